@@ -1,0 +1,59 @@
+# `make audit` and `make test` need only python3 (3.11 or newer), python3-venv and make: each makes .venv first.
+
+PYTHON ?= python3
+# Further arguments of the command: make test ARGS="-k noise", make lock ARGS=--upgrade
+ARGS ?=
+
+python := .venv/bin/python
+one_thread := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: audit test coverage lint bench lock clean help
+
+audit: .venv/ready ## the main job: audit every mechanism on the embedded data
+	@$(python) -m audit.epsilon_estimate $(ARGS)
+
+test: .venv/ready ## all tests and checks, on two cores
+	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
+
+coverage: .venv/ready ## branch coverage of reference/ by tests/
+	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile --cov --cov-report=term tests $(ARGS)
+
+lint: .venv/ready ## style, format and types
+	@$(python) -m ruff check .
+	@$(python) -m ruff format --check .
+	@$(python) -m mypy --strict reference audit
+
+bench: .venv/ready ## timings, one BLAS thread
+	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)
+
+lock: ## renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
+	@set -e; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
+	$(PYTHON) -m venv "$$scratch"; \
+	"$$scratch/bin/python" -m pip install --quiet --disable-pip-version-check uv; \
+	"$$scratch/bin/uv" pip compile pyproject.toml --group build --extra test --extra lint \
+	    --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --quiet \
+	    --custom-compile-command "make lock" --output-file requirements.lock $(ARGS)
+
+clean: ## remove .venv, caches and build products
+	@rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* htmlcov
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# Each stamp is written last: a .venv without it is made afresh.
+.venv/locked: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "making .venv from requirements.lock (takes a minute or two)"
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	    echo "$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@$(pip_install) --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/ready: .venv/locked pyproject.toml
+	@$(pip_install) --no-deps --no-build-isolation -e .
+	@touch $@

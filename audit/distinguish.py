@@ -1,0 +1,172 @@
+"""The third flow: a subject -> draws -> an event chosen on one part -> a bound certified on fresh draws.
+
+The event is fixed before the certifying draws are made, so the certified bound is valid whatever the learning
+and the choice did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from audit.bounds import Counts, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.events import Event, FloatArray, Score, learned_scores
+from audit.subjects import Subject
+
+LEARN_SHARE, CHOOSE_SHARE = 0.2, 0.2
+"""Shares of the draws that learn scores and choose an event; the rest certifies."""
+
+SMALLEST_DRAWS = 1_000
+"""Below this no phase has enough to work with."""
+
+THRESHOLDS = 200
+"""Thresholds tried per score and direction."""
+
+CHUNK_VALUES = 4_000_000
+"""Numbers held at a time while certifying."""
+
+Progress = Callable[[int], None]
+
+
+def silent(draws: int) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A certified lower bound and what it rests on.
+
+    Parameters
+    ----------
+    epsilon_lower_bound : float
+        Exceeds the true epsilon (at the claimed delta) with probability at most `significance`.
+    event : Event
+        Chosen before the certifying draws.
+    counts : Counts
+        Of the certifying draws.
+    draws : int
+        All phases, both inputs.
+    largest_certifiable_epsilon : float
+        What a perfect event would have given.
+    significance : float
+    """
+
+    epsilon_lower_bound: float
+    event: Event
+    counts: Counts
+    draws: int
+    largest_certifiable_epsilon: float
+    significance: float
+
+    def verdict(self, claimed_epsilon: float) -> str:
+        """Return `refuted`, `not refuted`, or `undecided` when no event could have refuted the claim."""
+        if self.epsilon_lower_bound > claimed_epsilon:
+            return "refuted"
+        return "not refuted" if self.largest_certifiable_epsilon > claimed_epsilon else "undecided"
+
+
+def estimate(
+    subject: Subject,
+    *,
+    delta: float,
+    draws: int,
+    significance: float,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Estimate:
+    """Return a certified lower bound on the subject's epsilon at `delta`, for its pair of inputs.
+
+    Parameters
+    ----------
+    subject : Subject
+    delta : float
+        The claimed delta.
+    draws : int
+        Of all phases and both inputs; at least 1,000.
+    significance : float
+        Chance that the bound is wrong.
+    rng : numpy.random.Generator
+    progress : callable
+        Told the number of draws made, as they are made.
+    """
+    if draws < SMALLEST_DRAWS:
+        raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
+    left, right = subject.inputs()
+    learn = int(draws * LEARN_SHARE) // 2
+    choose = int(draws * CHOOSE_SHARE) // 2
+    certify = draws // 2 - learn - choose
+
+    def sample(count: int) -> tuple[FloatArray, FloatArray]:
+        outputs = subject.sample(left, count, rng), subject.sample(right, count, rng)
+        progress(2 * count)
+        return outputs
+
+    scores = list(learned_scores(*sample(learn)))
+    event = choose_event(scores, *sample(choose), certify, delta, significance)
+    occurrences = {"left": 0, "right": 0}
+    width = subject.sample(left, 1, rng).shape[1]
+    chunk = max(1, CHUNK_VALUES // width)
+    for start in range(0, certify, chunk):
+        outputs = sample(min(chunk, certify - start))
+        for side, values in zip(("left", "right"), outputs, strict=True):
+            occurrences[side] += int(event.occurs(values).sum())
+    unlikely_input = "right" if event.likely_input == "left" else "left"
+    counts = Counts(occurrences[event.likely_input], certify, occurrences[unlikely_input], certify)
+    return Estimate(
+        epsilon_lower_bound(counts, delta, significance),
+        event,
+        counts,
+        2 * (learn + choose + certify),
+        largest_certifiable_epsilon(certify, delta, significance),
+        significance,
+    )
+
+
+def choose_event(
+    scores: list[Score],
+    left: FloatArray,
+    right: FloatArray,
+    certify: int,
+    delta: float,
+    significance: float,
+) -> Event:
+    """Return the event that promises the largest bound with `certify` draws an input.
+
+    The promise is the bound at the counts that the choosing draws predict, less one standard error of each
+    probability, so that the luckiest of thousands of events does not win by luck alone.
+    """
+    best, best_promise = None, -np.inf
+    for score in scores:
+        samples = {"left": np.sort(score(left)), "right": np.sort(score(right))}
+        pooled = np.concatenate([samples["left"], samples["right"]])
+        for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, THRESHOLDS + 1)[1:-1])):
+            for at_least in (True, False):
+                share = {side: _share(values, float(threshold), at_least) for side, values in samples.items()}
+                likely = "left" if share["left"] >= share["right"] else "right"
+                unlikely = "right" if likely == "left" else "left"
+                promise = _promise(share[likely], share[unlikely], len(left), certify, delta, significance)
+                if promise > best_promise:
+                    best, best_promise = Event(score, float(threshold), at_least, likely), promise
+    if best is None:
+        raise ValueError("the outputs have no score at all: the subject returned no coordinate")
+    return best
+
+
+def _share(ordered: FloatArray, threshold: float, at_least: bool) -> float:
+    if at_least:
+        return float(1 - np.searchsorted(ordered, threshold, side="left") / len(ordered))
+    return float(np.searchsorted(ordered, threshold, side="right") / len(ordered))
+
+
+def _promise(
+    likely: float, unlikely: float, chosen_on: int, certify: int, delta: float, significance: float
+) -> float:
+    """Return a normal approximation of the bound; it chooses an event and certifies nothing."""
+    z = float(norm.isf(significance / 2))
+    spread = 1 / np.sqrt(chosen_on) + z / np.sqrt(certify)
+    low = likely - spread * np.sqrt(likely * (1 - likely)) - delta
+    high = unlikely + spread * np.sqrt(unlikely * (1 - unlikely)) + z * z / certify
+    return float(np.log(low / high)) if low > 0 else -np.inf

@@ -1,0 +1,128 @@
+"""Privacy budgets: exact parameters, and the ways a user may state them.
+
+`functional` and `relaxed_functional` take one :class:`Budget`; `pdfc` and `adfc` take a
+:class:`SplitBudget`, one part for the monomials that contain w_s and one for the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from reference.errors import DeltaError, EpsilonError, ReadingError
+from reference.numbers import RealLike, decimal_text, exact, interval, interval_functions, lower_end
+
+_DELTA_DIGITS = Context(prec=30, rounding=ROUND_FLOOR)
+
+
+@dataclass(frozen=True, init=False)
+class Budget:
+    """One epsilon, and a delta that is 0 for pure differential privacy.
+
+    Parameters
+    ----------
+    epsilon : number
+        Positive.
+    delta : number
+        In [0, 1).
+
+    Raises
+    ------
+    reference.errors.EpsilonError, reference.errors.DeltaError
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: RealLike, delta: RealLike = 0) -> None:
+        object.__setattr__(self, "epsilon", parse_epsilon("epsilon", epsilon))
+        object.__setattr__(self, "delta", parse_delta("delta", delta))
+
+    def to_json(self) -> dict[str, str]:
+        """Return the parameters as exact strings."""
+        return {"epsilon": decimal_text(self.epsilon), "delta": decimal_text(self.delta)}
+
+
+@dataclass(frozen=True, init=False)
+class SplitBudget:
+    """Separate parameters for the monomials with w_s and for the others.
+
+    Parameters
+    ----------
+    epsilon_s, epsilon_n : number
+        Positive.
+    delta_s, delta_n : number
+        In [0, 1).
+    """
+
+    epsilon_s: Fraction
+    epsilon_n: Fraction
+    delta_s: Fraction
+    delta_n: Fraction
+
+    def __init__(
+        self, epsilon_s: RealLike, epsilon_n: RealLike, delta_s: RealLike = 0, delta_n: RealLike = 0
+    ) -> None:
+        object.__setattr__(self, "epsilon_s", parse_epsilon("epsilon_s", epsilon_s))
+        object.__setattr__(self, "epsilon_n", parse_epsilon("epsilon_n", epsilon_n))
+        object.__setattr__(self, "delta_s", parse_delta("delta_s", delta_s))
+        object.__setattr__(self, "delta_n", parse_delta("delta_n", delta_n))
+
+    @classmethod
+    def equal(cls, epsilon: RealLike, delta: RealLike = 0) -> SplitBudget:
+        """Return epsilon_s = epsilon_n = epsilon and the equal split of delta."""
+        part = half_of_delta(parse_delta("delta", delta))
+        return cls(parse_epsilon("epsilon", epsilon), parse_epsilon("epsilon", epsilon), part, part)
+
+    @classmethod
+    def from_ratio(cls, epsilon: RealLike, ratio: RealLike, dimension: int, delta: RealLike = 0) -> SplitBudget:
+        """Return the parts with epsilon_s / epsilon_n = ratio whose published total is epsilon.
+
+        Solves Theorem 3's formula epsilon = epsilon_s / d + epsilon_n (d - 1) / d.
+        """
+        total, quotient = parse_epsilon("epsilon", epsilon), parse_epsilon("epsilon_ratio", ratio)
+        epsilon_n = total * dimension / (quotient + dimension - 1)
+        part = half_of_delta(parse_delta("delta", delta))
+        return cls(quotient * epsilon_n, epsilon_n, part, part)
+
+    def to_json(self) -> dict[str, str]:
+        """Return the parameters as exact strings."""
+        return {name: decimal_text(getattr(self, name)) for name in self.__dataclass_fields__}
+
+
+def half_of_delta(delta: Fraction) -> Fraction:
+    """Return 1 - sqrt(1 - delta), rounded down to 30 significant decimal digits.
+
+    Two such parts compose to at most `delta` by Theorem 5's formula 1 - (1 - delta_s)(1 - delta_n).
+    """
+    if delta == 0:
+        return Fraction(0)
+    # 1 - sqrt(1 - delta) = delta / (1 + sqrt(1 - delta)): no cancellation for tiny delta
+    denominator = 1 + interval_functions().sqrt(interval(1 - delta))
+    below = lower_end(interval(delta) / denominator)
+    return Fraction(_DELTA_DIGITS.divide(Decimal(below.numerator), Decimal(below.denominator)))
+
+
+def parse_epsilon(name: str, value: RealLike) -> Fraction:
+    """Return a positive epsilon exactly, or raise :class:`reference.errors.EpsilonError`."""
+    epsilon = _number(name, value, EpsilonError, "a positive number")
+    if epsilon <= 0:
+        raise EpsilonError(name, value, "positive")
+    return epsilon
+
+
+def parse_delta(name: str, value: RealLike) -> Fraction:
+    """Return a delta in [0, 1) exactly, or raise :class:`reference.errors.DeltaError`."""
+    delta = _number(name, value, DeltaError, "a number in [0, 1)")
+    if not 0 <= delta < 1:
+        raise DeltaError(name, value, "in [0, 1)")
+    return delta
+
+
+def _number(name: str, value: Any, error: type[EpsilonError | DeltaError], allowed: str) -> Fraction:
+    try:
+        return exact(name, value)
+    except ReadingError:
+        raise error(name, value, allowed) from None

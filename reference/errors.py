@@ -1,0 +1,170 @@
+"""One exception class per reason to reject, each with the facts as attributes.
+
+The messages speak to the data holder: they may quote a value of a record, so they are no part of a
+release (``docs/threat-model.md``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class InputError(ValueError):
+    """Base of everything this package rejects; a command line turns it into exit code 2."""
+
+
+class DataError(InputError):
+    """A data set that the declared domain does not admit.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in words.
+    file : str, optional
+        The file it was read from.
+    row : int, optional
+        Position of the record, counted from 0 (for a file: the line, counted from 1).
+    column : str, optional
+        Name of the attribute.
+    value : object, optional
+        The offending value, as it was given.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        row: int | None = None,
+        column: str | None = None,
+        value: Any = None,
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.row = row
+        self.column = column
+        self.value = value
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        line_or_row = "line" if self.file is not None else "row"
+        facts = [
+            None if self.file is None else f"file {self.file}",
+            None if self.row is None else f"{line_or_row} {self.row}",
+            None if self.column is None else f"column {self.column!r}",
+            None if self.value is None else f"value {self.value!r}",
+        ]
+        where = ", ".join(fact for fact in facts if fact is not None)
+        return f"{self.problem} ({where})" if where else self.problem
+
+
+class NotANumberError(DataError):
+    """A value is NaN, or is not a number where a number is declared."""
+
+
+class InfiniteValueError(DataError):
+    """A value is infinite."""
+
+
+class OutOfBoundsError(DataError):
+    """A value lies outside its declared bounds and the caller did not ask for clipping."""
+
+
+class NegativeEntryError(DataError):
+    """An encoded entry is negative although the domain is nonnegative."""
+
+
+class NormError(DataError):
+    """An encoded record lies outside the unit ball or the unit box."""
+
+
+class UnseenCategoryError(DataError):
+    """A value is not among the declared categories."""
+
+
+class LabelError(DataError):
+    """A label is not 0 or 1."""
+
+
+class GroupError(DataError):
+    """A group membership is not 0 or 1."""
+
+
+class EmptyDataError(DataError):
+    """There is no record."""
+
+
+class MissingColumnError(DataError):
+    """A declared column is absent."""
+
+
+class ExtraColumnError(DataError):
+    """A column was given that the domain does not declare."""
+
+
+class ShapeError(DataError):
+    """Arrays whose lengths or dimensions do not fit together."""
+
+
+class CsvRowError(DataError):
+    """A line of a delimited file has the wrong number of fields."""
+
+
+class UnreadableFileError(DataError):
+    """A file exists but cannot be read as what it should be."""
+
+
+class MissingDataError(DataError):
+    """A data set is not there; the message says which path was looked at and how to get it."""
+
+
+class DomainMismatchError(InputError):
+    """Moments of different domains were added, or records met a domain that is not theirs."""
+
+
+class ParameterError(InputError):
+    """A parameter is outside its range.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given.
+    allowed : str
+        What would be accepted.
+    """
+
+    def __init__(self, name: str, value: Any, allowed: str) -> None:
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"{name} must be {allowed}, not {value!r}")
+
+
+class EpsilonError(ParameterError):
+    """An epsilon is not a positive finite number."""
+
+
+class DeltaError(ParameterError):
+    """A delta is out of the range that the mechanism's formula covers."""
+
+
+class UnknownAttributeError(ParameterError):
+    """x_s names no coordinate of the encoded vector."""
+
+
+class DeclarationError(ParameterError):
+    """A domain declaration contradicts itself (bounds reversed, a name twice, no attribute, ...)."""
+
+
+class ReadingError(ParameterError):
+    """A reading of the paper that does not exist or does not apply here."""
+
+
+class NoPublishedBoundError(ReadingError):
+    """The paper states no sensitivity for this reading; give a number instead."""
+
+
+class UnknownDataError(ParameterError):
+    """No data set of this name; the message lists the known ones."""

@@ -1,0 +1,39 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file: either all of it is there afterwards, or the old file still is.
+
+    Raises
+    ------
+    OSError
+        When the folder does not exist or cannot be written to; the old file is then untouched.
+    """
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    scratch = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        scratch.chmod(0o666 & ~mask)
+        scratch.replace(target)
+    except BaseException:
+        scratch.unlink()
+        raise
+
+
+def json_text(document: Any) -> str:
+    """Return a JSON document as text; NaN and infinity are refused because JSON has neither."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

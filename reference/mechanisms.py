@@ -1,0 +1,402 @@
+"""The mechanisms, each beside the paper's algorithm.
+
+Every private mechanism is two functions that stand together: `<name>_noise`, which sees public things only
+(domain, budget, readings, x_s), and `<name>`, which runs the algorithm on the moments of a data set.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from reference import accounting
+from reference.budgets import Budget, SplitBudget
+from reference.coefficients import NoisyCoefficients
+from reference.domain import Domain
+from reference.errors import DeltaError, ReadingError
+from reference.minimiser import Minimum, minimise
+from reference.moments import Moments
+from reference.noise import (
+    Noise,
+    RandomSource,
+    draw,
+    extended_gaussian_sigma,
+    generator,
+    laplace_scale,
+    perturb,
+    require_delta_in_extended_range,
+)
+from reference.objective import layout, objective
+from reference.readings import Readings
+from reference.records import Records
+from reference.release import Release
+from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
+
+PLAIN = Readings(fairness="none")
+FAIR = Readings(fairness="absolute")
+
+
+# --- The functional mechanism (Zhang et al. 2012, as the paper's Background states it) -----------------------
+
+
+def functional_noise(domain: Domain, budget: Budget, readings: Readings) -> Noise:
+    """Return Lap(Delta_1 / epsilon) for every coefficient."""
+    _require_pure(budget)
+    # Delta_1 by Lemma 1 (Lemma 2 with a fairness term)
+    delta_1 = l1_sensitivity(readings, domain.dimension)
+    return Noise.uniform("laplace", laplace_scale(delta_1, budget.epsilon), layout(domain, readings).size)
+
+
+def functional(
+    moments: Moments, budget: Budget, readings: Readings = PLAIN, *, rng: RandomSource = None
+) -> Release:
+    """Run the functional mechanism.
+
+    *Implements* the paper's Background, "Functional Mechanism", *except* for the repair.  Claims: L1, T1.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the training data; at least one record.
+    budget : Budget
+        delta must be 0.
+    readings : Readings
+    rng : None, int or numpy.random.Generator
+        None takes the operating system's entropy; anything else makes a seeded release.
+    """
+    random, seeded = generator(rng)
+    # lambda <- sum_i lambda_{phi t_i}
+    coefficients = objective(moments, readings)
+    # lambda_hat <- lambda + Lap(Delta_1 / epsilon)
+    noise = functional_noise(moments.domain, budget, readings)
+    noisy = perturb(coefficients, noise, draw(noise, random))
+    # w_hat <- arg min f_hat
+    minimum = minimise(noisy, readings)
+    statement = accounting.published_functional(budget, readings.adjacency)
+    return _release("functional", moments.domain, budget, readings, noise, minimum, statement, None, seeded)
+
+
+# --- Algorithm 2: relaxed functional mechanism ---------------------------------------------------------------
+
+
+def relaxed_functional_noise(domain: Domain, budget: Budget, readings: Readings) -> Noise:
+    """Return N(0, sigma^2) for every coefficient (Algorithm 2, lines 3 and 6)."""
+    require_delta_in_extended_range("delta", budget.delta)
+    # line 3: Delta_2 by Lemma 3 (Lemma 4 with a fairness term)
+    delta_2_squared = l2_sensitivity_squared(readings, domain.dimension)
+    # line 6: sigma <- sqrt(2) Delta_2 / (2 epsilon) (sqrt(log(...)) + sqrt(log(...) + epsilon))
+    sigma = extended_gaussian_sigma(delta_2_squared, budget.epsilon, budget.delta)
+    return Noise.uniform("gaussian", sigma, layout(domain, readings).size)
+
+
+def relaxed_functional(
+    moments: Moments, budget: Budget, readings: Readings = PLAIN, *, rng: RandomSource = None
+) -> Release:
+    """Run Algorithm 2.
+
+    *Implements* Algorithm 2 *except* for the repair.  Claims: L3, T2, T4.  Parameters as in
+    :func:`functional`, with 0 < delta <= sqrt(2/pi).
+    """
+    random, seeded = generator(rng)
+    # line 1: f(D, w)
+    coefficients = objective(moments, readings)
+    # lines 3-9: lambda <- sum_i lambda_{phi t_i} + N(0, sigma^2)
+    noise = relaxed_functional_noise(moments.domain, budget, readings)
+    noisy = perturb(coefficients, noise, draw(noise, random))
+    # line 10: w_hat <- arg min f_hat
+    minimum = minimise(noisy, readings)
+    statement = accounting.published_relaxed_functional(budget, readings.adjacency)
+    # line 11
+    return _release(
+        "relaxed_functional", moments.domain, budget, readings, noise, minimum, statement, None, seeded
+    )
+
+
+# --- Algorithm 1: PDFC ---------------------------------------------------------------------------------------
+
+
+def pdfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int) -> Noise:
+    """Return Lap(Delta_1 / epsilon_s) on Phi_s and Lap(Delta_1 / epsilon_n) on Phi_n (lines 4-22)."""
+    _require_pure(budget)
+    # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
+    in_s = layout(domain, readings).contains(x_s)
+    # line 1: Delta_1 by Lemma 2
+    delta_1 = l1_sensitivity(readings, domain.dimension)
+    # line 17: Lap(Delta_1 / epsilon_s)
+    scale_s = laplace_scale(delta_1, budget.epsilon_s)
+    # line 19: Lap(Delta_1 / epsilon_n)
+    scale_n = laplace_scale(delta_1, budget.epsilon_n)
+    return Noise("laplace", scale_s, scale_n, in_s)
+
+
+def pdfc(
+    moments: Moments,
+    budget: SplitBudget,
+    readings: Readings = FAIR,
+    *,
+    x_s: str | int | None = None,
+    rng: RandomSource = None,
+) -> Release:
+    """Run Algorithm 1, purely differentially private and fair classification.
+
+    *Implements* Algorithm 1 *except* that |sum (z - zbar) x.w| is read as `readings.fairness` says, and for
+    the repair.  Claims: L2, T3, O1, A.argmin, A.xs.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the training data; at least one record.
+    budget : SplitBudget
+        Both deltas must be 0.
+    readings : Readings
+    x_s : str, int or None
+        A coordinate by name or index; None draws one at random, as the paper does.
+    rng : None, int or numpy.random.Generator
+        None takes the operating system's entropy; anything else makes a seeded release.
+    """
+    random, seeded = generator(rng)
+    s = _choose_x_s(moments.domain, x_s, random)
+    # line 3: f_bar <- equation (6)
+    coefficients = objective(moments, readings)
+    # lines 4-22: lambda_hat <- sum_i lambda_bar + Lap(Delta_1 / epsilon_s) on Phi_s, with epsilon_n on Phi_n
+    noise = pdfc_noise(moments.domain, budget, readings, s)
+    # line 23: f_hat
+    noisy = perturb(coefficients, noise, draw(noise, random))
+    # line 24: w_hat <- arg min f_hat
+    minimum = minimise(noisy, readings)
+    # line 25: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
+    statement = accounting.published_pdfc(budget, moments.domain.dimension, readings.adjacency)
+    # line 26
+    return _release("pdfc", moments.domain, budget, readings, noise, minimum, statement, s, seeded)
+
+
+# --- Algorithm 3: ADFC ---------------------------------------------------------------------------------------
+
+
+def adfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int) -> Noise:
+    """Return N(0, sigma_s^2) on Phi_s and N(0, sigma_n^2) on Phi_n (lines 4-23)."""
+    require_delta_in_extended_range("delta_s", budget.delta_s)
+    require_delta_in_extended_range("delta_n", budget.delta_n)
+    # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
+    in_s = layout(domain, readings).contains(x_s)
+    # line 14: Delta_2' by Lemma 4
+    delta_2_squared = l2_sensitivity_squared(readings, domain.dimension)
+    # line 18: sigma_s
+    sigma_s = extended_gaussian_sigma(delta_2_squared, budget.epsilon_s, budget.delta_s)
+    # line 20: sigma_n
+    sigma_n = extended_gaussian_sigma(delta_2_squared, budget.epsilon_n, budget.delta_n)
+    return Noise("gaussian", sigma_s, sigma_n, in_s)
+
+
+def adfc(
+    moments: Moments,
+    budget: SplitBudget,
+    readings: Readings = FAIR,
+    *,
+    x_s: str | int | None = None,
+    rng: RandomSource = None,
+) -> Release:
+    """Run Algorithm 3, approximately differentially private and fair classification.
+
+    *Implements* Algorithm 3 *except* that |sum (z - zbar) x.w| is read as `readings.fairness` says, and for
+    the repair.  Claims: L4, T2, T5, O1, A.argmin, A.xs.  Parameters as in :func:`pdfc`, with both deltas in
+    (0, sqrt(2/pi)].
+    """
+    random, seeded = generator(rng)
+    s = _choose_x_s(moments.domain, x_s, random)
+    # line 3: f_bar <- equation (6)
+    coefficients = objective(moments, readings)
+    # lines 4-23: lambda_hat <- sum_i lambda_bar + N(0, sigma_s^2) on Phi_s, N(0, sigma_n^2) on Phi_n
+    noise = adfc_noise(moments.domain, budget, readings, s)
+    # line 24: f_hat
+    noisy = perturb(coefficients, noise, draw(noise, random))
+    # line 25: w_hat <- arg min f_hat
+    minimum = minimise(noisy, readings)
+    # line 26: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d;  delta <- 1 - (1 - delta_s)(1 - delta_n)
+    statement = accounting.published_adfc(budget, moments.domain.dimension, readings.adjacency)
+    # line 27
+    return _release("adfc", moments.domain, budget, readings, noise, minimum, statement, s, seeded)
+
+
+# --- Baselines: not private ----------------------------------------------------------------------------------
+
+
+def no_privacy(moments: Moments, readings: Readings = PLAIN) -> Release:
+    """Minimise the exact coefficients: the paper's No-Privacy baseline.  Not private.
+
+    *Implements* "the original functional mechanism without injecting any noise" fully.  Claims: E.rfm.
+    """
+    coefficients = objective(moments, readings)
+    noise = Noise.uniform("none", 0.0, coefficients.layout.size)
+    minimum = minimise(NoisyCoefficients(coefficients.layout, coefficients.values, noise), readings)
+    without_spectrum = Minimum(minimum.status, minimum.w, ())
+    return _release("no_privacy", moments.domain, None, readings, noise, without_spectrum, None, None, False)
+
+
+def lr(records: Records, readings: Readings = PLAIN) -> Release:
+    """Fit logistic regression without penalty and without an extra intercept: the paper's LR.  Not private.
+
+    No coefficient suffices for the exact logistic loss, so this baseline reads the records themselves.  Where
+    the loss has no minimum (one class only) the outcome is `unbounded`.
+
+    *Implements* equation (1) with the logistic loss; scikit-learn's solver.
+    """
+    noise = Noise.uniform("none", 0.0, 0)
+    if np.unique(records.y).size == 1:
+        minimum = Minimum("unbounded", None, ())
+    else:
+        # w* <- arg min sum_i log(1 + exp(x_i.w)) - y_i x_i.w
+        model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-8, max_iter=10_000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            try:
+                model.fit(records.x, records.y)
+                minimum = Minimum("ok", tuple(model.coef_[0].tolist()), ())
+            except ConvergenceWarning:
+                minimum = Minimum("unbounded", None, ())
+    return _release("lr", records.domain, None, readings, noise, minimum, None, None, False)
+
+
+# --- What the command lines and the audit need to know about each --------------------------------------------
+
+
+@dataclass(frozen=True)
+class MechanismSpec:
+    """Public facts about one mechanism.
+
+    Parameters
+    ----------
+    name : str
+    summary : str
+    readings : Readings
+        Its defaults.
+    function : callable
+        The mechanism.
+    noise_function : callable or None
+        `<name>_noise`; None for the baselines.
+    split_budget : bool
+        Whether it takes a :class:`SplitBudget` and an x_s.
+    needs_delta : bool
+        Whether its budget must have a positive delta.
+    """
+
+    name: str
+    summary: str
+    readings: Readings
+    function: Callable[..., Release]
+    noise_function: Callable[..., Noise] | None = None
+    split_budget: bool = False
+    needs_delta: bool = False
+
+    @property
+    def private(self) -> bool:
+        """Whether the mechanism adds noise at all."""
+        return self.noise_function is not None
+
+    def noise(self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, x_s: int) -> Noise:
+        """Return what the mechanism adds; `x_s` matters with a split budget only."""
+        if self.noise_function is None:
+            raise ReadingError("mechanism", self.name, "one that adds noise")
+        if self.split_budget:
+            return self.noise_function(domain, budget, readings, x_s)
+        return self.noise_function(domain, budget, readings)
+
+    def run(
+        self,
+        records: Records,
+        budget: Budget | SplitBudget | None,
+        readings: Readings,
+        *,
+        x_s: str | int | None = None,
+        rng: RandomSource = None,
+    ) -> Release:
+        """Run the mechanism on checked records; `budget` is None for the baselines."""
+        if self.function is lr:
+            return lr(records, readings)
+        moments = Moments.of(records)
+        if not self.private:
+            return self.function(moments, readings)
+        if self.split_budget:
+            return self.function(moments, budget, readings, x_s=x_s, rng=rng)
+        return self.function(moments, budget, readings, rng=rng)
+
+
+MECHANISMS: dict[str, MechanismSpec] = {
+    spec.name: spec
+    for spec in (
+        MechanismSpec("lr", "logistic regression", PLAIN, lr),
+        MechanismSpec("no_privacy", "exact coefficients", PLAIN, no_privacy),
+        MechanismSpec("functional", "Laplace noise, one scale", PLAIN, functional, functional_noise),
+        MechanismSpec(
+            "relaxed_functional",
+            "Algorithm 2: Gaussian noise, one scale",
+            PLAIN,
+            relaxed_functional,
+            relaxed_functional_noise,
+            needs_delta=True,
+        ),
+        MechanismSpec("pdfc", "Algorithm 1: Laplace noise, two scales", FAIR, pdfc, pdfc_noise, split_budget=True),
+        MechanismSpec(
+            "adfc",
+            "Algorithm 3: Gaussian noise, two scales",
+            FAIR,
+            adfc,
+            adfc_noise,
+            split_budget=True,
+            needs_delta=True,
+        ),
+    )
+}
+
+
+def _choose_x_s(domain: Domain, x_s: str | int | None, random: np.random.Generator) -> int:
+    """Return the coordinate by name or index, or one at random: never from the data."""
+    if x_s is not None:
+        return domain.coordinate(x_s)
+    return int(random.choice(np.array(domain.selectable)))
+
+
+def _require_pure(budget: Budget | SplitBudget) -> None:
+    deltas = [budget.delta] if isinstance(budget, Budget) else [budget.delta_s, budget.delta_n]
+    for delta in deltas:
+        if delta != 0:
+            raise DeltaError("delta", str(delta), "0 for Laplace noise, which is purely private")
+
+
+def _release(
+    mechanism: str,
+    domain: Domain,
+    budget: Budget | SplitBudget | None,
+    readings: Readings,
+    noise: Noise,
+    minimum: Minimum,
+    privacy: accounting.PrivacyStatement | None,
+    s: int | None,
+    seeded: bool,
+) -> Release:
+    facts: dict[str, Any] = {
+        **readings.to_json(),
+        "domain": domain.norm,
+        "dimension": domain.dimension,
+        "intercept": domain.intercept,
+        "keep_group": domain.keep_group,
+    }
+    return Release(
+        mechanism=mechanism,
+        status=minimum.status,
+        w=minimum.w,
+        columns=domain.columns,
+        privacy=privacy,
+        budget={} if budget is None else budget.to_json(),
+        readings=facts,
+        noise={"kind": noise.kind, "scale_s": noise.scale_s, "scale_n": noise.scale_n},
+        x_s=None if s is None else domain.columns[s],
+        seeded=seeded,
+        noisy_eigenvalues=minimum.eigenvalues,
+    )

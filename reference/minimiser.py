@@ -1,0 +1,186 @@
+"""From noisy coefficients to w: a minimum, or the plain statement that there is none.
+
+Everything here is post-processing of a release: it sees noisy coefficients and public constants, and it
+cannot reach the records (a test enforces the imports).  It never draws noise again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+
+from reference.coefficients import NoisyCoefficients
+from reference.readings import Readings
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+RELATIVE_ZERO = 1e-12
+"""Eigenvalues below this multiple of the largest one are rounding errors of zero."""
+
+RELATIVE_NULL = 1e-9
+"""The same for the part of a linear coefficient that lies in the null space."""
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Outcome of minimising a noisy objective.
+
+    Parameters
+    ----------
+    status : {'ok', 'unbounded'}
+    w : tuple of float or None
+        None when unbounded.
+    eigenvalues : tuple of float
+        Of the noisy quadratic before any repair, ascending.
+    """
+
+    status: str
+    w: tuple[float, ...] | None
+    eigenvalues: tuple[float, ...]
+
+
+def minimise(noisy: NoisyCoefficients, readings: Readings) -> Minimum:
+    """Minimise c.w + w'Qw, plus alpha_1 |g.w - tau| for `separate`, with the repair that the readings name.
+
+    *Implements* Algorithm 1, line 24; Algorithm 2, line 10; Algorithm 3, line 25, *except* that the arg min
+    does not exist when the noisy quadratic is indefinite.  Then `none` reports `unbounded`; `shift_and_trim`
+    adds four standard deviations of the noise to the diagonal and drops eigenvectors whose eigenvalue stays
+    nonpositive (Zhang et al., PVLDB 2012, section 6); `trim` only drops; `ball` minimises over
+    |w|_2 <= ball_radius.  A singular but bounded quadratic gives its minimum-norm minimiser.
+    Claims: A.argmin, A.fix.
+
+    Parameters
+    ----------
+    noisy : NoisyCoefficients
+    readings : Readings
+        `repair`, `ball_radius`, `fairness_weight` and `tau` are used.
+    """
+    symmetric = (noisy.quadratic + noisy.quadratic.T) / 2
+    eigenvalues, eigenvectors = eigh(symmetric)
+    spectrum = tuple(eigenvalues.tolist())
+    if readings.repair == "shift_and_trim":
+        eigenvalues = eigenvalues + 4 * noisy.noise.largest_standard_deviation
+    # w = V u: in the eigenbasis the objective is c.u + sum lambda u^2 (+ alpha_1 |g.u - tau|)
+    linear = eigenvectors.T @ noisy.linear
+    covariance = None if noisy.covariance is None else eigenvectors.T @ noisy.covariance
+    if readings.repair == "ball":
+        solution: FloatArray | None = _minimum_in_ball(eigenvalues, linear, float(readings.ball_radius))
+    else:
+        zero = RELATIVE_ZERO * float(np.abs(eigenvalues).max(initial=0.0))
+        kept = eigenvalues > zero
+        if readings.repair == "none" and (eigenvalues < -zero).any():
+            solution = None
+        elif covariance is None:
+            solution = _plain_minimum(eigenvalues, linear, kept, drop=readings.repair != "none")
+        else:
+            solution = _penalised_minimum(
+                eigenvalues,
+                linear,
+                covariance,
+                kept,
+                drop=readings.repair != "none",
+                weight=float(readings.fairness_weight),
+                tau=float(readings.tau),
+            )
+    if solution is None:
+        return Minimum("unbounded", None, spectrum)
+    w = eigenvectors @ solution
+    return Minimum("ok", tuple(w.tolist()), spectrum)
+
+
+def _negligible(part: FloatArray, linear: FloatArray, eigenvalues: FloatArray) -> bool:
+    """Tell whether the null-space part of a linear coefficient is a rounding error of zero."""
+    size = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(eigenvalues).max(initial=0.0)))
+    return bool(np.abs(part).max(initial=0.0) <= RELATIVE_NULL * size)
+
+
+def _plain_minimum(
+    eigenvalues: FloatArray, linear: FloatArray, kept: npt.NDArray[np.bool_], *, drop: bool
+) -> FloatArray | None:
+    """Minimise c.u + sum lambda u^2 over the kept eigenvectors: u = -c / (2 lambda)."""
+    if not drop and not _negligible(linear[~kept], linear, eigenvalues):
+        return None
+    solution = np.zeros_like(linear)
+    # w_hat <- -S^{-1} c / 2
+    solution[kept] = -linear[kept] / (2 * eigenvalues[kept])
+    return solution
+
+
+def _penalised_minimum(
+    eigenvalues: FloatArray,
+    linear: FloatArray,
+    covariance: FloatArray,
+    kept: npt.NDArray[np.bool_],
+    *,
+    drop: bool,
+    weight: float,
+    tau: float,
+) -> FloatArray | None:
+    """Minimise c.u + sum lambda u^2 + weight |g.u - tau|, by the multiplier m in [-weight, weight] of g.u - tau.
+
+    For a fixed m the minimiser is u(m) = -(c + m g) / (2 lambda), and g.u(m) falls as m grows; the right m is
+    where g.u(m) = tau, clipped to the interval.
+    """
+    null_linear, null_covariance = linear[~kept], covariance[~kept]
+    c, g, lam = linear[kept], covariance[kept], eigenvalues[kept]
+    solution = np.zeros_like(linear)
+    if drop or _negligible(null_covariance, covariance, eigenvalues):
+        if not drop and not _negligible(null_linear, linear, eigenvalues):
+            return None
+        curvature = float(np.sum(g**2 / lam))
+        at_zero = -float(np.sum(g * c / lam)) / 2
+        multiplier = 0.0 if curvature == 0.0 else float(np.clip(2 * (at_zero - tau) / curvature, -weight, weight))
+        solution[kept] = -(c + multiplier * g) / (2 * lam)
+        return solution
+    # g has a part in the null space: bounded only if c + m g vanishes there for some |m| <= weight
+    multiplier = -float(null_linear @ null_covariance) / float(null_covariance @ null_covariance)
+    if abs(multiplier) > weight * (1 + RELATIVE_NULL):
+        return None
+    if not _negligible(null_linear + multiplier * null_covariance, linear, eigenvalues):
+        return None
+    solution[kept] = -(c + multiplier * g) / (2 * lam)
+    gap = tau - float(g @ solution[kept])
+    inside = abs(multiplier) < weight * (1 - RELATIVE_NULL)
+    if inside or gap * multiplier > 0:
+        # the shortest step along the null space to g.u = tau
+        solution[~kept] = null_covariance * gap / float(null_covariance @ null_covariance)
+    return solution
+
+
+def _minimum_in_ball(eigenvalues: FloatArray, linear: FloatArray, radius: float) -> FloatArray:
+    """Minimise c.u + sum lambda u^2 over |u|_2 <= radius, convex or not.
+
+    The minimiser is u = -c / (2 (lambda + m)) for the smallest m >= max(0, -lambda_min) that puts it inside
+    (More and Sorensen 1983); in the hard case the rest of the length goes along the lowest eigenvector.
+    """
+    size = max(float(np.abs(eigenvalues).max()), float(np.abs(linear).max()) / radius)
+    if size == 0.0:
+        return np.zeros_like(linear)
+    lowest = float(eigenvalues.min())
+    start = max(0.0, -lowest)
+    gaps = eigenvalues + start
+    solid = gaps > RELATIVE_ZERO * size
+    if bool(np.all(np.abs(linear[~solid]) <= RELATIVE_NULL * size * radius)):
+        solution = np.zeros_like(linear)
+        solution[solid] = -linear[solid] / (2 * gaps[solid])
+        length = float(np.linalg.norm(solution))
+        if length <= radius:
+            if start > 0.0:
+                # hard case: indefinite, and the linear part does not point along the lowest eigenvector
+                solution[int(eigenvalues.argmin())] += np.sqrt(radius**2 - length**2)
+            return solution
+
+    def length_beyond(multiplier: float) -> float:
+        return float(1 / radius - 1 / np.linalg.norm(linear / (2 * (eigenvalues + multiplier))))
+
+    # |u(m)| = radius lies between these: |u(m)| is between |c_min|/(2 (lowest + m)) and |c|/(2 (lowest + m))
+    low = start + RELATIVE_ZERO * RELATIVE_ZERO * size
+    high = start + float(np.linalg.norm(linear)) / (2 * radius) + size
+    multiplier = brentq(length_beyond, low, high, xtol=1e-15 * size, rtol=1e-14)
+    solution = -linear / (2 * (eigenvalues + multiplier))
+    return solution * min(1.0, radius / float(np.linalg.norm(solution)))

@@ -1,0 +1,116 @@
+"""Exact numbers in and out, and the one place where a scale is rounded: up.
+
+Budgets and bounds are rational numbers.  ``exact`` reads them, ``decimal_text`` writes them back without
+loss (a delta of 1e-400 survives), ``rounded_up`` turns an exact scale into the float that is used.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import mpmath
+import numpy as np
+from mpmath.ctx_iv import MPIntervalContext
+
+from reference.errors import ReadingError
+
+RealLike: TypeAlias = int | float | str | Decimal | Fraction
+"""What is accepted where an exact number is meant."""
+
+_INTERVALS = MPIntervalContext()
+_INTERVALS.prec = 160
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """Read a number exactly.
+
+    A float is read by its shortest decimal form, so that ``0.1`` means one tenth; strings may be decimal
+    (``"1e-400"``) or rational (``"2/3"``).
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        When `value` is no finite number.
+    """
+    try:
+        if isinstance(value, bool):
+            raise ValueError("a truth value is no number")
+        if isinstance(value, (float, np.floating)):
+            return Fraction(repr(float(value)))
+        if isinstance(value, np.integer):
+            return Fraction(int(value))
+        return Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        raise ReadingError(name, value, "a finite number") from None
+
+
+def decimal_text(value: Fraction) -> str:
+    """Write a rational number as a string that :func:`exact` reads back unchanged.
+
+    Terminating decimals are written as such, in the shorter of plain and scientific form; all others as
+    ``"p/q"``.
+    """
+    if value.denominator == 1 and abs(value.numerator) < 10**16:
+        return str(value.numerator)
+    twos, fives, rest = 0, 0, value.denominator
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return f"{value.numerator}/{value.denominator}"
+    places = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**places // value.denominator)
+    sign = "-" if value < 0 else ""
+    stripped = digits.rstrip("0") or "0"
+    exponent = len(digits) - 1 - places
+    scientific = f"{sign}{stripped[0]}{'.' + stripped[1:] if stripped[1:] else ''}e{exponent}"
+    padded = digits.rjust(places + 1, "0")
+    plain = f"{sign}{padded[: len(padded) - places]}{'.' + padded[len(padded) - places :] if places else ''}"
+    return plain if len(plain) <= max(len(scientific), 18) else scientific
+
+
+def rounded_up(value: Fraction) -> float:
+    """Return the smallest float that is at least `value`."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def rounded_down(value: Fraction) -> float:
+    """Return the largest float that is at most `value`."""
+    return -rounded_up(-value)
+
+
+def interval(value: Fraction | int) -> Any:
+    """Return an mpmath interval that contains a rational number."""
+    fraction = Fraction(value)
+    return _INTERVALS.mpf(fraction.numerator) / _INTERVALS.mpf(fraction.denominator)
+
+
+def interval_functions() -> MPIntervalContext:
+    """Return the interval context (160 bits) whose ``sqrt``, ``log``, ``pi`` go with :func:`interval`."""
+    return _INTERVALS
+
+
+def upper_end(enclosure: Any) -> Fraction:
+    """Return the upper end of an mpmath interval as an exact rational."""
+    return _binary_fraction(enclosure._mpi_[1])
+
+
+def lower_end(enclosure: Any) -> Fraction:
+    """Return the lower end of an mpmath interval as an exact rational."""
+    return _binary_fraction(enclosure._mpi_[0])
+
+
+def fraction_of(number: mpmath.mpf) -> Fraction:
+    """Return a finite mpmath number as the exact rational that it is."""
+    return _binary_fraction(number._mpf_)
+
+
+def _binary_fraction(parts: tuple[int, int, int, int]) -> Fraction:
+    sign, mantissa, exponent, _ = parts
+    value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -value if sign else value

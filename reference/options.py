@@ -1,0 +1,179 @@
+"""Options that every command line shares: one vocabulary, parsed in one place."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from reference.budgets import Budget, SplitBudget
+from reference.datasets import ENCODINGS, SOURCES, Encoding, load
+from reference.domain import NORMS
+from reference.errors import InputError, ReadingError
+from reference.files import write_whole
+from reference.mechanisms import MechanismSpec
+from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
+from reference.records import Records
+
+EXIT_FINE, EXIT_REFUTED, EXIT_USAGE, EXIT_UNDECIDED = 0, 1, 2, 3
+
+PAPER_DELTA = "1e-3"
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Add which records, and how they become x."""
+    group = parser.add_argument_group("data")
+    group.add_argument("--data", default="affairs", metavar="NAME", help=f"one of {', '.join(SOURCES)} (affairs)")
+    group.add_argument("--records", type=int, metavar="N", help="number of records (synthetic data)")
+    group.add_argument("--dimension", type=int, metavar="D", help="number of attributes (synthetic data)")
+    group.add_argument("--domain", choices=NORMS, default="unit_ball", help="norm of x (unit_ball)")
+    group.add_argument(
+        "--encoding", choices=ENCODINGS, default="ordinal", help="categories as ranks or one-hot (ordinal)"
+    )
+    group.add_argument("--intercept", action="store_true", help="add an intercept coordinate, inside the norm")
+    group.add_argument("--keep-group", action="store_true", help="let the group stand among the features")
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add the readings of the paper."""
+    group = parser.add_argument_group("readings of the paper")
+    group.add_argument(
+        "--fairness", choices=FAIRNESS, help="fairness term (absolute for pdfc and adfc, else none)"
+    )
+    group.add_argument("--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)")
+    group.add_argument("--tau", default="0", help="the paper's tau; matters in `separate` only (0)")
+    group.add_argument("--basis", choices=BASES, default="monomial", help="basis of Phi_2 (monomial)")
+    group.add_argument(
+        "--adjacency", choices=ADJACENCIES, default="replace_one", help="neighbouring relation (replace_one)"
+    )
+    group.add_argument(
+        "--sensitivity",
+        default="published",
+        metavar="S",
+        help="`published`, or a number of your own (published)",
+    )
+    group.add_argument(
+        "--repair",
+        choices=REPAIRS,
+        default="shift_and_trim",
+        help="when the noisy objective has no minimum; the paper has no such step (shift_and_trim)",
+    )
+    group.add_argument("--ball-radius", default="10", metavar="R", help="radius of --repair ball (10)")
+    group.add_argument("--noise", choices=NOISE_SOURCES, default="numpy", help="sampler (numpy)")
+    group.add_argument("--x-s", metavar="NAME", help="coordinate with a budget of its own (one at random)")
+
+
+def add_budget_options(parser: argparse.ArgumentParser) -> None:
+    """Add the privacy budget and its parts."""
+    group = parser.add_argument_group("privacy budget")
+    group.add_argument("--epsilon", metavar="E", help="epsilon_s = epsilon_n = E (1)")
+    group.add_argument(
+        "--epsilon-ratio", metavar="R", help="fix epsilon_s / epsilon_n and solve the published formula for E"
+    )
+    group.add_argument("--epsilon-s", metavar="E", help="part for the monomials with w_s")
+    group.add_argument("--epsilon-n", metavar="E", help="part for the other monomials")
+    group.add_argument("--delta", metavar="D", help=f"total delta, Gaussian mechanisms only ({PAPER_DELTA})")
+    group.add_argument("--delta-s", metavar="D", help="part for the monomials with w_s")
+    group.add_argument("--delta-n", metavar="D", help="part for the other monomials")
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add format, file and seed."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=("text", "json"), default="text")
+    group.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
+    group.add_argument("--seed", type=int, metavar="K", help="make the run repeatable (a release then says so)")
+
+
+def records_from(options: argparse.Namespace) -> Records:
+    """Load the data that the options name."""
+    choices = Encoding(options.domain, options.encoding, options.intercept, options.keep_group)
+    return load(
+        options.data,
+        choices,
+        records=options.records,
+        dimension=options.dimension,
+        seed=options.seed or 0,
+    )
+
+
+def readings_from(options: argparse.Namespace, spec: MechanismSpec) -> Readings:
+    """Return the readings that the options name, with the mechanism's default fairness."""
+    return Readings(
+        fairness=options.fairness or spec.readings.fairness,
+        fairness_weight=options.fairness_weight,
+        tau=options.tau,
+        basis=options.basis,
+        adjacency=options.adjacency,
+        sensitivity=options.sensitivity,
+        repair=options.repair,
+        ball_radius=options.ball_radius,
+        noise=options.noise,
+    )
+
+
+def budget_from(options: argparse.Namespace, spec: MechanismSpec, dimension: int) -> Budget | SplitBudget | None:
+    """Return the budget that the options state; None for a mechanism without noise.
+
+    Raises
+    ------
+    reference.errors.InputError
+        On contradictory or missing parts.
+    """
+    if not spec.private:
+        return None
+    delta = (options.delta or PAPER_DELTA) if spec.needs_delta else "0"
+    if not spec.split_budget:
+        for name in ("epsilon_ratio", "epsilon_s", "epsilon_n", "delta_s", "delta_n"):
+            if getattr(options, name) is not None:
+                raise ReadingError(
+                    name, getattr(options, name), f"left out: {spec.name} has one epsilon and delta"
+                )
+        return Budget(options.epsilon or "1", delta)
+    parts = (options.epsilon_s, options.epsilon_n)
+    if options.epsilon_ratio is not None:
+        if parts != (None, None):
+            raise ReadingError("epsilon_ratio", options.epsilon_ratio, "left out when the parts are given")
+        budget = SplitBudget.from_ratio(options.epsilon or "1", options.epsilon_ratio, dimension, delta)
+    elif parts == (None, None):
+        budget = SplitBudget.equal(options.epsilon or "1", delta)
+    elif options.epsilon is not None or None in parts:
+        raise ReadingError("epsilon", options.epsilon, "given alone, or as both --epsilon-s and --epsilon-n")
+    else:
+        budget = SplitBudget(*parts, *_equal_deltas(delta))
+    return _with_delta_parts(options, spec, budget)
+
+
+def _equal_deltas(delta: str) -> tuple[Fraction, Fraction]:
+    half = SplitBudget.equal(1, delta)
+    return half.delta_s, half.delta_n
+
+
+def _with_delta_parts(options: argparse.Namespace, spec: MechanismSpec, budget: SplitBudget) -> SplitBudget:
+    parts = (options.delta_s, options.delta_n)
+    if parts == (None, None) or not spec.needs_delta:
+        return budget
+    if options.delta is not None or None in parts:
+        raise ReadingError("delta", options.delta, "given alone, or as both --delta-s and --delta-n")
+    return SplitBudget(budget.epsilon_s, budget.epsilon_n, *parts)
+
+
+def emit(text: str, out: str | None) -> None:
+    """Print, or write a file whole or not at all."""
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        write_whole(out, text)
+    except OSError as problem:
+        raise ReadingError("out", out, f"a file that can be written ({problem.strerror})") from problem
+
+
+def run_command(command: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
+    """Run a command line: bad input becomes one line on standard error and exit code 2."""
+    try:
+        return command(argv)
+    except InputError as problem:
+        sys.stderr.write(f"error: {problem}\n")
+        return EXIT_USAGE

@@ -1,0 +1,122 @@
+"""The readings of the paper: every choice that its text leaves open, with the default.
+
+A release, a bound and an audit each depend on these, so they travel together and are printed with every
+result.  The readings that concern the records (norm, intercept, kept group) belong to
+:class:`reference.domain.Domain`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from reference.errors import ReadingError
+from reference.numbers import RealLike, decimal_text, exact
+
+FAIRNESS = ("none", "absolute", "covariance", "separate")
+BASES = ("monomial", "matrix")
+ADJACENCIES = ("replace_one", "add_or_remove_one")
+REPAIRS = ("none", "shift_and_trim", "trim", "ball")
+NOISE_SOURCES = ("numpy",)
+SENSITIVITIES = ("published",)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """One reading of the paper.
+
+    Parameters
+    ----------
+    fairness : {'none', 'absolute', 'covariance', 'separate'}
+        The linear coefficient of one record: (1/2 - y) x, plus alpha_1 |z - zbar| x (`absolute`, what the
+        proofs of Lemmas 2 and 4 write) or alpha_1 (z - zbar) x (`covariance`); `separate` releases
+        sum (z - zbar) x apart and minimises with the true absolute value.
+    fairness_weight : number
+        The paper's alpha_1, at least 0.
+    tau : number
+        The paper's tau.  It matters in `separate` only: elsewhere it shifts a constant.
+    basis : {'monomial', 'matrix'}
+        Degree-2 coefficients: one per w_e w_l with e <= l (the algorithms), or all d^2 entries (the proofs).
+    adjacency : {'replace_one', 'add_or_remove_one'}
+        Neighbouring relation of the privacy statement.
+    sensitivity : 'published' or number
+        The bound that calibrates the noise: the paper's, or the caller's own (l1 or l2, as the mechanism
+        needs).
+    repair : {'none', 'shift_and_trim', 'trim', 'ball'}
+        What is done when the noisy objective has no minimum.  The paper has no such step.
+    ball_radius : number
+        Radius of the ball of `repair='ball'`: a public constant.
+    noise : {'numpy'}
+        The sampler.
+    """
+
+    fairness: str = "none"
+    fairness_weight: Fraction = Fraction(1)
+    tau: Fraction = Fraction(0)
+    basis: str = "monomial"
+    adjacency: str = "replace_one"
+    sensitivity: str | Fraction = "published"
+    repair: str = "shift_and_trim"
+    ball_radius: Fraction = Fraction(10)
+    noise: str = "numpy"
+
+    def __post_init__(self) -> None:
+        _one_of("fairness", self.fairness, FAIRNESS)
+        _one_of("basis", self.basis, BASES)
+        _one_of("adjacency", self.adjacency, ADJACENCIES)
+        _one_of("repair", self.repair, REPAIRS)
+        _one_of("noise", self.noise, NOISE_SOURCES)
+        for name in ("fairness_weight", "tau", "ball_radius"):
+            object.__setattr__(self, name, exact(name, getattr(self, name)))
+        object.__setattr__(self, "sensitivity", parse_sensitivity(self.sensitivity))
+        if self.fairness_weight < 0:
+            raise ReadingError("fairness_weight", decimal_text(self.fairness_weight), "at least 0")
+        if self.tau < 0:
+            raise ReadingError("tau", decimal_text(self.tau), "at least 0")
+        if self.ball_radius <= 0:
+            raise ReadingError("ball_radius", decimal_text(self.ball_radius), "positive")
+        if self.fairness == "separate" and self.repair == "ball":
+            raise ReadingError("repair", "ball", "'none', 'trim' or 'shift_and_trim' with fairness 'separate'")
+
+    def with_(self, **changes: Any) -> Readings:
+        """Return a copy with some readings changed."""
+        return replace(self, **changes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the readings as plain JSON values; exact numbers as decimal or "p/q" strings."""
+        sensitivity = self.sensitivity
+        return {
+            "fairness": self.fairness,
+            "fairness_weight": decimal_text(self.fairness_weight),
+            "tau": decimal_text(self.tau),
+            "basis": self.basis,
+            "adjacency": self.adjacency,
+            "sensitivity": sensitivity if isinstance(sensitivity, str) else decimal_text(sensitivity),
+            "repair": self.repair,
+            "ball_radius": decimal_text(self.ball_radius),
+            "noise": self.noise,
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Readings:
+        """Read back what :meth:`to_json` wrote."""
+        return cls(**document)
+
+
+def parse_sensitivity(value: str | RealLike) -> str | Fraction:
+    """Return a named sensitivity as it stands, and anything else as an exact nonnegative number."""
+    if isinstance(value, str) and value in SENSITIVITIES:
+        return value
+    try:
+        number = exact("sensitivity", value)
+    except ReadingError:
+        raise ReadingError("sensitivity", value, f"one of {', '.join(SENSITIVITIES)}, or a number") from None
+    if number <= 0:
+        raise ReadingError("sensitivity", value, "positive (zero sensitivity would add no noise)")
+    return number
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ReadingError(name, value, "one of " + ", ".join(allowed))

@@ -1,0 +1,1 @@
+"""Tests of the reference implementation and of the project itself."""
