@@ -138,35 +138,38 @@ def choose_event(
     The promise is the bound at the counts that the choosing draws predict, less one standard error of each
     probability, so that the luckiest of thousands of events does not win by luck alone.
     """
+    z = float(norm.isf(significance / 2))
     best, best_promise = None, -np.inf
     for score in scores:
         samples = {"left": np.sort(score(left)), "right": np.sort(score(right))}
         pooled = np.concatenate([samples["left"], samples["right"]])
-        for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, THRESHOLDS + 1)[1:-1])):
-            for at_least in (True, False):
-                share = {side: _share(values, float(threshold), at_least) for side, values in samples.items()}
-                likely = "left" if share["left"] >= share["right"] else "right"
-                unlikely = "right" if likely == "left" else "left"
-                promise = _promise(share[likely], share[unlikely], len(left), certify, delta, significance)
-                if promise > best_promise:
-                    best, best_promise = Event(score, float(threshold), at_least, likely), promise
+        thresholds = np.unique(np.quantile(pooled, np.linspace(0, 1, THRESHOLDS + 1)[1:-1]))
+        for at_least in (True, False):
+            shares = {side: _shares(values, thresholds, at_least) for side, values in samples.items()}
+            for likely, unlikely in (("left", "right"), ("right", "left")):
+                promises = _promises(shares[likely], shares[unlikely], len(left), certify, delta, z)
+                index = int(np.argmax(promises))
+                if promises[index] > best_promise or best is None:
+                    best = Event(score, float(thresholds[index]), at_least, likely)
+                    best_promise = float(promises[index])
     if best is None:
-        raise ValueError("the outputs have no score at all: the subject returned no coordinate")
+        raise ValueError("no score to choose an event from")
     return best
 
 
-def _share(ordered: FloatArray, threshold: float, at_least: bool) -> float:
+def _shares(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:
+    """Return the share of sorted scores on the event's side of each threshold."""
     if at_least:
-        return float(1 - np.searchsorted(ordered, threshold, side="left") / len(ordered))
-    return float(np.searchsorted(ordered, threshold, side="right") / len(ordered))
+        return 1.0 - np.searchsorted(ordered, thresholds, side="left") / len(ordered)
+    return np.searchsorted(ordered, thresholds, side="right") / len(ordered)
 
 
-def _promise(
-    likely: float, unlikely: float, chosen_on: int, certify: int, delta: float, significance: float
-) -> float:
-    """Return a normal approximation of the bound; it chooses an event and certifies nothing."""
-    z = float(norm.isf(significance / 2))
+def _promises(
+    likely: FloatArray, unlikely: FloatArray, chosen_on: int, certify: int, delta: float, z: float
+) -> FloatArray:
+    """Return normal approximations of the bound; they choose an event and certify nothing."""
     spread = 1 / np.sqrt(chosen_on) + z / np.sqrt(certify)
     low = likely - spread * np.sqrt(likely * (1 - likely)) - delta
     high = unlikely + spread * np.sqrt(unlikely * (1 - unlikely)) + z * z / certify
-    return float(np.log(low / high)) if low > 0 else -np.inf
+    promises: FloatArray = np.log(np.maximum(low, np.finfo(np.float64).tiny) / high)
+    return promises

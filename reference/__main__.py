@@ -6,6 +6,8 @@ import argparse
 import io
 import sys
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 from rich.console import Console
 from rich.table import Table
@@ -59,6 +61,8 @@ def fit(argv: Sequence[str] | None) -> int:
     names = list(MECHANISMS) if "all" in options.mechanism else options.mechanism
     records = records_from(options)
     dimension = records.domain.dimension
+    if options.x_s is not None:
+        records.domain.coordinate(options.x_s)
     # every option is checked before the first release
     plans = [
         (
@@ -103,7 +107,7 @@ def as_text(data: str, records: int, results: Sequence[Evaluation]) -> str:
         budget = (
             "none: not private"
             if statement is None
-            else f"({float(statement.epsilon):g}, {float(statement.delta):g})"
+            else f"({_short(statement.epsilon)}, {_short(statement.delta)})"
         )
         table.add_row(
             release.mechanism,
@@ -143,11 +147,18 @@ def _details(runs: Sequence[Sequence[Release]]) -> Iterator[str]:
             yield f"{first.mechanism}: x_s = {', '.join(sorted({str(r.x_s) for r in releases}))}"
         if len(releases) > 1 and first.privacy is not None:
             total = first.privacy.composed(len(releases))
-            spent = f"({float(total.epsilon):g}, {float(total.delta):g})"
+            spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
             yield f"{first.mechanism}: {len(releases)} releases compose to {spent} by basic composition"
         if first.w is not None and len(releases) == 1:
             named = zip(first.columns, first.w, strict=True)
             yield f"{first.mechanism}: w = " + ", ".join(f"{name}={value:.4g}" for name, value in named)
+
+
+def _short(value: Fraction) -> str:
+    """Return a number in six digits; a delta of 1e-400 is not 0."""
+    if value == 0 or float(value) != 0.0:
+        return f"{float(value):g}"
+    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
 
 
 def _with_spread(summary: dict[str, float | None]) -> str:

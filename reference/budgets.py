@@ -12,7 +12,15 @@ from fractions import Fraction
 from typing import Any
 
 from reference.errors import DeltaError, EpsilonError, ReadingError
-from reference.numbers import RealLike, decimal_text, exact, interval, interval_functions, lower_end
+from reference.numbers import (
+    RealLike,
+    decimal_text,
+    exact,
+    in_float_range,
+    interval,
+    interval_functions,
+    lower_end,
+)
 
 _DELTA_DIGITS = Context(prec=30, rounding=ROUND_FLOOR)
 
@@ -110,6 +118,8 @@ def parse_epsilon(name: str, value: RealLike) -> Fraction:
     epsilon = _number(name, value, EpsilonError, "a positive number")
     if epsilon <= 0:
         raise EpsilonError(name, value, "positive")
+    if not in_float_range(epsilon):
+        raise EpsilonError(name, value, "between 1e-100 and 1e100")
     return epsilon
 
 

@@ -6,6 +6,7 @@ are encoded with these public constants only; nothing here is ever computed from
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -51,7 +52,15 @@ class Numeric:
     upper: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lower) and np.isfinite(self.upper) and self.lower < self.upper):
+        bounds = (self.lower, self.upper)
+        # the width is checked too: it divides, and -1e308 to 1e308 has an infinite one
+        if not (
+            all(isinstance(bound, (int, float, np.number)) for bound in bounds)
+            and _is_finite(self.lower)
+            and _is_finite(self.upper)
+            and self.lower < self.upper
+            and _is_finite(self.upper - self.lower)
+        ):
             raise DeclarationError(
                 f"bounds of {self.name!r}", (self.lower, self.upper), "finite with lower < upper"
             )
@@ -293,6 +302,8 @@ class Domain:
         for name in present:
             if name not in declared:
                 raise ExtraColumnError("the domain does not declare this column", column=name)
+            if present.count(name) > 1:
+                raise ExtraColumnError("the column was given more than once", column=name)
         lengths = {name: len(table[name]) for name in declared}
         for name, length in lengths.items():
             if length != lengths[self.label]:
@@ -319,9 +330,9 @@ class Domain:
         """
         return Records(
             domain=self,
-            x=np.ascontiguousarray(x, dtype=np.float64),
-            y=np.asarray(y, dtype=np.float64),
-            z=None if z is None else np.asarray(z, dtype=np.float64),
+            x=_as_matrix(self.columns, x),
+            y=_as_floats(self.label, y),
+            z=None if z is None else _as_floats(self.group or "group", z),
         )
 
 
@@ -331,20 +342,15 @@ def ball_corner(count: int) -> float:
     return rounded_down(lower_end(root))
 
 
-def _check_categories(name: str, categories: tuple[Hashable, ...]) -> None:
-    if len(categories) < 2 or len(set(categories)) != len(categories):
+def _check_categories(name: str, categories: Any) -> None:
+    declared = not isinstance(categories, str) and all(_is_hashable(value) for value in categories)
+    if not declared or len(categories) < 2 or len(set(categories)) != len(categories):
         raise DeclarationError(f"categories of {name!r}", categories, "at least two, all distinct")
 
 
 def _as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
     """Return a column as finite float64, shape (n,), naming the first value that is none."""
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        row = next(i for i, value in enumerate(values) if not _is_number(value))
-        raise NotANumberError(
-            "not a number", row=row, column=name, value=np.asarray(values, dtype=object)[row]
-        ) from None
+    numbers = _as_floats(name, values)
     if numbers.ndim != 1:
         raise ShapeError(f"a column has one dimension, not {numbers.ndim}", column=name)
     bad = ~np.isfinite(numbers)
@@ -356,21 +362,90 @@ def _as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
     return numbers
 
 
+def _as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return a column as float64 of any shape, naming the first value that is no real number."""
+    numbers = _converted(values)
+    if numbers is not None:
+        return numbers
+    for row, value in enumerate(_as_objects(values, name)):
+        if not _is_number(value):
+            raise NotANumberError("not a number", row=row, column=name, value=value)
+    raise ShapeError("not a column of numbers", column=name)
+
+
+def _as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
+    """Return a table as contiguous float64, naming the first entry that is no real number."""
+    numbers = _converted(values)
+    if numbers is not None:
+        return np.ascontiguousarray(numbers)
+    objects = _as_objects(values, None)
+    if objects.ndim == 2 and objects.shape[1] == len(columns):
+        for row, entries in enumerate(objects):
+            for column, value in zip(columns, entries, strict=True):
+                if not _is_number(value):
+                    raise NotANumberError("not a number", row=row, column=column, value=value)
+    raise ShapeError(f"x is no table of numbers with {len(columns)} columns")
+
+
+def _converted(values: npt.ArrayLike) -> FloatArray | None:
+    """Return float64, or None when some value is no real number (or too large a one for a float)."""
+    if np.ma.isMaskedArray(values):
+        # a masked entry is a missing one, whatever number lies under the mask
+        values = np.ma.filled(values.astype(object), np.nan)
+    try:
+        # a complex array would be cast with a warning only; a list with a complex entry raises by itself
+        if hasattr(values, "dtype") and np.iscomplexobj(values):
+            return None
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _as_objects(values: npt.ArrayLike, column: str | None) -> npt.NDArray[np.object_]:
+    try:
+        return np.atleast_1d(np.asarray(values, dtype=object))
+    except ValueError:
+        raise ShapeError("rows of different lengths", column=column) from None
+
+
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return not isinstance(value, (complex, np.complexfloating))
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):
+        return False
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
         return False
     return True
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and pandas' NA, whose comparison with itself is neither true nor false."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def _ranks(name: str, categories: tuple[Hashable, ...], values: Sequence[Any]) -> npt.NDArray[np.int64]:
     rank_of = {category: rank for rank, category in enumerate(categories)}
     ranks = np.empty(len(values), dtype=np.int64)
     for row, value in enumerate(values):
-        rank = rank_of.get(value)
+        rank = rank_of.get(value) if _is_hashable(value) else None
         if rank is None:
-            if value is None or value != value:
+            if _is_hashable(value) and _is_missing(value):
                 raise NotANumberError("missing value", row=row, column=name, value=value)
             raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
         ranks[row] = rank

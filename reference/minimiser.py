@@ -175,12 +175,15 @@ def _minimum_in_ball(eigenvalues: FloatArray, linear: FloatArray, radius: float)
                 solution[int(eigenvalues.argmin())] += np.sqrt(radius**2 - length**2)
             return solution
 
-    def length_beyond(multiplier: float) -> float:
-        return float(1 / radius - 1 / np.linalg.norm(linear / (2 * (eigenvalues + multiplier))))
+    def solution_at(multiplier: float) -> FloatArray:
+        denominator = 2 * (gaps + multiplier)
+        return -np.divide(linear, denominator, out=np.zeros_like(linear), where=linear != 0.0)
 
-    # |u(m)| = radius lies between these: |u(m)| is between |c_min|/(2 (lowest + m)) and |c|/(2 (lowest + m))
-    low = start + RELATIVE_ZERO * RELATIVE_ZERO * size
-    high = start + float(np.linalg.norm(linear)) / (2 * radius) + size
-    multiplier = brentq(length_beyond, low, high, xtol=1e-15 * size, rtol=1e-14)
-    solution = -linear / (2 * (eigenvalues + multiplier))
+    def beyond(multiplier: float) -> float:
+        return float(np.linalg.norm(solution_at(multiplier))) - radius
+
+    # |u_i(m)| >= radius for some i at the lower end, and |u(m)| <= |c| / (2 m) = radius at the upper end
+    low = max(0.0, float((np.abs(linear) / (2 * radius) - gaps).max())) * (1 - 1e-9)
+    high = float(np.linalg.norm(linear)) / (2 * radius) * (1 + 1e-9)
+    solution = solution_at(brentq(beyond, low, high, xtol=1e-14 * high, rtol=1e-14))
     return solution * min(1.0, radius / float(np.linalg.norm(solution)))

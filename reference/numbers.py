@@ -23,6 +23,12 @@ RealLike: TypeAlias = int | float | str | Decimal | Fraction
 _INTERVALS = MPIntervalContext()
 _INTERVALS.prec = 160
 
+LARGEST_EXPONENT = 4000
+"""Decimal exponents beyond this are refused: Python writes integers of at most 4,300 digits."""
+
+LARGEST_PARAMETER = Fraction(10**100)
+"""Parameters that become floats lie between the inverse of this and this, so that no product overflows."""
+
 
 def exact(name: str, value: Any) -> Fraction:
     """Read a number exactly.
@@ -42,9 +48,19 @@ def exact(name: str, value: Any) -> Fraction:
             return Fraction(repr(float(value)))
         if isinstance(value, np.integer):
             return Fraction(int(value))
+        if isinstance(value, Decimal) or (isinstance(value, str) and "/" not in value):
+            number = Decimal(value)
+            # before the power of ten is written out: 1e-999999999 would fill the memory
+            if number and abs(number.adjusted()) > LARGEST_EXPONENT:
+                raise ValueError("exponent out of range")
         return Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+    except (ValueError, TypeError, ArithmeticError):
         raise ReadingError(name, value, "a finite number") from None
+
+
+def in_float_range(value: Fraction) -> bool:
+    """Tell whether |value| is 0 or within the range that parameters may have."""
+    return value == 0 or 1 / LARGEST_PARAMETER <= abs(value) <= LARGEST_PARAMETER
 
 
 def decimal_text(value: Fraction) -> str:
@@ -112,5 +128,7 @@ def fraction_of(number: mpmath.mpf) -> Fraction:
 
 def _binary_fraction(parts: tuple[int, int, int, int]) -> Fraction:
     sign, mantissa, exponent, _ = parts
+    if not mantissa and exponent:
+        raise OverflowError("an infinite or undefined end has no rational value")
     value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return -value if sign else value

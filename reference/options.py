@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
-from reference.budgets import Budget, SplitBudget
+from reference.budgets import Budget, SplitBudget, parse_delta, parse_epsilon
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load
 from reference.domain import NORMS
 from reference.errors import InputError, ReadingError
@@ -83,7 +82,17 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--format", choices=("text", "json"), default="text")
     group.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
-    group.add_argument("--seed", type=int, metavar="K", help="make the run repeatable (a release then says so)")
+    group.add_argument(
+        "--seed", type=nonnegative_integer, metavar="K", help="make the run repeatable (a release then says so)"
+    )
+
+
+def nonnegative_integer(text: str) -> int:
+    """Read the value of ``--seed``."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be at least 0, not {number}")
+    return number
 
 
 def records_from(options: argparse.Namespace) -> Records:
@@ -121,42 +130,50 @@ def budget_from(options: argparse.Namespace, spec: MechanismSpec, dimension: int
     reference.errors.InputError
         On contradictory or missing parts.
     """
+    _check_all_parts(options)
     if not spec.private:
         return None
     delta = (options.delta or PAPER_DELTA) if spec.needs_delta else "0"
-    if not spec.split_budget:
-        for name in ("epsilon_ratio", "epsilon_s", "epsilon_n", "delta_s", "delta_n"):
-            if getattr(options, name) is not None:
-                raise ReadingError(
-                    name, getattr(options, name), f"left out: {spec.name} has one epsilon and delta"
-                )
-        return Budget(options.epsilon or "1", delta)
+    if spec.split_budget:
+        budget = _epsilon_parts(options, dimension, delta)
+        return _with_delta_parts(options, budget) if spec.needs_delta else budget
+    for name in ("epsilon_ratio", "epsilon_s", "epsilon_n", "delta_s", "delta_n"):
+        if getattr(options, name) is not None:
+            raise ReadingError(name, getattr(options, name), f"left out: {spec.name} has one epsilon and delta")
+    return Budget(options.epsilon or "1", delta)
+
+
+def _epsilon_parts(options: argparse.Namespace, dimension: int, delta: str) -> SplitBudget:
     parts = (options.epsilon_s, options.epsilon_n)
     if options.epsilon_ratio is not None:
         if parts != (None, None):
             raise ReadingError("epsilon_ratio", options.epsilon_ratio, "left out when the parts are given")
-        budget = SplitBudget.from_ratio(options.epsilon or "1", options.epsilon_ratio, dimension, delta)
-    elif parts == (None, None):
-        budget = SplitBudget.equal(options.epsilon or "1", delta)
-    elif options.epsilon is not None or None in parts:
+        return SplitBudget.from_ratio(options.epsilon or "1", options.epsilon_ratio, dimension, delta)
+    if parts == (None, None):
+        return SplitBudget.equal(options.epsilon or "1", delta)
+    if options.epsilon is not None or None in parts:
         raise ReadingError("epsilon", options.epsilon, "given alone, or as both --epsilon-s and --epsilon-n")
-    else:
-        budget = SplitBudget(*parts, *_equal_deltas(delta))
-    return _with_delta_parts(options, spec, budget)
+    halves = SplitBudget.equal(1, delta)
+    return SplitBudget(*parts, halves.delta_s, halves.delta_n)
 
 
-def _equal_deltas(delta: str) -> tuple[Fraction, Fraction]:
-    half = SplitBudget.equal(1, delta)
-    return half.delta_s, half.delta_n
-
-
-def _with_delta_parts(options: argparse.Namespace, spec: MechanismSpec, budget: SplitBudget) -> SplitBudget:
+def _with_delta_parts(options: argparse.Namespace, budget: SplitBudget) -> SplitBudget:
     parts = (options.delta_s, options.delta_n)
-    if parts == (None, None) or not spec.needs_delta:
+    if parts == (None, None):
         return budget
     if options.delta is not None or None in parts:
         raise ReadingError("delta", options.delta, "given alone, or as both --delta-s and --delta-n")
     return SplitBudget(budget.epsilon_s, budget.epsilon_n, *parts)
+
+
+def _check_all_parts(options: argparse.Namespace) -> None:
+    """Check every part that is given, also one that this mechanism does not use."""
+    for name in ("epsilon", "epsilon_ratio", "epsilon_s", "epsilon_n"):
+        if getattr(options, name) is not None:
+            parse_epsilon(name, getattr(options, name))
+    for name in ("delta", "delta_s", "delta_n"):
+        if getattr(options, name) is not None:
+            parse_delta(name, getattr(options, name))
 
 
 def emit(text: str, out: str | None) -> None:

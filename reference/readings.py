@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from reference.errors import ReadingError
-from reference.numbers import RealLike, decimal_text, exact
+from reference.numbers import RealLike, decimal_text, exact, in_float_range
 
 FAIRNESS = ("none", "absolute", "covariance", "separate")
 BASES = ("monomial", "matrix")
@@ -68,7 +68,10 @@ class Readings:
         _one_of("repair", self.repair, REPAIRS)
         _one_of("noise", self.noise, NOISE_SOURCES)
         for name in ("fairness_weight", "tau", "ball_radius"):
-            object.__setattr__(self, name, exact(name, getattr(self, name)))
+            number = exact(name, getattr(self, name))
+            if not in_float_range(number):
+                raise ReadingError(name, getattr(self, name), "0 or between 1e-100 and 1e100")
+            object.__setattr__(self, name, number)
         object.__setattr__(self, "sensitivity", parse_sensitivity(self.sensitivity))
         if self.fairness_weight < 0:
             raise ReadingError("fairness_weight", decimal_text(self.fairness_weight), "at least 0")
@@ -114,6 +117,8 @@ def parse_sensitivity(value: str | RealLike) -> str | Fraction:
         raise ReadingError("sensitivity", value, f"one of {', '.join(SENSITIVITIES)}, or a number") from None
     if number <= 0:
         raise ReadingError("sensitivity", value, "positive (zero sensitivity would add no noise)")
+    if not in_float_range(number):
+        raise ReadingError("sensitivity", value, "between 1e-100 and 1e100")
     return number
 
 

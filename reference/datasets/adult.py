@@ -212,7 +212,9 @@ def _rows(path: Path) -> Iterator[list[str]]:
     """Yield the fields of each record, label and sex checked while the line number is known."""
     try:
         with path.open(newline="", encoding="ascii") as file:
-            for line, fields in enumerate(csv.reader(file, skipinitialspace=True), start=1):
+            # no quoting: a stray quotation mark must not swallow the lines after it
+            reader = csv.reader(file, skipinitialspace=True, quoting=csv.QUOTE_NONE)
+            for line, fields in enumerate(reader, start=1):
                 if not fields or fields[0].startswith("|"):
                     continue
                 if len(fields) != len(HEADER):
@@ -252,10 +254,13 @@ def _from_openml(folder: Path) -> Table:
             f"OpenML ({type(problem).__name__}). Download both files from the UCI Machine Learning Repository "
             f"(data set 'Adult') into {folder}, or set CFM_DATA to the folder that contains adult/"
         ) from problem
-    columns = {name: frame["class" if name == "income" else name] for name in HEADER}
-    return _as_table(
-        {name: values.astype(object).where(values.notna(), "?").tolist() for name, values in columns.items()}
-    )
+    try:
+        columns = {name: frame["class" if name == "income" else name] for name in HEADER}
+        return _as_table(
+            {name: values.astype(object).where(values.notna(), "?").tolist() for name, values in columns.items()}
+        )
+    except KeyError as problem:
+        raise UnreadableFileError(f"OpenML's copy is not Adult as documented: {problem} is unknown") from problem
 
 
 def _as_table(columns: dict[str, list[str]]) -> Table:

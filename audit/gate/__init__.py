@@ -1,0 +1,1 @@
+"""The gate: `pytest audit/` checks the audit itself, each check with a null and a broken control."""

@@ -1,0 +1,236 @@
+"""Releases: what they claim, what they hold, and that the algorithms do what the paper's lines say."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from reference.budgets import Budget, SplitBudget
+from reference.domain import Domain
+from reference.errors import DeltaError, NoPublishedBoundError, UnknownAttributeError
+from reference.mechanisms import (
+    FAIR,
+    MECHANISMS,
+    PLAIN,
+    adfc,
+    functional,
+    lr,
+    no_privacy,
+    pdfc,
+    relaxed_functional,
+)
+from reference.minimiser import minimise
+from reference.moments import Moments
+from reference.noise import Noise, draw, perturb
+from reference.objective import objective
+from reference.readings import Readings
+from reference.release import Release
+from tests.strategies import random_records
+
+RECORDS = random_records(400, 4, 11)
+MOMENTS = Moments.of(RECORDS)
+PRIVATE = [name for name, spec in MECHANISMS.items() if spec.private]
+
+
+def budget_for(name: str) -> Budget | SplitBudget:
+    delta = "1e-3" if MECHANISMS[name].needs_delta else 0
+    return SplitBudget.equal(1, delta) if MECHANISMS[name].split_budget else Budget(1, delta)
+
+
+def run(name: str, **options) -> Release:
+    return MECHANISMS[name].run(
+        RECORDS,
+        budget_for(name) if MECHANISMS[name].private else None,
+        options.pop("readings", MECHANISMS[name].readings),
+        **options,
+    )
+
+
+def test_pdfc_states_theorem_3():
+    release = pdfc(MOMENTS, SplitBudget(3, "1/3"), x_s="x1", rng=0)
+    # epsilon_s / d + epsilon_n (d - 1) / d with d = 4
+    assert release.privacy.epsilon == Fraction(3, 4) + Fraction(1, 4)
+    assert (release.privacy.delta, release.privacy.claim) == (0, "T3")
+
+
+def test_adfc_states_theorem_5():
+    release = adfc(MOMENTS, SplitBudget(3, "1/3", "1e-3", "1e-400"), x_s="x1", rng=0)
+    assert release.privacy.epsilon == 1
+    assert release.privacy.delta == 1 - (1 - Fraction("1e-3")) * (1 - Fraction("1e-400"))
+    assert release.privacy.claim == "T5"
+
+
+def test_functional_mechanisms_state_their_budget():
+    assert functional(MOMENTS, Budget("0.1"), rng=0).privacy.epsilon == Fraction(1, 10)
+    statement = relaxed_functional(MOMENTS, Budget("0.1", "1e-5"), rng=0).privacy
+    assert (statement.epsilon, statement.delta, statement.claim) == (Fraction(1, 10), Fraction("1e-5"), "T4")
+
+
+def test_baselines_state_no_privacy():
+    assert no_privacy(MOMENTS).privacy is None
+    assert lr(RECORDS).privacy is None
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_mechanism_is_the_composition_of_its_steps(name):
+    """A seeded release equals objective, noise, perturbation and minimisation done by hand."""
+    spec = MECHANISMS[name]
+    options = {"x_s": 2} if spec.split_budget else {}
+    release = spec.function(MOMENTS, budget_for(name), spec.readings, rng=5, **options)
+    noise = spec.noise(RECORDS.domain, budget_for(name), spec.readings, 2)
+    variates = draw(noise, np.random.default_rng(5))
+    noisy = perturb(objective(MOMENTS, spec.readings), noise, variates)
+    assert release.w == minimise(noisy, spec.readings).w
+
+
+@pytest.mark.parametrize("fairness", ["none", "absolute", "covariance", "separate"])
+@pytest.mark.parametrize("basis", ["monomial", "matrix"])
+def test_relabelling_features_permutes_w(fairness, basis):
+    readings = Readings(fairness, basis=basis, sensitivity=1)
+    order = np.array([2, 0, 3, 1])
+    columns = [RECORDS.domain.columns[j] for j in order]
+    relabelled = Domain.of_columns(columns).check(RECORDS.x[:, order], RECORDS.y, RECORDS.z)
+    coefficients = [objective(Moments.of(records), readings) for records in (RECORDS, relabelled)]
+    variate_of = dict(zip(coefficients[0].layout.names, np.random.default_rng(0).normal(size=100), strict=False))
+
+    def same_noise(layout):
+        def variate(name):
+            left, _, right = name.partition("*")
+            return variate_of.get(name, variate_of.get(f"{right}*{left}"))
+
+        return np.array([variate(name) for name in layout.names])
+
+    found = [
+        minimise(perturb(c, Noise.uniform("laplace", 0.5, c.layout.size), same_noise(c.layout)), readings)
+        for c in coefficients
+    ]
+    np.testing.assert_allclose(np.array(found[0].w)[order], found[1].w, rtol=1e-8)
+
+
+def test_x_s_by_name_and_by_index_agree():
+    assert pdfc(MOMENTS, SplitBudget(1, 2), x_s="x3", rng=1) == pdfc(MOMENTS, SplitBudget(1, 2), x_s=3, rng=1)
+
+
+def test_x_s_at_random_takes_every_attribute_whatever_the_data():
+    chosen = [pdfc(MOMENTS, SplitBudget(1, 2), rng=seed).x_s for seed in range(60)]
+    other = random_records(50, 4, 99)
+    assert set(chosen) == set(RECORDS.domain.columns)
+    assert chosen == [pdfc(Moments.of(other), SplitBudget(1, 2), rng=seed).x_s for seed in range(60)]
+
+
+def test_x_s_at_random_is_never_the_intercept_or_the_kept_group(affairs):
+    domain = affairs.domain.with_(intercept=True, keep_group=True)
+    names = {domain.columns[s] for s in domain.selectable}
+    assert names == set(affairs.domain.columns)
+
+
+def test_unknown_x_s_is_rejected_with_the_known_names():
+    with pytest.raises(UnknownAttributeError, match="x0, x1, x2, x3"):
+        pdfc(MOMENTS, SplitBudget(1, 1), x_s="age")
+
+
+@pytest.mark.parametrize("name", ["functional", "pdfc"])
+def test_laplace_mechanisms_refuse_a_delta(name):
+    budget = SplitBudget(1, 1, "1e-3", 0) if name == "pdfc" else Budget(1, "1e-3")
+    with pytest.raises(DeltaError, match="purely"):
+        MECHANISMS[name].run(RECORDS, budget, MECHANISMS[name].readings)
+
+
+@pytest.mark.parametrize("name", ["relaxed_functional", "adfc"])
+@pytest.mark.parametrize("delta", ["0", "0.9"])
+def test_gaussian_mechanisms_refuse_a_delta_outside_the_formula(name, delta):
+    budget = SplitBudget(1, 1, delta, "1e-3") if name == "adfc" else Budget(1, delta)
+    with pytest.raises(DeltaError, match=r"sqrt\(2/pi\)"):
+        MECHANISMS[name].run(RECORDS, budget, MECHANISMS[name].readings)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_separate_needs_a_sensitivity_of_the_callers(name):
+    with pytest.raises(NoPublishedBoundError):
+        run(name, readings=Readings("separate"))
+    assert run(name, readings=Readings("separate", sensitivity=9), rng=0).status == "ok"
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_callers_sensitivity_scales_the_noise(name):
+    one, two = (run(name, readings=MECHANISMS[name].readings.with_(sensitivity=s), rng=0) for s in (1, 2))
+    assert two.noise["scale_n"] == pytest.approx(2 * one.noise["scale_n"], rel=1e-15)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_unseeded_releases_differ_and_seeded_ones_repeat(name):
+    assert run(name).w != run(name).w
+    assert not run(name).seeded
+    assert run(name, rng=3) == run(name, rng=3)
+    assert run(name, rng=3).seeded
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_release_goes_to_json_and_back(name):
+    release = run(name, rng=0)
+    text = json.dumps(release.to_json(), allow_nan=False)
+    assert Release.from_json(text) == release
+
+
+def test_unbounded_release_goes_to_json_and_back():
+    few = Moments.of(random_records(3, 4, 0))
+    release = pdfc(few, SplitBudget("0.01", "0.01"), FAIR.with_(repair="none"), rng=0)
+    assert (release.status, release.w) == ("unbounded", None)
+    assert Release.from_json(json.dumps(release.to_json())) == release
+
+
+def test_release_of_another_schema_is_rejected():
+    with pytest.raises(ValueError, match="schema"):
+        Release.from_json({"schema": "release_v0"})
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_release_holds_no_exact_statistic(name):
+    """With the noise drawn alike, two data sets give releases that differ only in what the noise covers."""
+    first, second = (
+        MECHANISMS[name].run(records, budget_for(name), MECHANISMS[name].readings, rng=8).to_json()
+        for records in (RECORDS, random_records(77, 4, 12))
+    )
+    differing = {key for key in first if first[key] != second[key]}
+    assert differing == {"w", "noisy_eigenvalues"}
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+@pytest.mark.parametrize(
+    ("case", "y", "z"),
+    [("one class", [1, 1, 1], [0, 1, 0]), ("empty group", [0, 1, 0], [1, 1, 1]), ("n = 1", [1], [0])],
+)
+def test_degenerate_data_sets_are_legal(name, case, y, z):
+    x = np.random.default_rng(len(case)).random((len(y), 2)) / 2
+    records = Domain.of_columns(["a", "b"]).check(x, y, z)
+    budget = budget_for(name) if MECHANISMS[name].private else None
+    release = MECHANISMS[name].run(records, budget, MECHANISMS[name].readings, rng=0)
+    assert release.status == ("unbounded" if name == "lr" and len(set(y)) == 1 else "ok")
+
+
+def test_no_privacy_with_duplicate_columns_gives_the_minimum_norm_solution():
+    x = np.repeat(np.random.default_rng(0).random((50, 1)) / 2, 2, axis=1)
+    y = (x[:, 0] > 0.2).astype(float)
+    release = no_privacy(Moments.of(Domain.of_columns(["a", "b"]).check(x, y, y)), PLAIN.with_(repair="none"))
+    assert release.status == "ok"
+    assert release.w[0] == pytest.approx(release.w[1], rel=1e-9)
+
+
+def test_lr_minimises_the_logistic_loss():
+    w = np.array(lr(RECORDS).w)
+
+    def loss(v):
+        t = RECORDS.x @ v
+        return np.logaddexp(0, t).sum() - RECORDS.y @ t
+
+    for step in np.random.default_rng(0).normal(size=(50, 4)):
+        assert loss(w) <= loss(w + 0.01 * step)
+
+
+def test_one_statement_composes_over_releases():
+    statement = adfc(MOMENTS, SplitBudget.equal(1, "1e-3"), rng=0).privacy.composed(10)
+    assert statement.epsilon == 10
+    assert Fraction("0.00999999") < statement.delta <= Fraction("0.01")
