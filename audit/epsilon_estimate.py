@@ -161,11 +161,16 @@ def build_audit(name: str, options: argparse.Namespace, records: Records | None)
     if budget is None:
         raise ReadingError("mechanism", name, "one that adds noise")
     x_s = domain.coordinate(options.x_s) if options.x_s is not None else domain.selectable[0]
+    statement = spec.statement(domain, budget, readings, x_s)
+    if statement is None:
+        raise ReadingError(
+            "x_s", domain.columns[x_s], "an attribute: nothing is claimed for one column of several"
+        )
     pair = extreme_pair(records, options.data, readings, spec.noise(domain, budget, readings, x_s))
     subject = CoefficientRelease(spec, budget, readings, x_s, pair)
     inputs = {**pair.to_json(), "x_s": domain.columns[x_s], "readings": readings.to_json()}
     names = tuple(subject.layout.names)
-    return Audit(name, subject, subject.statement.epsilon, subject.statement.delta, inputs, names)
+    return Audit(name, subject, statement.epsilon, statement.delta, inputs, names)
 
 
 def run_audits(audits: Sequence[Audit], options: argparse.Namespace, seed: int) -> list[Result]:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.neighbours import Pair
-from reference import accounting
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import Layout
 from reference.mechanisms import MechanismSpec
@@ -68,17 +67,6 @@ class CoefficientRelease:
     def layout(self) -> Layout:
         """Which coefficients an output holds."""
         return layout(self.pair.domain, self.readings)
-
-    @property
-    def statement(self) -> accounting.PrivacyStatement:
-        """The published claim."""
-        adjacency, dimension = self.readings.adjacency, self.pair.domain.dimension
-        if isinstance(self.budget, SplitBudget):
-            published = accounting.published_adfc if self.spec.needs_delta else accounting.published_pdfc
-            return published(self.budget, dimension, adjacency)
-        if self.spec.needs_delta:
-            return accounting.published_relaxed_functional(self.budget, adjacency)
-        return accounting.published_functional(self.budget, adjacency)
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
         """Return the exact coefficients of the two data sets."""

@@ -103,15 +103,9 @@ def as_text(data: str, records: int, results: Sequence[Evaluation]) -> str:
     table.add_column("notes")
     for result in results:
         release = result.releases[0]
-        statement = release.privacy
-        budget = (
-            "none: not private"
-            if statement is None
-            else f"({_short(statement.epsilon)}, {_short(statement.delta)})"
-        )
         table.add_row(
             release.mechanism,
-            budget,
+            _claim(release),
             _with_spread(result.summary("accuracy")),
             _with_spread(result.summary("majority_accuracy")),
             _with_spread(result.summary("positive_rate")),
@@ -152,6 +146,12 @@ def _details(runs: Sequence[Sequence[Release]]) -> Iterator[str]:
         if first.w is not None and len(releases) == 1:
             named = zip(first.columns, first.w, strict=True)
             yield f"{first.mechanism}: w = " + ", ".join(f"{name}={value:.4g}" for name, value in named)
+
+
+def _claim(release: Release) -> str:
+    if release.privacy is not None:
+        return f"({_short(release.privacy.epsilon)}, {_short(release.privacy.delta)})"
+    return "none: not private" if release.noise["kind"] == "none" else "none: x_s is part of an attribute"
 
 
 def _short(value: Fraction) -> str:

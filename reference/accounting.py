@@ -1,7 +1,7 @@
 """What a release claims about privacy, and the exact profile of Gaussian noise.
 
-Each `published_*` function is a theorem's formula as the paper prints it.  Whether the theorem is true is
-another question: see the claim that :attr:`PrivacyStatement.claim` names.
+Each `published_*` function is a theorem's formula as the paper prints it, of (budget, dimension, adjacency).
+Whether the theorem is true is another question: see the claim that :attr:`PrivacyStatement.claim` names.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class PrivacyStatement:
         )
 
 
-def published_functional(budget: Budget, adjacency: str) -> PrivacyStatement:
+def published_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
     """Return Theorem 1's statement for Laplace noise of scale Delta_1 / epsilon on every coefficient."""
     return PrivacyStatement(budget.epsilon, Fraction(0), adjacency, "T1")
 
 
-def published_relaxed_functional(budget: Budget, adjacency: str) -> PrivacyStatement:
+def published_relaxed_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
     """Return Theorem 4's statement."""
     return PrivacyStatement(budget.epsilon, budget.delta, adjacency, "T4")
 

@@ -6,147 +6,29 @@ are encoded with these public constants only; nothing here is ever computed from
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from reference.attributes import Attribute, Numeric
 from reference.errors import (
     DeclarationError,
     ExtraColumnError,
-    InfiniteValueError,
     MissingColumnError,
-    NotANumberError,
-    OutOfBoundsError,
     ReadingError,
     ShapeError,
     UnknownAttributeError,
-    UnseenCategoryError,
 )
 from reference.numbers import interval, interval_functions, lower_end, rounded_down
 from reference.records import Records
+from reference.values import as_floats, as_matrix, as_numbers
 
 NORMS = ("unit_ball", "unit_box")
 INTERCEPT = "(intercept)"
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Numeric:
-    """A number with declared public bounds; encoded as (value - lower) / (upper - lower).
-
-    Parameters
-    ----------
-    name : str
-    lower, upper : float
-        Public bounds, ``lower < upper``.
-    """
-
-    name: str
-    lower: float
-    upper: float
-
-    def __post_init__(self) -> None:
-        bounds = (self.lower, self.upper)
-        # the width is checked too: it divides, and -1e308 to 1e308 has an infinite one
-        if not (
-            all(isinstance(bound, (int, float, np.number)) for bound in bounds)
-            and _is_finite(self.lower)
-            and _is_finite(self.upper)
-            and self.lower < self.upper
-            and _is_finite(self.upper - self.lower)
-        ):
-            raise DeclarationError(
-                f"bounds of {self.name!r}", (self.lower, self.upper), "finite with lower < upper"
-            )
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the encoded coordinates."""
-        return (self.name,)
-
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
-        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
-        numbers = _as_numbers(self.name, values)
-        outside = (numbers < self.lower) | (numbers > self.upper)
-        if outside.any() and not clip:
-            row = int(np.flatnonzero(outside)[0])
-            raise OutOfBoundsError(
-                f"value outside the declared bounds [{self.lower:g}, {self.upper:g}]; "
-                "declare wider bounds, or ask for clipping",
-                row=row,
-                column=self.name,
-                value=numbers[row].item(),
-            )
-        clipped = np.clip(numbers, self.lower, self.upper)
-        # The quotient of two rounded differences can exceed 1 by one rounding: the clip keeps [0, 1] exact.
-        return np.clip((clipped - self.lower) / (self.upper - self.lower), 0.0, 1.0)[:, None]
-
-
-@dataclass(frozen=True)
-class Ordinal:
-    """A value among declared, ordered categories; encoded as rank / (number of categories - 1).
-
-    Parameters
-    ----------
-    name : str
-    categories : tuple of hashable
-        Two or more, in order; the position is the rank.
-    """
-
-    name: str
-    categories: tuple[Hashable, ...]
-
-    def __post_init__(self) -> None:
-        _check_categories(self.name, self.categories)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the encoded coordinates."""
-        return (self.name,)
-
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
-        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
-        ranks = _ranks(self.name, self.categories, values)
-        return (ranks / (len(self.categories) - 1))[:, None]
-
-
-@dataclass(frozen=True)
-class OneHot:
-    """A value among declared categories; encoded as one coordinate per category.
-
-    Parameters
-    ----------
-    name : str
-    categories : tuple of hashable
-        Two or more.
-    """
-
-    name: str
-    categories: tuple[Hashable, ...]
-
-    def __post_init__(self) -> None:
-        _check_categories(self.name, self.categories)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the encoded coordinates."""
-        return tuple(f"{self.name}={category}" for category in self.categories)
-
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
-        """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
-        ranks = _ranks(self.name, self.categories, values)
-        encoded = np.zeros((len(ranks), len(self.categories)))
-        encoded[np.arange(len(ranks)), ranks] = 1.0
-        return encoded
-
-
-Attribute: TypeAlias = Numeric | Ordinal | OneHot
 
 
 @dataclass(frozen=True)
@@ -256,12 +138,18 @@ class Domain:
         """
         if isinstance(x_s, str) and x_s in self.columns:
             return self.columns.index(x_s)
-        index = int(x_s) if isinstance(x_s, (int, np.integer)) or str(x_s).isdecimal() else -1
+        digits = str(x_s)
+        index = int(digits) if digits.isdecimal() and len(digits) < 10 else -1
         if 0 <= index < self.dimension and not isinstance(x_s, bool):
             return index
         raise UnknownAttributeError(
             "x_s", x_s, f"one of {', '.join(self.columns)}, or an index below {self.dimension}"
         )
+
+    def is_one_of_several(self, s: int) -> bool:
+        """Tell whether coordinate `s` is one column of an attribute that is encoded in several."""
+        name = self.columns[s]
+        return any(name in attribute.columns and len(attribute.columns) > 1 for attribute in self.attributes)
 
     @property
     def selectable(self) -> tuple[int, ...]:
@@ -309,8 +197,8 @@ class Domain:
             if length != lengths[self.label]:
                 raise ShapeError(f"{length} values where the label has {lengths[self.label]}", column=name)
         n = lengths[self.label]
-        y = _as_numbers(self.label, table[self.label])
-        z = None if self.group is None else _as_numbers(self.group, table[self.group])
+        y = as_numbers(self.label, table[self.label])
+        z = None if self.group is None else as_numbers(self.group, table[self.group])
         blocks = [np.ones((n, 1))] if self.intercept else []
         blocks += [attribute.encode(table[attribute.name], clip=clip) for attribute in self.attributes]
         if self.keep_group and z is not None:
@@ -330,9 +218,9 @@ class Domain:
         """
         return Records(
             domain=self,
-            x=_as_matrix(self.columns, x),
-            y=_as_floats(self.label, y),
-            z=None if z is None else _as_floats(self.group or "group", z),
+            x=as_matrix(self.columns, x),
+            y=as_floats(self.label, y),
+            z=None if z is None else as_floats(self.group or "group", z),
         )
 
 
@@ -340,113 +228,3 @@ def ball_corner(count: int) -> float:
     """Return 1/sqrt(count) rounded down: a float c with count * c^2 <= 1 in exact arithmetic."""
     root = interval_functions().sqrt(interval(Fraction(1, count)))
     return rounded_down(lower_end(root))
-
-
-def _check_categories(name: str, categories: Any) -> None:
-    declared = not isinstance(categories, str) and all(_is_hashable(value) for value in categories)
-    if not declared or len(categories) < 2 or len(set(categories)) != len(categories):
-        raise DeclarationError(f"categories of {name!r}", categories, "at least two, all distinct")
-
-
-def _as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
-    """Return a column as finite float64, shape (n,), naming the first value that is none."""
-    numbers = _as_floats(name, values)
-    if numbers.ndim != 1:
-        raise ShapeError(f"a column has one dimension, not {numbers.ndim}", column=name)
-    bad = ~np.isfinite(numbers)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        if np.isnan(numbers[row]):
-            raise NotANumberError("NaN", row=row, column=name, value=numbers[row].item())
-        raise InfiniteValueError("infinite value", row=row, column=name, value=numbers[row].item())
-    return numbers
-
-
-def _as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return a column as float64 of any shape, naming the first value that is no real number."""
-    numbers = _converted(values)
-    if numbers is not None:
-        return numbers
-    for row, value in enumerate(_as_objects(values, name)):
-        if not _is_number(value):
-            raise NotANumberError("not a number", row=row, column=name, value=value)
-    raise ShapeError("not a column of numbers", column=name)
-
-
-def _as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
-    """Return a table as contiguous float64, naming the first entry that is no real number."""
-    numbers = _converted(values)
-    if numbers is not None:
-        return np.ascontiguousarray(numbers)
-    objects = _as_objects(values, None)
-    if objects.ndim == 2 and objects.shape[1] == len(columns):
-        for row, entries in enumerate(objects):
-            for column, value in zip(columns, entries, strict=True):
-                if not _is_number(value):
-                    raise NotANumberError("not a number", row=row, column=column, value=value)
-    raise ShapeError(f"x is no table of numbers with {len(columns)} columns")
-
-
-def _converted(values: npt.ArrayLike) -> FloatArray | None:
-    """Return float64, or None when some value is no real number (or too large a one for a float)."""
-    if np.ma.isMaskedArray(values):
-        # a masked entry is a missing one, whatever number lies under the mask
-        values = np.ma.filled(values.astype(object), np.nan)
-    try:
-        # a complex array would be cast with a warning only; a list with a complex entry raises by itself
-        if hasattr(values, "dtype") and np.iscomplexobj(values):
-            return None
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _as_objects(values: npt.ArrayLike, column: str | None) -> npt.NDArray[np.object_]:
-    try:
-        return np.atleast_1d(np.asarray(values, dtype=object))
-    except ValueError:
-        raise ShapeError("rows of different lengths", column=column) from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return not isinstance(value, (complex, np.complexfloating))
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except (TypeError, OverflowError):
-        return False
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas' NA, whose comparison with itself is neither true nor false."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-
-
-def _ranks(name: str, categories: tuple[Hashable, ...], values: Sequence[Any]) -> npt.NDArray[np.int64]:
-    rank_of = {category: rank for rank, category in enumerate(categories)}
-    ranks = np.empty(len(values), dtype=np.int64)
-    for row, value in enumerate(values):
-        rank = rank_of.get(value) if _is_hashable(value) else None
-        if rank is None:
-            if _is_hashable(value) and _is_missing(value):
-                raise NotANumberError("missing value", row=row, column=name, value=value)
-            raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
-        ranks[row] = rank
-    return ranks

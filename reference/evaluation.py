@@ -127,4 +127,4 @@ def evaluate_splits(
                 # counted and reported as a whole by constant_predictors
                 warnings.simplefilter("ignore", ConstantPredictorWarning)
                 metrics.append(evaluate(release.w, test))
-    return Evaluation(tuple(releases), tuple(metrics), rng if isinstance(rng, int) else None)
+    return Evaluation(tuple(releases), tuple(metrics), int(rng) if isinstance(rng, (int, np.integer)) else None)

@@ -47,6 +47,7 @@ FAIR = Readings(fairness="absolute")
 
 def functional_noise(domain: Domain, budget: Budget, readings: Readings) -> Noise:
     """Return Lap(Delta_1 / epsilon) for every coefficient."""
+    _require_kind(budget, Budget)
     _require_pure(budget)
     # Delta_1 by Lemma 1 (Lemma 2 with a fairness term)
     delta_1 = l1_sensitivity(readings, domain.dimension)
@@ -78,7 +79,7 @@ def functional(
     noisy = perturb(coefficients, noise, draw(noise, random))
     # w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
-    statement = accounting.published_functional(budget, readings.adjacency)
+    statement = _stated(accounting.published_functional, moments.domain, budget, readings, None)
     return _release("functional", moments.domain, budget, readings, noise, minimum, statement, None, seeded)
 
 
@@ -87,6 +88,7 @@ def functional(
 
 def relaxed_functional_noise(domain: Domain, budget: Budget, readings: Readings) -> Noise:
     """Return N(0, sigma^2) for every coefficient (Algorithm 2, lines 3 and 6)."""
+    _require_kind(budget, Budget)
     require_delta_in_extended_range("delta", budget.delta)
     # line 3: Delta_2 by Lemma 3 (Lemma 4 with a fairness term)
     delta_2_squared = l2_sensitivity_squared(readings, domain.dimension)
@@ -111,7 +113,7 @@ def relaxed_functional(
     noisy = perturb(coefficients, noise, draw(noise, random))
     # line 10: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
-    statement = accounting.published_relaxed_functional(budget, readings.adjacency)
+    statement = _stated(accounting.published_relaxed_functional, moments.domain, budget, readings, None)
     # line 11
     return _release(
         "relaxed_functional", moments.domain, budget, readings, noise, minimum, statement, None, seeded
@@ -123,6 +125,7 @@ def relaxed_functional(
 
 def pdfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int) -> Noise:
     """Return Lap(Delta_1 / epsilon_s) on Phi_s and Lap(Delta_1 / epsilon_n) on Phi_n (lines 4-22)."""
+    _require_kind(budget, SplitBudget)
     _require_pure(budget)
     # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
     in_s = layout(domain, readings).contains(x_s)
@@ -171,7 +174,7 @@ def pdfc(
     # line 24: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 25: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
-    statement = accounting.published_pdfc(budget, moments.domain.dimension, readings.adjacency)
+    statement = _stated(accounting.published_pdfc, moments.domain, budget, readings, s)
     # line 26
     return _release("pdfc", moments.domain, budget, readings, noise, minimum, statement, s, seeded)
 
@@ -181,6 +184,7 @@ def pdfc(
 
 def adfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int) -> Noise:
     """Return N(0, sigma_s^2) on Phi_s and N(0, sigma_n^2) on Phi_n (lines 4-23)."""
+    _require_kind(budget, SplitBudget)
     require_delta_in_extended_range("delta_s", budget.delta_s)
     require_delta_in_extended_range("delta_n", budget.delta_n)
     # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
@@ -219,7 +223,7 @@ def adfc(
     # line 25: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 26: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d;  delta <- 1 - (1 - delta_s)(1 - delta_n)
-    statement = accounting.published_adfc(budget, moments.domain.dimension, readings.adjacency)
+    statement = _stated(accounting.published_adfc, moments.domain, budget, readings, s)
     # line 27
     return _release("adfc", moments.domain, budget, readings, noise, minimum, statement, s, seeded)
 
@@ -280,6 +284,8 @@ class MechanismSpec:
         The mechanism.
     noise_function : callable or None
         `<name>_noise`; None for the baselines.
+    published : callable or None
+        The theorem's formula; None for the baselines.
     split_budget : bool
         Whether it takes a :class:`SplitBudget` and an x_s.
     needs_delta : bool
@@ -291,6 +297,7 @@ class MechanismSpec:
     readings: Readings
     function: Callable[..., Release]
     noise_function: Callable[..., Noise] | None = None
+    published: Callable[..., accounting.PrivacyStatement] | None = None
     split_budget: bool = False
     needs_delta: bool = False
 
@@ -306,6 +313,14 @@ class MechanismSpec:
         if self.split_budget:
             return self.noise_function(domain, budget, readings, x_s)
         return self.noise_function(domain, budget, readings)
+
+    def statement(
+        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings, x_s: int
+    ) -> accounting.PrivacyStatement | None:
+        """Return what a release states; None where the paper states nothing."""
+        if self.published is None:
+            return None
+        return _stated(self.published, domain, budget, readings, x_s if self.split_budget else None)
 
     def run(
         self,
@@ -332,22 +347,39 @@ MECHANISMS: dict[str, MechanismSpec] = {
     for spec in (
         MechanismSpec("lr", "logistic regression", PLAIN, lr),
         MechanismSpec("no_privacy", "exact coefficients", PLAIN, no_privacy),
-        MechanismSpec("functional", "Laplace noise, one scale", PLAIN, functional, functional_noise),
+        MechanismSpec(
+            "functional",
+            "Laplace noise, one scale",
+            PLAIN,
+            functional,
+            functional_noise,
+            accounting.published_functional,
+        ),
         MechanismSpec(
             "relaxed_functional",
             "Algorithm 2: Gaussian noise, one scale",
             PLAIN,
             relaxed_functional,
             relaxed_functional_noise,
+            accounting.published_relaxed_functional,
             needs_delta=True,
         ),
-        MechanismSpec("pdfc", "Algorithm 1: Laplace noise, two scales", FAIR, pdfc, pdfc_noise, split_budget=True),
+        MechanismSpec(
+            "pdfc",
+            "Algorithm 1: Laplace noise, two scales",
+            FAIR,
+            pdfc,
+            pdfc_noise,
+            accounting.published_pdfc,
+            split_budget=True,
+        ),
         MechanismSpec(
             "adfc",
             "Algorithm 3: Gaussian noise, two scales",
             FAIR,
             adfc,
             adfc_noise,
+            accounting.published_adfc,
             split_budget=True,
             needs_delta=True,
         ),
@@ -360,6 +392,28 @@ def _choose_x_s(domain: Domain, x_s: str | int | None, random: np.random.Generat
     if x_s is not None:
         return domain.coordinate(x_s)
     return int(random.choice(np.array(domain.selectable)))
+
+
+def _stated(
+    published: Callable[..., accounting.PrivacyStatement],
+    domain: Domain,
+    budget: Budget | SplitBudget,
+    readings: Readings,
+    s: int | None,
+) -> accounting.PrivacyStatement | None:
+    """Return the published statement, or None when x_s is one column of an attribute encoded in several.
+
+    The paper's x_s is a whole attribute; its formula says nothing about a part of one.
+    """
+    if s is not None and domain.is_one_of_several(s):
+        return None
+    return published(budget, domain.dimension, readings.adjacency)
+
+
+def _require_kind(budget: object, kind: type[Budget] | type[SplitBudget]) -> None:
+    """Raise unless the budget has the parts that the mechanism spends."""
+    if not isinstance(budget, kind):
+        raise ReadingError("budget", budget, f"a {kind.__name__} for this mechanism")
 
 
 def _require_pure(budget: Budget | SplitBudget) -> None:

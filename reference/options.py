@@ -137,7 +137,8 @@ def budget_from(options: argparse.Namespace, spec: MechanismSpec, dimension: int
     if spec.split_budget:
         budget = _epsilon_parts(options, dimension, delta)
         return _with_delta_parts(options, budget) if spec.needs_delta else budget
-    for name in ("epsilon_ratio", "epsilon_s", "epsilon_n", "delta_s", "delta_n"):
+    # an epsilon_ratio divides what other mechanisms spend on the two parts of the same total
+    for name in ("epsilon_s", "epsilon_n", "delta_s", "delta_n"):
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), f"left out: {spec.name} has one epsilon and delta")
     return Budget(options.epsilon or "1", delta)
@@ -151,8 +152,7 @@ def _epsilon_parts(options: argparse.Namespace, dimension: int, delta: str) -> S
         return SplitBudget.from_ratio(options.epsilon or "1", options.epsilon_ratio, dimension, delta)
     if parts == (None, None):
         return SplitBudget.equal(options.epsilon or "1", delta)
-    if options.epsilon is not None or None in parts:
-        raise ReadingError("epsilon", options.epsilon, "given alone, or as both --epsilon-s and --epsilon-n")
+    _require_both(options, "epsilon")
     halves = SplitBudget.equal(1, delta)
     return SplitBudget(*parts, halves.delta_s, halves.delta_n)
 
@@ -161,9 +161,20 @@ def _with_delta_parts(options: argparse.Namespace, budget: SplitBudget) -> Split
     parts = (options.delta_s, options.delta_n)
     if parts == (None, None):
         return budget
-    if options.delta is not None or None in parts:
-        raise ReadingError("delta", options.delta, "given alone, or as both --delta-s and --delta-n")
+    _require_both(options, "delta")
     return SplitBudget(budget.epsilon_s, budget.epsilon_n, *parts)
+
+
+def _require_both(options: argparse.Namespace, name: str) -> None:
+    """Raise unless both parts are given and the total is not."""
+    flag = f"--{name}"
+    for part in (f"{name}_s", f"{name}_n"):
+        if getattr(options, part) is None:
+            raise ReadingError(
+                part, "nothing", f"given where the other part is: use {flag}-s and {flag}-n together"
+            )
+    if getattr(options, name) is not None:
+        raise ReadingError(name, getattr(options, name), f"left out where {flag}-s and {flag}-n are given")
 
 
 def _check_all_parts(options: argparse.Namespace) -> None:

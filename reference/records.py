@@ -59,6 +59,13 @@ class Records:
     z: FloatArray | None
 
     def __post_init__(self) -> None:
+        for name in ("x", "y", "z"):
+            # a read-only view: what was checked cannot be changed through this object
+            values = getattr(self, name)
+            if values is not None:
+                view = values.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
         _check_shapes(self)
         _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None:
@@ -85,6 +92,9 @@ def norm_slack(dimension: int) -> float:
 
 def _check_shapes(records: Records) -> None:
     domain, x, y, z = records.domain, records.x, records.y, records.z
+    for name, values in (("x", x), ("y", y), ("z", z)):
+        if values is not None and values.dtype != np.float64:
+            raise ShapeError(f"{name} holds {values.dtype} where float64 is needed; use Domain.check")
     if x.ndim != 2:
         raise ShapeError(f"x has {x.ndim} dimensions where 2 are needed")
     if x.shape[1] != domain.dimension:

@@ -28,7 +28,8 @@ class Release:
     columns : tuple of str
         Names of the coordinates of w.
     privacy : PrivacyStatement or None
-        The published statement; None for `no_privacy` and `lr`, whose w is an exact function of the data.
+        The published statement; None for `no_privacy` and `lr`, whose w is an exact function of the data, and
+        where x_s is one column of an attribute encoded in several, on which the paper states nothing.
     budget : dict
         Budget parameters as exact strings.
     readings : dict

@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import errors, mechanisms
+from reference.attributes import Numeric, OneHot, Ordinal
 from reference.budgets import Budget, SplitBudget
 from reference.datasets.adult import FILES, read_files
-from reference.domain import Domain, Numeric, OneHot, Ordinal
+from reference.domain import Domain
 from reference.errors import (
     CsvRowError,
     DataError,
@@ -605,3 +606,16 @@ def test_mechanism_runs_on_any_tiny_data(name: str, n: int, dimension: int, seed
     release = run(name, records)
     assert release.status in {"ok", "unbounded"}
     assert release.w is None or bool(np.isfinite(release.w).all())
+
+
+def test_checked_records_cannot_be_changed_through_the_object() -> None:
+    records = Domain.of_columns(["a"]).check([[0.5]], [1], [0])
+    for values in (records.x, records.y, records.z):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 7.0
+
+
+def test_records_of_another_number_type_are_rejected() -> None:
+    domain = Domain.of_columns(["a"])
+    with pytest.raises(ShapeError, match="float32"):
+        Records(domain, np.zeros((1, 1), dtype=np.float32), np.zeros(1), np.zeros(1))

@@ -201,7 +201,7 @@ BAD_OPTIONS = [
     "--epsilon-ratio 0",
     "--epsilon-ratio nan",
     "--epsilon-ratio 1 --epsilon-s 1 --epsilon-n 1",
-    "--mechanism functional --epsilon-ratio 2",
+    "--mechanism functional --epsilon-s 2",
     "--mechanism functional --epsilon-s 1 --epsilon-n 1",
     "--mechanism adfc --delta 0",
     "--mechanism adfc --delta 1",

@@ -15,9 +15,10 @@ import pytest
 import sklearn.datasets
 
 from reference import datasets
+from reference.attributes import Numeric, OneHot, Ordinal
 from reference.datasets import Encoding, load
 from reference.datasets.adult import CATEGORIES, FILES, HEADER, LABELS, SEXES, data_folder, read_files
-from reference.domain import Domain, Numeric, OneHot, Ordinal
+from reference.domain import Domain
 from reference.errors import (
     CsvRowError,
     DataError,
@@ -93,7 +94,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_adult_reads_both_files_in_order(tiny: Path) -> None:
-    table = read_files(tiny / "adult")
+    table = read_files(tiny / "adult").columns
     assert table["age"] == ["39", "28", "17", "90"]
     assert table["income_above_50k"] == [0, 1, 0, 1]
     assert table["male"] == [1, 0, 1, 0]
@@ -514,3 +515,18 @@ def test_adult_categories_are_those_of_the_documentation() -> None:
     assert len(CATEGORIES["education"]) == 16
     assert not any(re.search(r"\s|,", category) for names in CATEGORIES.values() for category in names)
     assert (LABELS, SEXES) == ({"<=50K": 0, ">50K": 1}, {"Female": 0, "Male": 1})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column"), [("39,", "x39,", "age"), ("39,", "139,", "age"), ("Private", "Pirate", "workclass")]
+)
+def test_adult_bad_value_is_reported_with_file_and_line(tiny, monkeypatch, old, new, column) -> None:
+    path = tiny / "adult" / "adult.data"
+    lines = path.read_text(encoding="ascii").splitlines(keepends=True)
+    line = next(number for number, text in enumerate(lines, start=1) if old in text)
+    lines[line - 1] = lines[line - 1].replace(old, new, 1)
+    path.write_text("".join(lines), encoding="ascii")
+    monkeypatch.setenv("CFM_DATA", str(tiny))
+    with pytest.raises(DataError) as caught:
+        datasets.load("adult")
+    assert (caught.value.file, caught.value.row, caught.value.column) == (str(path), line, column)

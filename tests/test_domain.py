@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.domain import INTERCEPT, Domain, Numeric, OneHot, Ordinal, ball_corner
+from reference.attributes import Numeric, OneHot, Ordinal
+from reference.domain import INTERCEPT, Domain, ball_corner
 from reference.errors import (
     DeclarationError,
     InputError,

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from reference import datasets
 from reference.budgets import Budget, SplitBudget
 from reference.domain import Domain
-from reference.errors import DeltaError, NoPublishedBoundError, UnknownAttributeError
+from reference.errors import DeltaError, NoPublishedBoundError, ReadingError, UnknownAttributeError
 from reference.mechanisms import (
     FAIR,
     MECHANISMS,
@@ -234,3 +235,22 @@ def test_one_statement_composes_over_releases():
     statement = adfc(MOMENTS, SplitBudget.equal(1, "1e-3"), rng=0).privacy.composed(10)
     assert statement.epsilon == 10
     assert Fraction("0.00999999") < statement.delta <= Fraction("0.01")
+
+
+@pytest.mark.parametrize("name", ["pdfc", "adfc"])
+def test_nothing_is_stated_for_one_column_of_an_attribute_encoded_in_several(name):
+    """The published formula speaks of a whole attribute as x_s."""
+    one_hot = datasets.load("affairs", datasets.Encoding(encoding="one_hot"))
+    spec = MECHANISMS[name]
+    release = spec.run(one_hot, budget_for(name), spec.readings, x_s="age=22.0", rng=0)
+    assert release.privacy is None
+    assert Release.from_json(json.dumps(release.to_json())) == release
+    ordinal = spec.run(datasets.load("affairs"), budget_for(name), spec.readings, x_s="age", rng=0)
+    assert ordinal.privacy.claim == {"pdfc": "T3", "adfc": "T5"}[name]
+
+
+def test_a_budget_of_the_wrong_kind_is_rejected():
+    with pytest.raises(ReadingError, match="SplitBudget"):
+        pdfc(MOMENTS, Budget(1))
+    with pytest.raises(ReadingError, match="a Budget"):
+        functional(MOMENTS, SplitBudget(1, 1))

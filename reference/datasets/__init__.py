@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reference.datasets import adult, affairs, synthetic
 from reference.datasets.source import Source
-from reference.errors import UnknownDataError
+from reference.errors import DataError, ReadingError, UnknownDataError
 from reference.records import Records
 
 ENCODINGS = ("ordinal", "one_hot")
@@ -33,6 +33,10 @@ class Encoding:
     encoding: str = "ordinal"
     intercept: bool = False
     keep_group: bool = False
+
+    def __post_init__(self) -> None:
+        if self.encoding not in ENCODINGS:
+            raise ReadingError("encoding", self.encoding, "one of " + ", ".join(ENCODINGS))
 
 
 def load(
@@ -66,4 +70,13 @@ def load(
     domain = source.domain(chosen.encoding).with_(
         norm=chosen.norm, intercept=chosen.intercept, keep_group=chosen.keep_group
     )
-    return domain.encode(source.table())
+    table = source.table()
+    try:
+        return domain.encode(table.columns)
+    except DataError as problem:
+        if problem.row is None or table.places is None:
+            raise
+        file, line = table.places[problem.row]
+        raise type(problem)(
+            problem.problem, file=file, row=line, column=problem.column, value=problem.value
+        ) from problem

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reference.attributes import Numeric
 from reference.datasets.source import Source, Table, categorical
-from reference.domain import Domain, Numeric
+from reference.domain import Domain
 from reference.errors import (
     CsvRowError,
     LabelError,
@@ -202,14 +203,17 @@ def read_files(folder: Path) -> Table:
         With file, line and value.
     """
     rows: list[list[str]] = []
+    places: list[tuple[str, int]] = []
     for name in FILES:
-        rows.extend(_rows(folder / name))
+        for line, fields in _rows(folder / name):
+            rows.append(fields)
+            places.append((str(folder / name), line))
     columns = dict(zip(HEADER, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(HEADER, ())
-    return _as_table({name: list(values) for name, values in columns.items()})
+    return _as_table({name: list(values) for name, values in columns.items()}, places)
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
-    """Yield the fields of each record, label and sex checked while the line number is known."""
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and fields of each record; label and sex, which are mapped to 0 and 1, are checked."""
     try:
         with path.open(newline="", encoding="ascii") as file:
             # no quoting: a stray quotation mark must not swallow the lines after it
@@ -237,7 +241,7 @@ def _rows(path: Path) -> Iterator[list[str]]:
                     raise UnseenCategoryError(
                         "category not declared", file=str(path), row=line, column="sex", value=fields[9]
                     )
-                yield fields
+                yield line, fields
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise UnreadableFileError(f"cannot be read as Adult: {problem}", file=str(path)) from problem
 
@@ -263,14 +267,14 @@ def _from_openml(folder: Path) -> Table:
         raise UnreadableFileError(f"OpenML's copy is not Adult as documented: {problem} is unknown") from problem
 
 
-def _as_table(columns: dict[str, list[str]]) -> Table:
+def _as_table(columns: dict[str, list[str]], places: list[tuple[str, int]] | None = None) -> Table:
     """Name the label and the group, and drop the sampling weight."""
     table: dict[str, list[object]] = {
         name: list(columns[name]) for name in HEADER if name in BOUNDS or name in CATEGORIES
     }
     table["income_above_50k"] = [LABELS[label] for label in columns["income"]]
     table["male"] = [SEXES[sex] for sex in columns["sex"]]
-    return table
+    return Table(table, places)
 
 
 SOURCE = Adult("adult")

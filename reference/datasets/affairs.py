@@ -40,7 +40,7 @@ class Affairs(Source):
         table = {name: frame[name].tolist() for name in CODES}
         table["any_affair"] = (frame["affairs"] > 0).astype(int).tolist()
         table["religious_3_or_4"] = (frame["religious"] >= 3).astype(int).tolist()
-        return table
+        return Table(table)
 
 
 SOURCE = Affairs("affairs")

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from reference.domain import Domain, OneHot, Ordinal
+from reference.attributes import OneHot, Ordinal
+from reference.domain import Domain
 from reference.errors import ReadingError
 
-Table: TypeAlias = Mapping[str, Sequence[Any]]
+
+@dataclass(frozen=True)
+class Table:
+    """Columns as they were read.
+
+    Parameters
+    ----------
+    columns : mapping from name to values
+        The declared columns, each of length n.
+    places : sequence of (file, line), optional
+        Where each record was read, for messages.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    places: Sequence[tuple[str, int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -26,7 +41,7 @@ class Source:
         raise NotImplementedError
 
     def table(self) -> Table:
-        """Read the data: the declared columns, each of length n."""
+        """Read the data."""
         raise NotImplementedError
 
     def sized(self, records: int | None, dimension: int | None, seed: int) -> Source:

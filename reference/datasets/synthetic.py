@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reference.attributes import Numeric
 from reference.datasets.source import Source, Table
-from reference.domain import Domain, Numeric
+from reference.domain import Domain
 from reference.errors import ReadingError
 
 
@@ -48,7 +49,7 @@ class Synthetic(Source):
         table: dict[str, list[float]] = {f"x{index}": x[:, index].tolist() for index in range(self.dimension)}
         table["label"] = y.tolist()
         table["group"] = z.tolist()
-        return table
+        return Table(table)
 
 
 SOURCE = Synthetic("synthetic")
