@@ -10,7 +10,7 @@ pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-inp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: audit test coverage lint bench lock clean help
+.PHONY: audit test coverage lint bench peers lock clean help
 
 audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
@@ -29,6 +29,9 @@ lint: .venv/ready ## style, format and types
 bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)
 
+peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
+	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers $(ARGS)
+
 lock: ## renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
 	@set -e; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	$(PYTHON) -m venv "$$scratch"; \
@@ -37,8 +40,8 @@ lock: ## renew requirements.lock after a change of pyproject.toml (ARGS=--upgrad
 	    --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --quiet \
 	    --custom-compile-command "make lock" --output-file requirements.lock $(ARGS)
 
-clean: ## remove .venv, caches and build products
-	@rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* htmlcov
+clean: ## remove both environments, caches and build products
+	@rm -rf .venv .venv-peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* htmlcov
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## this list
@@ -52,6 +55,13 @@ help: ## this list
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
 	    echo "$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; exit 1; }
 	@$(pip_install) --require-hashes -r requirements.lock
+	@touch $@
+
+.venv-peers/ready: pyproject.toml
+	@echo "making .venv-peers (takes several minutes)"
+	@rm -rf .venv-peers
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[peers,test]'
 	@touch $@
 
 .venv/ready: .venv/locked pyproject.toml

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.stats import binomtest
+import numpy as np
+from scipy.stats import beta, binom, binomtest
+from statsmodels.stats.proportion import proportion_confint
 
 
 @dataclass(frozen=True)
@@ -70,3 +72,45 @@ def largest_certifiable_epsilon(draws_per_input: int, delta: float, significance
     """
     perfect = Counts(draws_per_input, draws_per_input, 0, draws_per_input)
     return epsilon_lower_bound(perfect, delta, significance)
+
+
+POWER = 0.9
+"""Power that `detectable` is stated for."""
+
+
+def detectable_epsilon(
+    claimed_epsilon: float, draws_per_input: int, delta: float, significance: float
+) -> float | None:
+    """Return the smallest true epsilon that a test of this size refutes the claim at, with power 0.9.
+
+    The smallest over all events, by their probability on the unlikely input; an auditor that does not find the
+    best event needs more.  Half of the missing power goes to each side: the unlikely count is taken at its
+    upper 5 % point, and the likely count reaches what is needed in 95 % of runs.
+
+    Parameters
+    ----------
+    claimed_epsilon : float
+    draws_per_input : int
+        That certify.
+    delta, significance : float
+
+    Returns
+    -------
+    float or None
+        None when no event can refute the claim with so many draws.
+    """
+    n, miss = draws_per_input, (1 - POWER) / 2
+    unlikely = np.geomspace(1e-3 / n, 0.5, 400)
+    worst = binom.isf(miss, n, unlikely)
+    # two-sided at the significance: each side at half of it, as epsilon_lower_bound has it
+    ceiling = np.asarray(proportion_confint(worst, n, alpha=significance, method="beta")[1])
+    needed = np.exp(min(claimed_epsilon, 700.0)) * ceiling + delta
+    low, high = np.zeros_like(unlikely), np.full_like(unlikely, n)
+    for _ in range(math.ceil(math.log2(n)) + 1):
+        middle = np.floor((low + high) / 2)
+        enough = proportion_confint(middle, n, alpha=significance, method="beta")[0] > needed
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    reachable = proportion_confint(high, n, alpha=significance, method="beta")[0] > needed
+    likely = np.asarray(beta.ppf(1 - miss, high, n - high + 1))
+    found = np.log((likely[reachable] - delta) / unlikely[reachable])
+    return float(found.min()) if found.size else None

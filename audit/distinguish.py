@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from audit.bounds import Counts, epsilon_lower_bound, largest_certifiable_epsilon
-from audit.events import Event, FloatArray, Score, learned_scores
+from audit.bounds import Counts, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.events import Event, FloatArray, Score, learned_scores, score_all
 from audit.subjects import Subject
 
 LEARN_SHARE, CHOOSE_SHARE = 0.2, 0.2
@@ -23,7 +23,10 @@ SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
 
 THRESHOLDS = 200
-"""Thresholds tried per score and direction."""
+"""Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
+
+STATED_SIZE = 1.5
+"""A test that could not detect this multiple of the claim is undecided, not a success."""
 
 CHUNK_VALUES = 4_000_000
 """Numbers held at a time while certifying."""
@@ -52,6 +55,8 @@ class Estimate:
     largest_certifiable_epsilon : float
         What a perfect event would have given.
     significance : float
+    delta : float
+        The claimed delta.
     """
 
     epsilon_lower_bound: float
@@ -60,12 +65,26 @@ class Estimate:
     draws: int
     largest_certifiable_epsilon: float
     significance: float
+    delta: float
+
+    def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
+        """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
+
+        For the best event there could be; None when no event would do.
+        """
+        return detectable_epsilon(claimed_epsilon, self.counts.likely_draws, self.delta, self.significance)
 
     def verdict(self, claimed_epsilon: float) -> str:
-        """Return `refuted`, `not refuted`, or `undecided` when no event could have refuted the claim."""
+        """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
+
+        Undecided: not even the best event would have detected :data:`STATED_SIZE` times the claim.
+        """
         if self.epsilon_lower_bound > claimed_epsilon:
             return "refuted"
-        return "not refuted" if self.largest_certifiable_epsilon > claimed_epsilon else "undecided"
+        detectable = self.detectable_epsilon(claimed_epsilon)
+        if detectable is None or detectable > STATED_SIZE * claimed_epsilon:
+            return "undecided"
+        return "not refuted"
 
 
 def estimate(
@@ -104,10 +123,11 @@ def estimate(
         progress(2 * count)
         return outputs
 
-    scores = list(learned_scores(*sample(learn)))
+    learning = sample(learn)
+    width = learning[0].shape[1]
+    scores = list(learned_scores(*learning))
     event = choose_event(scores, *sample(choose), certify, delta, significance)
     occurrences = {"left": 0, "right": 0}
-    width = subject.sample(left, 1, rng).shape[1]
     chunk = max(1, CHUNK_VALUES // width)
     for start in range(0, certify, chunk):
         outputs = sample(min(chunk, certify - start))
@@ -122,6 +142,7 @@ def estimate(
         2 * (learn + choose + certify),
         largest_certifiable_epsilon(certify, delta, significance),
         significance,
+        delta,
     )
 
 
@@ -135,26 +156,41 @@ def choose_event(
 ) -> Event:
     """Return the event that promises the largest bound with `certify` draws an input.
 
+    Where no event promises a positive bound, the event whose shares differ most in units of their standard
+    error: then at least something common is tested, and not the luckiest tail.
+
     The promise is the bound at the counts that the choosing draws predict, less one standard error of each
     probability, so that the luckiest of thousands of events does not win by luck alone.
     """
     z = float(norm.isf(significance / 2))
-    best, best_promise = None, -np.inf
+    best, best_promise = None, (-np.inf, -np.inf)
     for score in scores:
-        samples = {"left": np.sort(score(left)), "right": np.sort(score(right))}
-        pooled = np.concatenate([samples["left"], samples["right"]])
-        thresholds = np.unique(np.quantile(pooled, np.linspace(0, 1, THRESHOLDS + 1)[1:-1]))
+        samples = {"left": np.sort(score_all(score, left)), "right": np.sort(score_all(score, right))}
+        thresholds = _thresholds(*samples.values())
         for at_least in (True, False):
             shares = {side: _shares(values, thresholds, at_least) for side, values in samples.items()}
             for likely, unlikely in (("left", "right"), ("right", "left")):
                 promises = _promises(shares[likely], shares[unlikely], len(left), certify, delta, z)
-                index = int(np.argmax(promises))
-                if promises[index] > best_promise or best is None:
-                    best = Event(score, float(thresholds[index]), at_least, likely)
-                    best_promise = float(promises[index])
+                contrasts = _contrasts(shares[likely], shares[unlikely])
+                # lexicographic: a positive promise first, then the contrast
+                index = int(np.lexsort((contrasts, np.maximum(promises, 0.0)))[-1])
+                promise = max(float(promises[index]), 0.0), float(contrasts[index])
+                if promise > best_promise:
+                    best, best_promise = Event(score, float(thresholds[index]), at_least, likely), promise
     if best is None:
         raise ValueError("no score to choose an event from")
     return best
+
+
+def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return finite thresholds from two sorted samples: evenly spread, and 1, 2, 4, ... draws from each end."""
+    pooled = np.sort(np.concatenate([left, right]))
+    even = pooled[np.linspace(0, len(pooled) - 1, THRESHOLDS + 2).astype(int)[1:-1]]
+    ranks = 2 ** np.arange(int(np.log2(len(left))) + 1) - 1
+    tails = [sample[place] for sample in (left, right) for place in (ranks, len(sample) - 1 - ranks)]
+    found = np.unique(np.concatenate([even, *tails]))
+    finite = found[np.isfinite(found)]
+    return finite if len(finite) else np.zeros(1)
 
 
 def _shares(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:
@@ -162,6 +198,13 @@ def _shares(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> Floa
     if at_least:
         return 1.0 - np.searchsorted(ordered, thresholds, side="left") / len(ordered)
     return np.searchsorted(ordered, thresholds, side="right") / len(ordered)
+
+
+def _contrasts(likely: FloatArray, unlikely: FloatArray) -> FloatArray:
+    """Return the difference of two shares in units of its standard error, but for a common factor."""
+    pooled = (likely + unlikely) / 2
+    spread = np.sqrt(pooled * (1 - pooled))
+    return np.divide(likely - unlikely, spread, out=np.zeros_like(spread), where=spread > 0)
 
 
 def _promises(

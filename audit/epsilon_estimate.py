@@ -26,10 +26,12 @@ from audit.catalogue import HalfNoiseLaplace, Laplace
 from audit.distinguish import SMALLEST_DRAWS, Estimate, estimate
 from audit.neighbours import extreme_pair
 from audit.subjects import CoefficientRelease, Subject
+from reference.accounting import exact_privacy
+from reference.budgets import parse_epsilon
 from reference.errors import ReadingError
 from reference.files import json_text
 from reference.mechanisms import MECHANISMS
-from reference.numbers import decimal_text, exact
+from reference.numbers import decimal_text
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -45,6 +47,7 @@ from reference.options import (
     run_command,
 )
 from reference.records import Records
+from reference.sensitivity import setting_of
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 PLANTED = {"laplace": Laplace, "laplace_half_noise": HalfNoiseLaplace}
@@ -101,6 +104,7 @@ class Result:
             "claimed_delta": decimal_text(self.audit.claimed_delta),
             "epsilon_lower_bound": self.estimate.epsilon_lower_bound,
             "significance": self.estimate.significance,
+            "detectable_epsilon": self.estimate.detectable_epsilon(float(self.audit.claimed_epsilon)),
             "largest_certifiable_epsilon": self.estimate.largest_certifiable_epsilon,
             "draws": self.estimate.draws,
             "seconds": self.seconds,
@@ -148,7 +152,7 @@ def parser() -> argparse.ArgumentParser:
 def build_audit(name: str, options: argparse.Namespace, records: Records | None) -> Audit:
     """Return the audit of one mechanism under the options; `records` is None for the planted ones."""
     if name in PLANTED:
-        claimed = exact("epsilon", options.epsilon or "1")
+        claimed = parse_epsilon("epsilon", options.epsilon or "1")
         planted = PLANTED[name](float(claimed))
         left, right = planted.inputs()
         return Audit(name, planted, claimed, Fraction(0), {"left": left, "right": right}, ("output",))
@@ -161,16 +165,18 @@ def build_audit(name: str, options: argparse.Namespace, records: Records | None)
     if budget is None:
         raise ReadingError("mechanism", name, "one that adds noise")
     x_s = domain.coordinate(options.x_s) if options.x_s is not None else domain.selectable[0]
-    statement = spec.statement(domain, budget, readings, x_s)
-    if statement is None:
-        raise ReadingError(
-            "x_s", domain.columns[x_s], "an attribute: nothing is claimed for one column of several"
-        )
+    claim = spec.statement(domain, budget, readings, x_s) or spec.formula(domain, budget, readings)
     pair = extreme_pair(records, options.data, readings, spec.noise(domain, budget, readings, x_s))
     subject = CoefficientRelease(spec, budget, readings, x_s, pair)
-    inputs = {**pair.to_json(), "x_s": domain.columns[x_s], "readings": readings.to_json()}
+    inputs = {
+        **pair.to_json(),
+        "x_s": domain.columns[x_s],
+        "claim": claim.claim,
+        "exact": exact_privacy(setting_of(domain, readings), subject.noise, claim, budget.delta).to_json(),
+        "readings": readings.to_json(),
+    }
     names = tuple(subject.layout.names)
-    return Audit(name, subject, statement.epsilon, statement.delta, inputs, names)
+    return Audit(name, subject, claim.epsilon, claim.delta, inputs, names)
 
 
 def run_audits(audits: Sequence[Audit], options: argparse.Namespace, seed: int) -> list[Result]:
@@ -209,23 +215,21 @@ def rerun_command(name: str, options: argparse.Namespace, seed: int) -> str:
 def as_text(results: Sequence[Result]) -> str:
     """Return the results as a table, with the witnesses below."""
     table = Table(title="Does the mechanism keep the epsilon it claims?")
-    for heading in (
-        "mechanism",
-        "claim (epsilon, delta)",
-        "epsilon at least",
-        "largest certifiable",
-        "draws",
-    ):
+    for heading in ("mechanism", "claim", "epsilon at least", "significance", "detectable", "draws"):
         table.add_column(heading)
     table.add_column("seconds")
     table.add_column("verdict")
     for result in results:
         audit, found = result.audit, result.estimate
+        claimed = float(audit.claimed_epsilon)
+        detectable = found.detectable_epsilon(claimed)
+        claim = f"({claimed:g}, {float(audit.claimed_delta):g})"
         table.add_row(
             audit.mechanism,
-            f"({float(audit.claimed_epsilon):g}, {float(audit.claimed_delta):g})",
+            f"{audit.inputs['claim']}: {claim}" if "claim" in audit.inputs else claim,
             f"{found.epsilon_lower_bound:.4f}",
-            f"{found.largest_certifiable_epsilon:.2f}",
+            f"{found.significance:g}",
+            "nothing" if detectable is None else f"{detectable:.3f}",
             f"{found.draws:,}",
             f"{result.seconds:.1f}",
             result.verdict,
@@ -234,7 +238,11 @@ def as_text(results: Sequence[Result]) -> str:
     console = Console(file=buffer, width=120, highlight=False)
     console.print(table)
     level = 1 - results[0].estimate.significance
-    console.print(f"Each lower bound holds with probability {level:g} on its own, for the pair of inputs below.")
+    console.print(
+        f"Each lower bound holds with probability {level:g} on its own, for the pair of inputs below. Detectable: "
+        "the smallest epsilon that so many draws would show in nine runs of ten, given the best event.",
+        soft_wrap=True,
+    )
     for result in results:
         for line in _witness_lines(result):
             console.print(line, soft_wrap=True, markup=False)

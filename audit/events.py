@@ -16,7 +16,7 @@ ADDITIVE_BINS = 32
 
 
 class Score(Protocol):
-    """A real-valued function of outputs."""
+    """A real-valued function of finite outputs, or an indicator of outputs that are not finite."""
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return one score per output: (n, k) -> (n,)."""
@@ -99,6 +99,43 @@ class AdditiveScore:
 
 
 @dataclass(frozen=True)
+class AtomScore:
+    """1 where some coordinate is NaN (or +infinity, or -infinity), else 0: outcomes that are no numbers.
+
+    Parameters
+    ----------
+    kind : {'nan', '+inf', '-inf'}
+    """
+
+    kind: str
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the indicators."""
+        if self.kind == "nan":
+            matches = np.asarray(np.isnan(outputs))
+        else:
+            matches = np.asarray(outputs == (np.inf if self.kind == "+inf" else -np.inf))
+        indicators: FloatArray = np.asarray(matches.any(axis=1), dtype=np.float64)
+        return indicators
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind."""
+        return {"score": "atom", "kind": self.kind}
+
+
+def score_all(score: Score, outputs: FloatArray) -> FloatArray:
+    """Return one score per output; -infinity where an output is not finite and the score is no atom's."""
+    if isinstance(score, AtomScore):
+        return score(outputs)
+    finite = np.isfinite(outputs).all(axis=1)
+    if finite.all():
+        return score(outputs)
+    scores = np.full(len(outputs), -np.inf)
+    scores[finite] = score(outputs[finite])
+    return scores
+
+
+@dataclass(frozen=True)
 class Event:
     """{score >= threshold} or {score <= threshold}, and the input on which it is more likely.
 
@@ -117,7 +154,7 @@ class Event:
 
     def occurs(self, outputs: FloatArray) -> BoolArray:
         """Return whether the event occurs, per output."""
-        scores = self.score(outputs)
+        scores = score_all(self.score, outputs)
         return scores >= self.threshold if self.at_least else scores <= self.threshold
 
     def to_json(self) -> dict[str, Any]:
@@ -132,8 +169,12 @@ class Event:
 
 
 def learned_scores(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield the scores to choose from, learned on two samples of shape (n, k)."""
-    yield LinearScore.learn(left, right)
-    yield AdditiveScore.learn(left, right)
+    """Yield the scores to choose from, learned on the finite outputs of two samples of shape (n, k)."""
+    finite = [sample[np.isfinite(sample).all(axis=1)] for sample in (left, right)]
+    if all(len(sample) > 1 for sample in finite):
+        yield LinearScore.learn(*finite)
+        yield AdditiveScore.learn(*finite)
     for coordinate in range(left.shape[1]):
         yield CoordinateScore(coordinate)
+    if any(len(sample) < len(whole) for sample, whole in zip(finite, (left, right), strict=True)):
+        yield from (AtomScore(kind) for kind in ("nan", "+inf", "-inf"))

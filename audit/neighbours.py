@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import combinations, product
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from reference.attributes import Attribute, Numeric
 from reference.domain import Domain, ball_corner
 from reference.moments import Moments
 from reference.noise import Noise
@@ -64,8 +65,9 @@ def extreme_pair(records: Records, description: str, readings: Readings, noise: 
     """Return the pair of extreme records that, put in place of the last one, moves the coefficients most.
 
     "Most" is measured in units of the noise: the sum of |change| / scale for Laplace noise, which is the exact
-    privacy loss of that pair, and the Mahalanobis length for Gaussian noise.  The candidates are the origin,
-    the record with every attribute at its upper end, and the unit vectors; all labels and groups.
+    privacy loss of that pair, and the Mahalanobis length for Gaussian noise.  The candidates are encodings of
+    rows that the domain admits, so that a refutation speaks of real data: every attribute at its lower end,
+    at its upper end, and one attribute at its upper end; all labels and groups.
 
     Parameters
     ----------
@@ -80,26 +82,49 @@ def extreme_pair(records: Records, description: str, readings: Readings, noise: 
     if readings.adjacency == "replace_one":
         base = Moments.of(records.take(slice(0, -1))) if len(records) > 1 else Moments.zero(records.domain)
         text = f"{description} without its last record ({base.n} records)"
-        pairs = [Pair(base, text, left, right) for left, right in permutations(candidates, 2)]
+        pairs = [Pair(base, text, left, right) for left, right in combinations(candidates, 2)]
     else:
         base = Moments.of(records)
         text = f"{description} ({base.n} records)"
         pairs = [Pair(base, text, left, None) for left in candidates]
-    return max(pairs, key=lambda pair: _distance(pair, readings, noise))
+    return max(pairs, key=lambda pair: distance(pair, readings, noise))
 
 
-def _distance(pair: Pair, readings: Readings, noise: Noise) -> float:
+def distance(pair: Pair, readings: Readings, noise: Noise) -> float:
+    """Return how far the coefficients of a pair are apart, in units of the noise.
+
+    The sum of |change| / scale for Laplace noise, the root of the sum of (change / sigma)^2 for Gaussian noise.
+    """
     left, right = (objective(moments, readings).values for moments in pair.moments)
     change = (left - right) / noise.scales
     return float(np.abs(change).sum() if noise.kind == "laplace" else np.linalg.norm(change))
 
 
 def _extreme_records(domain: Domain) -> Iterator[Records]:
-    d = domain.dimension
-    highest = np.full(d, 1.0 if domain.norm == "unit_box" else ball_corner(d))
-    groups = (0.0, 1.0) if domain.group is not None else (None,)
-    for x, y, z in product([np.zeros(d), highest, *np.eye(d)], (0.0, 1.0), groups):
-        yield domain.check(x[None, :], [y], None if z is None else [z])
+    groups = (0, 1) if domain.group is not None else (None,)
+    for y, z in product((0, 1), groups):
+        if domain.prescaled and domain.norm == "unit_ball":
+            # any point of the ball is a row
+            d = domain.dimension
+            for x in (np.zeros(d), np.full(d, ball_corner(d)), *np.eye(d)):
+                yield domain.check(x[None, :], [y], None if z is None else [z])
+            continue
+        group = {} if domain.group is None else {domain.group: [z]}
+        for row in _extreme_rows(domain):
+            yield domain.encode({**row, domain.label: [y], **group})
+
+
+def _extreme_rows(domain: Domain) -> Iterator[dict[str, list[Any]]]:
+    """Yield one-row tables: all attributes low, all high, and each one high with the others low."""
+    ends = {attribute.name: _ends(attribute) for attribute in domain.attributes}
+    for high in (set(), set(ends), *({name} for name in ends)):
+        yield {name: [upper if name in high else lower] for name, (lower, upper) in ends.items()}
+
+
+def _ends(attribute: Attribute) -> tuple[Any, Any]:
+    if isinstance(attribute, Numeric):
+        return attribute.lower, attribute.upper
+    return attribute.categories[0], attribute.categories[-1]
 
 
 def _record_json(record: Records | None) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from rich.table import Table
 from reference.evaluation import NOT_PRIVATE, Evaluation, evaluate_splits
 from reference.files import json_text
 from reference.mechanisms import MECHANISMS
+from reference.numbers import decimal_above
 from reference.options import (
     EXIT_FINE,
     add_budget_options,
@@ -27,7 +28,6 @@ from reference.options import (
     records_from,
     run_command,
 )
-from reference.release import Release
 
 
 def parser() -> argparse.ArgumentParser:
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 def fit(argv: Sequence[str] | None) -> int:
     """Run ``fit``."""
     options = parser().parse_args(argv)
-    names = list(MECHANISMS) if "all" in options.mechanism else options.mechanism
+    names = list(MECHANISMS) if "all" in options.mechanism else list(dict.fromkeys(options.mechanism))
     records = records_from(options)
     dimension = records.domain.dimension
     if options.x_s is not None:
@@ -89,23 +89,23 @@ def fit(argv: Sequence[str] | None) -> int:
         documents = [result.to_json() for result in results]
         text = json_text(documents if len(documents) > 1 else documents[0])
     else:
-        text = as_text(options.data, len(records), results)
+        text = as_text(options.data, results)
     emit(text, options.out)
     return EXIT_FINE
 
 
-def as_text(data: str, records: int, results: Sequence[Evaluation]) -> str:
+def as_text(data: str, results: Sequence[Evaluation]) -> str:
     """Return the results as a table with the readings they rest on."""
-    table = Table(title=f"{data}: {records:,} records")
-    for heading in ("mechanism", "published (epsilon, delta)", "accuracy", "majority", "positive rate"):
+    table = Table(title=f"{data}: per release")
+    for heading in ("mechanism", "published", "exact epsilon", "accuracy", "majority", "positive rate"):
         table.add_column(heading)
     table.add_column("risk difference")
     table.add_column("notes")
     for result in results:
-        release = result.releases[0]
         table.add_row(
-            release.mechanism,
-            _claim(release),
+            result.releases[0].mechanism,
+            _published(result),
+            _exact(result),
             _with_spread(result.summary("accuracy")),
             _with_spread(result.summary("majority_accuracy")),
             _with_spread(result.summary("positive_rate")),
@@ -113,45 +113,68 @@ def as_text(data: str, records: int, results: Sequence[Evaluation]) -> str:
             _notes(result),
         )
     buffer = io.StringIO()
-    console = Console(file=buffer, width=140, highlight=False)
+    console = Console(file=buffer, width=150, highlight=False)
     console.print(table)
-    console.print(f"Every column from accuracy on is {NOT_PRIVATE}.")
-    console.print(
-        "A published statement is what the paper's theorem says; whether the theorem is true is a question of "
-        "its own (docs/known-limitations.md)."
-    )
-    for line in _details([result.releases for result in results]):
+    for line in _details(results):
         console.print(line, soft_wrap=True, markup=False)
     return buffer.getvalue()
 
 
-def _details(runs: Sequence[Sequence[Release]]) -> Iterator[str]:
-    """Yield the readings (once for mechanisms that share them), then what each run spent and gave."""
+def _details(results: Sequence[Evaluation]) -> Iterator[str]:
+    """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
+    yield f"Columns from accuracy on are {NOT_PRIVATE}."
+    yield "Published: the paper's theorem as printed. Exact: what the noise gives over all neighbouring data sets."
     by_readings: dict[str, list[str]] = {}
-    for releases in runs:
-        text = ", ".join(f"{name}={value}" for name, value in releases[0].readings.items())
-        by_readings.setdefault(text, []).append(releases[0].mechanism)
+    for result in results:
+        first = result.releases[0]
+        text = ", ".join(f"{name}={value}" for name, value in first.readings.items())
+        by_readings.setdefault(text, []).append(first.mechanism)
     for text, names in by_readings.items():
         yield f"Readings of {', '.join(names)}: {text}"
-    if any(release.privacy and release.readings["repair"] != "none" for run in runs for release in run):
+    private = [result.releases[0] for result in results if result.releases[0].privacy.exact is not None]
+    if any(release.readings["repair"] != "none" for release in private):
         yield "The repair (minimum of an indefinite objective) is no step of the paper."
-    for releases in runs:
-        first = releases[0]
-        if first.x_s is not None:
-            yield f"{first.mechanism}: x_s = {', '.join(sorted({str(r.x_s) for r in releases}))}"
-        if len(releases) > 1 and first.privacy is not None:
-            total = first.privacy.composed(len(releases))
+    for result in results:
+        yield from _spent(result)
+
+
+def _spent(result: Evaluation) -> Iterator[str]:
+    releases, first = result.releases, result.releases[0]
+    if first.x_s is not None:
+        yield f"{first.mechanism}: x_s = {', '.join(sorted({str(release.x_s) for release in releases}))}"
+    for kind, total in (("published", result.composed), ("exact", result.composed_exact)):
+        if len(releases) > 1 and total is not None:
             spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
-            yield f"{first.mechanism}: {len(releases)} releases compose to {spent} by basic composition"
-        if first.w is not None and len(releases) == 1:
-            named = zip(first.columns, first.w, strict=True)
-            yield f"{first.mechanism}: w = " + ", ".join(f"{name}={value:.4g}" for name, value in named)
+            yield f"{first.mechanism}: {len(releases)} releases compose to {spent} by basic composition ({kind})"
+    if first.w is not None and len(releases) == 1:
+        named = zip(first.columns, first.w, strict=True)
+        yield f"{first.mechanism}: w = " + ", ".join(f"{name}={value:.4g}" for name, value in named)
 
 
-def _claim(release: Release) -> str:
-    if release.privacy is not None:
-        return f"({_short(release.privacy.epsilon)}, {_short(release.privacy.delta)})"
-    return "none: not private" if release.noise["kind"] == "none" else "none: x_s is part of an attribute"
+def _published(result: Evaluation) -> str:
+    """Return the statement with its claim, or why there is none."""
+    stated = {release.privacy.published for release in result.releases}
+    if len(stated) > 1:
+        return "none for some: x_s is part of an attribute"
+    statement = stated.pop()
+    if statement is not None:
+        return f"{statement.claim}: ({_short(statement.epsilon)}, {_short(statement.delta)})"
+    first = result.releases[0]
+    if first.privacy.exact is None:
+        return "not private"
+    if first.readings["sensitivity"] != "published":
+        return "none: the sensitivity is not the paper's"
+    return "none: x_s is part of an attribute"
+
+
+def _exact(result: Evaluation) -> str:
+    """Return the worst exact epsilon of the releases, rounded up, with the delta it belongs to."""
+    known = [release.privacy.exact for release in result.releases if release.privacy.exact is not None]
+    if not known:
+        return "infinite"
+    worst = max(known, key=lambda exact: exact.epsilon.upper)
+    epsilon = _short(decimal_above(worst.epsilon.upper, 6))
+    return epsilon if worst.at_delta == 0 else f"{epsilon} at {_short(worst.at_delta)}"
 
 
 def _short(value: Fraction) -> str:
@@ -171,6 +194,8 @@ def _notes(result: Evaluation) -> str:
     splits = len(result.releases)
     unbounded = sum(release.status == "unbounded" for release in result.releases)
     notes = []
+    if any(release.privacy.exact and release.privacy.exact.verdict == "refuted" for release in result.releases):
+        notes.append("PUBLISHED STATEMENT IS FALSE")
     if unbounded:
         notes.append(f"no minimum in {unbounded} of {splits}")
     if result.constant_predictors:

@@ -1,4 +1,4 @@
-"""What a release claims about privacy, and the exact profile of Gaussian noise.
+"""What a release claims about privacy, beside what is true.
 
 Each `published_*` function is a theorem's formula as the paper prints it, of (budget, dimension, adjacency).
 Whether the theorem is true is another question: see the claim that :attr:`PrivacyStatement.claim` names.
@@ -6,14 +6,18 @@ Whether the theorem is true is another question: see the claim that :attr:`Priva
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-import mpmath
-
 from reference.budgets import Budget, SplitBudget
-from reference.numbers import decimal_text, exact
+from reference.errors import ReadingError
+from reference.gaussian import RELATIVE_ERROR, SMALLEST_DELTA, delta_of_shift, epsilon_of_shift
+from reference.noise import Noise
+from reference.numbers import decimal_above, decimal_below, decimal_text, exact
+from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
 
 
 @dataclass(frozen=True)
@@ -24,19 +28,20 @@ class PrivacyStatement:
     ----------
     epsilon, delta : Fraction
     adjacency : {'replace_one', 'add_or_remove_one'}
-    claim : str
-        Row of the claims ledger that decides whether the statement is true.
+    claims : tuple of str
+        Rows of the claims ledger that the statement rests on: the theorem first, then the lemma of its
+        sensitivity, then `L2.alpha` where alpha_1 is not 1.
     """
 
     epsilon: Fraction
     delta: Fraction
     adjacency: str
-    claim: str
+    claims: tuple[str, ...]
 
-    def composed(self, releases: int) -> PrivacyStatement:
-        """Return the statement for several releases of this kind, by basic composition."""
-        delta = min(Fraction(1), self.delta * releases)
-        return PrivacyStatement(self.epsilon * releases, delta, self.adjacency, self.claim)
+    @property
+    def claim(self) -> str:
+        """The theorem."""
+        return self.claims[0]
 
     def to_json(self) -> dict[str, Any]:
         """Return epsilon as a number and as an exact string, delta as an exact decimal string."""
@@ -45,7 +50,7 @@ class PrivacyStatement:
             "epsilon_exact": decimal_text(self.epsilon),
             "delta": decimal_text(self.delta),
             "adjacency": self.adjacency,
-            "claim": self.claim,
+            "claims": list(self.claims),
         }
 
     @classmethod
@@ -55,50 +60,220 @@ class PrivacyStatement:
             exact("epsilon", document["epsilon_exact"]),
             exact("delta", document["delta"]),
             document["adjacency"],
-            document["claim"],
+            tuple(document["claims"]),
         )
 
 
 def published_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
     """Return Theorem 1's statement for Laplace noise of scale Delta_1 / epsilon on every coefficient."""
-    return PrivacyStatement(budget.epsilon, Fraction(0), adjacency, "T1")
+    return PrivacyStatement(budget.epsilon, Fraction(0), adjacency, ("T1",))
 
 
 def published_relaxed_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
     """Return Theorem 4's statement."""
-    return PrivacyStatement(budget.epsilon, budget.delta, adjacency, "T4")
+    return PrivacyStatement(budget.epsilon, budget.delta, adjacency, ("T4",))
 
 
 def published_pdfc(budget: SplitBudget, dimension: int, adjacency: str) -> PrivacyStatement:
     """Return Theorem 3's statement (Algorithm 1, line 25)."""
     # epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
     epsilon = budget.epsilon_s / dimension + budget.epsilon_n * Fraction(dimension - 1, dimension)
-    return PrivacyStatement(epsilon, Fraction(0), adjacency, "T3")
+    return PrivacyStatement(epsilon, Fraction(0), adjacency, ("T3",))
 
 
 def published_adfc(budget: SplitBudget, dimension: int, adjacency: str) -> PrivacyStatement:
     """Return Theorem 5's statement (Algorithm 3, line 26)."""
     # epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
     epsilon = budget.epsilon_s / dimension + budget.epsilon_n * Fraction(dimension - 1, dimension)
-    # delta <- 1 - (1 - delta_s)(1 - delta_n)
-    delta = 1 - (1 - budget.delta_s) * (1 - budget.delta_n)
-    return PrivacyStatement(epsilon, delta, adjacency, "T5")
+    # delta <- 1 - (1 - delta_s)(1 - delta_n), which the budget holds
+    return PrivacyStatement(epsilon, budget.delta, adjacency, ("T5",))
 
 
-def gaussian_delta(shift: Any, epsilon: Any, *, context: Any = mpmath.mp) -> Any:
-    """Return the smallest delta for which unit Gaussian noise hides a shift at this epsilon.
+def basic_composition(statements: Sequence[PrivacyStatement | None]) -> PrivacyStatement | None:
+    """Return the statement for several releases on the same records: epsilons and deltas add up.
 
-    delta = Phi(shift/2 - epsilon/shift) - exp(epsilon) Phi(-shift/2 - epsilon/shift): Theorem 8 of Balle and
-    Wang, "Improving the Gaussian mechanism for differential privacy" (ICML 2018).
+    None when one of the releases states nothing; deltas stop at 1.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        When the statements speak of different neighbours.
+    """
+    known = [statement for statement in statements if statement is not None]
+    if not known or len(known) < len(statements):
+        return None
+    if len({statement.adjacency for statement in known}) > 1:
+        raise ReadingError("adjacency", "mixed", "the same in all statements that are composed")
+    return PrivacyStatement(
+        sum((statement.epsilon for statement in known), Fraction(0)),
+        min(Fraction(1), sum((statement.delta for statement in known), Fraction(0))),
+        known[0].adjacency,
+        tuple(dict.fromkeys(claim for statement in known for claim in statement.claims)),
+    )
+
+
+class PublishedStatementWarning(UserWarning):
+    """A release carries a published statement that is false for its budgets."""
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """A number between two rationals; equal ends mean that it is known exactly."""
+
+    lower: Fraction
+    upper: Fraction
+
+    def to_json(self) -> Any:
+        """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` with floats rounded outwards."""
+        if self.lower == self.upper:
+            return decimal_text(self.lower)
+        return {"lo": decimal_text(self.lower), "hi": decimal_text(self.upper)}
+
+    @classmethod
+    def from_json(cls, document: Any) -> Enclosure:
+        """Read back what :meth:`to_json` wrote."""
+        if isinstance(document, str):
+            return cls(exact("enclosure", document), exact("enclosure", document))
+        return cls(exact("lo", document["lo"]), exact("hi", document["hi"]))
+
+
+@dataclass(frozen=True)
+class ExactPrivacy:
+    """The privacy that noise of given scales really gives, over all neighbouring data sets of a setting.
 
     Parameters
     ----------
-    shift : mpf
-        Mahalanobis length of the shift, |difference| / sigma; positive.
-    epsilon : mpf
-    context : mpmath context
-        Its precision is used.
+    epsilon : Enclosure
+        Laplace: the worst-case loss.  Gaussian: the smallest epsilon at `at_delta`.
+    at_delta : Fraction
+        The claimed delta; 0 for Laplace noise.
+    delta : Enclosure or None
+        Gaussian: the smallest delta at `at_epsilon`; None for Laplace noise and without a claim.
+    at_epsilon : Fraction or None
+        The claimed epsilon.
+    verdict : str or None
+        Of the claim: `proved` or `enclosed` (true), `refuted`, `undecided` (the enclosure straddles it); None
+        without a claim.
     """
-    upper = context.ncdf(shift / 2 - epsilon / shift)
-    lower = context.ncdf(-shift / 2 - epsilon / shift)
-    return upper - context.exp(epsilon) * lower
+
+    epsilon: Enclosure
+    at_delta: Fraction
+    delta: Enclosure | None
+    at_epsilon: Fraction | None
+    verdict: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON document; exact numbers are strings."""
+        return {
+            "epsilon": self.epsilon.to_json(),
+            "at_delta": decimal_text(self.at_delta),
+            "delta": None if self.delta is None else self.delta.to_json(),
+            "at_epsilon": None if self.at_epsilon is None else decimal_text(self.at_epsilon),
+            "verdict": self.verdict,
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> ExactPrivacy:
+        """Read back what :meth:`to_json` wrote."""
+        delta, at_epsilon = document["delta"], document["at_epsilon"]
+        return cls(
+            Enclosure.from_json(document["epsilon"]),
+            exact("at_delta", document["at_delta"]),
+            None if delta is None else Enclosure.from_json(delta),
+            None if at_epsilon is None else exact("at_epsilon", at_epsilon),
+            document["verdict"],
+        )
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What a release claims, beside what is true.
+
+    Parameters
+    ----------
+    published : PrivacyStatement or None
+        The paper's theorem with the paper's sensitivity, as printed.  None without noise, with a sensitivity
+        that is not the paper's, and where x_s is one column of an attribute encoded in several.
+    exact : ExactPrivacy or None
+        What the noise really gives, whatever it was calibrated to; None without noise.
+    """
+
+    published: PrivacyStatement | None = None
+    exact: ExactPrivacy | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return both as a JSON document."""
+        return {
+            "published": None if self.published is None else self.published.to_json(),
+            "exact": None if self.exact is None else self.exact.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Privacy:
+        """Read back what :meth:`to_json` wrote."""
+        published, exact_document = document["published"], document["exact"]
+        return cls(
+            None if published is None else PrivacyStatement.from_json(published),
+            None if exact_document is None else ExactPrivacy.from_json(exact_document),
+        )
+
+
+def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None, delta: Fraction) -> ExactPrivacy:
+    """Return the exact privacy of the noisy coefficients.
+
+    Laplace noise loses exactly the supremum of sum |change| / scale.  Gaussian noise has the profile of
+    :mod:`reference.gaussian` at the longest Mahalanobis shift, sqrt(sup sum (change / sigma)^2).
+
+    Parameters
+    ----------
+    setting : Setting
+    noise : Noise
+        Laplace or Gaussian.
+    claim : PrivacyStatement or None
+        What is judged.
+    delta : Fraction
+        Where epsilon is evaluated: the claimed delta, or the budget's where nothing is claimed.
+    """
+    return _exact_privacy(
+        setting,
+        noise.kind,
+        Fraction(noise.scale_s) if noise.in_s.any() else Fraction(noise.scale_n),
+        Fraction(noise.scale_n),
+        None if claim is None else claim.epsilon,
+        delta if claim is None else claim.delta,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _exact_privacy(
+    setting: Setting, kind: str, scale_s: Fraction, scale_n: Fraction, epsilon: Fraction | None, delta: Fraction
+) -> ExactPrivacy:
+    if kind == "laplace":
+        loss = exact_l1(setting, 1 / scale_s, 1 / scale_n)
+        verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=loss.is_exact)
+        return ExactPrivacy(Enclosure(loss.lower, loss.upper), delta, None, epsilon, verdict)
+    squared_shift = exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2)
+    worst_epsilon = _enclose(squared_shift, epsilon_of_shift, delta)
+    if epsilon is None:
+        return ExactPrivacy(worst_epsilon, delta, None, None, None)
+    worst_delta = _enclose(squared_shift, delta_of_shift, epsilon)
+    verdict = _verdict(worst_delta.lower, worst_delta.upper, delta, exact=squared_shift.is_exact)
+    return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict)
+
+
+def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool) -> str:
+    if lower > claimed:
+        return "refuted"
+    if upper <= claimed:
+        return "proved" if exact else "enclosed"
+    return "undecided"
+
+
+def _enclose(
+    squared_shift: Supremum, evaluate: Callable[[Fraction, Fraction], Fraction], at: Fraction
+) -> Enclosure:
+    """Return a function of the shift, which grows with it, over an enclosure of the shift."""
+    high = evaluate(squared_shift.upper, at)
+    low = high if squared_shift.is_exact else evaluate(squared_shift.lower, at)
+    lower = Fraction(0) if low <= SMALLEST_DELTA else decimal_below(low * (1 - RELATIVE_ERROR), 20)
+    return Enclosure(lower, decimal_above(high * (1 + RELATIVE_ERROR), 20))

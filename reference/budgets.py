@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from reference.errors import DeltaError, EpsilonError, ReadingError
 from reference.numbers import (
     RealLike,
+    decimal_below,
     decimal_text,
     exact,
     in_float_range,
@@ -21,8 +21,6 @@ from reference.numbers import (
     interval_functions,
     lower_end,
 )
-
-_DELTA_DIGITS = Context(prec=30, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True, init=False)
@@ -63,26 +61,40 @@ class SplitBudget:
         Positive.
     delta_s, delta_n : number
         In [0, 1).
+    delta : number, optional
+        The total that is stated: at least Theorem 5's 1 - (1 - delta_s)(1 - delta_n), which is the default.
     """
 
     epsilon_s: Fraction
     epsilon_n: Fraction
     delta_s: Fraction
     delta_n: Fraction
+    delta: Fraction
 
     def __init__(
-        self, epsilon_s: RealLike, epsilon_n: RealLike, delta_s: RealLike = 0, delta_n: RealLike = 0
+        self,
+        epsilon_s: RealLike,
+        epsilon_n: RealLike,
+        delta_s: RealLike = 0,
+        delta_n: RealLike = 0,
+        delta: RealLike | None = None,
     ) -> None:
         object.__setattr__(self, "epsilon_s", parse_epsilon("epsilon_s", epsilon_s))
         object.__setattr__(self, "epsilon_n", parse_epsilon("epsilon_n", epsilon_n))
         object.__setattr__(self, "delta_s", parse_delta("delta_s", delta_s))
         object.__setattr__(self, "delta_n", parse_delta("delta_n", delta_n))
+        # delta <- 1 - (1 - delta_s)(1 - delta_n)
+        composed = 1 - (1 - self.delta_s) * (1 - self.delta_n)
+        total = composed if delta is None else parse_delta("delta", delta)
+        if total < composed:
+            raise DeltaError("delta", decimal_text(total), "at least 1 - (1 - delta_s)(1 - delta_n)")
+        object.__setattr__(self, "delta", total)
 
     @classmethod
     def equal(cls, epsilon: RealLike, delta: RealLike = 0) -> SplitBudget:
         """Return epsilon_s = epsilon_n = epsilon and the equal split of delta."""
-        part = half_of_delta(parse_delta("delta", delta))
-        return cls(parse_epsilon("epsilon", epsilon), parse_epsilon("epsilon", epsilon), part, part)
+        part, both = half_of_delta(parse_delta("delta", delta)), parse_epsilon("epsilon", epsilon)
+        return cls(both, both, part, part, delta)
 
     @classmethod
     def from_ratio(cls, epsilon: RealLike, ratio: RealLike, dimension: int, delta: RealLike = 0) -> SplitBudget:
@@ -93,7 +105,7 @@ class SplitBudget:
         total, quotient = parse_epsilon("epsilon", epsilon), parse_epsilon("epsilon_ratio", ratio)
         epsilon_n = total * dimension / (quotient + dimension - 1)
         part = half_of_delta(parse_delta("delta", delta))
-        return cls(quotient * epsilon_n, epsilon_n, part, part)
+        return cls(quotient * epsilon_n, epsilon_n, part, part, delta)
 
     def to_json(self) -> dict[str, str]:
         """Return the parameters as exact strings."""
@@ -110,7 +122,7 @@ def half_of_delta(delta: Fraction) -> Fraction:
     # 1 - sqrt(1 - delta) = delta / (1 + sqrt(1 - delta)): no cancellation for tiny delta
     denominator = 1 + interval_functions().sqrt(interval(1 - delta))
     below = lower_end(interval(delta) / denominator)
-    return Fraction(_DELTA_DIGITS.divide(Decimal(below.numerator), Decimal(below.denominator)))
+    return decimal_below(below, 30)
 
 
 def parse_epsilon(name: str, value: RealLike) -> Fraction:

@@ -110,7 +110,7 @@ class _Polynomial:
         return float(self.linear @ point + point @ self.quadratic @ point)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coefficients(_Polynomial):
     """Exact coefficients of a data set: not private.
 
@@ -119,6 +119,10 @@ class Coefficients(_Polynomial):
     layout : Layout
     values : ndarray, shape (layout.size,)
     """
+
+    def __repr__(self) -> str:
+        # exact statistics may not reach a log by accident
+        return f"Coefficients({self.layout.size}, exact: not private)"
 
     @classmethod
     def from_parts(

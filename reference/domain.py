@@ -27,7 +27,7 @@ from reference.numbers import interval, interval_functions, lower_end, rounded_d
 from reference.records import Records
 from reference.values import as_floats, as_matrix, as_numbers
 
-NORMS = ("unit_ball", "unit_box")
+NORMS = ("unit_ball", "unit_box", "symmetric_ball")
 INTERCEPT = "(intercept)"
 
 
@@ -38,7 +38,8 @@ class Domain:
     Every attribute is encoded into [0, 1] by public constants.  In the `unit_box` that is all.  In the
     `unit_ball` the encoded vector is multiplied by :attr:`column_factor`, which is 1/sqrt(m) rounded down for
     m attributes (the intercept and a kept group count as one each, a one-hot attribute as one), so that
-    |x|_2 <= 1 holds for every admissible record, in exact arithmetic on the floats used.
+    |x|_2 <= 1 holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
+    is encoded like the `unit_ball` and admits already encoded records with entries of any sign.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Domain:
         Column with y in {0, 1}.
     group : str, optional
         Column with z in {0, 1}; None for data without a protected attribute (fairness `none` only).
-    norm : {'unit_ball', 'unit_box'}
+    norm : {'unit_ball', 'unit_box', 'symmetric_ball'}
     intercept : bool
         Add a constant coordinate, inside the norm.
     keep_group : bool
@@ -192,7 +193,7 @@ class Domain:
                 raise ExtraColumnError("the domain does not declare this column", column=name)
             if present.count(name) > 1:
                 raise ExtraColumnError("the column was given more than once", column=name)
-        lengths = {name: len(table[name]) for name in declared}
+        lengths = {name: _length(name, table[name]) for name in declared}
         for name, length in lengths.items():
             if length != lengths[self.label]:
                 raise ShapeError(f"{length} values where the label has {lengths[self.label]}", column=name)
@@ -222,6 +223,13 @@ class Domain:
             y=as_floats(self.label, y),
             z=None if z is None else as_floats(self.group or "group", z),
         )
+
+
+def _length(name: str, values: Any) -> int:
+    try:
+        return len(values)
+    except TypeError:
+        raise ShapeError("a column is a sequence of values", column=name, value=values) from None
 
 
 def ball_corner(count: int) -> float:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from reference.accounting import PrivacyStatement, PublishedStatementWarning, basic_composition
 from reference.budgets import Budget, SplitBudget
 from reference.errors import ReadingError
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
@@ -56,7 +58,6 @@ class Evaluation:
         """Return the contract's object for one mechanism; `w` and `status` are the first split's."""
         first = self.releases[0]
         document = first.to_json()
-        published = first.privacy
         names = Metrics.__dataclass_fields__
         return {
             "mechanism": document["mechanism"],
@@ -65,19 +66,47 @@ class Evaluation:
             "columns": document["columns"],
             "privacy": {
                 "published": {
-                    "per_release": None if published is None else published.to_json(),
-                    "composed": None if published is None else published.composed(len(self.releases)).to_json(),
+                    "per_release": document["privacy"]["published"],
+                    "composed": None if self.composed is None else self.composed.to_json(),
                 },
-                "exact": None,
+                "exact": {
+                    "per_release": document["privacy"]["exact"],
+                    "composed": None if self.composed_exact is None else self.composed_exact.to_json(),
+                },
             },
             "readings": document["readings"],
-            "metrics": {"note": NOT_PRIVATE, **{name: self.summary(name) for name in names}},
+            "metrics": {
+                "note": NOT_PRIVATE,
+                **{name: self.summary(name) for name in names},
+                "constant_predictors": self.constant_predictors,
+            },
             "splits": len(self.releases),
             "unbounded": sum(release.status == "unbounded" for release in self.releases),
-            "constant_predictors": self.constant_predictors,
             "seed": self.seed,
             "releases": [release.to_json() for release in self.releases],
         }
+
+    @property
+    def composed(self) -> PrivacyStatement | None:
+        """The published statement of all releases together; None unless every one of them states something."""
+        return basic_composition([release.privacy.published for release in self.releases])
+
+    @property
+    def composed_exact(self) -> PrivacyStatement | None:
+        """The exact epsilons at the budget's delta, composed in the same way: an upper bound, not a supremum."""
+        return basic_composition(
+            [
+                None
+                if release.privacy.exact is None
+                else PrivacyStatement(
+                    release.privacy.exact.epsilon.upper,
+                    release.privacy.exact.at_delta,
+                    str(release.readings["adjacency"]),
+                    ("exact",),
+                )
+                for release in self.releases
+            ]
+        )
 
 
 def evaluate_splits(
@@ -110,21 +139,44 @@ def evaluate_splits(
         raise ReadingError("splits", splits, "at least 1")
     if not 0 <= test_share < 1:
         raise ReadingError("test_share", test_share, "in [0, 1)")
-    held_out = round(len(records) * test_share)
-    if test_share > 0 and not 0 < held_out < len(records):
-        raise ReadingError("test_share", test_share, f"such that {len(records)} records can be split; try 0")
-    random, seeded = generator(rng)
+    n, seed = len(records), int(rng) if isinstance(rng, (int, np.integer)) else None
+    random, seeded = generator(rng, "splits")
     releases: list[Release] = []
     metrics: list[Metrics] = []
-    for _ in range(splits):
-        order = random.permutation(len(records))
-        train = records.take(order[held_out:])
-        test = records.take(order[:held_out]) if held_out else train
-        release = spec.run(train, budget, readings, x_s=x_s, rng=random if seeded else None)
-        releases.append(release)
-        if release.w is not None:
-            with warnings.catch_warnings():
-                # counted and reported as a whole by constant_predictors
-                warnings.simplefilter("ignore", ConstantPredictorWarning)
+    for split in range(splits):
+        held_out = _held_out(n, test_share, readings.adjacency, random)
+        train = records.take(np.flatnonzero(~held_out))
+        test = records.take(np.flatnonzero(held_out)) if held_out.any() else train
+        # a seed gives every split, and every mechanism, a stream of its own
+        source = random if isinstance(rng, np.random.Generator) else None
+        if seed is not None:
+            source = generator(seed, f"{spec.name} {budget} {readings} {x_s} {split}")[0]
+        with warnings.catch_warnings():
+            # counted and reported as a whole: by constant_predictors, and by the exact privacy
+            warnings.simplefilter("ignore", ConstantPredictorWarning)
+            warnings.simplefilter("ignore", PublishedStatementWarning)
+            release = spec.run(train, budget, readings, x_s=x_s, rng=source)
+            if release.w is not None:
                 metrics.append(evaluate(release.w, test))
-    return Evaluation(tuple(releases), tuple(metrics), int(rng) if isinstance(rng, (int, np.integer)) else None)
+        assert release.seeded == (seeded and spec.private)
+        releases.append(release)
+    return Evaluation(tuple(releases), tuple(metrics), seed)
+
+
+def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return which records are held out, shape (n,).
+
+    Under `replace_one` a fixed number at random places.  Under `add_or_remove_one` each record by a coin of its
+    own: with a fixed number, one more record would change which others are trained on, and the training sets
+    of neighbours would not be neighbours.
+    """
+    if test_share == 0:
+        return np.zeros(n, dtype=np.bool_)
+    if adjacency == "add_or_remove_one":
+        held_out: npt.NDArray[np.bool_] = random.random(n) < test_share
+    else:
+        held_out = np.zeros(n, dtype=np.bool_)
+        held_out[random.permutation(n)[: round(n * test_share)]] = True
+    if held_out.all() or not held_out.any():
+        raise ReadingError("test_share", test_share, f"0, or such that {n} records leave some on both sides")
+    return held_out

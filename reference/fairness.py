@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from reference.errors import ParameterError
 from reference.records import Records
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -76,14 +77,21 @@ def boundary_covariance(w: npt.ArrayLike, x: FloatArray, z: FloatArray) -> float
     return float((z - z.mean()) @ (x @ np.asarray(w, dtype=np.float64)))
 
 
-def evaluate(w: npt.ArrayLike, records: Records) -> Metrics:
+def evaluate(w: npt.ArrayLike | None, records: Records) -> Metrics:
     """Return all metrics of the predictor w on a data set.
+
+    Raises
+    ------
+    reference.errors.ParameterError
+        When there is no w because the objective was unbounded.
 
     Warns
     -----
     ConstantPredictorWarning
         When every record gets the same label.
     """
+    if w is None:
+        raise ParameterError("w", None, "a vector: an unbounded release predicts nothing")
     prediction = predict(w, records.x)
     z = records.z
     rate = float(prediction.mean())
@@ -93,13 +101,12 @@ def evaluate(w: npt.ArrayLike, records: Records) -> Metrics:
             ConstantPredictorWarning,
             stacklevel=2,
         )
-    accuracy = float((prediction == (records.y == 1.0)).mean())
-    share = float(records.y.mean())
-    majority = max(share, 1.0 - share)
+    n, positives = len(records), int(records.y.sum())
+    correct, majority = int((prediction == (records.y == 1.0)).sum()), max(positives, n - positives)
     return Metrics(
-        accuracy=accuracy,
-        majority_accuracy=majority,
-        gain_over_majority=accuracy - majority,
+        accuracy=correct / n,
+        majority_accuracy=majority / n,
+        gain_over_majority=(correct - majority) / n,
         positive_rate=rate,
         positive_rate_group_0=None if z is None else positive_rate(prediction, z == 0.0),
         positive_rate_group_1=None if z is None else positive_rate(prediction, z == 1.0),

@@ -12,12 +12,19 @@ from typing import Any
 def write_whole(path: str | Path, text: str) -> None:
     """Write a text file: either all of it is there afterwards, or the old file still is.
 
+    A symbolic link is followed, so that it stays a link.  What is no regular file (a device, a pipe) is written
+    to as it stands and never replaced.
+
     Raises
     ------
     OSError
         When the folder does not exist or cannot be written to; the old file is then untouched.
     """
-    target = Path(path)
+    if Path(path).exists() and not Path(path).is_file():
+        with Path(path).open("w", encoding="utf-8") as stream:
+            stream.write(text)
+        return
+    target = Path(path).resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     scratch = Path(name)
     try:

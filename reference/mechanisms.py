@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -36,7 +35,7 @@ from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import Records
 from reference.release import Release
-from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
+from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
 
 PLAIN = Readings(fairness="none")
 FAIR = Readings(fairness="absolute")
@@ -50,7 +49,7 @@ def functional_noise(domain: Domain, budget: Budget, readings: Readings) -> Nois
     _require_kind(budget, Budget)
     _require_pure(budget)
     # Delta_1 by Lemma 1 (Lemma 2 with a fairness term)
-    delta_1 = l1_sensitivity(readings, domain.dimension)
+    delta_1 = l1_sensitivity(readings, domain)
     return Noise.uniform("laplace", laplace_scale(delta_1, budget.epsilon), layout(domain, readings).size)
 
 
@@ -71,16 +70,16 @@ def functional(
     rng : None, int or numpy.random.Generator
         None takes the operating system's entropy; anything else makes a seeded release.
     """
-    random, seeded = generator(rng)
+    random, seeded = generator(rng, _purpose("functional", budget, readings))
     # lambda <- sum_i lambda_{phi t_i}
     coefficients = objective(moments, readings)
     # lambda_hat <- lambda + Lap(Delta_1 / epsilon)
     noise = functional_noise(moments.domain, budget, readings)
-    noisy = perturb(coefficients, noise, draw(noise, random))
+    noisy = perturb(coefficients, noise, draw(noise, random)[0])
     # w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
-    statement = _stated(accounting.published_functional, moments.domain, budget, readings, None)
-    return _release("functional", moments.domain, budget, readings, noise, minimum, statement, None, seeded)
+    published = _stated(accounting.published_functional, moments.domain, budget, readings, None)
+    return _release("functional", moments.domain, budget, readings, noise, minimum, published, None, seeded)
 
 
 # --- Algorithm 2: relaxed functional mechanism ---------------------------------------------------------------
@@ -91,7 +90,7 @@ def relaxed_functional_noise(domain: Domain, budget: Budget, readings: Readings)
     _require_kind(budget, Budget)
     require_delta_in_extended_range("delta", budget.delta)
     # line 3: Delta_2 by Lemma 3 (Lemma 4 with a fairness term)
-    delta_2_squared = l2_sensitivity_squared(readings, domain.dimension)
+    delta_2_squared = l2_sensitivity_squared(readings, domain)
     # line 6: sigma <- sqrt(2) Delta_2 / (2 epsilon) (sqrt(log(...)) + sqrt(log(...) + epsilon))
     sigma = extended_gaussian_sigma(delta_2_squared, budget.epsilon, budget.delta)
     return Noise.uniform("gaussian", sigma, layout(domain, readings).size)
@@ -105,18 +104,18 @@ def relaxed_functional(
     *Implements* Algorithm 2 *except* for the repair.  Claims: L3, T2, T4.  Parameters as in
     :func:`functional`, with 0 < delta <= sqrt(2/pi).
     """
-    random, seeded = generator(rng)
+    random, seeded = generator(rng, _purpose("relaxed_functional", budget, readings))
     # line 1: f(D, w)
     coefficients = objective(moments, readings)
     # lines 3-9: lambda <- sum_i lambda_{phi t_i} + N(0, sigma^2)
     noise = relaxed_functional_noise(moments.domain, budget, readings)
-    noisy = perturb(coefficients, noise, draw(noise, random))
+    noisy = perturb(coefficients, noise, draw(noise, random)[0])
     # line 10: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
-    statement = _stated(accounting.published_relaxed_functional, moments.domain, budget, readings, None)
+    published = _stated(accounting.published_relaxed_functional, moments.domain, budget, readings, None)
     # line 11
     return _release(
-        "relaxed_functional", moments.domain, budget, readings, noise, minimum, statement, None, seeded
+        "relaxed_functional", moments.domain, budget, readings, noise, minimum, published, None, seeded
     )
 
 
@@ -130,7 +129,7 @@ def pdfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int
     # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
     in_s = layout(domain, readings).contains(x_s)
     # line 1: Delta_1 by Lemma 2
-    delta_1 = l1_sensitivity(readings, domain.dimension)
+    delta_1 = l1_sensitivity(readings, domain)
     # line 17: Lap(Delta_1 / epsilon_s)
     scale_s = laplace_scale(delta_1, budget.epsilon_s)
     # line 19: Lap(Delta_1 / epsilon_n)
@@ -163,20 +162,21 @@ def pdfc(
     rng : None, int or numpy.random.Generator
         None takes the operating system's entropy; anything else makes a seeded release.
     """
-    random, seeded = generator(rng)
-    s = _choose_x_s(moments.domain, x_s, random)
+    named = None if x_s is None else moments.domain.coordinate(x_s)
+    random, seeded = generator(rng, _purpose("pdfc", budget, readings, named))
+    s = _random_x_s(moments.domain, random) if named is None else named
     # line 3: f_bar <- equation (6)
     coefficients = objective(moments, readings)
     # lines 4-22: lambda_hat <- sum_i lambda_bar + Lap(Delta_1 / epsilon_s) on Phi_s, with epsilon_n on Phi_n
     noise = pdfc_noise(moments.domain, budget, readings, s)
     # line 23: f_hat
-    noisy = perturb(coefficients, noise, draw(noise, random))
+    noisy = perturb(coefficients, noise, draw(noise, random)[0])
     # line 24: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 25: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
-    statement = _stated(accounting.published_pdfc, moments.domain, budget, readings, s)
+    published = _stated(accounting.published_pdfc, moments.domain, budget, readings, s)
     # line 26
-    return _release("pdfc", moments.domain, budget, readings, noise, minimum, statement, s, seeded)
+    return _release("pdfc", moments.domain, budget, readings, noise, minimum, published, s, seeded)
 
 
 # --- Algorithm 3: ADFC ---------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def adfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int
     # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
     in_s = layout(domain, readings).contains(x_s)
     # line 14: Delta_2' by Lemma 4
-    delta_2_squared = l2_sensitivity_squared(readings, domain.dimension)
+    delta_2_squared = l2_sensitivity_squared(readings, domain)
     # line 18: sigma_s
     sigma_s = extended_gaussian_sigma(delta_2_squared, budget.epsilon_s, budget.delta_s)
     # line 20: sigma_n
@@ -212,20 +212,21 @@ def adfc(
     the repair.  Claims: L4, T2, T5, O1, A.argmin, A.xs.  Parameters as in :func:`pdfc`, with both deltas in
     (0, sqrt(2/pi)].
     """
-    random, seeded = generator(rng)
-    s = _choose_x_s(moments.domain, x_s, random)
+    named = None if x_s is None else moments.domain.coordinate(x_s)
+    random, seeded = generator(rng, _purpose("adfc", budget, readings, named))
+    s = _random_x_s(moments.domain, random) if named is None else named
     # line 3: f_bar <- equation (6)
     coefficients = objective(moments, readings)
     # lines 4-23: lambda_hat <- sum_i lambda_bar + N(0, sigma_s^2) on Phi_s, N(0, sigma_n^2) on Phi_n
     noise = adfc_noise(moments.domain, budget, readings, s)
     # line 24: f_hat
-    noisy = perturb(coefficients, noise, draw(noise, random))
+    noisy = perturb(coefficients, noise, draw(noise, random)[0])
     # line 25: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 26: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d;  delta <- 1 - (1 - delta_s)(1 - delta_n)
-    statement = _stated(accounting.published_adfc, moments.domain, budget, readings, s)
+    published = _stated(accounting.published_adfc, moments.domain, budget, readings, s)
     # line 27
-    return _release("adfc", moments.domain, budget, readings, noise, minimum, statement, s, seeded)
+    return _release("adfc", moments.domain, budget, readings, noise, minimum, published, s, seeded)
 
 
 # --- Baselines: not private ----------------------------------------------------------------------------------
@@ -246,8 +247,9 @@ def no_privacy(moments: Moments, readings: Readings = PLAIN) -> Release:
 def lr(records: Records, readings: Readings = PLAIN) -> Release:
     """Fit logistic regression without penalty and without an extra intercept: the paper's LR.  Not private.
 
-    No coefficient suffices for the exact logistic loss, so this baseline reads the records themselves.  Where
-    the loss has no minimum (one class only) the outcome is `unbounded`.
+    No coefficient suffices for the exact logistic loss, so this baseline reads the records themselves.  With
+    one class only the outcome is `unbounded`.  Other data that a hyperplane separates, wholly or in part, have
+    no minimum either; there w is the point at which the solver stopped.
 
     *Implements* equation (1) with the logistic loss; scikit-learn's solver.
     """
@@ -322,6 +324,14 @@ class MechanismSpec:
             return None
         return _stated(self.published, domain, budget, readings, x_s if self.split_budget else None)
 
+    def formula(
+        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings
+    ) -> accounting.PrivacyStatement:
+        """Return the theorem's formula whatever the sensitivity is: what a user of the mechanism claims."""
+        if self.published is None:
+            raise ReadingError("mechanism", self.name, "one that adds noise")
+        return self.published(budget, domain.dimension, readings.adjacency)
+
     def run(
         self,
         records: Records,
@@ -387,10 +397,15 @@ MECHANISMS: dict[str, MechanismSpec] = {
 }
 
 
-def _choose_x_s(domain: Domain, x_s: str | int | None, random: np.random.Generator) -> int:
-    """Return the coordinate by name or index, or one at random: never from the data."""
-    if x_s is not None:
-        return domain.coordinate(x_s)
+READINGS_NOT_USED = {
+    "no_privacy": ("adjacency", "sensitivity", "noise"),
+    "lr": tuple(Readings().to_json()),
+}
+"""Readings that a baseline ignores, and so does not print."""
+
+
+def _random_x_s(domain: Domain, random: np.random.Generator) -> int:
+    """Return one of the unprotected attributes at random: never from the data."""
     return int(random.choice(np.array(domain.selectable)))
 
 
@@ -401,13 +416,22 @@ def _stated(
     readings: Readings,
     s: int | None,
 ) -> accounting.PrivacyStatement | None:
-    """Return the published statement, or None when x_s is one column of an attribute encoded in several.
+    """Return the published statement with all that it rests on, or None where the paper states nothing.
 
-    The paper's x_s is a whole attribute; its formula says nothing about a part of one.
+    The paper's Delta is the published one, and its x_s is a whole attribute: its formula says nothing about
+    another sensitivity, or about one column of an attribute that is encoded in several.
     """
-    if s is not None and domain.is_one_of_several(s):
+    if readings.sensitivity != "published" or (s is not None and domain.is_one_of_several(s)):
         return None
-    return published(budget, domain.dimension, readings.adjacency)
+    statement = published(budget, domain.dimension, readings.adjacency)
+    number = (1 if statement.claim in ("T1", "T3") else 3) + (readings.fairness != "none")
+    scaled = readings.fairness != "none" and readings.fairness_weight != 1
+    return replace(statement, claims=(*statement.claims, f"L{number}", *(["L2.alpha"] if scaled else [])))
+
+
+def _purpose(name: str, budget: Budget | SplitBudget, readings: Readings, s: int | None = None) -> str:
+    """Return everything public that a seeded stream belongs to."""
+    return f"{name} {budget.to_json()} {readings.to_json()} {s}"
 
 
 def _require_kind(budget: object, kind: type[Budget] | type[SplitBudget]) -> None:
@@ -430,25 +454,36 @@ def _release(
     readings: Readings,
     noise: Noise,
     minimum: Minimum,
-    privacy: accounting.PrivacyStatement | None,
+    published: accounting.PrivacyStatement | None,
     s: int | None,
     seeded: bool,
 ) -> Release:
-    facts: dict[str, Any] = {
-        **readings.to_json(),
-        "domain": domain.norm,
-        "dimension": domain.dimension,
-        "intercept": domain.intercept,
-        "keep_group": domain.keep_group,
-    }
+    exact = None
+    if budget is not None:
+        exact = accounting.exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
+        if exact.verdict == "refuted":
+            warnings.warn(
+                f"{mechanism}: the published statement is false for this budget; see privacy.exact of the release",
+                accounting.PublishedStatementWarning,
+                stacklevel=3,
+            )
+    used = readings.to_json()
+    for unused in READINGS_NOT_USED.get(mechanism, ()):
+        del used[unused]
     return Release(
         mechanism=mechanism,
         status=minimum.status,
         w=minimum.w,
         columns=domain.columns,
-        privacy=privacy,
+        privacy=accounting.Privacy(published, exact),
         budget={} if budget is None else budget.to_json(),
-        readings=facts,
+        readings={
+            **used,
+            "domain": domain.norm,
+            "dimension": domain.dimension,
+            "intercept": domain.intercept,
+            "keep_group": domain.keep_group,
+        },
         noise={"kind": noise.kind, "scale_s": noise.scale_s, "scale_n": noise.scale_n},
         x_s=None if s is None else domain.columns[s],
         seeded=seeded,

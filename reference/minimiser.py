@@ -49,9 +49,9 @@ def minimise(noisy: NoisyCoefficients, readings: Readings) -> Minimum:
 
     *Implements* Algorithm 1, line 24; Algorithm 2, line 10; Algorithm 3, line 25, *except* that the arg min
     does not exist when the noisy quadratic is indefinite.  Then `none` reports `unbounded`; `shift_and_trim`
-    adds four standard deviations of the noise to the diagonal and drops eigenvectors whose eigenvalue stays
-    nonpositive (Zhang et al., PVLDB 2012, section 6); `trim` only drops; `ball` minimises over
-    |w|_2 <= ball_radius.  A singular but bounded quadratic gives its minimum-norm minimiser.
+    adds four standard deviations of the noise (of the noisier group) to the diagonal and drops eigenvectors
+    whose eigenvalue stays nonpositive (Zhang et al., PVLDB 2012, section 6); `trim` only drops; `ball`
+    minimises over |w|_2 <= ball_radius.  A singular but bounded quadratic gives its minimum-norm minimiser.
     Claims: A.argmin, A.fix.
 
     Parameters
@@ -94,9 +94,14 @@ def minimise(noisy: NoisyCoefficients, readings: Readings) -> Minimum:
 
 
 def _negligible(part: FloatArray, linear: FloatArray, eigenvalues: FloatArray) -> bool:
-    """Tell whether the null-space part of a linear coefficient is a rounding error of zero."""
-    size = max(float(np.abs(linear).max(initial=0.0)), float(np.abs(eigenvalues).max(initial=0.0)))
-    return bool(np.abs(part).max(initial=0.0) <= RELATIVE_NULL * size)
+    """Tell whether the null-space part of a linear coefficient is a rounding error of zero.
+
+    The part is compared with the linear coefficient itself, and with the rounding of sums as large as the
+    eigenvalues.
+    """
+    largest = float(np.abs(linear).max(initial=0.0))
+    rounding = 64 * float(np.finfo(np.float64).eps) * float(np.abs(eigenvalues).max(initial=0.0))
+    return bool(np.abs(part).max(initial=0.0) <= RELATIVE_NULL * largest + rounding)
 
 
 def _plain_minimum(
@@ -124,8 +129,17 @@ def _penalised_minimum(
     """Minimise c.u + sum lambda u^2 + weight |g.u - tau|, by the multiplier m in [-weight, weight] of g.u - tau.
 
     For a fixed m the minimiser is u(m) = -(c + m g) / (2 lambda), and g.u(m) falls as m grows; the right m is
-    where g.u(m) = tau, clipped to the interval.
+    where g.u(m) = tau, clipped to the interval.  g is scaled to a largest entry of 1, and the objective to a
+    largest coefficient of 1, so that no product overflows.
     """
+    g_unit = float(np.abs(covariance).max(initial=0.0))
+    if weight == 0.0 or g_unit == 0.0:
+        return _plain_minimum(eigenvalues, linear, kept, drop=drop)
+    unit = max(float(np.abs(eigenvalues).max()), float(np.abs(linear).max()))
+    if unit == 0.0:
+        unit = 1.0
+    eigenvalues, linear, covariance = eigenvalues / unit, linear / unit, covariance / g_unit
+    weight, tau = weight / unit * g_unit, tau / g_unit
     null_linear, null_covariance = linear[~kept], covariance[~kept]
     c, g, lam = linear[kept], covariance[kept], eigenvalues[kept]
     solution = np.zeros_like(linear)
@@ -158,14 +172,14 @@ def _minimum_in_ball(eigenvalues: FloatArray, linear: FloatArray, radius: float)
     The minimiser is u = -c / (2 (lambda + m)) for the smallest m >= max(0, -lambda_min) that puts it inside
     (More and Sorensen 1983); in the hard case the rest of the length goes along the lowest eigenvector.
     """
-    size = max(float(np.abs(eigenvalues).max()), float(np.abs(linear).max()) / radius)
-    if size == 0.0:
+    largest = float(np.abs(eigenvalues).max())
+    if largest == 0.0 and not linear.any():
         return np.zeros_like(linear)
     lowest = float(eigenvalues.min())
     start = max(0.0, -lowest)
     gaps = eigenvalues + start
-    solid = gaps > RELATIVE_ZERO * size
-    if bool(np.all(np.abs(linear[~solid]) <= RELATIVE_NULL * size * radius)):
+    solid = gaps > RELATIVE_ZERO * largest
+    if _negligible(linear[~solid], linear, np.zeros(1)):
         solution = np.zeros_like(linear)
         solution[solid] = -linear[solid] / (2 * gaps[solid])
         length = float(np.linalg.norm(solution))

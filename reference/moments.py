@@ -19,7 +19,7 @@ from reference.records import BLOCK_ROWS, Records
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moments:
     """Sums over the records of one data set.
 
@@ -46,6 +46,10 @@ class Moments:
     sum_yx: FloatArray
     sum_zx: FloatArray
     sum_xx: FloatArray
+
+    def __repr__(self) -> str:
+        # exact statistics may not reach a log by accident
+        return f"Moments(of {self.domain.dimension} columns)"
 
     @classmethod
     def zero(cls, domain: Domain) -> Moments:

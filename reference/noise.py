@@ -9,18 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from mpmath.ctx_mp import MPContext
 
-from reference.accounting import gaussian_delta
 from reference.coefficients import BoolArray, Coefficients, NoisyCoefficients
-from reference.errors import DeltaError
+from reference.errors import DeltaError, ParameterError
+from reference.gaussian import RELATIVE_ERROR, delta_of_shift
 from reference.numbers import (
     decimal_text,
-    fraction_of,
     interval,
     interval_functions,
     lower_end,
@@ -29,7 +27,7 @@ from reference.numbers import (
 )
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-RandomSource: TypeAlias = int | np.random.Generator | None
+RandomSource: TypeAlias = int | np.integer | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,7 @@ class Noise:
 
     @property
     def largest_standard_deviation(self) -> float:
-        """The larger standard deviation of the two groups, in the unit of the coefficients."""
+        """The standard deviation of the noisier of the two groups, in the unit of the coefficients."""
         unit = float(np.sqrt(2.0)) if self.kind == "laplace" else 1.0
         return unit * float(self.scales.max())
 
@@ -118,7 +116,7 @@ def analytic_gaussian_sigma(l2_sensitivity_squared: Fraction, epsilon: Fraction,
     """Return the smallest sigma that gives (epsilon, delta), rounded up.
 
     *Implements* the analytic Gaussian mechanism of Balle and Wang (ICML 2018), by bisection on their exact
-    condition at 60 significant digits or more.
+    condition down to neighbouring floats.
 
     Parameters
     ----------
@@ -129,39 +127,47 @@ def analytic_gaussian_sigma(l2_sensitivity_squared: Fraction, epsilon: Fraction,
     """
     if not 0 < delta < 1:
         raise DeltaError("delta", decimal_text(delta), "in (0, 1)")
-    context = MPContext()
-    context.dps = 60
-    target_epsilon = _mpf(context, epsilon)
-    target_delta = _mpf(context, delta)
 
-    def is_private(ratio: Any) -> bool:
+    def is_private(ratio: float) -> bool:
         """Tell whether sigma = ratio * Delta_2 suffices."""
-        return bool(gaussian_delta(1 / ratio, target_epsilon, context=context) <= target_delta)
+        return delta_of_shift(1 / Fraction(ratio) ** 2, epsilon) * (1 + RELATIVE_ERROR) <= delta
 
-    high = context.mpf(1)
+    high = 1.0
     while not is_private(high):
         high *= 2
     low = high / 2
     while is_private(low):
         low, high = low / 2, low
-    for _ in range(100):
-        middle = (low + high) / 2
+    while (middle := (low + high) / 2) not in (low, high):
         low, high = (low, middle) if is_private(middle) else (middle, high)
-    sigma = interval_functions().sqrt(interval(l2_sensitivity_squared)) * interval(fraction_of(high))
+    sigma = interval_functions().sqrt(interval(l2_sensitivity_squared)) * interval(Fraction(high))
     return rounded_up(upper_end(sigma))
 
 
-def generator(rng: RandomSource) -> tuple[np.random.Generator, bool]:
+def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, bool]:
     """Return a random generator, and whether it is a caller's (seeded) one.
 
-    None takes the operating system's entropy.
+    Parameters
+    ----------
+    rng : None, int or numpy.random.Generator
+        None takes the operating system's entropy.
+    purpose : str
+        Everything public about the use: one integer seed gives unrelated streams for different purposes.  (With
+        one stream for all, two releases under one secret seed would be two equations for the same noise.)
     """
-    return np.random.default_rng(rng), rng is not None
+    if rng is None:
+        return np.random.default_rng(), False
+    if isinstance(rng, np.random.Generator):
+        return rng, True
+    given: object = rng
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
+        raise ParameterError("rng", rng, "None, a whole number of at least 0, or a numpy Generator")
+    return np.random.default_rng([int(given), *purpose.encode()]), True
 
 
-def draw(noise: Noise, rng: np.random.Generator, count: int | None = None) -> FloatArray:
-    """Draw unit variates: shape (size,), or (count, size) for `count` independent draws."""
-    shape = noise.in_s.shape if count is None else (count, *noise.in_s.shape)
+def draw(noise: Noise, rng: np.random.Generator, count: int = 1) -> FloatArray:
+    """Draw independent unit variates, shape (count, size)."""
+    shape = (count, *noise.in_s.shape)
     if noise.kind == "laplace":
         return rng.laplace(size=shape)
     if noise.kind == "gaussian":
@@ -190,7 +196,3 @@ def perturb(coefficients: Coefficients, noise: Noise, unit_variates: FloatArray)
     """
     values = add_noise(coefficients.values, noise, unit_variates)
     return NoisyCoefficients(coefficients.layout, values, noise)
-
-
-def _mpf(context: MPContext, value: Fraction) -> Any:
-    return context.mpf(value.numerator) / context.mpf(value.denominator)

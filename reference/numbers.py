@@ -7,7 +7,7 @@ loss (a delta of 1e-400 survives), ``rounded_up`` turns an exact scale into the 
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -98,6 +98,21 @@ def rounded_up(value: Fraction) -> float:
 def rounded_down(value: Fraction) -> float:
     """Return the largest float that is at most `value`."""
     return -rounded_up(-value)
+
+
+def decimal_below(value: Fraction, digits: int) -> Fraction:
+    """Return the largest number with so many significant decimal digits that is at most `value`."""
+    return _to_digits(value, digits, ROUND_FLOOR)
+
+
+def decimal_above(value: Fraction, digits: int) -> Fraction:
+    """Return the smallest number with so many significant decimal digits that is at least `value`."""
+    return _to_digits(value, digits, ROUND_CEILING)
+
+
+def _to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
+    context = Context(prec=digits, rounding=rounding, Emin=-999_999, Emax=999_999)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def interval(value: Fraction | int) -> Any:

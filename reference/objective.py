@@ -21,6 +21,8 @@ def layout(domain: Domain, readings: Readings) -> Layout:
     """Return which coefficients the readings release: a function of public things only."""
     if readings.fairness != "none" and domain.group is None:
         raise ReadingError("fairness", readings.fairness, "'none' for a domain that declares no group")
+    if readings.fairness == "absolute" and domain.norm == "symmetric_ball":
+        raise ReadingError("fairness", "absolute", "none, covariance or separate on the symmetric ball")
     return Layout(domain.columns, readings.basis, readings.fairness == "separate")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 
 from reference.budgets import Budget, SplitBudget, parse_delta, parse_epsilon
@@ -26,6 +27,9 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--data", default="affairs", metavar="NAME", help=f"one of {', '.join(SOURCES)} (affairs)")
     group.add_argument("--records", type=int, metavar="N", help="number of records (synthetic data)")
     group.add_argument("--dimension", type=int, metavar="D", help="number of attributes (synthetic data)")
+    group.add_argument(
+        "--data-seed", type=whole_number, default=0, metavar="K", help="seed of the synthetic data (0)"
+    )
     group.add_argument("--domain", choices=NORMS, default="unit_ball", help="norm of x (unit_ball)")
     group.add_argument(
         "--encoding", choices=ENCODINGS, default="ordinal", help="categories as ranks or one-hot (ordinal)"
@@ -60,7 +64,9 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--ball-radius", default="10", metavar="R", help="radius of --repair ball (10)")
     group.add_argument("--noise", choices=NOISE_SOURCES, default="numpy", help="sampler (numpy)")
-    group.add_argument("--x-s", metavar="NAME", help="coordinate with a budget of its own (one at random)")
+    group.add_argument(
+        "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
+    )
 
 
 def add_budget_options(parser: argparse.ArgumentParser) -> None:
@@ -83,12 +89,12 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--format", choices=("text", "json"), default="text")
     group.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
     group.add_argument(
-        "--seed", type=nonnegative_integer, metavar="K", help="make the run repeatable (a release then says so)"
+        "--seed", type=whole_number, metavar="K", help="make the run repeatable (a release then says so)"
     )
 
 
-def nonnegative_integer(text: str) -> int:
-    """Read the value of ``--seed``."""
+def whole_number(text: str) -> int:
+    """Read a seed."""
     number = int(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"must be at least 0, not {number}")
@@ -103,7 +109,7 @@ def records_from(options: argparse.Namespace) -> Records:
         choices,
         records=options.records,
         dimension=options.dimension,
-        seed=options.seed or 0,
+        seed=options.data_seed,
     )
 
 
@@ -154,7 +160,7 @@ def _epsilon_parts(options: argparse.Namespace, dimension: int, delta: str) -> S
         return SplitBudget.equal(options.epsilon or "1", delta)
     _require_both(options, "epsilon")
     halves = SplitBudget.equal(1, delta)
-    return SplitBudget(*parts, halves.delta_s, halves.delta_n)
+    return SplitBudget(*parts, halves.delta_s, halves.delta_n, delta)
 
 
 def _with_delta_parts(options: argparse.Namespace, budget: SplitBudget) -> SplitBudget:
@@ -205,3 +211,8 @@ def run_command(command: Callable[[Sequence[str] | None], int], argv: Sequence[s
     except InputError as problem:
         sys.stderr.write(f"error: {problem}\n")
         return EXIT_USAGE
+    except Exception:  # noqa: BLE001
+        # a failure of the program must not look like a refutation (exit code 1)
+        traceback.print_exc()
+        sys.stderr.write("error: the program failed, so nothing was decided; please report this\n")
+        return EXIT_UNDECIDED

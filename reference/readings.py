@@ -19,7 +19,7 @@ BASES = ("monomial", "matrix")
 ADJACENCIES = ("replace_one", "add_or_remove_one")
 REPAIRS = ("none", "shift_and_trim", "trim", "ball")
 NOISE_SOURCES = ("numpy",)
-SENSITIVITIES = ("published",)
+SENSITIVITIES = ("published", "exact")
 
 
 @dataclass(frozen=True)

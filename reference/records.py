@@ -33,7 +33,7 @@ BLOCK_ROWS = 4096
 """Rows handled at a time: small enough to stay in cache."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records:
     """Checked, encoded records of one domain.
 
@@ -41,7 +41,7 @@ class Records:
     ----------
     domain : Domain
     x : ndarray, shape (n, d), float64
-        Encoded features; nonnegative, each row inside the domain's norm.
+        Encoded features, each row inside the domain's norm; nonnegative but in the `symmetric_ball`.
     y : ndarray, shape (n,), float64
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None
@@ -71,6 +71,10 @@ class Records:
         if self.z is not None:
             _check_zero_or_one(self.z, GroupError, "group is not 0 or 1", self.domain.group)
         _check_entries(self)
+
+    def __repr__(self) -> str:
+        # no row may reach a log by accident
+        return f"Records({len(self)} x {self.domain.dimension})"
 
     def __len__(self) -> int:
         return len(self.y)
@@ -124,13 +128,14 @@ def _check_zero_or_one(
 
 def _check_entries(records: Records) -> None:
     """Reject NaN, infinities, negative entries and rows outside the norm, one block at a time."""
-    in_ball = records.domain.norm == "unit_ball"
+    in_ball = records.domain.norm != "unit_box"
+    lowest = -1.0 if records.domain.norm == "symmetric_ball" else 0.0
     limit = 1.0 + norm_slack(records.domain.dimension) if in_ball else 1.0
     for start in range(0, len(records), BLOCK_ROWS):
         block = records.x[start : start + BLOCK_ROWS]
         size = np.einsum("ij,ij->i", block, block).max() if in_ball else block.max()
         # NaN and infinity make a comparison fail too, so a block that passes is sound.
-        if not (block.min() >= 0.0 and size <= limit):
+        if not (block.min() >= lowest * limit and size <= limit):
             _report_first_bad_entry(records, start, limit)
 
 
@@ -144,10 +149,10 @@ def _report_first_bad_entry(records: Records, start: int, limit: float) -> None:
                 raise NotANumberError("NaN", row=row, column=column, value=value)
             if np.isinf(value):
                 raise InfiniteValueError("infinite value", row=row, column=column, value=value)
-            if value < 0.0:
+            if value < 0.0 and records.domain.norm != "symmetric_ball":
                 raise NegativeEntryError("the domain has no negative entries", row=row, column=column, value=value)
             if records.domain.norm == "unit_box" and value > 1.0:
                 raise NormError("entry above 1 in the unit box", row=row, column=column, value=value)
         squared_norm = float(np.einsum("j,j->", row_values, row_values))
-        if records.domain.norm == "unit_ball" and not squared_norm <= limit:
+        if records.domain.norm != "unit_box" and not squared_norm <= limit:
             raise NormError("|x|_2 above 1 in the unit ball", row=row, value=float(np.sqrt(squared_norm)))

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from reference.accounting import PrivacyStatement
+from reference.accounting import Privacy
 
 SCHEMA = "release_v1"
 
@@ -27,9 +27,9 @@ class Release:
         Model parameters, one per column; None when unbounded.
     columns : tuple of str
         Names of the coordinates of w.
-    privacy : PrivacyStatement or None
-        The published statement; None for `no_privacy` and `lr`, whose w is an exact function of the data, and
-        where x_s is one column of an attribute encoded in several, on which the paper states nothing.
+    privacy : Privacy
+        What is claimed (`published`) and what is true (`exact`); both None for `no_privacy` and `lr`, whose w
+        is an exact function of the data.
     budget : dict
         Budget parameters as exact strings.
     readings : dict
@@ -48,7 +48,7 @@ class Release:
     status: str
     w: tuple[float, ...] | None
     columns: tuple[str, ...]
-    privacy: PrivacyStatement | None
+    privacy: Privacy
     budget: dict[str, str]
     readings: dict[str, Any]
     noise: dict[str, Any]
@@ -64,10 +64,7 @@ class Release:
             "status": self.status,
             "w": None if self.w is None else list(self.w),
             "columns": list(self.columns),
-            "privacy": {
-                "published": None if self.privacy is None else self.privacy.to_json(),
-                "exact": None,
-            },
+            "privacy": self.privacy.to_json(),
             "budget": dict(self.budget),
             "readings": dict(self.readings),
             "noise": dict(self.noise),
@@ -85,20 +82,22 @@ class Release:
         ValueError
             When the document is no release.
         """
-        fields = json.loads(document) if isinstance(document, str) else dict(document)
-        if fields.get("schema") != SCHEMA:
-            raise ValueError(f"not a {SCHEMA} document: schema is {fields.get('schema')!r}")
-        published = fields["privacy"]["published"]
-        return cls(
-            mechanism=fields["mechanism"],
-            status=fields["status"],
-            w=None if fields["w"] is None else tuple(fields["w"]),
-            columns=tuple(fields["columns"]),
-            privacy=None if published is None else PrivacyStatement.from_json(published),
-            budget=fields["budget"],
-            readings=fields["readings"],
-            noise=fields["noise"],
-            x_s=fields["x_s"],
-            seeded=fields["seeded"],
-            noisy_eigenvalues=tuple(fields["noisy_eigenvalues"]),
-        )
+        try:
+            fields = json.loads(document) if isinstance(document, str) else document
+            if fields["schema"] != SCHEMA:
+                raise ValueError(f"not a {SCHEMA} document: schema is {fields['schema']!r}")
+            return cls(
+                mechanism=fields["mechanism"],
+                status=fields["status"],
+                w=None if fields["w"] is None else tuple(fields["w"]),
+                columns=tuple(fields["columns"]),
+                privacy=Privacy.from_json(fields["privacy"]),
+                budget=fields["budget"],
+                readings=fields["readings"],
+                noise=fields["noise"],
+                x_s=fields["x_s"],
+                seeded=fields["seeded"],
+                noisy_eigenvalues=tuple(fields["noisy_eigenvalues"]),
+            )
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise ValueError(f"not a {SCHEMA} document: {problem}") from problem

@@ -233,7 +233,7 @@ def test_adult_folder_is_resolved_against_the_working_directory(
     monkeypatch.setenv("CFM_DATA", ".")
     assert len(load("adult")) == 4
     monkeypatch.delenv("CFM_DATA")
-    assert data_folder() == Path("../shared/data")
+    assert data_folder() == tmp_path / ".." / "shared" / "data"
 
 
 # --- Adult, OpenML's copy ------------------------------------------------------------------------------------

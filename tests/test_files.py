@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,24 @@ def test_json_text_is_read_back() -> None:
     document = {"w": [0.1, -1e-300], "status": None, "delta": "1e-400"}
     assert json.loads(json_text(document)) == document
     assert json_text(document).endswith("}\n")
+
+
+def test_write_whole_follows_a_symbolic_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "keep.txt", tmp_path / "link.txt"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == "new"
+
+
+def test_write_whole_writes_to_a_pipe_and_leaves_it_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text(encoding="utf-8")))
+    reader.start()
+    write_whole(pipe, "through")
+    reader.join(timeout=10)
+    assert received == ["through"]
+    assert pipe.is_fifo()

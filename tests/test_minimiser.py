@@ -167,3 +167,41 @@ def test_separate_penalty_can_bound_a_flat_direction(slope, status):
     if status == "ok":
         # along the flat direction slope * u + |u - 3| is smallest at u = 3
         np.testing.assert_allclose(found.w, [-1, 3], atol=1e-12)
+
+
+def test_separate_penalty_of_weight_zero_is_no_penalty():
+    readings = Readings("separate", fairness_weight=0, repair="none", sensitivity=1)
+    quadratic, linear = 0.01 * np.array([[4, -2], [-2, 1]]), np.array([-0.002, 0.001])
+    found = minimise(noisy_polynomial(quadratic, linear, [0, -200]), readings)
+    assert found.w == pytest.approx(minimise(noisy_polynomial(quadratic, linear), PLAIN).w, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e150])
+def test_separate_minimum_does_not_depend_on_the_unit_of_the_objective(size):
+    quadratic, linear, covariance = random_quadratic(8, 3)
+    readings = Readings("separate", fairness_weight=1, tau=0, repair="none", sensitivity=1)
+    w = minimise(noisy_polynomial(quadratic, linear, covariance), readings).w
+    scaled = minimise(noisy_polynomial(size * quadratic, size * linear, size * covariance), readings).w
+    np.testing.assert_allclose(scaled, w, rtol=1e-9)
+
+
+def test_a_small_slope_in_the_null_space_of_a_large_quadratic_is_unbounded():
+    assert minimise(noisy_polynomial(np.diag([1e6, 0.0]), [0, 1e-4]), PLAIN).status == "unbounded"
+
+
+def test_a_rounding_error_in_the_null_space_is_not():
+    found = minimise(noisy_polynomial(np.diag([1.0, 1e-18]), [1.0, 1e-17]), PLAIN)
+    assert (found.status, found.w) == ("ok", (-0.5, 0.0))
+
+
+def test_ball_uses_a_small_slope_in_the_null_space():
+    found = minimise(noisy_polynomial(np.diag([1.0, 0.0]), [0, 1e-9]), Readings(repair="ball", ball_radius=1000))
+    np.testing.assert_allclose(found.w, [0, -1000], rtol=1e-9)
+
+
+def test_shift_takes_the_noisier_group():
+    layout = Layout(("a", "b"), "matrix")
+    noisy = NoisyCoefficients(
+        layout, np.array([1.0, 1.0, 1, 0, 0, 1]), Noise("gaussian", 0.25, 0.01, layout.contains(0))
+    )
+    np.testing.assert_allclose(minimise(noisy, Readings(repair="shift_and_trim")).w, -1 / (2 * (1 + 1)))

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from reference.accounting import gaussian_delta
 from reference.budgets import Budget, SplitBudget
 from reference.errors import DeltaError
+from reference.gaussian import delta_of_shift, epsilon_of_shift
 from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.noise import (
@@ -75,16 +75,44 @@ def test_extended_gaussian_sigma_accepts_delta_up_to_the_root_of_two_over_pi():
     )
 
 
-@pytest.mark.parametrize("epsilon", ["0.01", "1", "15"])
-@pytest.mark.parametrize("delta", ["0.5", "1e-3", "1e-30", "1e-400"])
+@pytest.mark.parametrize("epsilon", ["1e-80", "0.01", "1", "15"])
+@pytest.mark.parametrize("delta", ["0.5", "1e-3", "1e-30", "1e-80", "1e-400"])
 def test_analytic_gaussian_sigma_is_the_smallest_private_one(epsilon, delta):
     sigma = analytic_gaussian_sigma(Fraction(9, 4), Fraction(epsilon), Fraction(delta))
-    with mpmath.workdps(60):
+    with mpmath.workdps(400):
         at = [
-            gaussian_delta(mpmath.mpf(1.5) / mpmath.mpf(s), mpmath.mpf(epsilon))
-            for s in (sigma, sigma * (1 - 1e-12))
+            profile(mpmath.mpf(3) / 2 / mpmath.mpf(s), mpmath.mpf(epsilon)) for s in (sigma, sigma * (1 - 1e-12))
         ]
         assert at[0] <= mpmath.mpf(delta) < at[1]
+
+
+def profile(shift: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
+    """Balle and Wang's Theorem 8, typed again, at the working precision."""
+    lower = mpmath.exp(epsilon) * mpmath.ncdf(-shift / 2 - epsilon / shift)
+    return mpmath.ncdf(shift / 2 - epsilon / shift) - lower
+
+
+@pytest.mark.parametrize("squared_shift", ["1e-60", "1e-6", "1", "2500"])
+@pytest.mark.parametrize("epsilon", ["0", "1e-20", "1", "90"])
+def test_delta_of_shift_keeps_its_digits(squared_shift, epsilon):
+    found = delta_of_shift(Fraction(squared_shift), Fraction(epsilon))
+    if float(epsilon) / float(squared_shift) ** 0.5 - float(squared_shift) ** 0.5 / 2 > 136:
+        # below exp(-136^2 / 2) / 2
+        assert found == Fraction(1, 10**4000)
+        return
+    with mpmath.workdps(600):
+        expected = profile(mpmath.sqrt(mpmath.mpf(squared_shift)), mpmath.mpf(epsilon))
+        assert abs(mpmath.mpf(found.numerator) / found.denominator / expected - 1) < mpmath.mpf(10) ** -16
+
+
+@pytest.mark.parametrize("squared_shift", ["1e-10", "1", "2500"])
+@pytest.mark.parametrize("delta", ["0.1", "1e-9", "1e-400"])
+def test_epsilon_of_shift_is_the_smallest_private_one(squared_shift, delta):
+    found = epsilon_of_shift(Fraction(squared_shift), Fraction(delta))
+    assert delta_of_shift(Fraction(squared_shift), found) <= Fraction(delta)
+    if found > 0:
+        less = found * (1 - Fraction(1, 10**14))
+        assert delta_of_shift(Fraction(squared_shift), less) > Fraction(delta)
 
 
 def test_analytic_gaussian_sigma_is_below_the_extended_one():
@@ -98,7 +126,7 @@ def test_gaussian_delta_agrees_with_numerical_integration():
     points = np.linspace(-12, 12, 2_000_001)
     excess = stats.norm.pdf(points, shift) - math.exp(epsilon) * stats.norm.pdf(points)
     integral = np.trapezoid(np.maximum(excess, 0), points)
-    assert float(gaussian_delta(mpmath.mpf(shift), mpmath.mpf(epsilon))) == pytest.approx(integral, abs=1e-9)
+    assert float(delta_of_shift(Fraction(shift) ** 2, Fraction(epsilon))) == pytest.approx(integral, abs=1e-9)
 
 
 @given(data_sets(), readings())
@@ -187,13 +215,13 @@ def test_one_budget_gives_one_scale(name, budget):
 
 
 def test_generator_without_seed_is_unseeded_and_never_the_same():
-    first, seeded = generator(None)
-    second, _ = generator(None)
+    first, seeded = generator(None, "test")
+    second, _ = generator(None, "test")
     assert not seeded
     assert first.integers(2**63) != second.integers(2**63)
 
 
 def test_generator_with_seed_repeats():
-    first, seeded = generator(5)
+    first, seeded = generator(5, "test")
     assert seeded
-    assert first.random() == generator(5)[0].random()
+    assert first.random() == generator(5, "test")[0].random()

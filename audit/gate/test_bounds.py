@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from functools import cache
 
+import numpy as np
 import pytest
 from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
 
 from audit.bounds import (
     Counts,
+    detectable_epsilon,
     epsilon_lower_bound,
     largest_certifiable_epsilon,
     lower_bound_on_probability,
@@ -78,3 +81,29 @@ def test_largest_certifiable_epsilon_grows_with_the_draws():
     # a perfect event: log of about n / log(2 / significance)
     assert few == pytest.approx(math.log(1_000 / math.log(40)), abs=0.01)
     assert many - few == pytest.approx(math.log(100), abs=0.01)
+
+
+def best_power(epsilon: float, claim: float, draws: int) -> float:
+    """Return the largest simulated power over events, by the event's probability on the unlikely input."""
+    random, runs = np.random.default_rng(0), 1_000
+    unlikely = np.geomspace(1e-3 / draws, 0.5, 400)[:, None]
+    likely = math.exp(epsilon) * unlikely
+    possible = (likely <= 1).ravel()
+    sizes = (int(possible.sum()), runs)
+    k, m = (random.binomial(draws, share[possible], sizes) for share in (likely, unlikely))
+    # both probabilities bounded at half the significance, as in epsilon_lower_bound
+    low = proportion_confint(k, draws, alpha=SIGNIFICANCE, method="beta")[0]
+    high = proportion_confint(m, draws, alpha=SIGNIFICANCE, method="beta")[1]
+    return float((low > math.exp(claim) * high).mean(axis=1).max())
+
+
+@pytest.mark.parametrize(("claim", "draws"), [(1.0, 600), (1.0, 20_000), (3.0, 5_000)])
+def test_detectable_epsilon_is_refuted_with_the_stated_power_and_less_is_not(claim, draws):
+    detectable = detectable_epsilon(claim, draws, 0.0, SIGNIFICANCE)
+    assert best_power(detectable, claim, draws) > 0.9
+    assert best_power(claim + 0.6 * (detectable - claim), claim, draws) < 0.9
+
+
+def test_detectable_epsilon_is_none_when_no_event_can_refute_the_claim():
+    assert detectable_epsilon(9.0, 300, 0.0, SIGNIFICANCE) is None
+    assert largest_certifiable_epsilon(300, 0.0, SIGNIFICANCE) < 9.0

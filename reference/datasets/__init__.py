@@ -54,7 +54,8 @@ def load(
     name : {'affairs', 'adult', 'synthetic'}
     choices : Encoding, optional
     records, dimension, seed
-        Size of the `synthetic` data; rejected for real data.
+        Size of the `synthetic` data; rejected for real data.  `dimension` counts all coordinates of w, the
+        intercept and a kept group among them.
 
     Raises
     ------
@@ -66,7 +67,11 @@ def load(
     if name not in SOURCES:
         raise UnknownDataError("data", name, "one of " + ", ".join(SOURCES))
     chosen = choices or Encoding()
-    source = SOURCES[name].sized(records, dimension, seed)
+    extra = int(chosen.intercept) + int(chosen.keep_group)
+    attributes = None if dimension is None else dimension - extra
+    if attributes is not None and attributes < 1:
+        raise ReadingError("dimension", dimension, f"at least {1 + extra}: the intercept and a kept group count")
+    source = SOURCES[name].sized(records, attributes, seed)
     domain = source.domain(chosen.encoding).with_(
         norm=chosen.norm, intercept=chosen.intercept, keep_group=chosen.keep_group
     )

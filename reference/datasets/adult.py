@@ -191,7 +191,7 @@ class Adult(Source):
 
 def data_folder() -> Path:
     """Return the folder that ``CFM_DATA`` names, against the working directory (default ../shared/data)."""
-    return Path(os.environ.get("CFM_DATA", "../shared/data"))
+    return Path(os.environ.get("CFM_DATA") or "../shared/data").absolute()
 
 
 def read_files(folder: Path) -> Table:
@@ -251,7 +251,7 @@ def _from_openml(folder: Path) -> Table:
     from sklearn.datasets import fetch_openml
 
     try:
-        frame = fetch_openml("adult", version=2, as_frame=True, parser="auto", n_retries=1, delay=0.0).frame
+        frame = fetch_openml("adult", version=2, as_frame=True, parser="auto", n_retries=1).frame
     except Exception as problem:
         raise MissingDataError(
             f"Adult is not at {folder} (looked for {' and '.join(FILES)}) and could not be fetched from "

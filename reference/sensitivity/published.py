@@ -1,8 +1,7 @@
-"""Sensitivities: how far one record can move the coefficients.
+"""The paper's sensitivity bounds, as printed.
 
-`published` bounds are the four lemmas, as printed.  They depend on d and on whether there is a fairness term,
-and on nothing else: the paper states one number for every reading.  Which readings it holds for is decided
-by the claims L1 to L4.
+They depend on d and on whether there is a fairness term, and on nothing else: the paper states one number for
+every reading.  Which readings it holds for is decided by the claims L1 to L4.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from reference.errors import NoPublishedBoundError
-from reference.readings import Readings
 
 
 def published_l1_sensitivity(fairness: str, dimension: int) -> Fraction:
@@ -44,22 +42,10 @@ def published_l2_sensitivity_squared(fairness: str, dimension: int) -> Fraction:
     return Fraction(d * d, 16) + (d if fairness == "none" else 9 * d)
 
 
-def l1_sensitivity(readings: Readings, dimension: int) -> Fraction:
-    """Return the l1-sensitivity that the readings ask for: `published`, or the caller's number."""
-    if isinstance(readings.sensitivity, Fraction):
-        return readings.sensitivity
-    return published_l1_sensitivity(readings.fairness, dimension)
-
-
-def l2_sensitivity_squared(readings: Readings, dimension: int) -> Fraction:
-    """Return the square of the l2-sensitivity that the readings ask for."""
-    if isinstance(readings.sensitivity, Fraction):
-        return readings.sensitivity**2
-    return published_l2_sensitivity_squared(readings.fairness, dimension)
-
-
 def _has_published_bound(fairness: str) -> None:
     if fairness == "separate":
         raise NoPublishedBoundError(
-            "sensitivity", "published", "a number for fairness 'separate': the paper states no bound for it"
+            "sensitivity",
+            "published",
+            "exact, or a number, for fairness 'separate': the paper states no bound for it",
         )

@@ -1,0 +1,96 @@
+"""Sensitivities: how far one record can move the coefficients.
+
+`published` bounds are the paper's four lemmas.  Exact suprema are over *all* neighbouring data sets of a
+:class:`Setting`, the drift of zbar included; where no closed form is known they are certified enclosures.
+The weighted forms are what the theorems need: D_s is the change of the coefficients of monomials that contain
+w_s, D_n that of the others.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from reference.domain import Domain
+from reference.readings import Readings
+from reference.sensitivity import ball, ball_l1, box
+from reference.sensitivity.published import published_l1_sensitivity, published_l2_sensitivity_squared
+from reference.sensitivity.setting import Setting, Supremum
+
+__all__ = [
+    "Setting",
+    "Supremum",
+    "exact_l1",
+    "exact_l2_squared",
+    "l1_sensitivity",
+    "l2_sensitivity_squared",
+    "published_l1_sensitivity",
+    "published_l2_sensitivity_squared",
+    "setting_of",
+]
+
+ONE = Fraction(1)
+
+
+def setting_of(domain: Domain, readings: Readings, records: int | None = None) -> Setting:
+    """Return the setting of a domain under the readings."""
+    return Setting(
+        dimension=domain.dimension,
+        fairness=readings.fairness,
+        norm=domain.norm,
+        adjacency=readings.adjacency,
+        basis=readings.basis,
+        fairness_weight=readings.fairness_weight,
+        records=records,
+    )
+
+
+def exact_l1(setting: Setting, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
+    """Return the supremum of w_s |D_s|_1 + w_n |D_n|_1 over neighbouring data sets.
+
+    Parameters
+    ----------
+    setting : Setting
+    weight_s, weight_n : Fraction
+        Nonnegative; both 1 give the l1-sensitivity.
+
+    Returns
+    -------
+    Supremum
+        Exact on the box; an enclosure on the balls.
+    """
+    if setting.norm == "unit_box":
+        return box.weighted_l1(setting, weight_s, weight_n)
+    return ball_l1.weighted_l1(setting, weight_s, weight_n)
+
+
+def exact_l2_squared(setting: Setting, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
+    """Return the supremum of u_s |D_s|_2^2 + u_n |D_n|_2^2 over neighbouring data sets.
+
+    Parameters as in :func:`exact_l1`; both 1 give the square of the l2-sensitivity.
+
+    Returns
+    -------
+    Supremum
+        Exact but for unequal weights on a ball with `add_or_remove_one` in the monomial basis.
+    """
+    if setting.norm == "unit_box":
+        return box.weighted_l2_squared(setting, weight_s, weight_n)
+    return ball.weighted_l2_squared(setting, weight_s, weight_n)
+
+
+def l1_sensitivity(readings: Readings, domain: Domain) -> Fraction:
+    """Return the l1-sensitivity that the readings ask for: `published`, `exact` (its upper end), or a number."""
+    if isinstance(readings.sensitivity, Fraction):
+        return readings.sensitivity
+    if readings.sensitivity == "exact":
+        return exact_l1(setting_of(domain, readings)).upper
+    return published_l1_sensitivity(readings.fairness, domain.dimension)
+
+
+def l2_sensitivity_squared(readings: Readings, domain: Domain) -> Fraction:
+    """Return the square of the l2-sensitivity that the readings ask for."""
+    if isinstance(readings.sensitivity, Fraction):
+        return readings.sensitivity**2
+    if readings.sensitivity == "exact":
+        return exact_l2_squared(setting_of(domain, readings)).upper
+    return published_l2_sensitivity_squared(readings.fairness, domain.dimension)

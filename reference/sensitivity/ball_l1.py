@@ -1,0 +1,452 @@
+"""Suprema of the l1 change on the unit ball and the symmetric ball; proofs in ``docs/proofs/sensitivity.md``.
+
+Adding or removing a record gives a closed form, often irrational, or a small enclosed maximum.  Replacing one
+gives a maximum over sign patterns, each the sum of two maxima over one record.  Every pattern is bounded
+(`thorough`), or all at once by the Cauchy-Schwarz inequality, with a few of them as bounds from below (`quick`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from reference.errors import ReadingError
+from reference.numbers import interval, interval_functions, lower_end, upper_end
+from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
+from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
+from reference.sensitivity.setting import Setting, Supremum
+from reference.sensitivity.trust_region import (
+    ROUNDING,
+    ascend,
+    ball_ceiling,
+    cone_search,
+    positive_ceiling,
+    starts_for,
+    without_useless,
+)
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+TOLERANCE = 2e-7
+"""Width at which an enclosure is no longer improved, for weights of at most 1 and a supremum of about 1."""
+
+CHEAP, LARGEST = 5_000, 2_000_000
+"""Patterns that `quick` bounds one by one, and the most that `thorough` does."""
+
+ALWAYS_THOROUGH = 5
+"""Up to this dimension `quick` is `thorough`."""
+
+CHUNK = 10_000
+"""Patterns held at a time."""
+
+LARGEST_DIMENSION = 1_000
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """Linear coefficients of the changed record's entries: one per choice that a coordinate has.
+
+    Parameters
+    ----------
+    to, from_ : tuple of Fraction
+        Coefficients of x'_e and of x_e.
+    drifts : tuple of int
+        Sign of the entry that the other records' mean should have where the choice is made; 0: none.
+    label_after, label_before : int
+    """
+
+    to: tuple[Fraction, ...]
+    from_: tuple[Fraction, ...]
+    drifts: tuple[int, ...]
+    label_after: int = 0
+    label_before: int = 1
+
+
+def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str = "quick") -> Supremum:
+    """Enclose sup of w_s |D_s|_1 + w_n |D_n|_1, the same in both bases (Propositions 6 to 8).
+
+    Parameters
+    ----------
+    setting : Setting
+        On the unit ball or the symmetric ball.
+    weight_s, weight_n : Fraction
+        Nonnegative.
+    effort : {'quick', 'thorough'}
+        `quick` answers within a second or two; `thorough` bounds every sign pattern.  For few patterns they
+        are the same.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        When the dimension is too large for the effort.
+    """
+    return _solve(_without_basis(setting), weight_s, weight_n, effort)[0]
+
+
+def attaining(
+    setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str = "quick"
+) -> tuple[Fraction, Extremes]:
+    """Return data sets and the weighted l1 change between them, `lower` of the enclosure, exactly.
+
+    In the limit N -> infinity the value is what the pair tends to.
+    """
+    setting = _without_basis(setting)
+    extremes = _solve(setting, weight_s, weight_n, effort)[1]
+    return weighted_l1_change(setting, extremes, weight_s, weight_n), extremes
+
+
+def _without_basis(setting: Setting) -> Setting:
+    """Return the setting in one basis: an off-diagonal pair counts 1/8 + 1/8 or 1/4."""
+    return Setting(
+        setting.dimension,
+        setting.fairness,
+        setting.norm,
+        setting.adjacency,
+        "matrix",
+        setting.fairness_weight,
+        setting.records,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str) -> tuple[Supremum, Extremes]:
+    if effort not in ("quick", "thorough"):
+        raise ReadingError("effort", effort, "'quick' or 'thorough'")
+    d = setting.dimension
+    if d > LARGEST_DIMENSION:
+        raise ReadingError("dimension", d, f"at most {LARGEST_DIMENSION} for the l1 change on a ball")
+    unit = max(weight_s, weight_n if d > 1 else Fraction(0))
+    if unit == 0:
+        origin = (0.0,) * d
+        return Supremum.exactly(Fraction(0)), Extremes(origin, origin, origin, 0, 1)
+    problem = _Problem(setting, float(weight_s / unit), float(weight_n / unit) if d > 1 else 0.0)
+    if not setting.replaces:
+        ceiling, extremes, method = *problem.every_pattern([(d,)]), "one record's maximum, enclosed"
+    else:
+        count = problem.count()
+        if effort == "thorough" and count > LARGEST:
+            raise ReadingError("dimension", d, f"at most {problem.largest_thorough()}, or effort 'quick'")
+        if effort == "thorough" or count <= CHEAP or d <= ALWAYS_THOROUGH:
+            ceiling, extremes = problem.every_pattern(None)
+            method = f"{count} sign patterns, each enclosed"
+        else:
+            ceiling, extremes = problem.few_patterns()
+            method = "Cauchy-Schwarz above, two-run patterns below"
+        if problem.cauchy_schwarz() < ceiling:
+            ceiling = problem.cauchy_schwarz()
+    lower = weighted_l1_change(setting, extremes, weight_s, weight_n)
+    closed = _closed_form(setting, weight_s, weight_n)
+    if closed is not None:
+        # an exact value below the attained one would be a contradiction
+        return Supremum(*closed, "closed form, irrational" if closed[0] < closed[1] else "closed form"), extremes
+    # the weights were divided and rounded once each, the ceiling multiplied once
+    return Supremum(lower, max(lower, Fraction(ceiling * (1 + ROUNDING)) * unit), method), extremes
+
+
+def _closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tuple[Fraction, Fraction] | None:
+    """Return the ends of sqrt(d) (1/2 + 2 e) + d/8 for an added record and equal weights (Proposition 6).
+
+    None where that is not the supremum.  The ends agree to about 45 digits.
+    """
+    d, e = setting.dimension, setting.drift
+    aligned = setting.fairness in ("none", "absolute") or setting.norm == "symmetric_ball"
+    if setting.replaces or not aligned or (weight_s != weight_n and d > 1):
+        return None
+    linear, rest = HALF + 2 * e, Fraction(d, 8)
+    root = math.isqrt(d)
+    if root * root == d:
+        value = weight_s * (linear * root + rest)
+        return value, value
+    enclosure = interval(weight_s) * (interval_functions().sqrt(interval(d)) * interval(linear) + interval(rest))
+    return lower_end(enclosure), upper_end(enclosure)
+
+
+class _Problem:
+    """The maximum over sign patterns of one setting, for weights of at most 1."""
+
+    def __init__(self, setting: Setting, weight_s: float, weight_n: float) -> None:
+        self.setting = setting
+        self.w_s, self.w_n = weight_s, weight_n
+        self.d = setting.dimension
+        self.with_s = self.d > 1 and weight_s != weight_n
+        if not self.with_s:
+            # one coordinate: what is called w_n counts for all
+            self.w_n = weight_s
+        self.e = float(setting.drift)
+        self.positive = setting.norm == "unit_ball"
+        self.variants = list(_variants(setting))
+        self.choices = len(self.variants[0].to)
+
+    def coefficients(self) -> tuple[FloatArray, FloatArray]:
+        """Return the coefficients of x'_e and of x_e, a row per variant and a column per choice."""
+        to = np.array([[float(v) for v in variant.to] for variant in self.variants])
+        from_ = np.array([[float(v) for v in variant.from_] for variant in self.variants])
+        return to, from_
+
+    def count(self) -> int:
+        """Return the number of patterns, variants included."""
+        return len(self.variants) * count_patterns(self.d, self.choices, with_s=self.with_s)
+
+    def largest_thorough(self) -> int:
+        """Return the largest dimension with at most LARGEST patterns."""
+        d = 1
+        while len(self.variants) * count_patterns(d + 1, self.choices, with_s=self.with_s) <= LARGEST:
+            d += 1
+        return d
+
+    def every_pattern(self, lengths: Iterable[tuple[int, ...]] | None) -> tuple[float, Extremes]:
+        """Bound every pattern; return the ceiling of all and the best data sets found."""
+        adds = lengths is not None
+        runs = compositions(self.d) if lengths is None else lengths
+        signs = (1,) if adds else (1, -1)
+        found = patterns(runs, self.choices, with_s=self.with_s, signs=signs)
+        ceiling, low, extremes = 0.0, -math.inf, None
+        while chunk := list(islice(found, CHUNK)):
+            bound, best = _Batch(self, chunk).enclose(low)
+            ceiling = max(ceiling, bound)
+            if best is not None:
+                low, extremes = best.value, best.extremes
+        assert extremes is not None
+        return ceiling, extremes
+
+    def few_patterns(self) -> tuple[float, Extremes]:
+        """Bound all patterns by the Cauchy-Schwarz inequality, and look for good data sets among two-run ones."""
+        step = max(1, self.d // 40)
+        lengths = [(self.d,), *((j, self.d - j) for j in range(1, self.d, step))]
+        batch = _Batch(self, patterns(lengths, self.choices, with_s=self.with_s, pure=True))
+        everywhere, _ = batch.climb(np.arange(len(batch.items)), steps=20)
+        return self.cauchy_schwarz(), batch.best_of(np.argsort(-everywhere)[:60]).extremes
+
+    def extra(self, pattern: Pattern, variant: _Variant) -> float:
+        """Return drift * |w restricted to the coordinates whose choice the other records' mean serves|_2."""
+        served = [
+            t.count * (self.w_s if t.is_s else self.w_n) ** 2 for t in pattern.types if variant.drifts[t.choice]
+        ]
+        return self.e * math.sqrt(math.fsum(served))
+
+    def cauchy_schwarz(self) -> float:
+        """Bound the supremum for replaced records from above (Proposition 8).
+
+        For g = x.x' in [0, 1] the linear part is at most |w|_2 times a reach that depends on g, the quadratic
+        part at most Q(g)/8.  Both are made of monotone functions, so on a short interval of g each of these is
+        bounded by its value at one end.
+        """
+        g = np.cos(np.linspace(0, math.pi / 2, 50_001))[::-1].clip(0, 1)
+        left, right = g[:-1], g[1:]
+        length = math.sqrt(self.w_s**2 + (self.d - 1) * self.w_n**2)
+        value = float((length * self._reach(left, right) + self._quadratic_reach(left, right) / 8).max())
+        return value * (1 + ROUNDING)
+
+    def _reach(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Bound the length of the linear change for x.x' in [left, right]."""
+        e, fairness = self.e, self.setting.fairness
+        b = 0.5 + e
+        both: FloatArray = np.sqrt((1 + right) / 2)
+        if fairness == "none":
+            return both
+        if fairness == "separate":
+            return both + e * (math.sqrt(2) if self.positive else 2)
+        added: FloatArray = np.sqrt(b * b + 0.25 + b * right)
+        if fairness == "absolute" or not self.positive:
+            return e + added
+        # covariance: labels 1 -> 0, or both 0
+        opposed = np.sqrt(b * b + np.sqrt(np.maximum(b**4 - (b * left / 2) ** 2, 0)))
+        return np.maximum(np.hypot(added, e), opposed)
+
+    def _quadratic_reach(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Bound the weighted sum of |x'_e x'_l - x_e x_l| for x.x' in [left, right]."""
+        w_s, w_n, others = self.w_s, self.w_n, self.d - 1
+        frobenius = math.sqrt((2 * self.d - 1) * w_s**2 + others**2 * w_n**2)
+        spread: FloatArray = frobenius * np.sqrt(2 * (1 - left) * (1 + left))
+        if not self.positive:
+            return spread
+        middle, product = (w_s + others * w_n) / 2, others * w_s * (w_n - w_s)
+        first = middle + math.sqrt(max(middle**2 - product, 0))
+        second = max(0.0, product / first)
+        return np.minimum(spread, first * (1 + right) + second * (1 - right))
+
+    def extremes(self, pattern: Pattern, variant: _Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
+        """Return the data sets that belong to maximisers of the two halves of a pattern."""
+        after, before, others = [], [], []
+        # x_s is the first coordinate
+        for t, to, from_ in sorted(
+            zip(pattern.types, y_to, y_from, strict=False), key=lambda item: not item[0].is_s
+        ):
+            after += [float(to) / math.sqrt(t.count)] * t.count
+            before += [float(from_) / math.sqrt(t.count)] * t.count
+            others += [variant.drifts[t.choice] * (self.w_s if t.is_s else self.w_n)] * t.count
+        length = math.sqrt(math.fsum(v * v for v in others))
+        if length > 0:
+            others = [v / length for v in others]
+        return Extremes(
+            onto_grid(after),
+            onto_grid(before) if self.setting.replaces else None,
+            onto_grid(others),
+            variant.label_after,
+            variant.label_before,
+        )
+
+
+def _variants(setting: Setting) -> Iterator[_Variant]:
+    """Yield the linear coefficients that a reading allows (Lemmas 1 and 2).
+
+    A choice is a sign of the linear change of a coordinate; for `separate` on the symmetric ball, a sign of its
+    covariance too.
+    """
+    e, fairness = setting.drift, setting.fairness
+    if fairness != "none" and e == 0:
+        fairness = "none"
+    b = HALF + e
+    if setting.norm == "symmetric_ball" and setting.replaces:
+        if fairness == "none":
+            yield _Variant((HALF, -HALF), (HALF, -HALF), (0, 0))
+        elif fairness == "covariance":
+            yield _Variant((b, -b), (HALF, -HALF), (-1, 1))
+        else:
+            yield _Variant((b, HALF - e, e - HALF, -b), (HALF, HALF, -HALF, -HALF), (-1, 1, -1, 1))
+    elif fairness == "none":
+        yield _Variant((HALF,), (HALF,), (0,))
+    elif fairness == "absolute" or setting.norm == "symmetric_ball":
+        yield _Variant((b,), (HALF,), (1 if fairness == "absolute" else -1,))
+    elif fairness == "separate":
+        yield _Variant((b, HALF - e), (HALF, HALF), (0, 1))
+    else:
+        for label_after, label_before in ((0, 1), (0, 0), (1, 1), (1, 0)):
+            to, from_ = HALF - label_after + e, label_before - HALF
+            if setting.replaces or label_before == 1:
+                yield _Variant((to, -to), (from_, -from_), (0, 1), label_after, label_before)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The value from below of a pattern, and its data sets."""
+
+    value: float
+    extremes: Extremes
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """The maxima of h.y + y'My over one record, bounded by `ceiling`, nearly attained at `near`: a row each."""
+
+    h: FloatArray
+    M: FloatArray
+    ceiling: FloatArray
+    near: FloatArray
+
+    @classmethod
+    def of(cls, h: FloatArray, M: FloatArray, *, positive: bool) -> _Half:
+        """Bound the maxima over the ball, or over its nonnegative part."""
+        if positive:
+            h, M = without_useless(h, M)
+        return cls(h, M, *ball_ceiling(h, M))
+
+
+class _Batch:
+    """Many patterns at a time, padded to the same number of types."""
+
+    def __init__(self, problem: _Problem, found: Iterable[Pattern]) -> None:
+        self.problem = problem
+        self.items = [(pattern, variant) for pattern in found for variant in problem.variants]
+        k = max(len(pattern.types) for pattern, _ in self.items)
+        rows = len(self.items)
+        h_to, h_from, M = np.zeros((rows, k)), np.zeros((rows, k)), np.zeros((rows, k, k))
+        self.extra = np.zeros(rows)
+        matrix, weights = np.zeros((0, 0)), np.zeros(0)
+        to, from_ = problem.coefficients()
+        for row, (pattern, variant) in enumerate(self.items):
+            size, which = len(pattern.types), row % len(problem.variants)
+            if which == 0:
+                matrix = pattern.matrix(problem.w_s, problem.w_n)
+                weights = pattern.weights(problem.w_s, problem.w_n)
+            choice = [t.choice for t in pattern.types]
+            M[row, :size, :size] = matrix
+            h_to[row, :size] = weights * to[which, choice]
+            h_from[row, :size] = weights * from_[which, choice]
+            self.extra[row] = problem.extra(pattern, variant)
+        positive = problem.positive
+        self.halves = [_Half.of(h_to, M, positive=positive)]
+        if problem.setting.replaces:
+            self.halves.append(_Half.of(h_from, -M, positive=positive))
+        self.ceilings = self.extra + np.sum([half.ceiling for half in self.halves], axis=0)
+
+    def best_of(self, rows: npt.NDArray[np.intp]) -> _Found:
+        """Climb in some patterns; return the best."""
+        values, points = self.climb(rows)
+        best = int(values.argmax())
+        return self._found(float(values[best]), int(rows[best]), [point[best] for point in points])
+
+    def _found(self, value: float, row: int, points: list[FloatArray]) -> _Found:
+        return _Found(value, self.problem.extremes(*self.items[row], points[0], points[-1]))
+
+    def climb(self, rows: npt.NDArray[np.intp], steps: int = 300) -> tuple[FloatArray, list[FloatArray]]:
+        """Climb in some patterns; return values and, per half, the points."""
+        total, points = self.extra[rows].copy(), []
+        for half in self.halves:
+            starts = starts_for(half.near[rows])
+            value, point = ascend(half.h[rows], half.M[rows], starts, positive=self.problem.positive, steps=steps)
+            total += value
+            points.append(point)
+        return total, points
+
+    def enclose(self, low: float) -> tuple[float, _Found | None]:
+        """Bound every pattern; return the ceiling of all and the best pattern found, if better than `low`."""
+        best = None
+        start = self.best_of(np.argsort(-self.ceilings)[:40])
+        if start.value > low:
+            low, best = start.value, start
+        tolerance = TOLERANCE * max(1.0, low * 1e-5)
+        ceiling = low
+        for row in np.argsort(-self.ceilings).tolist():
+            bound = float(self.ceilings[row])
+            if bound <= low + tolerance:
+                return max(ceiling, bound), best
+            if self.problem.positive:
+                bound, points = self._refine(row, low + tolerance)
+                value = self._value(row, points)
+                if value > low:
+                    low, best = value, self._found(value, row, points)
+            ceiling = max(ceiling, bound)
+        return ceiling, best
+
+    def _refine(self, row: int, target: float) -> tuple[float, list[FloatArray]]:
+        """Bound one pattern more closely, with the sign constraint; return good points too."""
+        bounds, points = [], []
+        for half in self.halves:
+            bound, point = positive_ceiling(half.h[row], half.M[row])
+            bounds.append(min(bound, float(half.ceiling[row])))
+            points.append(_into_positive_ball(point))
+        extra = float(self.extra[row])
+        if extra + sum(bounds) <= target:
+            return extra + sum(bounds), points
+        climbed = [
+            ascend(half.h[row][None], half.M[row][None], starts_for(point[None]), positive=True)
+            for half, point in zip(self.halves, points, strict=True)
+        ]
+        values = [float(value[0]) for value, _ in climbed]
+        room = max(target - extra - sum(values), TOLERANCE / 4) / len(values)
+        for i, half in enumerate(self.halves):
+            if bounds[i] > values[i] + room:
+                bounds[i] = min(bounds[i], cone_search(half.h[row], half.M[row], values[i] + room))
+        return extra + sum(bounds), [point[0] for _, point in climbed]
+
+    def _value(self, row: int, points: list[FloatArray]) -> float:
+        value = float(self.extra[row])
+        for half, y in zip(self.halves, points, strict=True):
+            value += float(half.h[row] @ y + y @ half.M[row] @ y)
+        return value
+
+
+def _into_positive_ball(y: FloatArray) -> FloatArray:
+    inside: FloatArray = np.maximum(y, 0) / max(1.0, float(np.linalg.norm(y)))
+    return inside
