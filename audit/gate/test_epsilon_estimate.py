@@ -56,10 +56,13 @@ def certified_on(same_draws: bool, seed: int) -> float:
     def sample():
         return [subject.sample(value, 300, random) for value in subject.inputs()]
 
-    learning = sample()
-    choosing = learning if same_draws else sample()
-    event = choose_event(list(learned_scores(*learning)), *choosing, 300, 0.0, 0.05)
-    left, right = choosing if same_draws else sample()
+    left, right = sample()
+    scores = list(learned_scores(left, right))
+    if not same_draws:
+        left, right = sample()
+    event = choose_event(scores, left, right, 300, 0.0, 0.05)
+    if not same_draws:
+        left, right = sample()
     likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
     counts = Counts(int(event.occurs(likely).sum()), 300, int(event.occurs(unlikely).sum()), 300)
     return epsilon_lower_bound(counts, 0.0, 0.05)
