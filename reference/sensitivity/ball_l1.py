@@ -241,7 +241,7 @@ class _Problem:
         part at most Q(g)/8.  Both are made of monotone functions, so on a short interval of g each of these is
         bounded by its value at one end.
         """
-        g = np.cos(np.linspace(0, math.pi / 2, 50_001))[::-1].clip(0, 1)
+        g = np.concatenate([[0.0], np.cos(np.linspace(0, math.pi / 2, 50_001))[-2::-1]])
         left, right = g[:-1], g[1:]
         length = math.sqrt(self.w_s**2 + (self.d - 1) * self.w_n**2)
         value = float((length * self._reach(left, right) + self._quadratic_reach(left, right) / 8).max())
@@ -260,8 +260,9 @@ class _Problem:
         if fairness == "absolute" or not self.positive:
             return e + added
         # covariance: labels 1 -> 0, or both 0
-        opposed = np.sqrt(b * b + np.sqrt(np.maximum(b**4 - (b * left / 2) ** 2, 0)))
-        return np.maximum(np.hypot(added, e), opposed)
+        opposed: FloatArray = b * np.sqrt(1 + np.sqrt(np.maximum(1 - (left / (2 * b)) ** 2, 0)))
+        either: FloatArray = np.maximum(np.hypot(added, e), opposed)
+        return either
 
     def _quadratic_reach(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Bound the weighted sum of |x'_e x'_l - x_e x_l| for x.x' in [left, right]."""

@@ -1,0 +1,66 @@
+"""`python -m audit.boundary`: the committed figures' numbers come out again, digit by digit."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.boundary import boundary, digest, main, parser
+from reference.files import json_text
+
+FIGURES = Path(__file__).parents[2] / "docs" / "figures"
+DRAWN = {
+    "t5_absolute": "--theorem T5 --fairness absolute",
+    "t5_covariance": "--theorem T5 --fairness covariance",
+    "t3_exact": "--theorem T3 --sensitivity exact",
+}
+
+
+@pytest.mark.parametrize(("name", "line"), DRAWN.items())
+def test_figure_numbers_are_regenerated_identically(name, line):
+    options = parser().parse_args(shlex.split(line))
+    text = json_text(boundary(options.theorem, options))
+    assert text == (FIGURES / f"{name}.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_figure_belongs_to_its_numbers(name):
+    document = json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
+    figure = (FIGURES / f"{name}.svg").read_text(encoding="utf-8")
+    assert digest(document) in figure
+    assert "<dc:date>" not in figure
+    assert len(figure.encode()) < 150 * 1024
+    # other numbers have another digest
+    document["rows"][0]["upper"] = "1"
+    assert digest(document) not in figure
+
+
+def test_every_committed_figure_is_checked():
+    assert {path.stem for path in FIGURES.glob("*.svg")} == set(DRAWN)
+
+
+def test_text_names_the_boundary(capsys):
+    assert main(shlex.split("--theorem T5 --dimensions 2,13 --deltas 1e-3 --domain unit_ball")) == 0
+    text = capsys.readouterr().out
+    assert "0.40449" in text
+    assert "19.52" in text
+    assert "again: python -m audit.boundary --dimensions 2,13 --deltas 1e-3 --domain unit_ball" in text
+
+
+def test_plot_without_matplotlib_is_a_clear_error(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    line = ["--dimensions", "2", "--deltas", "1e-3", "--plot", str(tmp_path / "figure.svg")]
+    assert main(line) == 2
+    assert "report" in capsys.readouterr().err
+    assert main([*line[:-1], "figure.bmp"]) == 2
+
+
+@pytest.mark.parametrize(
+    "line", ["--dimensions 0", "--domain unit_cube", "--deltas nonsense", "--epsilon-n 0", "--sensitivity 0.1"]
+)
+def test_bad_input_is_exit_code_2(line):
+    assert main(["--dimensions", "2", "--deltas", "1e-3", *line.split()]) == 2

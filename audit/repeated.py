@@ -1,0 +1,78 @@
+"""Data sets of few distinct records, each with a count: compact, explicit, and as large as needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reference.domain import Domain
+from reference.moments import Moments
+from reference.records import Records
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """A data set given by its distinct records and how often each occurs.
+
+    Parameters
+    ----------
+    distinct : Records
+        Checked against their domain.
+    counts : tuple of int
+        One per distinct record, at least 1.
+    """
+
+    distinct: Records
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.distinct) or min(self.counts) < 1:
+            raise ValueError("each distinct record needs a count of at least 1")
+
+    def __len__(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def domain(self) -> Domain:
+        """The domain that the records were checked against."""
+        return self.distinct.domain
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of the whole data set: blocks of equal records, added up."""
+        total = Moments.zero(self.domain)
+        for row, count in enumerate(self.counts):
+            total = total + _times(Moments.of(self.distinct.take(slice(row, row + 1))), count)
+        return total
+
+    def records(self) -> Records:
+        """Return all records, written out."""
+        return self.distinct.take(np.repeat(np.arange(len(self.counts)), self.counts))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the distinct records with their counts."""
+        z = self.distinct.z
+        return [
+            {
+                "count": count,
+                "x": [int(value) if value == int(value) else value for value in self.distinct.x[row].tolist()],
+                "y": int(self.distinct.y[row]),
+                "z": None if z is None else int(z[row]),
+            }
+            for row, count in enumerate(self.counts)
+        ]
+
+
+def _times(moments: Moments, count: int) -> Moments:
+    """Return the moments of `count` copies: their sum, rounded once."""
+    return Moments(
+        moments.domain,
+        moments.n * count,
+        moments.sum_z * count,
+        moments.sum_x * count,
+        moments.sum_yx * count,
+        moments.sum_zx * count,
+        moments.sum_xx * count,
+    )

@@ -1,0 +1,1 @@
+"""Derivations by sympy, for symbolic d."""
