@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,25 @@ from rich.table import Table
 from audit.enclosures import written
 from audit.rerun import rerun_command
 from audit.theorems import THEOREMS, failing_ratio, power_of, ratio_interval, sensitivity_power
+from reference.budgets import parse_delta, parse_epsilon
 from reference.errors import ReadingError
 from reference.files import json_text, write_whole
-from reference.numbers import decimal_above, decimal_text, exact
+from reference.numbers import decimal_above, decimal_below, decimal_text, exact
 from reference.options import EXIT_FINE, emit, run_command
 from reference.readings import ADJACENCIES, BASES, FAIRNESS
 from reference.sensitivity import Setting
 
 DIMENSIONS = {"T3": (2, 3, 4, 5), "T5": (2, 3, 4, 5, 6, 8, 10, 12, 13, 14, 20, 30, 50, 100)}
+LARGEST_DIMENSION = 1000
+LARGEST_T3_ON_BALL = 100
+"""Beyond it the certified enclosure of the l1 change takes too long."""
+
 DELTAS = ("1e-3", "1e-6", "1e-9")
 DOMAINS = ("unit_ball", "unit_box")
 PLOT_FORMATS = ("svg", "png")
+
+CLOSE = 1e-4
+"""Relative width up to which an enclosure is drawn as one line."""
 
 
 def boundary(theorem: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -43,6 +52,7 @@ def boundary(theorem: str, options: argparse.Namespace) -> dict[str, Any]:
     options : argparse.Namespace
         As :func:`parser` reads them.
     """
+    check_options(theorem, options)
     rows = [
         _row(
             theorem,
@@ -68,14 +78,33 @@ def boundary(theorem: str, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def check_options(theorem: str, options: argparse.Namespace) -> None:
+    """Refuse options that cannot be worked out, before anything is.
+
+    Raises
+    ------
+    reference.errors.ParameterError
+    """
+    parse_epsilon("epsilon_n", options.epsilon_n)
+    if theorem == "T5":
+        for delta in options.deltas:
+            parse_delta("delta", delta)
+    on_ball = theorem == "T3" and any(norm != "unit_box" for norm in options.domain)
+    largest = LARGEST_T3_ON_BALL if on_ball else LARGEST_DIMENSION
+    for dimension in options.dimensions or ():
+        if not 1 <= dimension <= largest:
+            where = " for T3 on a ball" if on_ball else ""
+            raise ReadingError("dimensions", dimension, f"from 1 to {largest}{where}")
+
+
 def _row(theorem: str, setting: Setting, options: argparse.Namespace) -> dict[str, Any]:
     interval = ratio_interval(theorem, setting, options.sensitivity)
     row: dict[str, Any] = {
         "domain": setting.norm,
         "dimension": setting.dimension,
         "sensitivity_power": _six(sensitivity_power(theorem, setting, options.sensitivity)),
-        "lower": _rounded(interval.lower.lower, interval.lower.upper),
-        "upper": None if interval.upper is None else _rounded(interval.upper.lower, interval.upper.upper),
+        # eight digits: the same on every machine
+        **interval.to_json(8),
     }
     if theorem == "T5":
         row["fails_at"] = {delta: _failing(setting, delta, options) for delta in options.deltas}
@@ -86,12 +115,7 @@ def _failing(setting: Setting, delta: str, options: argparse.Namespace) -> Any:
     found = failing_ratio(
         setting, exact("epsilon_n", options.epsilon_n), exact("delta", delta), options.sensitivity, digits=4
     )
-    return None if found is None else _rounded(found.holds_at, found.fails_at)
-
-
-def _rounded(low: Fraction, high: Fraction) -> Any:
-    """Return an enclosure in eight digits: the same on every machine."""
-    return written(low, high, 8)
+    return None if found is None else written(found.holds_at, found.fails_at, 8)
 
 
 def _six(value: Fraction) -> str:
@@ -103,6 +127,15 @@ def middle(value: Any) -> float:
     if isinstance(value, str):
         return float(Fraction(value))
     return float(Fraction(value["lo"]) + Fraction(value["hi"])) / 2
+
+
+def ends(value: Any) -> tuple[float, float]:
+    """Return both ends of a number as :func:`boundary` writes it, twice the middle where they are close."""
+    if isinstance(value, str):
+        return middle(value), middle(value)
+    low = float(Fraction(value["lo"]))
+    high = inf if value["hi"] is None else float(Fraction(value["hi"]))
+    return (low, high) if high - low > CLOSE * high else (middle(value), middle(value))
 
 
 # --- Output ---------------------------------------------------------------------------------------------------
@@ -118,8 +151,8 @@ def as_text(document: dict[str, Any], rerun: str) -> str:
     for heading in headings:
         table.add_column(heading)
     for row in document["rows"]:
-        cells = [row["domain"], str(row["dimension"]), _cell(row["lower"]), _cell(row["upper"])]
-        table.add_row(*cells, *(_cell(row["fails_at"][delta], none="beyond 10^6") for delta in deltas))
+        cells = [row["domain"], str(row["dimension"]), *(_cell(row[end]) for end in ("lower", "upper"))]
+        table.add_row(*cells, *(_cell(row["fails_at"][delta], 4, none="beyond 10^6") for delta in deltas))
     buffer = io.StringIO()
     console = Console(file=buffer, width=140, highlight=False)
     console.print(f"Ratios epsilon_s/epsilon_n for which {theorem} holds.")
@@ -133,6 +166,11 @@ def as_text(document: dict[str, Any], rerun: str) -> str:
 
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:
+    if any(".." in _cell(row[end]) for row in document["rows"] for end in ("lower", "upper")):
+        yield (
+            "lo..hi encloses an end of the interval: what is said below leaves out the ratios between lo and hi, "
+            "which are undecided. With ? for hi, so is every ratio above lo."
+        )
     if document["theorem"] == "T3":
         yield "Within the interval Theorem 3 holds for all budgets with this ratio, outside it fails for all."
         return
@@ -146,8 +184,20 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _cell(value: Any, none: str = "no end") -> str:
-    return none if value is None else f"{middle(value):.5g}"
+def _cell(value: Any, digits: int = 5, none: str = "no end") -> str:
+    """Return a number, or both ends where they differ in the digits shown, rounded outwards."""
+    if value is None:
+        return none
+    if isinstance(value, str):
+        return f"{middle(value):.{digits}g}"
+    low, high = Fraction(value["lo"]), value["hi"]
+    if high is None:
+        return f"{float(decimal_below(low, digits)):.{digits}g}..?"
+    texts = [f"{float(end):.{digits}g}" for end in (low, Fraction(high))]
+    if texts[0] == texts[1]:
+        return texts[0]
+    outwards = decimal_below(low, digits), decimal_above(Fraction(high), digits)
+    return "..".join(f"{float(end):.{digits}g}" for end in outwards)
 
 
 def plot(document: dict[str, Any], path: str) -> None:
@@ -217,13 +267,20 @@ def _draw(document: dict[str, Any], figure: Any) -> None:
 def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]]) -> None:
     dimensions = [row["dimension"] for row in rows]
     ceiling, floor = 1000.0, 0.01
-    upper = [ceiling if row["upper"] is None else middle(row["upper"]) for row in rows]
-    lower = [max(floor, middle(row["lower"])) for row in rows]
+    tops = [(ceiling, ceiling) if row["upper"] is None else ends(row["upper"]) for row in rows]
+    bottoms = [ends(row["lower"]) for row in rows]
+    # between these the theorem certainly holds
+    upper = [low for low, _ in tops]
+    lower = [max(floor, high) for _, high in bottoms]
     axis.fill_between(
         dimensions, lower, upper, color="#4c78a8", alpha=0.25, linewidth=0, label="holds for every delta"
     )
     axis.plot(dimensions, upper, color="#4c78a8")
     axis.plot(dimensions, lower, color="#4c78a8")
+    if any(low != high for low, high in tops + bottoms):
+        shade = {"color": "#9d9d9d", "alpha": 0.35, "linewidth": 0}
+        axis.fill_between(dimensions, upper, [min(ceiling, high) for _, high in tops], label="undecided", **shade)
+        axis.fill_between(dimensions, [max(floor, low) for low, _ in bottoms], lower, **shade)
     for style, delta in zip((":", "--", "-."), list(rows[0].get("fails_at", {}))[:3], strict=False):
         found = [(row["dimension"], row["fails_at"][delta]) for row in rows if row["fails_at"][delta] is not None]
         label = f"starts to fail at delta {delta}"

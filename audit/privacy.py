@@ -355,17 +355,22 @@ def _lines(judgement: Judgement) -> Iterator[str]:
     yield f"  budget:  {budget}; sensitivity {judgement.readings.to_json()['sensitivity']}"
     yield f"  claim:   epsilon = {_short(claim.epsilon)}, delta = {_short(claim.delta)}  ({claim.claim})"
     if exact.delta is None:
-        least, most = _short(exact.epsilon.lower), _short(exact.epsilon.upper)
-        yield f"  exact:   epsilon = {least}{'' if most == least else ' to ' + most}, delta = 0"
+        yield f"  exact:   epsilon = {_range(exact.epsilon)}, delta = 0"
         yield f"  factor:  {_short(judgement.factor)} times the claimed epsilon"
     else:
-        yield f"  exact:   delta = {_short(exact.delta.lower)} at the claimed epsilon"
-        yield f"           epsilon = {_short(exact.epsilon.lower)} at the claimed delta"
+        yield f"  exact:   delta = {_range(exact.delta)} at the claimed epsilon"
+        yield f"           epsilon = {_range(exact.epsilon)} at the claimed delta"
         yield f"  factor:  {_short(judgement.factor)} times the claimed delta"
     yield f"  verdict: {judgement.verdict}"
     yield from _witness_lines(judgement)
     yield f"  covered: {COVERED}"
     yield f"  again:   {judgement.rerun}"
+
+
+def _range(value: Enclosure) -> str:
+    """Return one number where both ends show the same digits, else both ends."""
+    least, most = _short(value.lower), _short(value.upper)
+    return least if least == most else f"{least} to {most}"
 
 
 def _witness_lines(judgement: Judgement) -> Iterator[str]:

@@ -114,6 +114,13 @@ def released_weights(values: FloatArray, noise: Noise, dimension: int) -> tuple[
     return w, definite
 
 
+LARGEST_RECORDS = 10**9
+"""Data sets beyond this are not asked for."""
+
+LARGEST_EXPONENT = 700
+"""exp of more is no float; no probability is told apart from 0 after multiplying with it."""
+
+
 @dataclass(frozen=True)
 class Side:
     """Counts on one data set."""
@@ -148,16 +155,22 @@ class WeightsResult:
 
     @property
     def delta_lower_bound(self) -> float:
-        """Lower bound on P_right(event) - exp(epsilon) P_left(event); wrong with at most the significance."""
-        low = lower_bound_on_probability(self.right.event, self.right.draws, self.significance / 2)
-        high = upper_bound_on_probability(self.left.event, self.left.draws, self.significance / 2)
+        """Lower bound on P_right(event) - exp(epsilon) P_left(event).
+
+        The verdict rests on this and on :attr:`minimum_lower_bound`: four bounds in all, each at a quarter of the
+        significance.
+        """
+        low = lower_bound_on_probability(self.right.event, self.right.draws, self.significance / 4)
+        high = upper_bound_on_probability(self.left.event, self.left.draws, self.significance / 4)
+        if self.claim.epsilon > LARGEST_EXPONENT:
+            return -1.0
         return low - math.exp(float(self.claim.epsilon)) * high
 
     @property
     def minimum_lower_bound(self) -> float:
         """Lower bound on the probability that the noisy quadratic is positive definite, on either side."""
         sides = (self.left, self.right)
-        return min(lower_bound_on_probability(s.with_minimum, s.draws, self.significance / 2) for s in sides)
+        return min(lower_bound_on_probability(s.with_minimum, s.draws, self.significance / 4) for s in sides)
 
     @property
     def verdict(self) -> str:
@@ -273,6 +286,9 @@ def agrees_with_minimiser(neighbours: Neighbours, noise: Noise, rng: np.random.G
 
 # --- Command line ---------------------------------------------------------------------------------------------
 
+BUDGET = {"epsilon_s": "10", "epsilon_n": "0.1", "delta_s": "1e-3", "delta_n": "1e-3"}
+"""Where no part of the budget is given."""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
@@ -286,13 +302,15 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--significance", type=float, default=SIGNIFICANCE, metavar="S", help="(1e-6)")
     add_budget_options(top)
     add_output_options(top)
-    top.set_defaults(epsilon_s="10", epsilon_n="0.1", delta_s="1e-3", delta_n="1e-3", seed=0)
+    top.set_defaults(seed=0)
     return top
 
 
 def command(argv: Sequence[str] | None) -> int:
     """Run the experiment."""
     options = parser().parse_args(argv)
+    if all(getattr(options, name) is None for name in (*BUDGET, "epsilon", "epsilon_ratio", "delta")):
+        vars(options).update(BUDGET)
     _check(options)
     domain = Domain.of_columns([f"x{index + 1}" for index in range(options.dimension)], norm=options.domain)
     budget = budget_from(options, MECHANISMS["adfc"], options.dimension)
@@ -317,6 +335,8 @@ def _check(options: argparse.Namespace) -> None:
         raise ReadingError("share", options.share, "in (0, 1)")
     if not 0 < options.significance < 1:
         raise ReadingError("significance", options.significance, "in (0, 1)")
+    if not 2 <= options.records <= LARGEST_RECORDS:
+        raise ReadingError("records", options.records, f"from 2 to {LARGEST_RECORDS:,}")
     if options.draws < 1000:
         raise ReadingError("draws", options.draws, "at least 1000")
 

@@ -144,7 +144,7 @@ def _supremum_json(norm: str, supremum: Supremum, ends: tuple[Fraction, Fraction
         value = _rational(ends[0]) if ends[0] == ends[1] else float(ends[0])
         return {"exact": value} | ({"exact_squared": _rational(supremum.lower)} if norm == "l2" else {})
     if supremum.method.startswith("closed form"):
-        return {"exact": float(ends[0])}
+        return {"exact": float(ends[0]), "upper": rounded_up(ends[1])}
     return {"lower": rounded_down(ends[0]), "upper": rounded_up(ends[1])}
 
 

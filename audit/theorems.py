@@ -22,7 +22,7 @@ from audit.witnesses import domain_of, readings_of
 from reference.accounting import Enclosure, ExactPrivacy, exact_privacy
 from reference.budgets import SplitBudget
 from reference.errors import ReadingError
-from reference.gaussian import delta_of_shift
+from reference.gaussian import SMALLEST_DELTA, delta_of_shift
 from reference.mechanisms import MECHANISMS
 from reference.noise import Noise, extended_gaussian_sigma
 from reference.numbers import decimal_above, decimal_below, decimal_text, exact
@@ -74,7 +74,8 @@ def sensitivity_power(theorem: str, setting: Setting, sensitivity: Any = "publis
     Raises
     ------
     reference.errors.ReadingError
-        When the number is below the sensitivity: then already epsilon_s = epsilon_n fails.
+        When the number is below the sensitivity: then already epsilon_s = epsilon_n fails.  Where the supremum is
+        enclosed, also for a number inside the enclosure, with which that case is not certified.
     """
     power = power_of(theorem)
     least = supremum_power(theorem, setting, ONE, ONE)
@@ -86,12 +87,29 @@ def sensitivity_power(theorem: str, setting: Setting, sensitivity: Any = "publis
     else:
         given = exact("sensitivity", sensitivity) ** power
     if given < least.upper:
-        text = f"at least the exact one, {float(least.upper) ** (1 / power):.6g}; below it T2 and T1 fail as well"
+        root = float(least.upper) ** (1 / power)
+        text = f"at least the exact one, {root:.6g}; below it T2 and T1 fail as well"
+        if given >= least.lower and not least.is_exact:
+            text = (
+                f"at least {root:.6g}, the upper end of the exact one's enclosure; below it nothing is certified"
+            )
         raise ReadingError("sensitivity", str(sensitivity), text)
     return given
 
 
 # --- (a) The interval of budget ratios -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OpenTop:
+    """An upper end of which only this is certain: it is at least `lower`.  There may be none.
+
+    Parameters
+    ----------
+    lower : Fraction
+    """
+
+    lower: Fraction
 
 
 @dataclass(frozen=True)
@@ -102,30 +120,37 @@ class RatioInterval:
     ----------
     lower : Enclosure
         Its lower end; 0 means that it reaches down to every positive ratio.
-    upper : Enclosure or None
+    upper : Enclosure, OpenTop or None
         Its upper end; None means that it has none.
     """
 
     lower: Enclosure
-    upper: Enclosure | None
+    upper: Enclosure | OpenTop | None
 
     @property
-    def holds_for_all(self) -> bool:
-        """Whether the theorem holds for every ratio."""
-        return self.lower.upper == 0 and self.upper is None
+    def holds_for_all(self) -> bool | None:
+        """Whether the theorem holds for every ratio; None where the enclosures do not decide."""
+        if isinstance(self.upper, Enclosure):
+            return False
+        below = self.holds_up_to_one
+        return None if below and self.upper is not None else below
 
     @property
-    def holds_up_to_one(self) -> bool:
-        """Whether the theorem holds in the regime epsilon_s <= epsilon_n."""
-        return self.lower.upper == 0
+    def holds_up_to_one(self) -> bool | None:
+        """Whether the theorem holds in the regime epsilon_s <= epsilon_n; None where that is not decided."""
+        if self.lower.upper == 0:
+            return True
+        return False if self.lower.lower > 0 else None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return both ends; null is infinity."""
+    def to_json(self, digits: int = 15) -> dict[str, Any]:
+        """Return both ends; null is infinity, and `hi` null says that whether there is an end is not decided."""
         lower, upper = self.lower, self.upper
-        return {
-            "lower": written(lower.lower, lower.upper, 15),
-            "upper": None if upper is None else written(upper.lower, upper.upper, 15),
-        }
+        top: Any = None
+        if isinstance(upper, OpenTop):
+            top = {"lo": decimal_text(decimal_below(upper.lower, digits)), "hi": None}
+        elif upper is not None:
+            top = written(upper.lower, upper.upper, digits)
+        return {"lower": written(lower.lower, lower.upper, digits), "upper": top}
 
 
 def ratio_interval(theorem: str, setting: Setting, sensitivity: Any = "published") -> RatioInterval:
@@ -152,14 +177,24 @@ def _ratio_interval(theorem: str, setting: Setting, bound: Fraction) -> RatioInt
     if setting.dimension == 1:
         # Phi_n is empty: both sides are proportional to R
         return RatioInterval(Enclosure(ZERO, ZERO), None)
-    lower = Enclosure(ZERO, ZERO)
-    if excess(ZERO, ONE) > 0:
-        lower = _bracket(lambda ratio: excess(ratio, ONE), outside=ZERO, inside=ONE)
-    if excess(ONE, ZERO) <= 0:
+    lower = _lower_end(lambda ratio: excess(ratio, ONE))
+    inverse = _lower_end(lambda ratio: excess(ONE, ratio))  # the upper end, in 1/R
+    if inverse.upper == 0:
         return RatioInterval(lower, None)
-    # in 1/R the interval starts at a positive number
-    inverse = _bracket(lambda ratio: excess(ONE, ratio), outside=ZERO, inside=ONE)
+    if inverse.lower == 0:
+        return RatioInterval(lower, OpenTop(1 / inverse.upper))
     return RatioInterval(lower, Enclosure(1 / inverse.upper, 1 / inverse.lower))
+
+
+def _lower_end(excess: Callable[[Fraction], int]) -> Enclosure:
+    """Enclose the lower end of an interval that certainly contains 1, on [0, 1]."""
+    sign = excess(ZERO)
+    if sign < 0:
+        return Enclosure(ZERO, ZERO)
+    if sign > 0:
+        return _bracket(excess, outside=ZERO, inside=ONE)
+    # an enclosed supremum straddles the line at 0 already
+    return Enclosure(ZERO, _last(excess, ONE, ZERO, -1))
 
 
 def _excess(theorem: str, setting: Setting, bound: Fraction, weight_s: Fraction, weight_n: Fraction) -> int:
@@ -352,7 +387,8 @@ def repaired_adfc(setting: Setting, sigma_s: Fraction, sigma_n: Fraction, epsilo
     squared = exact_l2_squared(setting, 1 / sigma_s**2, 1 / sigma_n**2)
     low, high = delta_of_shift(squared.lower, epsilon), delta_of_shift(squared.upper, epsilon)
     slack = Fraction(1, 10**15)
-    return Enclosure(decimal_below(low * (1 - slack), 20), decimal_above(high * (1 + slack), 20))
+    lower = ZERO if low <= SMALLEST_DELTA else decimal_below(low * (1 - slack), 20)
+    return Enclosure(lower, decimal_above(high * (1 + slack), 20))
 
 
 def smallest_sensitivity_power(theorem: str, setting: Setting) -> Enclosure:

@@ -124,7 +124,7 @@ class Enclosure:
     upper: Fraction
 
     def to_json(self) -> Any:
-        """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` with floats rounded outwards."""
+        """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` of such strings."""
         if self.lower == self.upper:
             return decimal_text(self.lower)
         return {"lo": decimal_text(self.lower), "hi": decimal_text(self.upper)}
@@ -152,8 +152,8 @@ class ExactPrivacy:
     at_epsilon : Fraction or None
         The claimed epsilon.
     verdict : str or None
-        Of the claim: `proved` or `enclosed` (true), `refuted`, `undecided` (the enclosure straddles it); None
-        without a claim.
+        Of the claim: `proved` (rational arithmetic only) or `enclosed` (true), `refuted`, `undecided` (the
+        enclosure straddles it); None without a claim.
     """
 
     epsilon: Enclosure
@@ -257,7 +257,8 @@ def _exact_privacy(
     if epsilon is None:
         return ExactPrivacy(worst_epsilon, delta, None, None, None)
     worst_delta = _enclose(squared_shift, delta_of_shift, epsilon)
-    verdict = _verdict(worst_delta.lower, worst_delta.upper, delta, exact=squared_shift.is_exact)
+    # evaluated at 50 digits with a margin, not by intervals: never more than enclosed
+    verdict = _verdict(worst_delta.lower, worst_delta.upper, delta, exact=False)
     return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict)
 
 

@@ -40,9 +40,9 @@ class Readings:
         Degree-2 coefficients: one per w_e w_l with e <= l (the algorithms), or all d^2 entries (the proofs).
     adjacency : {'replace_one', 'add_or_remove_one'}
         Neighbouring relation of the privacy statement.
-    sensitivity : 'published' or number
-        The bound that calibrates the noise: the paper's, or the caller's own (l1 or l2, as the mechanism
-        needs).
+    sensitivity : 'published', 'exact' or number
+        The bound that calibrates the noise: the paper's, the supremum over all neighbouring data sets, or the
+        caller's own (l1 or l2, as the mechanism needs).
     repair : {'none', 'shift_and_trim', 'trim', 'ball'}
         What is done when the noisy objective has no minimum.  The paper has no such step.
     ball_radius : number

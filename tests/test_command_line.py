@@ -126,7 +126,7 @@ def test_json_states_the_privacy_of_one_release_and_of_all(fit: CommandLine) -> 
     assert one["claims"] == ["T5", "L4"]
     exact_one = document["privacy"]["exact"]["per_release"]
     assert exact("epsilon", exact_one["epsilon"]["hi"]) < Fraction(1, 2)
-    assert exact_one["verdict"] == "proved"
+    assert exact_one["verdict"] == "enclosed"
     assert one["adjacency"] == "replace_one"
 
 

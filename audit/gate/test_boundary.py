@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.boundary import boundary, digest, main, parser
+from audit.boundary import _cell, boundary, digest, main, parser
 from reference.files import json_text
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
@@ -64,3 +64,44 @@ def test_plot_without_matplotlib_is_a_clear_error(capsys, monkeypatch, tmp_path)
 )
 def test_bad_input_is_exit_code_2(line):
     assert main(["--dimensions", "2", "--deltas", "1e-3", *line.split()]) == 2
+
+
+def test_epsilon_n_is_named_in_its_error(capsys):
+    assert main(shlex.split("--dimensions 2 --deltas 1e-3 --epsilon-n 0")) == 2
+    assert "epsilon_n must be positive, not '0'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "largest"), [("--theorem T5", 1000), ("--theorem T3 --domain unit_box", 1000), ("--theorem T3", 100)]
+)
+def test_too_many_dimensions_name_the_largest(capsys, line, largest):
+    assert main([*shlex.split(line), "--dimensions", f"2,{largest + 1}"]) == 2
+    assert f"from 1 to {largest}" in capsys.readouterr().err
+
+
+def test_undecided_ratios_are_shown_as_such(capsys, tmp_path):
+    line = "--theorem T3 --sensitivity exact --fairness none --domain unit_ball --dimensions 12,20"
+    assert main(shlex.split(line)) == 0
+    text = capsys.readouterr().out
+    assert "0.46765..1 " in text
+    assert "0..0." in text
+    assert "undecided" in text
+    pytest.importorskip("matplotlib")
+    figure = tmp_path / "figure.svg"
+    assert main([*shlex.split(line), "--plot", str(figure)]) == 0
+    assert "undecided" in figure.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        (None, "no end"),
+        ("0", "0"),
+        ({"lo": "0.99999999", "hi": "1"}, "1"),
+        ({"lo": "0.46765232", "hi": "1"}, "0.46765..1"),
+        ({"lo": "1.234567", "hi": "1.345671"}, "1.2345..1.3457"),
+        ({"lo": "2.5", "hi": None}, "2.5..?"),
+    ],
+)
+def test_cell_never_shows_the_middle_of_a_wide_enclosure(value, cell):
+    assert _cell(value) == cell

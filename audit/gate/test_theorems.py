@@ -13,6 +13,8 @@ from scipy.special import log_ndtr
 
 from audit.privacy import judge
 from audit.theorems import (
+    OpenTop,
+    RatioInterval,
     failing_ratio,
     holds_for_all_budgets,
     privacy_at,
@@ -23,6 +25,7 @@ from audit.theorems import (
     smallest_sensitivity_power,
 )
 from audit.witnesses import domain_of, readings_of
+from reference.accounting import Enclosure
 from reference.budgets import SplitBudget
 from reference.errors import ReadingError
 from reference.gaussian import delta_of_shift
@@ -45,9 +48,15 @@ def some(value: T | None) -> T:
     return value
 
 
+def top(interval: RatioInterval) -> Enclosure:
+    """Return the upper end of an interval that certainly has one."""
+    assert isinstance(interval.upper, Enclosure)
+    return interval.upper
+
+
 def ends(theorem: str, setting: Setting, sensitivity="published") -> tuple[float, float]:
     interval = ratio_interval(theorem, setting, sensitivity)
-    upper = math.inf if interval.upper is None else float(interval.upper.lower + interval.upper.upper) / 2
+    upper = math.inf if interval.upper is None else float(top(interval).lower + top(interval).upper) / 2
     return float(interval.lower.lower + interval.lower.upper) / 2, upper
 
 
@@ -115,7 +124,7 @@ def test_t3_holds_for_all_budgets_with_the_published_bound(norm, fairness, adjac
         for records in (2, 1000, None):
             setting = Setting(d, fairness, norm, adjacency, records=records)
             assert holds_for_all_budgets("T3", setting) is True, setting
-            assert ratio_interval("T3", setting).holds_for_all
+            assert ratio_interval("T3", setting).holds_for_all is True
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 13, 40])
@@ -190,6 +199,52 @@ def test_t3_with_the_exact_sensitivity_on_the_ball_fails_on_both_sides(d, lower_
     for ratio in (lower * 0.99, 1.01):
         verdict = privacy_at(setting, Fraction(str(ratio)), ONE, sensitivity="exact", theorem="T3").verdict
         assert verdict == "refuted"
+
+
+def test_t3_lower_end_is_undecided_where_the_supremum_is_enclosed_too_widely():
+    """At ratio 0 the enclosure straddles the line; nothing may be claimed there."""
+    setting = Setting(20, "none", "unit_ball")
+    interval = ratio_interval("T3", setting, "exact")
+    assert interval.lower.lower == 0 < interval.lower.upper < 1
+    assert interval.holds_up_to_one is None
+    # the other end is certain
+    assert top(interval).lower >= 1
+    assert interval.holds_for_all is False
+    inside = privacy_at(setting, interval.lower.upper, ONE, sensitivity="exact", theorem="T3")
+    assert inside.verdict in TRUE
+
+
+def test_t3_is_undecided_with_a_number_inside_the_enclosure():
+    setting = Setting(3, "absolute", "unit_ball")
+    needed = smallest_sensitivity_power("T3", setting)
+    assert needed.lower < needed.upper
+    number = (needed.lower + needed.upper) / 2
+    assert holds_for_all_budgets("T3", setting, str(number)) is None
+    interval = ratio_interval("T3", setting, str(number))
+    assert interval.holds_for_all is None
+    assert isinstance(interval.upper, OpenTop)
+    assert interval.upper.lower >= 1
+    assert interval.to_json()["upper"]["hi"] is None
+    for sensitivity, holds in ((needed.upper, True), (needed.lower * Fraction(999, 1000), False)):
+        assert ratio_interval("T3", setting, str(sensitivity)).holds_for_all is holds
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "below", "always"),
+    [
+        ((0, 0), None, True, True),
+        ((0, 1), None, None, None),
+        ((1, 1), None, False, False),
+        ((0, 0), OpenTop(ONE), True, None),
+        ((0, 1), OpenTop(ONE), None, None),
+        ((1, 1), OpenTop(ONE), False, False),
+        ((0, 1), Enclosure(ONE, ONE), None, False),
+    ],
+)
+def test_an_interval_tells_undecided_from_both(lower, upper, below, always):
+    interval = RatioInterval(Enclosure(*map(Fraction, lower)), upper)
+    assert interval.holds_up_to_one is below
+    assert interval.holds_for_all is always
 
 
 def test_t3_proof_drops_the_drift_of_zbar():
@@ -284,11 +339,11 @@ INSIDE = [(norm, d) for norm in ("unit_ball", "unit_box") for d in (2, 5, 13)]
 def test_t5_holds_inside_for_every_budget(norm, d):
     setting = Setting(d, "absolute", norm)
     interval = ratio_interval("T5", setting)
-    for ratio in (some(interval.upper).lower, interval.lower.upper or Fraction(1, 10**6), ONE):
+    for ratio in (top(interval).lower, interval.lower.upper or Fraction(1, 10**6), ONE):
         for epsilon_n in ("0.001", "1", "50"):
             for delta in ("0.5", "1e-3", "1e-50", "1e-1000"):
                 exact = privacy_at(setting, ratio, Fraction(epsilon_n), Fraction(delta))
-                assert exact.verdict == "proved", (ratio, epsilon_n, delta)
+                assert exact.verdict == "enclosed", (ratio, epsilon_n, delta)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +357,7 @@ def test_t5_holds_inside_for_every_budget(norm, d):
 )
 def test_t5_fails_outside_for_small_delta(norm, d, factor, exponent):
     setting = Setting(d, "absolute", norm)
-    outside = some(ratio_interval("T5", setting).upper).upper * Fraction(factor)
+    outside = top(ratio_interval("T5", setting)).upper * Fraction(factor)
     for epsilon_n in ("0.1", "1", "10"):
         assert privacy_at(setting, outside, Fraction(epsilon_n), Fraction(1, 10**exponent)).verdict == "refuted"
 
@@ -312,18 +367,18 @@ def test_t5_fails_below_the_lower_end_too():
     ratio = ratio_interval("T5", setting).lower.lower * Fraction(9, 10)
     assert privacy_at(setting, ratio, ONE, Fraction(1, 10**200)).verdict == "refuted"
     # the same ratio is harmless where the dimension is in the regime
-    assert privacy_at(Setting(3, "absolute", "unit_ball"), ratio, ONE, Fraction(1, 10**200)).verdict == "proved"
+    assert privacy_at(Setting(3, "absolute", "unit_ball"), ratio, ONE, Fraction(1, 10**200)).verdict == "enclosed"
 
 
 @pytest.mark.parametrize("delta", ["1e-20", "1e-80"])
 def test_t5_takes_the_larger_of_two_deltas(delta):
     """Inside the interval unequal deltas do no harm."""
     setting = Setting(5, "absolute", "unit_box")
-    ratio = some(ratio_interval("T5", setting).upper).lower
+    ratio = top(ratio_interval("T5", setting)).lower
     readings, spec = readings_of(setting), MECHANISMS["adfc"]
     for pair in ((delta, "1e-3"), ("1e-3", delta)):
         small = Setting(5, "absolute", "unit_box", records=1000)
-        assert judge(spec, small, SplitBudget(ratio, 1, *pair), readings).verdict == "proved"
+        assert judge(spec, small, SplitBudget(ratio, 1, *pair), readings).verdict == "enclosed"
 
 
 # --- T5 at a fixed delta --------------------------------------------------------------------------------------
@@ -368,7 +423,7 @@ def test_neighbours_of_1000_records_in_the_unit_ball_refute_t5(d):
     assert judgement.witness.records == 1000
     assert judgement.witness.violates(judgement.claim)
     equal = judge(MECHANISMS["adfc"], setting, SplitBudget(1, 1, "1e-6", "1e-6"), readings_of(setting))
-    assert equal.verdict == "proved"
+    assert equal.verdict == "enclosed"
     assert not equal.witness.violates(equal.claim)
 
 
@@ -417,3 +472,16 @@ def test_a_sensitivity_below_the_exact_one_is_an_error():
         ratio_interval("T5", Setting(3, "absolute", "unit_ball"), "2.9")
     with pytest.raises(ReadingError):
         ratio_interval("T4", Setting(3))
+
+
+def test_a_sensitivity_inside_the_enclosure_is_refused_as_not_certified():
+    setting = Setting(20, "none", "unit_ball")
+    with pytest.raises(ReadingError, match="nothing is certified"):
+        ratio_interval("T3", setting, "6.9")
+    with pytest.raises(ReadingError, match="T2 and T1 fail"):
+        ratio_interval("T3", setting, "6.7")
+
+
+def test_t5_fix_below_the_smallest_delta_starts_at_zero():
+    repaired = repaired_adfc(Setting(2), Fraction(1000), Fraction(1000), Fraction(100))
+    assert repaired.lower == 0 < repaired.upper

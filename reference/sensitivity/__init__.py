@@ -58,7 +58,8 @@ def exact_l1(setting: Setting, weight_s: Fraction = ONE, weight_n: Fraction = ON
     Supremum
         Exact on the box; an enclosure on the balls.
     """
-    if setting.norm == "unit_box":
+    # in one dimension the unit ball is the box
+    if setting.norm == "unit_box" or (setting.norm == "unit_ball" and setting.dimension == 1):
         return box.weighted_l1(setting, weight_s, weight_n)
     return ball_l1.weighted_l1(setting, weight_s, weight_n)
 

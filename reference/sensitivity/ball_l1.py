@@ -147,10 +147,18 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
     lower = weighted_l1_change(setting, extremes, weight_s, weight_n)
     closed = _closed_form(setting, weight_s, weight_n)
     if closed is not None:
-        # an exact value below the attained one would be a contradiction
+        _require_order(lower, closed[1])
         return Supremum(*closed, "closed form, irrational" if closed[0] < closed[1] else "closed form"), extremes
     # the weights were divided and rounded once each, the ceiling multiplied once
-    return Supremum(lower, max(lower, Fraction(ceiling * (1 + ROUNDING)) * unit), method), extremes
+    upper = Fraction(ceiling * (1 + ROUNDING)) * unit
+    _require_order(lower, upper)
+    return Supremum(lower, max(lower, upper), method), extremes
+
+
+def _require_order(attained: Fraction, bound: Fraction) -> None:
+    """Raise when data sets attain more than what is said to bound all data sets, beyond the rounding allowed."""
+    if attained > bound * (1 + Fraction(1, 10**12)):
+        raise ArithmeticError(f"attained {float(attained)} exceeds the bound {float(bound)}: please report this")
 
 
 def _closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tuple[Fraction, Fraction] | None:

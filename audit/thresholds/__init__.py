@@ -1,6 +1,7 @@
-"""Where the published sensitivities stop holding: claims L2.alpha, L2.sign, and what Theorem 3 needs.
+"""Where the published sensitivities stop holding; ``python -m audit.thresholds`` prints it.
 
-The proofs are in ``docs/proofs/sensitivity.md``, Propositions 9 to 11.
+Claims L2.alpha and L2.sign, what Theorem 3 needs of Delta_1, and the step at which the proofs of Lemmas 2 and 4
+fail.  The proofs are in ``docs/proofs/sensitivity.md``, Propositions 9 to 11.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from reference.accounting import Enclosure
 from reference.domain import Domain
 from reference.errors import ReadingError
 from reference.moments import FloatArray, Moments
-from reference.numbers import interval, interval_functions, lower_end, upper_end
+from reference.numbers import (
+    interval,
+    interval_functions,
+    lower_end,
+    upper_end,
+)
 from reference.objective import TAYLOR_LINEAR
 from reference.sensitivity import (
     Setting,
@@ -31,6 +37,13 @@ from reference.sensitivity.box import linear_change
 HALF, SIXTY_FOURTH = Fraction(1, 2), Fraction(1, 64)
 
 BISECTIONS = 40
+
+STEP = Fraction(1, 100)
+"""How far beside a threshold the command line shows data sets: more than the 1/1000 that a witness of 1000 records
+falls short of the limit's drift."""
+
+DIGITS = 16
+"""Significant digits of printed enclosures, rounded outwards."""
 
 
 def alpha_threshold(setting: Setting, norm: str) -> Enclosure:
@@ -214,17 +227,20 @@ class SignFlip:
     change: Fraction
 
 
-def sign_from_the_data(half: int, fairness_weight: Fraction = Fraction(1), norm: str = "unit_ball") -> SignFlip:
+def sign_from_the_data(
+    half: int, fairness_weight: Fraction = Fraction(1), norm: str = "unit_ball", dimension: int = 2
+) -> SignFlip:
     """Return neighbouring data sets of N = 2 half + 1 records, alpha_1 (N - 1) apart in l1 (Proposition 10).
 
-    The objective's coefficient of w is alpha_1 sgn(g.(1, 1)) g with g = sum (z - zbar) x.  Shared: `half` records
-    (e_1, y=0, z=1) and `half` records (e_2, 0, 0); the last record (0, 0, z) has z = 1 or z = 0.
+    The objective's coefficient of w is alpha_1 sgn(g.(1, ..., 1)) g with g = sum (z - zbar) x.  Shared: `half`
+    records (e_1, y=0, z=1) and `half` records (e_2, 0, 0); the last record (0, 0, z) has z = 1 or z = 0.
     """
-    domain = Domain.of_columns(["x1", "x2"], norm=norm)
+    domain = Domain.of_columns([f"x{index + 1}" for index in range(dimension)], norm=norm)
+    x = np.eye(3, dimension)
+    x[2] = 0
 
     def data(z: int) -> Repeated:
-        distinct = domain.check([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [0, 0, 0], [1, 0, z])
-        return Repeated(distinct, (half, half, 1))
+        return Repeated(domain.check(x, [0, 0, 0], [1, 0, z]), (half, half, 1))
 
     return SignFlip(data(1), data(0), 2 * half * fairness_weight)
 
