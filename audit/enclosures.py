@@ -1,10 +1,19 @@
-"""Enclosures as text: short decimals, rounded outwards."""
+"""Enclosures and exact numbers: square roots, and text that is exact or rounded outwards."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
-from reference.numbers import decimal_above, decimal_below, decimal_text
+from reference.numbers import (
+    decimal_above,
+    decimal_below,
+    decimal_text,
+    interval,
+    interval_functions,
+    lower_end,
+    upper_end,
+)
 
 
 def written(low: Fraction, high: Fraction, digits: int) -> str | dict[str, str]:
@@ -20,3 +29,17 @@ def written(low: Fraction, high: Fraction, digits: int) -> str | dict[str, str]:
     if low == high:
         return decimal_text(low)
     return {"lo": decimal_text(decimal_below(low, digits)), "hi": decimal_text(decimal_above(high, digits))}
+
+
+def square_root(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Enclose a square root; a rational one exactly."""
+    root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    if root * root == value:
+        return root, root
+    enclosure = interval_functions().sqrt(interval(value))
+    return lower_end(enclosure), upper_end(enclosure)
+
+
+def rational(value: Fraction) -> str:
+    """Return "p/q", also where q is 1."""
+    return f"{value.numerator}/{value.denominator}"

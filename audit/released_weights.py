@@ -195,7 +195,7 @@ class WeightsResult:
             "witness": {
                 **self.neighbours.to_json(),
                 "event": {
-                    "what": "the noisy objective has a minimum and w[x1] < threshold",
+                    "what": EVENT,
                     "threshold": self.threshold,
                 },
                 "counts": {"left": vars(self.left), "right": vars(self.right)},

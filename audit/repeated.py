@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -76,3 +78,9 @@ def _times(moments: Moments, count: int) -> Moments:
         moments.sum_zx * count,
         moments.sum_xx * count,
     )
+
+
+def vector_text(x: Sequence[float]) -> str:
+    """Write a vector, equal neighbouring entries once."""
+    runs = [(value, len(list(run))) for value, run in groupby(x)]
+    return "(" + ", ".join(f"{value:.6g}" + (f" x {count}" if count > 1 else "") for value, count in runs) + ")"

@@ -18,6 +18,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from audit.enclosures import rational, square_root
+from audit.repeated import vector_text
 from audit.rerun import rerun_command
 from audit.witnesses import LARGE, NORMS, ONE, Witness, witness
 from reference.datasets import load
@@ -28,12 +30,8 @@ from reference.numbers import (
     decimal_text,
     exact,
     in_float_range,
-    interval,
-    interval_functions,
-    lower_end,
     rounded_down,
     rounded_up,
-    upper_end,
 )
 from reference.options import EXIT_FINE, emit, run_command
 from reference.readings import ADJACENCIES, BASES, FAIRNESS
@@ -121,35 +119,22 @@ class Sensitivity:
         return document
 
 
-def square_root(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose a square root; a rational one exactly."""
-    root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
-    if root * root == value:
-        return root, root
-    enclosure = interval_functions().sqrt(interval(value))
-    return lower_end(enclosure), upper_end(enclosure)
-
-
 def _published_json(norm: str, published: Fraction | None) -> dict[str, Any]:
     if norm == "l1":
-        return {"published": None if published is None else _rational(published)}
+        return {"published": None if published is None else rational(published)}
     return {
         "published": None if published is None else math.sqrt(published),
-        "published_squared": None if published is None else _rational(published),
+        "published_squared": None if published is None else rational(published),
     }
 
 
 def _supremum_json(norm: str, supremum: Supremum, ends: tuple[Fraction, Fraction]) -> dict[str, Any]:
     if supremum.is_exact:
-        value = _rational(ends[0]) if ends[0] == ends[1] else float(ends[0])
-        return {"exact": value} | ({"exact_squared": _rational(supremum.lower)} if norm == "l2" else {})
+        value = rational(ends[0]) if ends[0] == ends[1] else float(ends[0])
+        return {"exact": value} | ({"exact_squared": rational(supremum.lower)} if norm == "l2" else {})
     if supremum.method.startswith("closed form"):
         return {"exact": float(ends[0]), "upper": rounded_up(ends[1])}
     return {"lower": rounded_down(ends[0]), "upper": rounded_up(ends[1])}
-
-
-def _rational(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
 
 
 def sensitivity(
@@ -295,22 +280,11 @@ def _witness_lines(result: Sensitivity) -> Iterator[str]:
     yield f"{result.norm} witness: a change of {value:.10g}{note} between"
     for side, data in (("left", found.left), ("right", found.right)):
         rows = [
-            f"{row['count']:,} x (x = {_vector(row['x'])}, y = {row['y']}, z = {row['z']})"
+            f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})"
             for row in data.to_json()
         ]
         yield f"  {side}: " + " + ".join(rows)
     yield f"  again: {result.rerun}"
-
-
-def _vector(x: Sequence[float]) -> str:
-    """Write a vector, equal neighbouring entries once."""
-    runs: list[tuple[float, int]] = []
-    for value in x:
-        if runs and runs[-1][0] == value:
-            runs[-1] = (value, runs[-1][1] + 1)
-        else:
-            runs.append((value, 1))
-    return "(" + ", ".join(f"{value:.6g}" + (f" x {count}" if count > 1 else "") for value, count in runs) + ")"
 
 
 def command(argv: Sequence[str] | None) -> int:

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.sensitivity import main, square_root
+from audit.enclosures import square_root
+from audit.sensitivity import main
 from reference.domain import Domain
 from reference.errors import NegativeEntryError, NormError, ReadingError
 from reference.objective import layout

@@ -6,24 +6,18 @@ fail.  The proofs are in ``docs/proofs/sensitivity.md``, Propositions 9 to 11.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
+from audit.enclosures import square_root
 from audit.repeated import Repeated
 from reference.accounting import Enclosure
 from reference.domain import Domain
 from reference.errors import ReadingError
 from reference.moments import FloatArray, Moments
-from reference.numbers import (
-    interval,
-    interval_functions,
-    lower_end,
-    upper_end,
-)
 from reference.objective import TAYLOR_LINEAR
 from reference.sensitivity import (
     Setting,
@@ -148,11 +142,7 @@ def _ball_l1_drift(setting: Setting) -> Enclosure | None:
 
 
 def _sqrt(value: Fraction) -> Enclosure:
-    root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
-    if root * root == value:
-        return Enclosure(root, root)
-    enclosure = interval_functions().sqrt(interval(value))
-    return Enclosure(lower_end(enclosure), upper_end(enclosure))
+    return Enclosure(*square_root(value))
 
 
 def _affine(value: Enclosure, shift: int | Fraction, factor: Fraction) -> Enclosure:

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import groupby
 from typing import Any
 
+from audit.enclosures import rational, square_root
+from audit.repeated import vector_text
 from audit.rerun import rerun_command
 from audit.sensitivity import LARGEST_SIZE, setting_from
 from audit.thresholds import (
     DIGITS,
     STEP,
-    _sqrt,
     alpha_threshold,
     drift_counterexamples,
     sign_from_the_data,
@@ -59,11 +59,11 @@ def alpha_document(setting: Setting, norm: str) -> dict[str, Any]:
         "claim": "L2.alpha",
         "norm": norm,
         "readings": _readings_json(setting) | {"fairness_weight": None},
-        "published" if norm == "l1" else "published_squared": _rational(published),
+        "published" if norm == "l1" else "published_squared": rational(published),
         "threshold": _enclosure_json(threshold),
         "below": {
             **_weight_json(below, norm, published),
-            "no_change_exceeds": rounded_up(supremum if norm == "l1" else _sqrt(supremum).upper),
+            "no_change_exceeds": rounded_up(supremum if norm == "l1" else square_root(supremum)[1]),
             "bound_holds": supremum <= published,
         },
         "above": _weight_json(above, norm, published),
@@ -105,14 +105,14 @@ def sign_document(setting: Setting) -> dict[str, Any]:
         "claim": "L2.sign",
         "norm": "l1",
         "readings": _readings_json(setting) | {"sign": "of g.(1, ..., 1)"},
-        "published": _rational(bound),
+        "published": rational(bound),
         "change_per_record": decimal_text(setting.fairness_weight),
         "data_sets": [
             {
                 "records": len(flip.left),
                 "left": flip.left.to_json(),
                 "right": flip.right.to_json(),
-                "change": _rational(flip.change),
+                "change": rational(flip.change),
                 "exceeds_published": flip.change > bound,
             }
             for flip in flips
@@ -143,7 +143,7 @@ def delta1_document(setting: Setting) -> dict[str, Any]:
     return {
         "claim": "T3",
         "readings": _readings_json(setting),
-        "published": None if published is None else _rational(published),
+        "published": None if published is None else rational(published),
         "smallest": _enclosure_json(smallest),
         "published_suffices": _at_least(published, smallest),
         "below": {
@@ -151,7 +151,7 @@ def delta1_document(setting: Setting) -> dict[str, Any]:
             "budget": f"epsilon_{part} = 1, the other towards 0",
             **found.to_json(),
             "loss": float(loss),
-            "formula": _rational(1 / factor),
+            "formula": rational(1 / factor),
             "exceeds_formula": loss > 1 / factor,
         },
     }
@@ -182,8 +182,8 @@ def drift_document() -> dict[str, Any]:
             {
                 "left": left.to_json(),
                 "right": right.to_json(),
-                "change": _rational(change),
-                "last_terms": _rational(last_terms),
+                "change": rational(change),
+                "last_terms": rational(last_terms),
             }
             for left, right, change, last_terms in drift_counterexamples()
         ],
@@ -220,12 +220,8 @@ def _readings_json(setting: Setting) -> dict[str, Any]:
 def _enclosure_json(value: Enclosure) -> Any:
     """Return "p/q", or decimals that enclose the value."""
     if value.lower == value.upper:
-        return _rational(value.lower)
+        return rational(value.lower)
     return Enclosure(decimal_below(value.lower, DIGITS), decimal_above(value.upper, DIGITS)).to_json()
-
-
-def _rational(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
 
 
 # --- Text -----------------------------------------------------------------------------------------------------
@@ -299,15 +295,10 @@ def _sides(pair: dict[str, Any]) -> Iterator[str]:
     """Yield both data sets."""
     for side in ("left", "right"):
         rows = [
-            f"{row['count']:,} x (x = {_vector(row['x'])}, y = {row['y']}, z = {row['z']})" for row in pair[side]
+            f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})"
+            for row in pair[side]
         ]
         yield f"  {side}: " + " + ".join(rows)
-
-
-def _vector(x: Sequence[float]) -> str:
-    """Write a vector, equal neighbouring entries once."""
-    runs = [(value, len(list(run))) for value, run in groupby(x)]
-    return "(" + ", ".join(f"{value:.6g}" + (f" x {count}" if count > 1 else "") for value, count in runs) + ")"
 
 
 def _plain(rational: str) -> str:
