@@ -141,6 +141,10 @@ class ParameterError(InputError):
         self.allowed = allowed
         super().__init__(f"{name} must be {allowed}, not {value!r}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process: it is made again from its three facts."""
+        return type(self), (self.name, self.value, self.allowed)
+
 
 class EpsilonError(ParameterError):
     """An epsilon is not a positive finite number."""
@@ -168,3 +172,64 @@ class NoPublishedBoundError(ReadingError):
 
 class UnknownDataError(ParameterError):
     """No data set of this name; the message lists the known ones."""
+
+
+class NotPrivateError(InputError):
+    """Privacy was to be counted for a release that has none.
+
+    Parameters
+    ----------
+    mechanism : str
+    """
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(f"a release of {mechanism} has no privacy that could be counted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.mechanism,)
+
+
+class LedgerError(InputError):
+    """A release ledger that cannot be used, or a release that it does not admit; nothing was written.
+
+    Parameters
+    ----------
+    problem : str
+    file : str
+        The ledger's file.
+    line : int, optional
+        Counted from 1.
+    """
+
+    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        where = f"file {file}" if line is None else f"file {file}, line {line}"
+        super().__init__(f"{problem} ({where})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.file, self.line)
+
+
+class CorruptLedgerError(LedgerError):
+    """The file is not what was written: a torn, changed or missing line."""
+
+
+class MissingLedgerError(LedgerError):
+    """The file is not there, or cannot be read or written."""
+
+
+class OtherLedgerError(LedgerError):
+    """The file is a ledger with other terms (data set, adjacency, ceiling, method) or another identity."""
+
+
+class CeilingError(LedgerError):
+    """One more release would spend more than the ceiling."""
+
+
+class UncountableReleaseError(LedgerError):
+    """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""

@@ -56,6 +56,11 @@ class Release:
     seeded: bool
     noisy_eigenvalues: tuple[float, ...] = ()
 
+    @property
+    def adjacency(self) -> str | None:
+        """Neighbouring relation of the privacy statements; None for `no_privacy` and `lr`, which have none."""
+        return self.readings.get("adjacency")
+
     def to_json(self) -> dict[str, Any]:
         """Return the release as a JSON document."""
         return {

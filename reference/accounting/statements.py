@@ -154,6 +154,9 @@ class ExactPrivacy:
     verdict : str or None
         Of the claim: `proved` (rational arithmetic only) or `enclosed` (true), `refuted`, `undecided` (the
         enclosure straddles it); None without a claim.
+    squared_shift : Enclosure or None
+        Gaussian: the square of the longest Mahalanobis shift, which determines the whole profile; None for
+        Laplace noise.
     """
 
     epsilon: Enclosure
@@ -161,6 +164,7 @@ class ExactPrivacy:
     delta: Enclosure | None
     at_epsilon: Fraction | None
     verdict: str | None
+    squared_shift: Enclosure | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON document; exact numbers are strings."""
@@ -170,18 +174,20 @@ class ExactPrivacy:
             "delta": None if self.delta is None else self.delta.to_json(),
             "at_epsilon": None if self.at_epsilon is None else decimal_text(self.at_epsilon),
             "verdict": self.verdict,
+            "squared_shift": None if self.squared_shift is None else self.squared_shift.to_json(),
         }
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> ExactPrivacy:
         """Read back what :meth:`to_json` wrote."""
-        delta, at_epsilon = document["delta"], document["at_epsilon"]
+        delta, at_epsilon, shift = document["delta"], document["at_epsilon"], document["squared_shift"]
         return cls(
             Enclosure.from_json(document["epsilon"]),
             exact("at_delta", document["at_delta"]),
             None if delta is None else Enclosure.from_json(delta),
             None if at_epsilon is None else exact("at_epsilon", at_epsilon),
             document["verdict"],
+            None if shift is None else Enclosure.from_json(shift),
         )
 
 
@@ -253,13 +259,14 @@ def _exact_privacy(
         verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=loss.is_exact)
         return ExactPrivacy(Enclosure(loss.lower, loss.upper), delta, None, epsilon, verdict)
     squared_shift = exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2)
+    shift = Enclosure(decimal_below(squared_shift.lower, 20), decimal_above(squared_shift.upper, 20))
     worst_epsilon = _enclose(squared_shift, epsilon_of_shift, delta)
     if epsilon is None:
-        return ExactPrivacy(worst_epsilon, delta, None, None, None)
+        return ExactPrivacy(worst_epsilon, delta, None, None, None, shift)
     worst_delta = _enclose(squared_shift, delta_of_shift, epsilon)
     # evaluated at 50 digits with a margin, not by intervals: never more than enclosed
     verdict = _verdict(worst_delta.lower, worst_delta.upper, delta, exact=False)
-    return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict)
+    return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict, shift)
 
 
 def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool) -> str:
