@@ -332,6 +332,21 @@ class MechanismSpec:
             raise ReadingError("mechanism", self.name, "one that adds noise")
         return self.published(budget, domain.dimension, readings.adjacency)
 
+    def promise(
+        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings, x_s: str | int | None = None
+    ) -> accounting.Privacy:
+        """Return the privacy of a release before it is made, from public things only.
+
+        With `x_s` drawn at random, `published` is what every choice would state, else None; the exact privacy
+        is the same for every choice.
+        """
+        choices = domain.selectable if x_s is None else (domain.coordinate(x_s),)
+        stated = {self.statement(domain, budget, readings, s) for s in choices}
+        published = stated.pop() if len(stated) == 1 else None
+        noise = self.noise(domain, budget, readings, choices[0])
+        exact = accounting.exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
+        return accounting.Privacy(published, exact)
+
     def run(
         self,
         records: Records,
