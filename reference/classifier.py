@@ -28,6 +28,7 @@ from reference.declaration import (
 )
 from reference.domain import Domain
 from reference.errors import (
+    ExtraColumnError,
     GroupError,
     LabelError,
     ParameterError,
@@ -181,6 +182,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _encode(self, domain: Domain, matrix: npt.NDArray[Any], label: FloatArray | None, group: Any) -> Records:
         """Check the values against the domain and encode them; without labels all of them are 0."""
         columns = self._columns([attribute.name for attribute in domain.attributes])
+        for name in (domain.label, domain.group):
+            if name in columns:
+                raise ExtraColumnError("the label and the group are given apart from X", column=name)
         table = dict(zip(columns, matrix.T, strict=True))
         table[domain.label] = np.zeros(len(matrix)) if label is None else label
         if domain.group is not None:

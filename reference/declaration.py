@@ -99,6 +99,9 @@ def observed_classes(y: npt.NDArray[Any]) -> tuple[Any, Any]:
     reference.errors.LabelError
         When there are not two.
     """
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise LabelError("Input y contains NaN or infinity", row=row, column=LABEL, value=y[row].item())
     check_classification_targets(y)
     labels = np.unique(y).tolist()
     if len(labels) > 2:
