@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -702,3 +704,12 @@ def test_defaults_are_those_of_the_readings(estimator):
         if name in readings.__dataclass_fields__:
             assert value == getattr(readings, name), name
     assert datasets.Encoding().norm == parameters["domain"]
+
+
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    text = (Path(__file__).parent.parent / "docs" / "estimators.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    with sklearn.config_context():
+        exec(compile(code, "docs/estimators.md", "exec"), {})
+    assert "by 7 release(s)" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from reference.accounting import (
 )
 from reference.budgets import Budget, SplitBudget
 from reference.errors import DeltaError, NotPrivateError, ReadingError
-from reference.gaussian import epsilon_of_shift
+from reference.gaussian import delta_of_shift, epsilon_of_shift
 from reference.mechanisms import FAIR, adfc, functional, lr, pdfc, relaxed_functional
 from reference.moments import Moments
 from reference.release import Release
@@ -214,3 +214,42 @@ def test_composition_is_read_back_from_releases_in_json():
     document = compose(read, "zcdp", delta="1e-5").to_json()
     assert Fraction(document["epsilon_exact"]) == compose(read, "zcdp", delta="1e-5").epsilon
     assert Fraction(document["rho"]) > 0
+
+
+# --- Releases that depend on earlier ones --------------------------------------------------------------------
+
+
+def losses_of_adaptive_shifts(second_shift, draws: int) -> np.ndarray:
+    """Return log ratios of two releases under P; the second shift is a function of the first noise."""
+    random = np.random.default_rng(2026)
+    first, second = random.standard_normal((2, draws))
+    shifts = [0.6, second_shift(first)]
+    return 0.6**2 / 2 + 0.6 * first + shifts[1] ** 2 / 2 + shifts[1] * second
+
+
+def filled(first: np.ndarray) -> np.ndarray:
+    """Return a shift that is large after lucky noise; a third release fills up to the ceiling of 1."""
+    return np.where(first > 0, 0.8, 0.3)
+
+
+def test_shifts_that_depend_on_the_past_stay_within_the_ceiling():
+    """200,000 draws at 1e-6: an epsilon of 1 has delta 0.127; the overdrawn ceiling's 0.19 would be seen."""
+    draws, epsilon = 200_000, 1.0
+    claimed = float(delta_of_shift(Fraction(1), Fraction(1)))
+
+    def lower_bound(losses: np.ndarray) -> float:
+        # Hoeffding: each term lies in [0, 1]
+        return float(np.clip(1 - np.exp(epsilon - losses), 0, None).mean()) - math.sqrt(
+            math.log(1e6) / (2 * draws)
+        )
+
+    rest = np.random.default_rng(7).standard_normal(draws)
+    within = losses_of_adaptive_shifts(filled, draws)
+    unspent = np.sqrt(
+        np.clip(1 - 0.36 - filled(np.random.default_rng(2026).standard_normal((2, draws))[0]) ** 2, 0, None)
+    )
+    full = within + unspent**2 / 2 + unspent * rest
+    assert lower_bound(full) < claimed
+    assert stats.kstest(full, stats.norm(0.5, 1).cdf).pvalue > 1e-6
+    overdrawn = losses_of_adaptive_shifts(lambda first: np.where(first > 0, 1.4, 0.3), draws)
+    assert lower_bound(overdrawn) > claimed
