@@ -104,10 +104,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget = self._budget(spec, domain)
         promise = self._promise(spec, domain, budget, readings)
         # private: the values
-        matrix, labels = check_array(X, estimator=self, **ANY_VALUES), column_or_1d(y, warn=True)
+        labels = column_or_1d(y, warn=True)
         pair = self._declared_classes(labels)
         codes = zero_or_one(domain.label, labels, pair, LabelError)
-        records = self._encode(domain, matrix, codes, sensitive_features)
+        records = self._encode(domain, X, codes, sensitive_features)
         if promise is not None and self.release_ledger is not None:
             self.release_ledger.reserve(promise)
         release = spec.run(records, budget, readings, x_s=self.x_s, rng=_random_source(self.random_state))
@@ -168,25 +168,29 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any, sensitive_features: Any) -> FloatArray:
         """Return x.w of encoded records, shape (n,)."""
         check_is_fitted(self)
-        matrix = validate_data(self, X, reset=False, **ANY_VALUES)
+        validate_data(self, X, reset=False, skip_check_array=_has_columns(X), **ANY_VALUES)
         if self.release_.w is None:
             raise ParameterError("w", None, "a vector: the release is unbounded, so it predicts nothing")
         domain = self.domain_ if self.domain_.keep_group else self.domain_.with_(group=None)
         group = sensitive_features if domain.keep_group else None
         if domain.keep_group and group is None:
             raise ReadingError("sensitive_features", None, "given where the group stands among the features")
-        records = self._encode(domain, matrix, None, group)
+        records = self._encode(domain, X, None, group)
         scores: FloatArray = records.x @ np.asarray(self.release_.w)
         return scores
 
-    def _encode(self, domain: Domain, matrix: npt.NDArray[Any], label: FloatArray | None, group: Any) -> Records:
+    def _encode(self, domain: Domain, X: Any, label: FloatArray | None, group: Any) -> Records:
         """Check the values against the domain and encode them; without labels all of them are 0."""
         columns = self._columns([attribute.name for attribute in domain.attributes])
         for name in (domain.label, domain.group):
             if name in columns:
                 raise ExtraColumnError("the label and the group are given apart from X", column=name)
-        table = dict(zip(columns, matrix.T, strict=True))
-        table[domain.label] = np.zeros(len(matrix)) if label is None else label
+        if _has_columns(X) and all(name in X.columns for name in columns):
+            # column by column: a matrix would force one type on all
+            table = {name: X[name] for name in columns}
+        else:
+            table = dict(zip(columns, check_array(X, estimator=self, **ANY_VALUES).T, strict=True))
+        table[domain.label] = np.zeros(len(table[columns[0]])) if label is None else label
         if domain.group is not None:
             pair = declared_pair("groups", self.groups)
             table[domain.group] = zero_or_one(domain.group, column_or_1d(group), pair, GroupError)
@@ -623,6 +627,11 @@ class LRClassifier(_Classifier):
         self.keep_group = keep_group
         self.classes = classes
         self.groups = groups
+
+
+def _has_columns(X: Any) -> bool:
+    """Tell a DataFrame from an array."""
+    return hasattr(X, "columns")
 
 
 def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:

@@ -47,6 +47,7 @@ from reference.errors import (
     DeclarationError,
     DeltaError,
     DomainMismatchError,
+    EmptyDataError,
     EpsilonError,
     ExtraColumnError,
     GroupError,
@@ -374,6 +375,23 @@ def test_a_domain_declares_categories():
     np.testing.assert_array_equal(turned.predict(FRAME[["job", "age"]]), model.predict(FRAME))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(FRAME[["job", "age"]])
+
+
+def test_columns_of_a_frame_keep_their_own_types():
+    """A matrix would force one type on all columns, and fail for categories beside nullable numbers."""
+    typed = FRAME.assign(age=pd.array([20, 60, 40], dtype="Int64"), job=pd.Categorical(FRAME["job"]))
+    model = NoPrivacyClassifier(domain=DOMAIN).fit(FRAME, [0, 1, 1], sensitive_features=[0, 1, 0])
+    group = pd.DataFrame({"sex": [0, 1, 0]})
+    labels = pd.Series([False, True, True], dtype="boolean")
+    again = NoPrivacyClassifier(domain=DOMAIN).fit(typed, labels, sensitive_features=group)
+    assert again.release_ == model.release_
+    np.testing.assert_array_equal(again.predict_proba(typed), model.predict_proba(FRAME))
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(again.predict(typed.to_numpy()), model.predict(FRAME))
+    with pytest.raises(NotANumberError, match="row 2"):
+        model.fit(typed.assign(age=pd.array([20, 60, None], dtype="Int64")), labels)
+    with pytest.raises(EmptyDataError):
+        model.predict(FRAME.iloc[:0])
 
 
 @pytest.mark.parametrize(

@@ -267,6 +267,8 @@ def test_a_file_replaced_under_the_lock_is_noticed(tmp_path):
     ledger = opened(tmp_path)
     with release_ledger._locked(ledger.path, exclusive=True) as handle:
         ledger.path.rename(tmp_path / "old")
+        with pytest.raises(MissingLedgerError, match="gone"):
+            ledger._releases(handle)
         opened(tmp_path)
         with pytest.raises(MissingLedgerError, match="replaced"):
             ledger._releases(handle)
