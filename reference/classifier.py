@@ -210,8 +210,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return domain_of_bounds(
                 columns, self.bounds, self.domain, intercept=self.intercept, keep_group=self.keep_group
             )
-        for name, default in (("bounds", None), ("intercept", False), ("keep_group", False)):
-            if getattr(self, name) is not default:
+        stated = {"bounds": self.bounds is not None, "intercept": self.intercept, "keep_group": self.keep_group}
+        for name, is_stated in stated.items():
+            if is_stated:
                 raise ReadingError(name, getattr(self, name), "left out with a Domain, which declares it")
         return self.domain
 
@@ -374,9 +375,8 @@ class PDFCClassifier(_Classifier):
 class ADFCClassifier(_Classifier):
     """Algorithm 3: approximately differentially private and fair logistic regression.
 
-    Thin over :func:`reference.mechanisms.adfc`.  Parameters and attributes (`n_features_in_`,
-    `feature_names_in_` among them) as for :class:`PDFCClassifier`,
-    but for the deltas.
+    Thin over :func:`reference.mechanisms.adfc`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for the deltas below.
 
     Parameters
     ----------
@@ -449,9 +449,9 @@ class ADFCClassifier(_Classifier):
 class FunctionalMechanismClassifier(_Classifier):
     """The functional mechanism of Zhang et al. 2012: Laplace noise of one scale.
 
-    Thin over :func:`reference.mechanisms.functional`.  Parameters and attributes (`n_features_in_`,
-    `feature_names_in_` among them) as for :class:`PDFCClassifier`,
-    but for one `epsilon` and without an x_s; no fairness term by default.
+    Thin over :func:`reference.mechanisms.functional`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for a single
+    `epsilon`, no `x_s`, and no fairness term by default.
     """
 
     _mechanism = "functional"
@@ -503,10 +503,9 @@ class FunctionalMechanismClassifier(_Classifier):
 class RelaxedFunctionalMechanismClassifier(_Classifier):
     """Algorithm 2: the functional mechanism with Gaussian noise of one scale.
 
-    Thin over :func:`reference.mechanisms.relaxed_functional`.  Parameters and attributes (`n_features_in_`,
-    `feature_names_in_` among them) as for :class:`PDFCClassifier`,
-    but for one `epsilon` and one `delta` (1e-3 when none is given) and without an x_s; no fairness term by
-    default.
+    Thin over :func:`reference.mechanisms.relaxed_functional`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for a single
+    `epsilon`, a single `delta` (1e-3 when none is given), no `x_s`, and no fairness term by default.
     """
 
     _mechanism = "relaxed_functional"
@@ -560,9 +559,8 @@ class RelaxedFunctionalMechanismClassifier(_Classifier):
 class NoPrivacyClassifier(_Classifier):
     """The paper's No-Privacy: the approximate objective without noise.  Not private.
 
-    Thin over :func:`reference.mechanisms.no_privacy`.  Parameters and attributes (`n_features_in_`,
-    `feature_names_in_` among them) as for :class:`PDFCClassifier`,
-    without those that concern noise.
+    Thin over :func:`reference.mechanisms.no_privacy`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, without those that concern noise.
     """
 
     _mechanism = "no_privacy"
@@ -602,9 +600,9 @@ class NoPrivacyClassifier(_Classifier):
 class LRClassifier(_Classifier):
     """The paper's LR: logistic regression without penalty and without a Taylor approximation.  Not private.
 
-    Thin over :func:`reference.mechanisms.lr`.  Parameters and attributes (`n_features_in_`,
-    `feature_names_in_` among them) as for :class:`PDFCClassifier`,
-    without those that concern noise or the approximate objective.
+    Thin over :func:`reference.mechanisms.lr`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, without those that
+    concern noise or the approximate objective.
     """
 
     _mechanism = "lr"
