@@ -162,17 +162,17 @@ from reference import mechanisms
 from reference.classifier import PDFCClassifier
 from reference.release_ledger import ReleaseLedger
 
-def die(noise, random):
+def die(noisy, readings):
     os.kill(os.getpid(), signal.SIGKILL)
 
-mechanisms.draw = die
+mechanisms.minimise = die
 ledger = ReleaseLedger(sys.argv[1], data="survey", epsilon=1)
 model = PDFCClassifier(epsilon="1/2", bounds=(0, 1), fairness="none", release_ledger=ledger)
 model.fit(np.ones((4, 2)), [0, 1, 0, 1])
 """
 
 
-def test_a_process_killed_while_it_draws_noise_stays_counted(tmp_path):
+def test_a_release_stays_counted_when_the_process_is_killed_over_its_noise(tmp_path):
     path = tmp_path / "ledger.jsonl"
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, capture_output=True)
     assert done.returncode == -9, done.stderr
