@@ -122,58 +122,6 @@ class DomainMismatchError(InputError):
     """Moments of different domains were added, or records met a domain that is not theirs."""
 
 
-class ParameterError(InputError):
-    """A parameter is outside its range.
-
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What was given.
-    allowed : str
-        What would be accepted.
-    """
-
-    def __init__(self, name: str, value: Any, allowed: str) -> None:
-        self.name = name
-        self.value = value
-        self.allowed = allowed
-        super().__init__(f"{name} must be {allowed}, not {value!r}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process: it is made again from its three facts."""
-        return type(self), (self.name, self.value, self.allowed)
-
-
-class EpsilonError(ParameterError):
-    """An epsilon is not a positive finite number."""
-
-
-class DeltaError(ParameterError):
-    """A delta is out of the range that the mechanism's formula covers."""
-
-
-class UnknownAttributeError(ParameterError):
-    """x_s names no coordinate of the encoded vector."""
-
-
-class DeclarationError(ParameterError):
-    """A domain declaration contradicts itself (bounds reversed, a name twice, no attribute, ...)."""
-
-
-class ReadingError(ParameterError):
-    """A reading of the paper that does not exist or does not apply here."""
-
-
-class NoPublishedBoundError(ReadingError):
-    """The paper states no sensitivity for this reading; give a number instead."""
-
-
-class UnknownDataError(ParameterError):
-    """No data set of this name; the message lists the known ones."""
-
-
 class NotPrivateError(InputError):
     """Privacy was to be counted for a release that has none.
 
@@ -233,3 +181,55 @@ class CeilingError(LedgerError):
 
 class UncountableReleaseError(LedgerError):
     """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""
+
+
+class ParameterError(InputError):
+    """A parameter is outside its range.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given.
+    allowed : str
+        What would be accepted.
+    """
+
+    def __init__(self, name: str, value: Any, allowed: str) -> None:
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"{name} must be {allowed}, not {value!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process: it is made again from its three facts."""
+        return type(self), (self.name, self.value, self.allowed)
+
+
+class EpsilonError(ParameterError):
+    """An epsilon is not a positive finite number."""
+
+
+class DeltaError(ParameterError):
+    """A delta is out of the range that the mechanism's formula covers."""
+
+
+class UnknownAttributeError(ParameterError):
+    """x_s names no coordinate of the encoded vector."""
+
+
+class DeclarationError(ParameterError):
+    """A domain declaration contradicts itself (bounds reversed, a name twice, no attribute, ...)."""
+
+
+class ReadingError(ParameterError):
+    """A reading of the paper that does not exist or does not apply here."""
+
+
+class NoPublishedBoundError(ReadingError):
+    """The paper states no sensitivity for this reading; give a number instead."""
+
+
+class UnknownDataError(ParameterError):
+    """No data set of this name; the message lists the known ones."""
