@@ -191,7 +191,7 @@ def test_a_release_without_privacy_does_not_compose():
         ({"method": "zcdp"}, DeltaError, "given"),
         ({"method": "zcdp", "delta": 0}, DeltaError, "positive"),
         ({"releases": GAUSSIAN, "method": "gdp", "delta": 0}, DeltaError, "positive"),
-        ({"method": "gdp", "delta": "1e-5"}, ReadingError, "zcdp or basic"),
+        ({"method": "gdp", "delta": "1e-5"}, ReadingError, "basic, or zcdp"),
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(arguments, error, word):

@@ -167,7 +167,9 @@ def _gdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composit
     total = Fraction(0)
     for shift in shifts:
         if shift is None:
-            raise ReadingError("method", "gdp", "zcdp or basic where the shift of a release is not known")
+            raise ReadingError(
+                "method", "gdp", "basic, or zcdp for Laplace noise, where a release has no known shift"
+            )
         total += shift.upper
     epsilon = decimal_above(epsilon_of_shift(total, delta) * (1 + RELATIVE_ERROR), 20)
     return Composition(len(known), "gdp", "exact", epsilon, delta, adjacency, squared_shift=total)
