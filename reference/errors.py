@@ -13,6 +13,67 @@ class InputError(ValueError):
     """Base of everything this package rejects; a command line turns it into exit code 2."""
 
 
+class NotPrivateError(InputError):
+    """Privacy was to be counted for a release that has none.
+
+    Parameters
+    ----------
+    mechanism : str
+    """
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(f"a release of {mechanism} has no privacy that could be counted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.mechanism,)
+
+
+class LedgerError(InputError):
+    """A release ledger that cannot be used, or a release that it does not admit; nothing was written.
+
+    Parameters
+    ----------
+    problem : str
+    file : str
+        The ledger's file.
+    line : int, optional
+        Counted from 1.
+    """
+
+    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        where = f"file {file}" if line is None else f"file {file}, line {line}"
+        super().__init__(f"{problem} ({where})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.file, self.line)
+
+
+class CorruptLedgerError(LedgerError):
+    """The file is not what was written: a torn, changed or missing line."""
+
+
+class MissingLedgerError(LedgerError):
+    """The file is not there, or cannot be read or written."""
+
+
+class OtherLedgerError(LedgerError):
+    """The file is a ledger with other terms (data set, adjacency, ceiling, method) or another identity."""
+
+
+class CeilingError(LedgerError):
+    """One more release would spend more than the ceiling."""
+
+
+class UncountableReleaseError(LedgerError):
+    """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""
+
+
 class DataError(InputError):
     """A data set that the declared domain does not admit.
 
@@ -120,67 +181,6 @@ class MissingDataError(DataError):
 
 class DomainMismatchError(InputError):
     """Moments of different domains were added, or records met a domain that is not theirs."""
-
-
-class NotPrivateError(InputError):
-    """Privacy was to be counted for a release that has none.
-
-    Parameters
-    ----------
-    mechanism : str
-    """
-
-    def __init__(self, mechanism: str) -> None:
-        self.mechanism = mechanism
-        super().__init__(f"a release of {mechanism} has no privacy that could be counted")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.mechanism,)
-
-
-class LedgerError(InputError):
-    """A release ledger that cannot be used, or a release that it does not admit; nothing was written.
-
-    Parameters
-    ----------
-    problem : str
-    file : str
-        The ledger's file.
-    line : int, optional
-        Counted from 1.
-    """
-
-    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
-        self.problem = problem
-        self.file = file
-        self.line = line
-        where = f"file {file}" if line is None else f"file {file}, line {line}"
-        super().__init__(f"{problem} ({where})")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.problem, self.file, self.line)
-
-
-class CorruptLedgerError(LedgerError):
-    """The file is not what was written: a torn, changed or missing line."""
-
-
-class MissingLedgerError(LedgerError):
-    """The file is not there, or cannot be read or written."""
-
-
-class OtherLedgerError(LedgerError):
-    """The file is a ledger with other terms (data set, adjacency, ceiling, method) or another identity."""
-
-
-class CeilingError(LedgerError):
-    """One more release would spend more than the ceiling."""
-
-
-class UncountableReleaseError(LedgerError):
-    """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""
 
 
 class ParameterError(InputError):
