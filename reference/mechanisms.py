@@ -294,7 +294,9 @@ def pflr(
     minimum = minimise(noisy if mean is None else replace(noisy, values=noisy.values + mean), readings)
     formula = accounting.published_functional if readings.fairness == "none" else accounting.published_pflr
     published = _stated(formula, moments.domain, budget, readings, None)
-    return _release("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
+    release = _release("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
+    stated_mean = "the fairness term" if mean is None else mean[: moments.domain.dimension].tolist()
+    return replace(release, noise={**release.noise, "mean": stated_mean})
 
 
 def _public_shift(
@@ -596,7 +598,12 @@ def _release(
             "intercept": domain.intercept,
             "keep_group": domain.keep_group,
         },
-        noise={"kind": noise.kind, "scale_s": noise.scale_s, "scale_n": noise.scale_n},
+        noise={
+            "kind": noise.kind,
+            "scale_s": noise.scale_s,
+            "scale_n": noise.scale_n,
+            **({} if noise.steps is None else {"steps": noise.steps}),
+        },
         x_s=None if s is None else domain.columns[s],
         seeded=seeded,
         noisy_eigenvalues=minimum.eigenvalues,

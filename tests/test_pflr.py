@@ -38,6 +38,8 @@ def test_public_mean_is_added_to_the_linear_coefficients():
     assert zero.w == functional(WIDE, Budget(1), PLAIN, rng=generator()).w
     shift = ["1/2", 3, -1, 0, 0, 0, 0, "1e1"]
     moved = pflr(WIDE, Budget(1), PLAIN.with_(repair="ball"), shift=shift, rng=generator())
+    assert moved.noise["mean"] == [0.5, 3, -1, 0, 0, 0, 0, 10]
+    assert pflr(WIDE, Budget(1), rng=generator()).noise["mean"] == "the fairness term"
     assert moved.w != pflr(WIDE, Budget(1), PLAIN.with_(repair="ball"), shift=[0] * 8, rng=generator()).w
 
 

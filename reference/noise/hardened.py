@@ -1,8 +1,8 @@
 """Hardened noise: discrete Laplace and discrete Gaussian noise on a public grid, from OpenDP's exact samplers.
 
-OpenDP adds an integer, drawn with exact rational arithmetic from the operating system's entropy, to an integer.
-No sum is rounded and every output is possible under every input, so the floating-point attacks of Mironov
-(2012) have nothing to look at.  Proofs of what the noise gives: ``docs/proofs/hardened.md``.
+OpenDP adds a big integer, drawn in exact rational arithmetic from a cryptographic generator, to an integer, and
+casts the sum to 64 bits by saturation.  No sum is rounded and every output is possible under every input, so the
+floating-point attacks of Mironov (2012) have nothing to look at.  Proofs: ``docs/proofs/hardened.md``.
 """
 
 from __future__ import annotations
