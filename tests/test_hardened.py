@@ -336,7 +336,7 @@ def test_scale_of_hardened_noise_is_the_stated_one(kind):
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 def test_shape_of_hardened_noise_is_the_stated_one(kind):
-    """Kolmogorov-Smirnov at 1e-6; finds the other shape with the same variance, 0.06 away, with power over 0.9999."""
+    """Kolmogorov-Smirnov at 1e-6; finds the other shape, 0.06 away at equal variance, with power over 0.9999."""
     values = drawn(kind, 33.25, count=16_000)
     laplace, gaussian = stats.laplace(0, 33.25), stats.norm(0, 33.25)
     right = laplace if kind == "laplace" else gaussian
@@ -448,6 +448,14 @@ def test_command_line_refuses_a_seed_with_hardened_noise(command):
     assert done.stderr.splitlines()[-1].startswith("error: ")
     assert "hardened" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["lr", "no_privacy"])
+def test_baselines_have_no_noise_to_harden(name):
+    chosen = MECHANISMS[name].readings
+    plain, same = (MECHANISMS[name].run(RECORDS, None, r) for r in (chosen, chosen.with_(noise="hardened")))
+    assert plain == same
+    assert "noise" not in plain.readings
 
 
 def test_drawing_hardened_noise_from_a_generator_is_refused():
