@@ -174,6 +174,10 @@ def test_change_of_the_computed_coefficients_obeys_the_bounds(
     assert sum(change) <= widened_l1(l1, setting, size, RELEASE_STEPS).upper <= l1.upper + l1_slack(public)
     squared = widened_l2_squared(l2, setting, size, RELEASE_STEPS).upper
     assert sum(c * c for c in change) <= squared <= with_l2_slack(l2.upper, public)
+    # two scales, as Algorithms 1 and 3 have them
+    weights = [Fraction(1, 3) if inside else Fraction(2) for inside in public.contains(0)]
+    loss = widened_l1(exact_l1(setting, Fraction(1, 3), Fraction(2)), setting, sum(weights), RELEASE_STEPS)
+    assert sum(w * c for w, c in zip(weights, change, strict=True)) <= loss.upper
 
 
 def test_change_of_the_computed_coefficients_needs_the_slack():
@@ -395,6 +399,22 @@ def test_support_check_sees_that_numpy_noise_is_not_on_the_grid():
     values = np.array([Fraction(1, 3)] * 100, dtype=object)
     noisy = NumpySampler(np.random.default_rng(0), True).add(values, Noise.uniform("laplace", 7.5, 100))
     assert any((v * RELEASE_STEPS).denominator > 1 for v in noisy)
+
+
+def test_numpy_noise_shows_the_value_it_was_added_to_and_hardened_noise_does_not():
+    """Near 0, noise of scale 2^20 on 0 has fine bits that noise on 2^20 cannot have."""
+    scale, steps = 2.0**20, 2**33
+    share = {}
+    for name in ("numpy", "hardened"):
+        noise = Noise.uniform("laplace", scale, VALUES, RELEASE_STEPS if name == "hardened" else None)
+        for value in (0, 2**20):
+            sampler = HardenedSampler() if name == "hardened" else NumpySampler(np.random.default_rng(3), True)
+            noisy = sampler.add(np.array([Fraction(value)] * VALUES, dtype=object), noise)
+            near = [v for v in noisy if abs(v) < 2**14]
+            assert len(near) > 5
+            share[name, value] = sum((v * steps).denominator > 1 for v in near) / len(near)
+    assert share["numpy", 0] > 0.5 > share["numpy", 2**20] == 0
+    assert share["hardened", 0] == share["hardened", 2**20] == 0
 
 
 def test_released_coefficients_are_floats_on_the_grid():
