@@ -43,7 +43,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the readings of the paper."""
     group = parser.add_argument_group("readings of the paper")
     group.add_argument(
-        "--fairness", choices=FAIRNESS, help="fairness term (absolute for pdfc and adfc, else none)"
+        "--fairness", choices=FAIRNESS, help="fairness term (absolute for pdfc, adfc and pflr, else none)"
     )
     group.add_argument("--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)")
     group.add_argument("--tau", default="0", help="the paper's tau; matters in `separate` only (0)")
