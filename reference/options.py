@@ -64,7 +64,9 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         help="when the noisy objective has no minimum; the paper has no such step (shift_and_trim)",
     )
     group.add_argument("--ball-radius", default="10", metavar="R", help="radius of --repair ball (10)")
-    group.add_argument("--noise", choices=NOISE_SOURCES, default="numpy", help="sampler (numpy)")
+    group.add_argument(
+        "--noise", choices=NOISE_SOURCES, default="numpy", help="sampler; hardened is for releases (numpy)"
+    )
     group.add_argument(
         "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
     )
