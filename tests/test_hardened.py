@@ -260,7 +260,12 @@ def discrete_delta(shifts: tuple[int, ...], scales: tuple[float, ...], epsilon: 
 
 @pytest.mark.parametrize(
     ("shifts", "scales", "epsilon"),
-    [((4000,), (4000.0,), 1.0), ((1500,), (5000.0,), 0.3), ((300, 100), (200.0, 230.0), 2.0)],
+    [
+        ((4000,), (4000.0,), 1.0),
+        ((1500,), (5000.0,), 0.3),
+        ((1500,), (5000.0,), 1e-9),
+        ((300, 100), (200.0, 230.0), 2.0),
+    ],
 )
 def test_discrete_gaussian_lies_in_its_enclosure(shifts, scales, epsilon):
     true = discrete_delta(shifts, scales, epsilon)
@@ -518,6 +523,12 @@ def test_opendp_is_loaded_for_hardened_noise_only():
         "sys.exit('opendp' not in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_lower_end_of_a_shift_below_the_roundings_is_zero():
+    setting, tiny = Setting(1, "none"), Supremum.exactly(Fraction(1, 10**30))
+    assert widened_l2_squared(tiny, setting, Fraction(2), RELEASE_STEPS).lower == 0
+    assert widened_l1(tiny, setting, Fraction(2), RELEASE_STEPS).lower == 0
 
 
 def test_data_change_follows_the_fairness_weight():
