@@ -21,13 +21,17 @@ from reference.options import (
     add_budget_options,
     add_data_options,
     add_output_options,
+    add_private_metrics_option,
     add_reading_options,
     budget_from,
+    check_noise_options,
     emit,
+    private_epsilon_from,
     readings_from,
     records_from,
     run_command,
 )
+from reference.private_metrics import NoisyMetric
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
         "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"
     )
     add_budget_options(fit)
+    add_private_metrics_option(fit)
     add_data_options(fit)
     add_reading_options(fit)
     add_output_options(fit)
@@ -58,6 +63,8 @@ def parser() -> argparse.ArgumentParser:
 def fit(argv: Sequence[str] | None) -> int:
     """Run ``fit``."""
     options = parser().parse_args(argv)
+    check_noise_options(options)
+    private_epsilon = private_epsilon_from(options)
     names = list(MECHANISMS) if "all" in options.mechanism else list(dict.fromkeys(options.mechanism))
     records = records_from(options)
     dimension = records.domain.dimension
@@ -82,6 +89,7 @@ def fit(argv: Sequence[str] | None) -> int:
             test_share=options.test_share,
             x_s=options.x_s,
             rng=options.seed,
+            private_epsilon=private_epsilon,
         )
         for spec, budget, readings in plans
     ]
@@ -136,6 +144,33 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
         yield "The repair (minimum of an indefinite objective) is no step of the paper."
     for result in results:
         yield from _spent(result)
+        yield from _private_metrics(result)
+
+
+def _private_metrics(result: Evaluation) -> Iterator[str]:
+    """Yield the metrics that have noise of their own, with what all of it spends."""
+    private, name = result.private, result.releases[0].mechanism
+    if private is None:
+        return
+    for metrics in private.metrics:
+        if metrics is None:
+            yield f"{name}: private metrics: none, as there is no w"
+            continue
+        parts = [f"accuracy {_with_interval(metrics.accuracy)}"]
+        if metrics.risk_difference is not None:
+            parts.append(f"risk difference {_with_interval(metrics.risk_difference)}")
+        level = f"significance {float(metrics.significance):g}"
+        yield f"{name}: private metrics ({_short(metrics.privacy.epsilon)}, 0): {', '.join(parts)}; {level}"
+    where = "the training records: both budgets add up" if private.same_records else "held-out records"
+    for kind, total in (("published", private.published), ("exact", private.exact)):
+        if total is not None:
+            spent = f"({_short(decimal_above(total.epsilon, 6))}, {_short(total.delta)})"
+            yield f"{name}: fits and private metrics, on {where}, compose to {spent} ({kind})"
+
+
+def _with_interval(metric: NoisyMetric) -> str:
+    estimate = "-" if metric.estimate is None else f"{metric.estimate:.4f}"
+    return f"{estimate} in [{metric.lower:.4f}, {metric.upper:.4f}]"
 
 
 def _spent(result: Evaluation) -> Iterator[str]:

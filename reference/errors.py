@@ -233,3 +233,15 @@ class NoPublishedBoundError(ReadingError):
 
 class UnknownDataError(ParameterError):
     """No data set of this name; the message lists the known ones."""
+
+
+class SeededHardenedNoiseError(ParameterError):
+    """A seed or a generator was given to hardened noise, which takes the operating system's entropy only."""
+
+
+class GridError(ParameterError):
+    """Something does not fit on the grid of hardened noise: inexact moments, or numbers beyond 64 bits."""
+
+
+class HardenedNoiseMissingError(InputError):
+    """OpenDP, which hardened noise comes from, is not installed."""

@@ -6,11 +6,12 @@ import argparse
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from reference.budgets import Budget, SplitBudget, parse_delta, parse_epsilon
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load
 from reference.domain import NORMS
-from reference.errors import InputError, ReadingError
+from reference.errors import InputError, ReadingError, SeededHardenedNoiseError
 from reference.files import write_whole
 from reference.mechanisms import MechanismSpec
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
@@ -42,7 +43,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the readings of the paper."""
     group = parser.add_argument_group("readings of the paper")
     group.add_argument(
-        "--fairness", choices=FAIRNESS, help="fairness term (absolute for pdfc and adfc, else none)"
+        "--fairness", choices=FAIRNESS, help="fairness term (absolute for pdfc, adfc and pflr, else none)"
     )
     group.add_argument("--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)")
     group.add_argument("--tau", default="0", help="the paper's tau; matters in `separate` only (0)")
@@ -63,7 +64,9 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         help="when the noisy objective has no minimum; the paper has no such step (shift_and_trim)",
     )
     group.add_argument("--ball-radius", default="10", metavar="R", help="radius of --repair ball (10)")
-    group.add_argument("--noise", choices=NOISE_SOURCES, default="numpy", help="sampler (numpy)")
+    group.add_argument(
+        "--noise", choices=NOISE_SOURCES, default="numpy", help="sampler; hardened is for releases (numpy)"
+    )
     group.add_argument(
         "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
     )
@@ -81,6 +84,27 @@ def add_budget_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--delta", metavar="D", help=f"total delta, Gaussian mechanisms only ({PAPER_DELTA})")
     group.add_argument("--delta-s", metavar="D", help="part for the monomials with w_s")
     group.add_argument("--delta-n", metavar="D", help="part for the other monomials")
+
+
+def add_private_metrics_option(parser: argparse.ArgumentParser) -> None:
+    """Add the budget of published metrics."""
+    parser.add_argument(
+        "--private-metrics",
+        metavar="EPSILON",
+        help="also release accuracy and risk difference with noise of their own, EPSILON for each release",
+    )
+
+
+def private_epsilon_from(options: argparse.Namespace) -> Fraction | None:
+    """Return the epsilon of published metrics, or None."""
+    given = options.private_metrics
+    return None if given is None else parse_epsilon("private_metrics", given)
+
+
+def check_noise_options(options: argparse.Namespace) -> None:
+    """Raise unless the seed goes with the sampler."""
+    if options.noise == "hardened" and options.seed is not None:
+        raise SeededHardenedNoiseError("seed", options.seed, "left out with --noise hardened, which takes no seed")
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:

@@ -35,7 +35,7 @@ class Release:
     readings : dict
         All readings, those of the domain included.
     noise : dict
-        `kind`, `scale_s`, `scale_n`: public.
+        `kind`, `scale_s`, `scale_n`; hardened noise: `steps` of the grid per unit; `pflr`: `mean`.  All public.
     x_s : str or None
         The coordinate with a budget of its own.
     seeded : bool
