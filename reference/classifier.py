@@ -556,6 +556,60 @@ class RelaxedFunctionalMechanismClassifier(_Classifier):
         self.release_ledger = release_ledger
 
 
+class PFLRClassifier(_Classifier):
+    """PFLR*: the functional mechanism with the fairness term of the data as the mean of its noise.
+
+    Thin over :func:`reference.mechanisms.pflr`, which says what is uncertain: its epsilon is only claimed.
+    Parameters and attributes, `n_features_in_` and `feature_names_in_` among them, are those of
+    :class:`FunctionalMechanismClassifier`; `fairness` decides the mean.
+    """
+
+    _mechanism = "pflr"
+
+    def __init__(
+        self,
+        *,
+        epsilon: RealLike | None = None,
+        fairness: str = "absolute",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        adjacency: str = "replace_one",
+        sensitivity: str | RealLike = "published",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        noise: str = "numpy",
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        release_ledger: ReleaseLedger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.adjacency = adjacency
+        self.sensitivity = sensitivity
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.noise = noise
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+        self.random_state = random_state
+        self.release_ledger = release_ledger
+
+
 class NoPrivacyClassifier(_Classifier):
     """The paper's No-Privacy: the approximate objective without noise.  Not private.
 

@@ -21,6 +21,7 @@ from reference.accounting.statements import (
     published_adfc,
     published_functional,
     published_pdfc,
+    published_pflr,
     published_relaxed_functional,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "published_adfc",
     "published_functional",
     "published_pdfc",
+    "published_pflr",
     "published_relaxed_functional",
     "rho_of_pure",
     "zcdp_epsilon",
