@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
 from reference.mechanisms import MechanismSpec
 from reference.noise import RandomSource, generator
 from reference.readings import Readings
+from reference.record_blocks import RecordBlocks, part_of
 from reference.records import Records
 from reference.release import Release
 
@@ -111,7 +113,7 @@ class Evaluation:
 
 def evaluate_splits(
     spec: MechanismSpec,
-    records: Records,
+    records: Records | RecordBlocks,
     budget: Budget | SplitBudget | None,
     readings: Readings,
     *,
@@ -119,13 +121,15 @@ def evaluate_splits(
     test_share: float = 0.2,
     x_s: str | int | None = None,
     rng: RandomSource = None,
+    on_release: Callable[[], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, `splits` times.
 
     Parameters
     ----------
     spec : MechanismSpec
-    records : Records
+    records : Records or RecordBlocks
+        In memory, or read in blocks once or twice for every split.
     budget : Budget, SplitBudget or None
         Spent once per split.
     readings : Readings
@@ -134,6 +138,8 @@ def evaluate_splits(
         Share of the records held out, in [0, 1); 0 trains and measures on all records.
     x_s, rng
         As for the mechanisms.
+    on_release : callable, optional
+        Told after each split.
     """
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
@@ -145,8 +151,8 @@ def evaluate_splits(
     metrics: list[Metrics] = []
     for split in range(splits):
         held_out = _held_out(n, test_share, readings.adjacency, random)
-        train = records.take(np.flatnonzero(~held_out))
-        test = records.take(np.flatnonzero(held_out)) if held_out.any() else train
+        train = part_of(records, ~held_out)
+        test = part_of(records, held_out) if held_out.any() else train
         # a seed gives every split, and every mechanism, a stream of its own
         source = random if isinstance(rng, np.random.Generator) else None
         if seed is not None:
@@ -160,6 +166,8 @@ def evaluate_splits(
                 metrics.append(evaluate(release.w, test))
         assert release.seeded == (seeded and spec.private)
         releases.append(release)
+        if on_release is not None:
+            on_release()
     return Evaluation(tuple(releases), tuple(metrics), seed)
 
 

@@ -33,6 +33,7 @@ from reference.noise import (
 )
 from reference.objective import layout, objective
 from reference.readings import Readings
+from reference.record_blocks import RecordBlocks, in_memory, moments_of
 from reference.records import Records
 from reference.release import Release
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
@@ -334,7 +335,7 @@ class MechanismSpec:
 
     def run(
         self,
-        records: Records,
+        records: Records | RecordBlocks,
         budget: Budget | SplitBudget | None,
         readings: Readings,
         *,
@@ -343,8 +344,8 @@ class MechanismSpec:
     ) -> Release:
         """Run the mechanism on checked records; `budget` is None for the baselines."""
         if self.function is lr:
-            return lr(records, readings)
-        moments = Moments.of(records)
+            return lr(in_memory(records), readings)
+        moments = moments_of(records)
         if not self.private:
             return self.function(moments, readings)
         if self.split_budget:
