@@ -168,6 +168,27 @@ class BoundsFromDataError(InputError):
     """A private mechanism was asked for with bounds that were read from the data."""
 
 
+class MissingExtraError(InputError):
+    """An optional library is not installed.
+
+    Parameters
+    ----------
+    purpose : str
+        What it is needed for.
+    library, extra : str
+        Its name, and the extra of this package that brings it.
+    """
+
+    def __init__(self, purpose: str, library: str, extra: str) -> None:
+        self.purpose = purpose
+        self.library = library
+        self.extra = extra
+        super().__init__(
+            f"{purpose} needs {library}: install the extra `{extra}`, pip install "
+            f"'calibrated-functional-mechanism[{extra}]'"
+        )
+
+
 class ReleaseFileError(InputError):
     """A release file that cannot be read, or that does not fit the domain."""
 

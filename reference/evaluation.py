@@ -121,7 +121,7 @@ def evaluate_splits(
     test_share: float = 0.2,
     x_s: str | int | None = None,
     rng: RandomSource = None,
-    on_release: Callable[[], None] | None = None,
+    on_release: Callable[[Release, npt.NDArray[np.bool_]], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, `splits` times.
 
@@ -139,7 +139,7 @@ def evaluate_splits(
     x_s, rng
         As for the mechanisms.
     on_release : callable, optional
-        Told after each split.
+        Told after each split its release, and which records were held out, shape (n,).
     """
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
@@ -167,7 +167,7 @@ def evaluate_splits(
         assert release.seeded == (seeded and spec.private)
         releases.append(release)
         if on_release is not None:
-            on_release()
+            on_release(release, held_out)
     return Evaluation(tuple(releases), tuple(metrics), seed)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from reference.datasets import adult, affairs, compas, german, synthetic, us
 from reference.datasets.source import Source
+from reference.datasets.table_file import ENDINGS
 from reference.domain_file import DomainFile
 from reference.errors import ReadingError, UnknownDataError
 from reference.records import Records
@@ -89,7 +90,9 @@ def shipped_domain(name: str, choices: Encoding | None = None, *, dimension: int
 
 def _sized(name: str, chosen: Encoding, records: int | None, dimension: int | None, seed: int) -> Source:
     if name not in SOURCES:
-        raise UnknownDataError("data", name, "one of " + ", ".join(SOURCES))
+        raise UnknownDataError(
+            "data", name, "one of " + ", ".join(SOURCES) + ", or a file ending in " + ", ".join(ENDINGS)
+        )
     extra = int(chosen.intercept) + int(chosen.keep_group)
     attributes = None if dimension is None else dimension - extra
     if attributes is not None and attributes < 1:
