@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reference.budgets import Budget, SplitBudget, parse_delta, parse_epsilon
-from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain
+from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import ENDINGS, ROWS_READ, is_table_file, open_table
 from reference.domain import NORMS
@@ -160,6 +160,8 @@ def data_from(options: argparse.Namespace, on_block: Callable[[int], None] | Non
     """
     if is_table_file(options.data):
         return _file_data(options, on_block)
+    if options.data not in SOURCES:
+        raise unknown_data(options.data)
     for name in ("label", "group", "domain_file"):
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), f"left out for {options.data}, whose domain is known")

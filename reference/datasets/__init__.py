@@ -88,11 +88,14 @@ def shipped_domain(name: str, choices: Encoding | None = None, *, dimension: int
     return _laid_out(_sized(name, chosen, None, dimension, 0), chosen)
 
 
+def unknown_data(name: str) -> UnknownDataError:
+    """Return the error for a name that is no data set."""
+    return UnknownDataError("data", name, f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}")
+
+
 def _sized(name: str, chosen: Encoding, records: int | None, dimension: int | None, seed: int) -> Source:
     if name not in SOURCES:
-        raise UnknownDataError(
-            "data", name, "one of " + ", ".join(SOURCES) + ", or a file ending in " + ", ".join(ENDINGS)
-        )
+        raise unknown_data(name)
     extra = int(chosen.intercept) + int(chosen.keep_group)
     attributes = None if dimension is None else dimension - extra
     if attributes is not None and attributes < 1:
