@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reference.domain import Domain
-from reference.errors import EmptyDataError
+from reference.errors import EmptyDataError, UnreadableFileError
 from reference.moments import Moments
 from reference.records import BLOCK_ROWS, Records
 
@@ -109,6 +109,10 @@ class RecordBlocks:
             if size > KEPT_BYTES:
                 kept = None
             yield part
+        if self._seen.count not in (None, count):
+            raise UnreadableFileError(
+                f"the file changed while it was read: {self._seen.count} records, then {count}"
+            )
         self._seen.count, self._seen.kept = count, kept
 
 

@@ -16,6 +16,7 @@ from reference import datasets
 from reference.attributes import Numeric
 from reference.datasets import Encoding, compas, german, us
 from reference.datasets.source import CsvSource, check_sha256, data_folder
+from reference.domain_file import load_domain_file
 from reference.errors import (
     ChecksumError,
     DataError,
@@ -275,3 +276,38 @@ def test_other_file_under_the_same_name_is_refused(
 def test_checksum_of_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError):
         check_sha256(tmp_path, "0" * 64)
+
+
+# --- Pages ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in datasets.SOURCES if name != "synthetic"])
+def test_page_of_a_data_set_names_every_column_with_its_bounds(name: str) -> None:
+    page = (ROOT / "docs" / "data" / f"{name}.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| ")]
+    described = {column.strip(): row for row in rows for column in row[0].split(",")}
+    declared = datasets.SOURCES[name].domain_file("ordinal")
+    for attribute in declared.attributes:
+        assert attribute.name in described
+        if isinstance(attribute, Numeric):
+            bounds = f"{attribute.lower:,.0f} to {attribute.upper:,.0f}" + (", clipped" if attribute.clip else "")
+            assert bounds in [cell.strip() for cell in described[attribute.name]]
+    for marker in (declared.label, declared.group):
+        assert marker is not None
+        assert f"`{marker.name}`" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_of_a_data_set_states_the_tested_rates(name: str) -> None:
+    page = (ROOT / "docs" / "data" / f"{name}.md").read_text(encoding="utf-8")
+    found, numbers = DOCUMENTED[name], set(re.findall(r"\d[\d,]*\.?\d*", page))
+    for rate in (found.male, found.positive, found.positive_male, found.positive_female, found.risk_difference):
+        assert {f"{rate:.4f}", f"{rate:.2f}"} & {number.rstrip(".,") for number in numbers}
+
+
+def test_example_of_the_book_is_a_domain_file(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
+    (tmp_path / "domain.json").write_text(page.split("```json\n")[1].split("```")[0], encoding="utf-8")
+    domain = load_domain_file(tmp_path / "domain.json").domain
+    assert domain.columns == ("age", "gain", "school", "colour=red", "colour=green", "colour=blue")
+    assert (domain.label, domain.group) == ("rich", "male")

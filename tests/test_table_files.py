@@ -428,6 +428,16 @@ def test_large_file_never_has_more_than_a_few_blocks_in_memory(
     assert most <= 4
 
 
+def test_file_that_changes_between_two_passes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks_module, "KEPT_BYTES", 0)
+    path = csv_file(tmp_path, HEADER + ROWS)
+    blocks = record_blocks(open_table(path), DECLARED)
+    assert len(blocks) == blocks.moments().n == 3
+    csv_file(tmp_path, HEADER + ROWS + ROWS)
+    with pytest.raises(UnreadableFileError, match="changed while it was read: 3 records, then 6"):
+        blocks.moments()
+
+
 def test_metrics_of_blocks_are_those_of_the_definitions(large: Path) -> None:
     records = read(large)
     assert records.z is not None
