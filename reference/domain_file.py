@@ -37,6 +37,8 @@ SCHEMA = "domain_v1"
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 """How a number is written in a text file."""
 
+NUMBER_CHARACTERS = frozenset("0123456789+-.eE ")
+
 
 @dataclass(frozen=True)
 class Marker:
@@ -311,9 +313,12 @@ def load_domain_file(path: str | Path) -> DomainFile:
 
 def numbers_of(name: str, values: Sequence[Any]) -> Any:
     """Return a column as finite numbers, shape (n,); texts are decimal numbers and nothing else."""
-    for row, value in enumerate(values):
-        if isinstance(value, str) and not NUMBER.fullmatch(value):
-            raise NotANumberError("not a number", row=row, column=name, value=value)
+    written = set().union(*(value for value in values if isinstance(value, str)))
+    if not written <= NUMBER_CHARACTERS:
+        # Python's own conversion would take 1_000, inf, and digits of other scripts
+        for row, value in enumerate(values):
+            if isinstance(value, str) and not NUMBER.fullmatch(value):
+                raise NotANumberError("not a number", row=row, column=name, value=value)
     return as_numbers(name, values)
 
 

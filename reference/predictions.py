@@ -54,8 +54,9 @@ def prediction_lines(
 
 
 def release_document(release: Release, declared: DomainFile) -> dict[str, Any]:
-    """Return a release with the domain that it belongs to: both are public."""
-    return {**release.to_json(), "domain": declared.to_json()}
+    """Return a release with the domain that it belongs to; the w of a baseline is marked as not private."""
+    stated = release.privacy.published is not None or release.privacy.exact is not None
+    return {**release.to_json(), **({} if stated else {"note": NOT_PRIVATE}), "domain": declared.to_json()}
 
 
 def load_release(path: str | Path) -> tuple[Release, DomainFile | None]:

@@ -311,6 +311,21 @@ def test_documented_file_is_read_by_its_printed_domain(
     assert [document["mechanism"] for document in json.loads(out)] == ["pdfc", "no_privacy"]
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["us", "german", "compas"])
+def test_mechanisms_run_on_documented_data(run: Run, documented: Callable[[str], Records], name: str) -> None:
+    records = documented(name)
+    # the largest file once, to save time
+    mechanisms = ["pdfc"] if name == "us" else list(MECHANISMS)
+    code, out, err = run("fit", "--data", name, "--mechanism", *mechanisms, "--format", "json")
+    assert (code, err) == (EXIT_FINE, "")
+    found = json.loads(out)
+    for document in [found] if name == "us" else found:
+        assert len(document["w"]) == records.domain.dimension
+        assert 0 <= document["metrics"]["accuracy"]["mean"] <= 1
+        assert document["metrics"]["risk_difference"]["mean"] is not None
+
+
 # --- Releases and predictions --------------------------------------------------------------------------------
 
 
@@ -346,6 +361,14 @@ def test_release_and_predictions_are_written_and_used(run: Run, files: Path) -> 
         assert [row["prediction"] for row in rows_of(out)] == [row["prediction"] for row in made]
     assert run("predict", "--release", "release.json", "--data", "people.csv", "--out", "new.csv")[1] == ""
     assert (files / "new.csv").read_text(encoding="utf-8") == out
+
+
+@pytest.mark.parametrize("mechanism", ["lr", "no_privacy"])
+def test_release_of_a_baseline_is_marked(run: Run, mechanism: str, tmp_path: Path) -> None:
+    run("fit", *SMALL, "--mechanism", mechanism, "--release", "baseline.json")
+    run("fit", *SMALL, "--mechanism", "pdfc", "--release", "private.json")
+    notes = [json.loads((tmp_path / name).read_text()).get("note") for name in ("baseline.json", "private.json")]
+    assert notes == [NOT_PRIVATE, None]
 
 
 def test_predict_needs_neither_label_nor_group(run: Run, files: Path) -> None:

@@ -428,6 +428,17 @@ def test_large_file_never_has_more_than_a_few_blocks_in_memory(
     assert most <= 4
 
 
+def test_parquet_is_not_fetched_as_a_whole(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    columns = {name: random.random(200_000) for name in ("a", "b", "c")}
+    path = parquet_file(tmp_path, columns, row_group_size=10_000)
+    before = pyarrow.total_allocated_bytes()
+    held = [pyarrow.total_allocated_bytes() - before for _ in open_table(path).blocks(["a", "b", "c"], 10_000)]
+    assert len(held) == 20
+    # a row group is a twentieth of the file
+    assert max(held) < path.stat().st_size / 4
+
+
 def test_file_that_changes_between_two_passes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks_module, "KEPT_BYTES", 0)
     path = csv_file(tmp_path, HEADER + ROWS)

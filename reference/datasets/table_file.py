@@ -237,7 +237,8 @@ class ParquetTable(TableFile):
 
         record = 1
         try:
-            with parquet.ParquetFile(self.path) as file:
+            # pre-buffering would fetch the whole file before the first batch
+            with parquet.ParquetFile(self.path, pre_buffer=False) as file:
                 for batch in file.iter_batches(batch_size=rows, columns=list(names)):
                     columns = {name: batch.column(name).to_pylist() for name in names}
                     if batch.num_rows:
