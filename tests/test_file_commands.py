@@ -634,3 +634,57 @@ def test_library_calls_show_nothing(capsys: pytest.CaptureFixture[str], affairs:
 
     pdfc(Moments.of(affairs), SplitBudget.equal(1), rng=1)
     assert capsys.readouterr() == ("", "")
+
+
+# --- Corners -------------------------------------------------------------------------------------------------
+
+
+def test_check_says_in_words_what_it_found(run: Run, files: Path) -> None:
+    marked = json.loads(json.dumps(DOMAIN))
+    marked["attributes"][0]["from_data"] = True
+    (files / "marked.json").write_text(json.dumps(marked), encoding="utf-8")
+    code, out, _ = run("domain", "--check", "marked.json", "--data", "people.parquet")
+    assert code == EXIT_FINE
+    assert "READ FROM THE DATA: age" in out
+    assert "all 300 records are inside" in out
+    assert "READ FROM THE DATA" not in run("domain", "--check", "domain.json")[1]
+
+
+@pytest.mark.usefixtures("files")
+def test_describe_refuses_a_label_that_is_no_column(run: Run) -> None:
+    code, out, err = run("domain", "--describe", "--data", "people.csv", "--label", "wage")
+    assert (code, out) == (EXIT_USAGE, "")
+    assert "there is no such column (file people.csv, column 'wage')" in err
+
+
+def test_describe_passes_over_values_that_are_no_bounds(run: Run, files: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1.5, float("nan"), float("inf"), 4.0], "b": [2, 2, 2, 2], "y": [1, 0, 1, 0]})
+    frame.to_parquet(files / "odd.parquet")
+    _, out, _ = run("domain", "--describe", "--data", "odd.parquet", "--label", "y", "--bounds-from-data")
+    a, b = json.loads(out)["attributes"]
+    assert (a["lower"], a["upper"]) == (1.5, 4)
+    # one value gives no two bounds
+    assert b == {"name": "b", "kind": "numeric", "lower": None, "upper": None}
+
+
+def test_predict_refuses_an_empty_block(run: Run, files: Path) -> None:
+    run(*FIT, "people.csv", "--release", "release.json")
+    code, _, err = run("predict", "--release", "release.json", "--data", "people.csv", "--block-rows", "0")
+    assert (code, err) == (EXIT_USAGE, "error: block_rows must be at least 1, not 0\n")
+    assert "release.json" in listing(files)
+
+
+def test_file_without_a_group_has_no_risk_difference(run: Run, files: Path) -> None:
+    (files / "ungrouped.json").write_text(
+        json.dumps({**{key: DOMAIN[key] for key in ("schema", "attributes", "label")}, "ignore": ["sex"]}),
+        encoding="utf-8",
+    )
+    arguments = ("fit", "--data", "people.csv", "--domain", "ungrouped.json", "--format", "json")
+    assert "'none' for a domain that declares no group" in run(*arguments, "--mechanism", "pdfc")[2]
+    code, out, err = run(*arguments, "--mechanism", "functional", "--splits", "2", "--block-rows", "64")
+    assert (code, err) == (EXIT_FINE, "")
+    metrics = json.loads(out)["metrics"]
+    assert metrics["risk_difference"] == {"mean": None, "std": None}
+    assert metrics["accuracy"]["mean"] is not None
