@@ -85,6 +85,8 @@ class DataError(InputError):
         The file it was read from.
     row : int, optional
         Position of the record, counted from 0 (for a file: the line, counted from 1).
+    record : int, optional
+        Position of the record in its file, counted from 1 without the header; the message calls it the row.
     column : str, optional
         Name of the attribute.
     value : object, optional
@@ -97,12 +99,14 @@ class DataError(InputError):
         *,
         file: str | None = None,
         row: int | None = None,
+        record: int | None = None,
         column: str | None = None,
         value: Any = None,
     ) -> None:
         self.problem = problem
         self.file = file
         self.row = row
+        self.record = record
         self.column = column
         self.value = value
         super().__init__(self._message())
@@ -111,6 +115,7 @@ class DataError(InputError):
         line_or_row = "line" if self.file is not None else "row"
         facts = [
             None if self.file is None else f"file {self.file}",
+            None if self.record is None else f"row {self.record}",
             None if self.row is None else f"{line_or_row} {self.row}",
             None if self.column is None else f"column {self.column!r}",
             None if self.value is None else f"value {self.value!r}",
@@ -175,12 +180,78 @@ class UnreadableFileError(DataError):
     """A file exists but cannot be read as what it should be."""
 
 
+class ColumnTypeError(DataError):
+    """A column of a typed file holds another kind of value than the domain declares."""
+
+
+class ChecksumError(DataError):
+    """A file of a named data set is not the one whose domain and counts are documented."""
+
+
 class MissingDataError(DataError):
     """A data set is not there; the message says which path was looked at and how to get it."""
 
 
 class DomainMismatchError(InputError):
     """Moments of different domains were added, or records met a domain that is not theirs."""
+
+
+class DomainFileError(InputError):
+    """A domain file that cannot be read, or that declares what it may not.
+
+    Parameters
+    ----------
+    problem : str
+    file : str, optional
+    place : str, optional
+        Where in the document, such as ``attributes[2].lower``.
+    line : int, optional
+        Counted from 1; known when the text is no JSON.
+    """
+
+    def __init__(
+        self, problem: str, *, file: str | None = None, place: str | None = None, line: int | None = None
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.place = place
+        self.line = line
+        facts = [
+            None if file is None else f"file {file}",
+            None if line is None else f"line {line}",
+            None if place is None else f"at {place}",
+        ]
+        where = ", ".join(fact for fact in facts if fact is not None)
+        super().__init__(f"domain file: {problem}" + (f" ({where})" if where else ""))
+
+
+class BoundsFromDataError(InputError):
+    """A private mechanism was asked for with bounds that were read from the data."""
+
+
+class MissingExtraError(InputError):
+    """An optional library is not installed.
+
+    Parameters
+    ----------
+    purpose : str
+        What it is needed for.
+    library, extra : str
+        Its name, and the extra of this package that brings it.
+    """
+
+    def __init__(self, purpose: str, library: str, extra: str) -> None:
+        self.purpose = purpose
+        self.library = library
+        self.extra = extra
+        super().__init__(
+            f"{purpose} needs {library}: install the extra `{extra}`, pip install "
+            f"'calibrated-functional-mechanism[{extra}]'"
+        )
+
+
+class ReleaseFileError(InputError):
+    """A release file that cannot be read, or that does not fit the domain."""
 
 
 class ParameterError(InputError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,7 @@ from reference.mechanisms import MechanismSpec
 from reference.noise import RandomSource, generator
 from reference.private_metrics import PrivateMetrics, composed, private_metrics
 from reference.readings import Readings
+from reference.record_blocks import RecordBlocks, in_memory, part_of
 from reference.records import Records
 from reference.release import Release
 
@@ -161,7 +162,7 @@ def _private_evaluation(
 
 def evaluate_splits(
     spec: MechanismSpec,
-    records: Records,
+    records: Records | RecordBlocks,
     budget: Budget | SplitBudget | None,
     readings: Readings,
     *,
@@ -170,13 +171,15 @@ def evaluate_splits(
     x_s: str | int | None = None,
     rng: RandomSource = None,
     private_epsilon: Fraction | None = None,
+    on_release: Callable[[Release, npt.NDArray[np.bool_]], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, `splits` times.
 
     Parameters
     ----------
     spec : MechanismSpec
-    records : Records
+    records : Records or RecordBlocks
+        In memory, or read in blocks once or twice for every split.
     budget : Budget, SplitBudget or None
         Spent once per split.
     readings : Readings
@@ -187,6 +190,8 @@ def evaluate_splits(
         As for the mechanisms.
     private_epsilon : Fraction, optional
         Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+    on_release : callable, optional
+        Told after each split its release, and which records were held out, shape (n,).
     """
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
@@ -199,8 +204,8 @@ def evaluate_splits(
     private: list[PrivateMetrics | None] = []
     for split in range(splits):
         held_out = _held_out(n, test_share, readings.adjacency, random)
-        train = records.take(np.flatnonzero(~held_out))
-        test = records.take(np.flatnonzero(held_out)) if held_out.any() else train
+        train = part_of(records, ~held_out)
+        test = part_of(records, held_out) if held_out.any() else train
         # a seed gives every split, and every mechanism, a stream of its own
         source = noise_of_metrics = random if isinstance(rng, np.random.Generator) else None
         if seed is not None:
@@ -218,6 +223,8 @@ def evaluate_splits(
             private.append(_measured(release, test, private_epsilon, readings, noise_of_metrics))
         assert release.seeded == (seeded and spec.private)
         releases.append(release)
+        if on_release is not None:
+            on_release(release, held_out)
     together = None
     if private_epsilon is not None:
         spent = PrivacyStatement(private_epsilon, Fraction(0), readings.adjacency, ("T1",))
@@ -226,11 +233,13 @@ def evaluate_splits(
 
 
 def _measured(
-    release: Release, test: Records, epsilon: Fraction, readings: Readings, rng: RandomSource
+    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: RandomSource
 ) -> PrivateMetrics | None:
     if release.w is None:
         return None
-    return private_metrics(release.w, test, epsilon, adjacency=readings.adjacency, noise=readings.noise, rng=rng)
+    return private_metrics(
+        release.w, in_memory(test), epsilon, adjacency=readings.adjacency, noise=readings.noise, rng=rng
+    )
 
 
 def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Generator) -> npt.NDArray[np.bool_]:

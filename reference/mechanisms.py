@@ -35,6 +35,7 @@ from reference.noise import (
 from reference.numbers import RealLike, exact
 from reference.objective import layout, objective
 from reference.readings import Readings
+from reference.record_blocks import RecordBlocks, in_memory, moments_of
 from reference.records import Records
 from reference.release import Release
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
@@ -292,7 +293,7 @@ def pflr(
     noisy = sampler.perturb(coefficients, noise)
     # a public mean is added afterwards: to the noise, or to what it was added to, is the same
     minimum = minimise(noisy if mean is None else replace(noisy, values=noisy.values + mean), readings)
-    formula = accounting.published_functional if readings.fairness == "none" else accounting.published_pflr
+    formula = accounting.published_pflr if mean is None else accounting.published_functional
     published = _stated(formula, moments.domain, budget, readings, None)
     release = _release("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
     stated_mean = "the fairness term" if mean is None else mean[: moments.domain.dimension].tolist()
@@ -438,7 +439,7 @@ class MechanismSpec:
 
     def run(
         self,
-        records: Records,
+        records: Records | RecordBlocks,
         budget: Budget | SplitBudget | None,
         readings: Readings,
         *,
@@ -447,10 +448,10 @@ class MechanismSpec:
     ) -> Release:
         """Run the mechanism on checked records; `budget` is None for the baselines."""
         if self.function is lr:
-            return lr(records, readings)
+            return lr(in_memory(records), readings)
         if not self.private:
-            return self.function(Moments.of(records), readings)
-        moments = Moments.of(records, exact=readings.noise == "hardened")
+            return self.function(moments_of(records), readings)
+        moments = moments_of(records, exact=readings.noise == "hardened")
         if self.split_budget:
             return self.function(moments, budget, readings, x_s=x_s, rng=rng)
         return self.function(moments, budget, readings, rng=rng)
