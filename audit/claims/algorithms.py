@@ -1,0 +1,1 @@
+"""Rows on this topic."""
