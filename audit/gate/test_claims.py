@@ -273,7 +273,7 @@ def test_command_prints_the_contracts_json(capsys):
         "needs",
         "status",
     ]
-    assert set(names.split()) <= set(row)
+    assert set(names) <= set(row)
     assert row["status"] == "run"
 
 
