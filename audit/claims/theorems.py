@@ -314,9 +314,7 @@ def theorem_3() -> Finding:
     why="Phi_s holds more than its d-th part of the largest change; only the slack of the published bound hid it",
     repaired="T3.fix, or the smallest Delta_1 of T3",
     advice="with an exact or tightened Delta_1 state T3.fix, never Theorem 3's formula",
-    rerun=(
-        "python -m audit.privacy pdfc --dimension 2 --records 1000 --epsilon-s 10 --epsilon-n 1 --sensitivity exact",
-    ),
+    rerun=("python -m audit.privacy pdfc --dimension 2 --epsilon-s 10 --epsilon-n 1 --sensitivity exact",),
 )
 def theorem_3_exact() -> Finding:
     """Judge two data sets of 1000 records of the unit ball, and enclose the ratios for which the formula holds."""
