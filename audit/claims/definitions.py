@@ -140,7 +140,7 @@ def definition_2() -> Finding:
 
 
 def stretched_densities(width: int) -> dict[str, Any]:
-    """Publish `width` (x + U) for a bit x and U uniform on [0, 1): the density is 1/width, and the bit is plain."""
+    """Publish `width` (x + U) for a bit x and U uniform on [0, 1): of density 1/width, and the bit is plain."""
     supports = {x: (Fraction(width * x), Fraction(width * (x + 1))) for x in (0, 1)}
     density = 1 / (supports[0][1] - supports[0][0])
     disjoint = supports[0][1] <= supports[1][0]
@@ -173,7 +173,8 @@ def bit(probability: Fraction) -> Distribution:
 def single_outputs_tell_nothing(left: Distribution, right: Distribution) -> bool:
     """Tell whether no single output has a probability, and yet an event is sure under one input only.
 
-    The event never happens under the other input.  P(X = t) is at most P(t - h < X <= t) for every h; it is looked at on a grid that holds all ends and atoms.
+    The event never happens under the other input.  P(X = t) is at most P(t - h < X <= t) for every h; it is looked
+    at on a grid that holds all ends and atoms.
     """
     grid = [Fraction(k, 16) for k in range(-16, 49)]
     largest = max(f(t) - f(t - TINY) for f in (left, right) for t in grid)
