@@ -106,9 +106,7 @@ ONE_SIDED = Data.of(record([0], 0, 0), record([1], 0, 1))
     ),
     broken=Control("equal groups, w = 1", lambda: differs_from_the_penalty(EQUAL_GROUPS, [ONE])),
     paper_step="|sum (z_i - zbar) x_i.w| turned into sum |z_i - zbar| x_i.w",
-    why=(
-        "the sum of absolute values is linear in w: it is not 0 for fair w, and it is negative, a reward, for w < 0"
-    ),
+    why=("the sum of absolute values is linear in w: not 0 for fair w, and negative, a reward, for w < 0"),
     repaired="sum (z - zbar) x with the sign of g.w fixed in advance (covariance), or g released apart (separate)",
     advice="do not read the published mechanism as penalising unfairness",
 )
@@ -162,7 +160,7 @@ BALANCED = Data.of(record([1], 0, 0), record(["1/2"], 1, 1), record(["1/2"], 1, 
     null=Control("tau = 0", lambda: penalty_moves_a_feasible_minimum(BALANCED, ZERO)),
     broken=Control("tau = 1/10", lambda: penalty_moves_a_feasible_minimum(BALANCED, Fraction(1, 10))),
     paper_step="f-tilde = f + alpha_1 |g - tau|",
-    why="for tau > 0 the penalty is least at g = tau, not at g = 0: it pulls a fair minimum to the constraint's edge",
+    why="for tau > 0 the penalty is least at g = tau, not at 0: it pulls a fair minimum to the constraint's edge",
     repaired="alpha_1 max(0, |g| - tau); for tau = 0 it is the printed one",
     advice="keep tau = 0",
 )
@@ -245,8 +243,8 @@ def any_less_fair(fairness: str, by: str = "covariance") -> bool:
     broken=Control("sum |z - zbar| x.w (absolute), by |g.w|", lambda: any_less_fair("absolute")),
     paper_step="'Note that w-hat also ensures classification fairness'",
     why=(
-        "the published term pushes every w_e down, whether that helps or not; the signed one pushes g.w down below 0 "
-        "as well; and even with the true penalty, whose |g.w| falls, the risk difference may rise"
+        "the published term pushes every w_e down, whether that helps or not; the signed one pushes g.w down "
+        "below 0 as well; and even with the true penalty, whose |g.w| falls, the risk difference may rise"
     ),
     repaired=(
         "with the true penalty |g.w| (separate) the optimum without noise never has a larger |g.w|; for the risk "
