@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,9 @@ from audit.claims.ledger import NOT_RUN, RUN, committed, differences, row_of, ru
 from audit.claims.registry import Claim, Control, Finding, claims
 from audit.claims.render import as_html, as_text, explain
 from tests.conftest import require_or_skip
+
+OTHER_PAGES = ("audit.claims.analysis", "audit.claims.tables")
+"""Topics whose rows are described on pages of their own."""
 
 DECIDED = [row.id for row in registry.decided()]
 
@@ -305,3 +309,20 @@ def test_explanation_holds_evidence_in_full(stored):
     text = explain(row_of(toy(), always(evidence=evidence), stored))
     assert "exact: 1/3" in text
     assert "39" in text
+
+
+# --- The page ---------------------------------------------------------------------------------------------------
+
+
+def test_page_has_the_verdict_and_the_proof_of_every_row():
+    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    section = page.split("## The rows")[1].split("## ")[0]
+    printed = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.replace(r"\|", "/").split("|")[1:-1]]
+        if len(cells) == 4 and cells[0] not in ("claim", "---"):
+            printed[cells[0]] = cells[1:3]
+    own = [row for row in registry.decided() if row.check.__module__ not in OTHER_PAGES]
+    assert printed == {row.id: [row.verdict, row.proof] for row in own}
+    for row in claims().values():
+        assert not row.is_open or re.search(rf"\b{re.escape(row.id)}\b", section), row.id
