@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from audit.bounds import lower_bound_on_probability, upper_bound_on_probability
-from audit.claims.registry import Control, Evidence, Finding, claim
+from audit.claims.registry import Control, Evidence, Finding, claim, seed
 from audit.claims.tuples import Data, l1_change, record
 from audit.enclosures import written
 from audit.losses import extreme_neighbours
@@ -41,8 +41,6 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 SIGNIFICANCE = 1e-6
 """Chance that any of the bounds of one row is wrong."""
-
-SEED = 20200207
 
 DIGITS = 12
 
@@ -128,7 +126,7 @@ def shares(name: str, sizes: tuple[int, ...], dimensions: tuple[int, ...], draws
     for index, (mechanism, n, d, epsilon) in enumerate(cells):
         data = leading(records, n, d)
         share = share_without_minimum(
-            data, mechanism, epsilon, draws=draws, seed=SEED + index, significance=SIGNIFICANCE / len(cells)
+            data, mechanism, epsilon, draws=draws, seed=seed() + index, significance=SIGNIFICANCE / len(cells)
         )
         low, high = share.bounds
         rows.append(
@@ -161,7 +159,7 @@ def one_dimensional_probability(count: int, epsilon: Fraction) -> Any:
 
 def has_no_minimum_often(records: Records, epsilon: str) -> bool:
     """Tell whether more than one draw in a thousand certainly has no minimum."""
-    share = share_without_minimum(records, "pdfc", epsilon, draws=2000, seed=SEED, significance=SIGNIFICANCE)
+    share = share_without_minimum(records, "pdfc", epsilon, draws=2000, seed=seed(), significance=SIGNIFICANCE)
     return share.bounds[0] > 1e-3
 
 
@@ -190,6 +188,7 @@ ARGMIN_SYMBOLS = (
     repaired="say what is done without a minimum: report it, or one of the repairs of A.fix",
     advice="use a repair that is post-processing; never draw again (A.fix.resample)",
     rerun=("python -m reference fit --data affairs --mechanism pdfc --repair none --epsilon 0.1 --splits 10",),
+    drawn=True,
 )
 def minimum_exists() -> Finding:
     """Enclose the probability in one dimension, and measure it on the embedded data by n, d and epsilon."""
@@ -229,6 +228,7 @@ def embedded() -> Records:
     repaired="as A.argmin",
     advice="as A.argmin",
     rerun=("python -m reference fit --data adult --mechanism pdfc --repair none --epsilon 0.1 --splits 10",),
+    drawn=True,
 )
 def minimum_exists_on_adult() -> Finding:
     """Measure how often there is no minimum on Adult, by n, d and epsilon."""
@@ -469,6 +469,7 @@ def resampling_exceeds(epsilon: Fraction, *, resampled: bool) -> bool:
         "the number of draws stays secret; with the published Delta_1 and one scale the slack pays for it"
     ),
     advice="use shift_and_trim, trim or ball; who draws again must hide the number of draws and pay twice",
+    drawn=True,
 )
 def resampling() -> Finding:
     """Enclose the loss of an event in one dimension, of the number of draws, and measure it in more dimensions."""
@@ -482,7 +483,7 @@ def resampling() -> Finding:
         }
         for epsilon in (Fraction(1, 10), ONE, Fraction(10))
     ]
-    measured = [acceptance(d, epsilon, 200_000, SEED + d) for d in (2, 3, 4) for epsilon in (1.0, 10.0)]
+    measured = [acceptance(d, epsilon, 200_000, seed() + d) for d in (2, 3, 4) for epsilon in (1.0, 10.0)]
     slack = {lemma: sp.expand(symbolic.slack(lemma) - symbolic.d**2 / 8) for lemma in ("L1", "L2")}
     paid = all(sp.expand(value - (symbolic.d - 1) / 2) == 0 for value in slack.values())
     evidence = {
@@ -721,13 +722,16 @@ def scaling_by_the_maximum() -> Finding:
             "loss/epsilon": str(scaling_loss(count)),
             "with the public bound 2": str(scaling_loss(count, Fraction(2))),
         }
-        for count in (2, 4, 10, 100, 1000)
+        for count in (2, 4, 5, 10, 100, 1000)
     ]
     evidence = {
-        "raw values, left": with_largest(4, 1).to_json(),
-        "raw values, right": with_largest(4, 2).to_json(),
+        "raw values, left (the fewest that exceed epsilon)": with_largest(5, 1).to_json(),
+        "raw values, right": with_largest(5, 2).to_json(),
         "losses": rows,
         "closed form, loss/epsilon": "(n - 1) (1/4 + 3/32) / (5/4)",
     }
-    grows = all(scaling_loss(n) == (n - 1) * Fraction(11, 32) / Fraction(5, 4) for n in (2, 4, 10, 100, 1000))
+    smallest = scaling_loss(4) <= 1 < scaling_loss(5)
+    grows = smallest and all(
+        scaling_loss(n) == (n - 1) * Fraction(11, 32) / Fraction(5, 4) for n in (2, 4, 10, 100, 1000)
+    )
     return Finding("refuted" if grows and scaling_loses_more(None) else "undecided", "none", evidence)

@@ -15,6 +15,9 @@ VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambigu
 PROOFS = ("right", "wrong", "none")
 NEEDS = ("data", "coq")
 
+SEED = 20200207
+"""Of rows whose evidence is drawn, unless another is asked for."""
+
 TOPICS = ("definitions", "sensitivities", "theorems", "objective", "algorithms", "experiments")
 """Modules of this package that register rows, in the order of the ledger."""
 
@@ -102,6 +105,8 @@ class Claim:
         Of :data:`NEEDS`.
     machine_proof : str or None
         A theorem checked by a proof assistant.
+    drawn : bool
+        Whether evidence is drawn, so that another seed gives other numbers (and the same verdict).
     """
 
     id: str
@@ -121,6 +126,7 @@ class Claim:
     rerun: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     machine_proof: str | None = None
+    drawn: bool = False
     open_for: str = field(default="")
     """Which later work decides an open row."""
 
@@ -143,6 +149,18 @@ class Claim:
 
 
 _CLAIMS: dict[str, Claim] = {}
+_seed = SEED
+
+
+def seed() -> int:
+    """Return the seed of this run, for checks that draw."""
+    return _seed
+
+
+def set_seed(value: int) -> None:
+    """Choose the seed of this process."""
+    global _seed  # noqa: PLW0603
+    _seed = value
 
 
 def claim(
