@@ -309,7 +309,7 @@ def test_command_prints_the_contracts_json(capsys):
     "arguments", [["--claim", "T99"], ["--jobs", "0"], ["--claim", "T1", "--write"], ["--write", "--seed", "1"]]
 )
 def test_command_refuses_bad_input(arguments, capsys):
-    assert main(arguments.split()) == 2
+    assert main(arguments) == 2
     assert "error" in capsys.readouterr().err
 
 
