@@ -15,9 +15,6 @@ VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambigu
 PROOFS = ("right", "wrong", "none")
 NEEDS = ("data", "coq")
 
-SEED = 20200207
-"""Of rows whose evidence is drawn, unless another is asked for."""
-
 TOPICS = ("definitions", "sensitivities", "theorems", "objective", "algorithms", "experiments")
 """Modules of this package that register rows, in the order of the ledger."""
 
@@ -147,6 +144,9 @@ class Claim:
         """Dotted name of the check."""
         return None if self.check is None else f"{self.check.__module__}.{self.check.__qualname__}"
 
+
+SEED = 20200207
+"""Of rows whose evidence is drawn, unless another is asked for."""
 
 _CLAIMS: dict[str, Claim] = {}
 _seed = SEED
