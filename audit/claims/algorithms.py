@@ -385,6 +385,9 @@ WITH_ONE_MORE = Data.of(record([0], 0, 0), record([1], 0, 0))
 CLOSE = Fraction(1, 10**6)
 """Width of the event's window for the quadratic coefficient."""
 
+FAR = Fraction(10**4)
+"""Threshold of the event on w-hat."""
+
 
 def resampling_loss(epsilon: Fraction, *, resampled: bool = True) -> Any:
     """Enclose the loss of one event under Laplace noise calibrated to the exact l1-sensitivity, 5/8.
@@ -402,6 +405,21 @@ def resampling_loss(epsilon: Fraction, *, resampled: bool = True) -> Any:
         accepted = [1 - functions.exp(-interval(q / scale)) / 2 for q in (low, high)]
         loss = loss + functions.log(accepted[1] / accepted[0])
     return loss
+
+
+def resampling_loss_of_w(epsilon: Fraction, threshold: Fraction) -> Any:
+    """Enclose the loss of the event w-hat > W on the published w-hat = -c-hat/(2 q-hat), drawn until q-hat > 0.
+
+    In units of b: P(c-hat < -2qW) = exp(-2qW - c)/2.  Integrated over q > 0 against Laplace noise at 0 and at q'.
+    """
+    functions = interval_functions()
+    exp, w = functions.exp, interval(threshold)
+    scale = l1_change(AT_ZERO, WITH_ONE_MORE, "none") / epsilon
+    c = interval(WITH_ONE_MORE.linear("none")[0] / scale)
+    q = interval(WITH_ONE_MORE.quadratic[0][0] / scale)
+    left = 1 / (1 + 2 * w) / interval(HALF)
+    right = exp(-q) * (1 - exp(-(2 * w - 1) * q)) / (2 * w - 1) + exp(-2 * w * q) / (2 * w + 1)
+    return functions.log(left / (exp(-c) * right / (1 - exp(-q) / 2)))
 
 
 def retry_loss(epsilon: Fraction, retries: int) -> Fraction:
@@ -479,6 +497,7 @@ def resampling() -> Finding:
             "loss of the event": ends(resampling_loss(epsilon)),
             "without resampling": ends(resampling_loss(epsilon, resampled=False)),
             "limit: epsilon + log(2 - exp(-epsilon/5))": ends(limit_of_resampling(epsilon)),
+            "loss of the event w-hat > 10000 on the published w-hat": ends(resampling_loss_of_w(epsilon, FAR)),
             "loss when 10 rejected draws are seen": str(retry_loss(epsilon, 10)),
         }
         for epsilon in (Fraction(1, 10), ONE, Fraction(10))
@@ -496,7 +515,9 @@ def resampling() -> Finding:
         "published Delta_1 minus exact Delta_1 minus d^2/8, at least": {k: str(v) for k, v in slack.items()},
         "so with the published Delta_1, one scale and a secret number of draws the claim stands": paid,
     }
-    refuted = all(resampling_exceeds(epsilon, resampled=True) for epsilon in (Fraction(1, 10), ONE, Fraction(10)))
+    epsilons = (Fraction(1, 10), ONE, Fraction(10))
+    refuted = all(resampling_exceeds(epsilon, resampled=True) for epsilon in epsilons)
+    refuted = refuted and all(lower_end(resampling_loss_of_w(epsilon, FAR)) > epsilon for epsilon in epsilons)
     return Finding("refuted" if refuted and paid else "undecided", "none", evidence)
 
 

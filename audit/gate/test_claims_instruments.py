@@ -23,6 +23,7 @@ from audit.claims.algorithms import (
     one_dimensional_probability,
     reaches_records,
     resampling_loss,
+    resampling_loss_of_w,
     retry_loss,
     same_records,
     share_without_minimum,
@@ -148,6 +149,50 @@ def test_resampling_loss_is_that_of_simulated_draws(epsilon):
         counts.append(below * np.mean(kept <= 0.1))
     expected = float(upper_end(resampling_loss(Fraction(str(epsilon))))) - 0.1 / scale + float(CLOSE) / scale
     assert math.log(counts[0] / counts[1]) == pytest.approx(expected, abs=0.02)
+
+
+def test_resampling_loss_of_w_is_that_of_simulated_draws():
+    rng, scale, threshold = np.random.default_rng(11), 0.625, 2
+    shares = []
+    for c, q in ((0.0, 0.0), (0.5, 0.125)):
+        noise = scale * rng.laplace(size=(2, 4_000_000))
+        kept = q + noise[1] > 0
+        shares.append(np.mean(-(c + noise[0][kept]) / (2 * (q + noise[1][kept])) > threshold))
+    found = resampling_loss_of_w(Fraction(1), Fraction(threshold))
+    assert math.log(shares[0] / shares[1]) == pytest.approx(float(upper_end(found)), abs=0.02)
+
+
+def test_resampling_loss_of_w_grows_to_the_same_limit():
+    limit = 1 + math.log(2 - math.exp(-0.2))
+    found = [float(upper_end(resampling_loss_of_w(Fraction(1), Fraction(10) ** k))) for k in (1, 3, 6)]
+    assert found == sorted(found)
+    assert limit - 1e-5 < found[-1] < limit
+
+
+@pytest.mark.parametrize(("lemma", "holding", "failing"), [("L1", 1, 0), ("L2", 3, 1), ("L3", 1, 0), ("L4", 9, 8)])
+def test_bound_of_a_lemma_holds_and_a_smaller_one_fails(lemma, holding, failing):
+    assert not sensitivities.bound_fails(lemma, holding)
+    assert sensitivities.bound_fails(lemma, failing)
+
+
+@pytest.mark.parametrize("basis", ["matrix", "monomial"])
+@pytest.mark.parametrize("domain", ["unit_box", "unit_ball"])
+@pytest.mark.parametrize("fairness", ["none", "absolute"])
+def test_twice_the_largest_is_the_maximum_over_tuples(basis, domain, fairness):
+    """Random tuples never exceed it; the uniform point of the box or sphere, or a unit vector, reaches it."""
+    rng, d = np.random.default_rng(5), 3
+    x = rng.random((20_000, d))
+    x[0], x[1] = 1.0, np.eye(d)[0]
+    if domain == "unit_ball":
+        x[1:] /= np.maximum(1.0, np.linalg.norm(x[1:], axis=1, keepdims=True))
+        x[0] /= math.sqrt(d)
+    linear = 0.5 + (1.0 if fairness == "absolute" else 0.0)
+    pairs = np.sum((x[:, :, None] * x[:, None, :]) ** 2, axis=(1, 2))
+    if basis == "monomial":
+        pairs = 2 * pairs - np.sum(x**4, axis=1)
+    found = 4 * (linear**2 * np.sum(x**2, axis=1) + pairs / 64)
+    expected = float(sensitivities.twice_the_largest("l2", d, fairness, basis, domain))
+    assert found.max() == pytest.approx(expected, rel=1e-9)
 
 
 def test_retry_loss_is_the_ratio_of_two_geometric_tails():
