@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from audit.symbolic.inequalities import d
+
 Expression: TypeAlias = Any
 
-d = sp.Symbol("d", integer=True, positive=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)
 A, w_s, w_n = sp.symbols("A w_s w_n", positive=True)
 q, t = sp.symbols("q t", nonnegative=True)
@@ -126,15 +127,6 @@ def box_l2_excess(basis: str) -> Expression:
     j = sp.Symbol("j", integer=True, nonnegative=True)
     excess = d * A**2 + d * (A + sp.Rational(1, 4)) + d**2 / 32 - box_l2(basis)
     return sp.expand(excess.subs(d, k + j))
-
-
-def is_positive_from_one(polynomial: Expression) -> bool:
-    """Tell whether a polynomial in d is positive for every real d >= 1, by its coefficients in d - 1.
-
-    Nonnegative coefficients and a positive constant suffice; a False proves nothing.
-    """
-    shifted = sp.Poly(polynomial.subs(d, d + 1), d).all_coeffs()
-    return bool(shifted[-1] > 0 and all(coefficient >= 0 for coefficient in shifted))
 
 
 def alpha_threshold_l1(multiple: int, gain: Expression) -> Expression:
