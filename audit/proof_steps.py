@@ -1,8 +1,8 @@
 """The false steps of the paper's proofs, each with its smallest counterexample, in exact rationals.
 
 Smallest is meant in a stated order.  Where a step speaks of data sets, they are tried by d, then by N, then
-lexicographically: records (x, y, z) with x in {0, 1}^d (unit ball: 0 and the unit vectors), D' differing from D in its
-last record.  Every number is a Fraction; zbar is each data set's own mean.  Proofs and the whole list:
+lexicographically: records (x, y, z) with x in {0, 1}^d (unit ball: 0 and the unit vectors), D' differing from D
+in its last record.  Every number is a Fraction; zbar is each data set's own mean.  Proofs and the whole list:
 ``docs/proofs/analysis.md``.  Claims: L2, L3, L4, L.2max, T3, T4, T5.
 """
 
@@ -93,11 +93,11 @@ def terms(record: Record, zbar: Fraction, fairness: str = "absolute", basis: str
     x, y, z = record
     term = {"none": Fraction(0), "absolute": abs(z - zbar), "covariance": z - zbar}[fairness]
     found: Coefficients = {(e,): (HALF - y + term) * value for e, value in enumerate(x)}
-    for e, l in product(range(len(x)), repeat=2):
+    for i, j in product(range(len(x)), repeat=2):
         if basis == "matrix":
-            found[e, l] = EIGHTH * x[e] * x[l]
-        elif e <= l:
-            found[e, l] = (EIGHTH if e == l else QUARTER) * x[e] * x[l]
+            found[i, j] = EIGHTH * x[i] * x[j]
+        elif i <= j:
+            found[i, j] = (EIGHTH if i == j else QUARTER) * x[i] * x[j]
     return found
 
 
@@ -309,8 +309,8 @@ def t3_last_step(domain: str) -> dict[str, Decision]:
 def t3_smallest_records(dimension: int = 2) -> Step:
     """Return the smallest N at which, on the box, the last line's product exceeds exp(epsilon) for some budgets.
 
-    With N records |z - zbar| reaches (N - 1)/N.  The line fails for epsilon_n small beside epsilon_s once the sum over
-    Phi_s exceeds Delta_1/d.
+    With N records |z - zbar| reaches (N - 1)/N.  The line fails for epsilon_n small beside epsilon_s once the
+    sum over Phi_s exceeds Delta_1/d.
     """
     bound = published_l1_sensitivity("absolute", dimension) / dimension
     quadratic = Fraction(2 * dimension - 1, 4)
@@ -343,8 +343,8 @@ def t3_smallest_records(dimension: int = 2) -> Step:
 def t4_gap_sign() -> bool:
     """Tell whether the allowed |V| minus the proof's |V| is (1 - Delta)(2 sigma^2 epsilon + Delta)/(2 Delta).
 
-    The loss is at most epsilon iff |V| <= (2 sigma^2 epsilon - Delta^2)/(2 Delta).  So the proof's (2 sigma^2 epsilon -
-    1)/2 is right for Delta <= 1, and too large for every Delta > 1.
+    The loss is at most epsilon iff |V| <= (2 sigma^2 epsilon - Delta^2)/(2 Delta).  So the proof's (2 sigma^2
+    epsilon - 1)/2 is right for Delta <= 1, and too large for every Delta > 1.
     """
     delta_2, sigma, epsilon = sp.symbols("Delta sigma epsilon", positive=True)
     gap = (2 * sigma**2 * epsilon - delta_2**2) / (2 * delta_2) - (2 * sigma**2 * epsilon - 1) / 2

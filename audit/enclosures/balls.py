@@ -1,7 +1,7 @@
 """Real balls of Arb (python-flint) to and from exact rationals.
 
-Every operation on :class:`flint.arb` returns a ball that contains the exact result for all points of its operands.
-A comparison of balls is True only when it holds for all their points.
+Every operation on :class:`flint.arb` returns a ball that contains the exact result for all points of its
+operands. A comparison of balls is True only when it holds for all their points.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ Ball: TypeAlias = Any
 FIRST_BITS = 128
 """Working precision that a computation starts with."""
 
+END_BITS = 256
+"""Precision to which an end is rounded outwards."""
+
 MOST_BITS = 1 << 15
 """Precision at which a computation gives up."""
 
@@ -35,12 +38,12 @@ def ball(value: Fraction | int) -> Ball:
 
 def lower_end(enclosure: Ball) -> Fraction:
     """Return a rational that is at most every point of a ball, its lower end rounded down."""
-    return _dyadic(enclosure.lower())
+    return _dyadic(at_precision(END_BITS, enclosure.lower))
 
 
 def upper_end(enclosure: Ball) -> Fraction:
     """Return a rational that is at least every point of a ball, its upper end rounded up."""
-    return _dyadic(enclosure.upper())
+    return _dyadic(at_precision(END_BITS, enclosure.upper))
 
 
 def ends(enclosure: Ball) -> Enclosure:

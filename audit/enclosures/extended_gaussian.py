@@ -1,14 +1,14 @@
-"""Theorem 2 over regions of (epsilon, delta): is the extended Gaussian's sigma enough, and how loose is it?
+"""Theorem 2 over regions of (epsilon, delta): that the extended Gaussian's sigma is enough, and how loose it is.
 
-Coordinates are u = log(epsilon) and L = log(sqrt(2/pi)/delta), so that delta = sqrt(2/pi), the end of the theorem's
-range, is L = 0 exactly.  At the least sigma the shift is
+Coordinates are u = log(epsilon) and L = log(sqrt(2/pi)/delta), so that delta = sqrt(2/pi), the end of the
+theorem's range, is L = 0 exactly.  At the least sigma the shift is
 
     mu = Delta_2/sigma = sqrt(2) epsilon/(sqrt(L) + sqrt(L + epsilon)).
 
-The region check uses only that a calibration's shift grows with epsilon and with delta, and that the profile grows
-with mu and falls with epsilon: on a box the exact delta is at most its value at the largest shift and the smallest
-epsilon.  It does not use the closed form of ``docs/proofs/privacy.md``, section 2, which proves the same for all
-epsilon and L.
+The region check uses only that a calibration's shift grows with epsilon and with delta, and that the profile
+grows with mu and falls with epsilon: on a box the exact delta is at most its value at the largest shift and the
+smallest epsilon.  It does not use the closed form of ``docs/proofs/privacy.md``, section 2, which proves the
+same for all epsilon and L.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Calibration: TypeAlias = Callable[[Ball, Ball], Ball]
 """(epsilon, L) -> Delta_2/sigma; grows with epsilon, falls with L."""
 
 REGION = Box(Fraction(-14), Fraction(7), Fraction(0), Fraction(691))
-"""epsilon from 8.3e-7 to 1096 and delta from 2.3e-301 to sqrt(2/pi): more than [1e-6, 1e3] x [1e-300, sqrt(2/pi)]."""
+"""epsilon from 8.3e-7 to 1096, delta from 2.3e-301 to sqrt(2/pi)."""
 
 CORE = Box(Fraction(-5), Fraction(3), Fraction(0), Fraction(32))
 """epsilon from 0.0068 to 20 and delta from 1.1e-14 to sqrt(2/pi): what the quick gate covers."""
@@ -63,7 +63,11 @@ def classical_shift(epsilon: Ball, L: Ball) -> Ball:
 
 def delta_of(L: Ball) -> Ball:
     """Return delta = sqrt(2/pi) exp(-L)."""
-    return (2 / arb.pi()).sqrt() * (-L).exp()
+    return _largest_delta() * (-L).exp()
+
+
+def _largest_delta() -> Ball:
+    return (2 / arb.pi()).sqrt()
 
 
 def certify_calibration(
@@ -101,10 +105,10 @@ def certify_calibration(
 
 
 def _split_epsilon(box: Box) -> bool:
-    """Halve along u where that narrows the bound more: log delta moves by about 2 L + 1 + sqrt(L epsilon) per u."""
+    """Halve along u where that narrows the bound more: it moves by about 2 L + 1 + sqrt(L epsilon) per u."""
     L = float(box.top)
     epsilon = 2.718281828 ** float(box.right)
-    return (2 * L + 1 + (L * epsilon) ** 0.5) * float(box.right - box.left) > float(box.top - box.bottom)
+    return bool((2 * L + 1 + (L * epsilon) ** 0.5) * float(box.right - box.left) > float(box.top - box.bottom))
 
 
 def _written(value: Ball) -> str | dict[str, str]:
@@ -118,12 +122,16 @@ def _written(value: Ball) -> str | dict[str, str]:
 
 def defined_up_to() -> Enclosure:
     """Enclose sqrt(2/pi): above it L < 0 and sqrt(L) is not real, whatever epsilon is."""
-    return ends(refined(lambda: (2 / arb.pi()).sqrt()))
+    return ends(refined(_largest_delta))
 
 
 def logarithm_at(delta: Fraction) -> Enclosure:
     """Enclose L = log(sqrt(2/pi)/delta), whose root the formula takes."""
-    return ends(refined(lambda: ((2 / arb.pi()).sqrt() / ball(delta)).log()))
+
+    def logarithm() -> Ball:
+        return (_largest_delta() / ball(delta)).log()
+
+    return ends(refined(logarithm))
 
 
 # --- T2.loose: how much larger than needed -------------------------------------------------------------------

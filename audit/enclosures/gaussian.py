@@ -1,7 +1,7 @@
 """The exact privacy profile of Gaussian noise, enclosed by ball arithmetic.
 
-The same two numbers as :mod:`reference.gaussian`, which evaluates them at 50 digits and relies on a margin.  Here
-each rounding error is inside the ball, so an end is certain.  Claims: T2, T5.
+The same two numbers as :mod:`reference.gaussian`, which evaluates them at 50 digits and relies on a margin.
+Here each rounding error is inside the ball, so an end is certain.  Claims: T2, T5.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def epsilon_of_shift(
 def shift_of_budget(
     epsilon: Fraction, delta: Fraction, relative_width: Fraction = Fraction(1, 2**40)
 ) -> Enclosure:
-    """Enclose the largest shift Delta_2/sigma that is (epsilon, delta)-private: the analytic Gaussian mechanism's.
+    """Enclose the largest (epsilon, delta)-private shift Delta_2/sigma: the analytic Gaussian mechanism's.
 
     Parameters
     ----------

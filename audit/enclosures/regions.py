@@ -1,7 +1,7 @@
 """Certificates over whole regions: boxes that are checked as they are, or split, until each is certain.
 
-A box is a product of two closed intervals with rational ends.  A check answers True (certain for all points of the
-box), or None.  A probe looks at the box's middle and returns a counterexample, or None.
+A box is a product of two closed intervals with rational ends.  A check answers True (certain for all points of
+the box), or None.  A probe looks at the box's middle and returns a counterexample, or None.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The error of the Taylor polynomials of log(1 + exp t) on |t| <= R, enclosed from both sides.
 
-A record's loss is log(1 + exp(x.w)) - y x.w, so t = x.w, and R bounds |x.w|: |w|_2 on the unit ball, |w|_1 on the box.
-Claims: F1.taylor.  Proofs: ``docs/proofs/analysis.md``.
+A record's loss is log(1 + exp(x.w)) - y x.w, so t = x.w, and R bounds |x.w|: |w|_2 on the unit ball, |w|_1 on
+the box. Claims: F1.taylor.  Proofs: ``docs/proofs/analysis.md``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def softplus(t: Ball) -> Ball:
 def degree_two_error(R: Fraction) -> Enclosure:
     """Enclose e(R), the largest |f(t) - log 2 - t/2 - t^2/8| over |t| <= R.
 
-    e(R) = R^2/8 - log cosh(R/2), reached at t = R and at t = -R: the error lies in [-e(R), 0] on the whole interval.
+    e(R) = R^2/8 - log cosh(R/2), reached at t = R and at t = -R: the error lies in [-e(R), 0] on the whole
+    interval.
 
     Parameters
     ----------
@@ -57,6 +58,10 @@ def largest_derivative(order: int) -> Enclosure:
     polynomial = sp.Poly(symbolic.derivative(order), symbolic.s)
     coefficients = [_rational(c) for c in polynomial.all_coeffs()]
 
+    def maximum() -> Enclosure:
+        found = [ends(at(_rational(a), _rational(b))) for a, b in symbolic.critical_intervals(order)]
+        return Enclosure(max(value.lower for value in found), max(value.upper for value in found))
+
     def at(low: Fraction, high: Fraction) -> Ball:
         point = ball(low).union(ball(high))
         value = arb(0)
@@ -64,9 +69,8 @@ def largest_derivative(order: int) -> Enclosure:
             value = value * point + ball(c)
         return abs(value)
 
-    places = symbolic.critical_intervals(order)
-    found = [at_precision(FIRST_BITS, lambda a=a, b=b: ends(at(_rational(a), _rational(b)))) for a, b in places]
-    return Enclosure(max(value.lower for value in found), max(value.upper for value in found))
+    enclosure: Enclosure = at_precision(FIRST_BITS, maximum)
+    return enclosure
 
 
 def lagrange_bound(degree: int, R: Fraction) -> Fraction:

@@ -1,6 +1,7 @@
 """Polynomial inequalities for all whole d >= 1, decided: held, refuted with the smallest d, or undecided.
 
-Sympy is asked for exact things only (coefficients, isolated real roots).  What it does not answer is `undecided`.
+Sympy is asked for exact things only (coefficients, isolated real roots).  What it does not answer is
+`undecided`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The proofs' sums over one tuple's coefficients, for symbolic d, beside the four published bounds.
 
-t is |z - zbar| (0 without a fairness term); the paper takes it to be 1, which it approaches as N grows.  A tuple's
-linear coefficients are (1/2 - y + t) x, largest for y = 0; its quadratic ones x_e x_l/8 over ordered pairs (`matrix`)
-or x_e x_l/4 for e < l and x_e^2/8 (`monomial`).  On the box the maximum over x is at x = (1, ..., 1); on the unit ball
-of a sum it is at x = (1, ..., 1)/sqrt(d).  Claims: L1, L2, L3, L4, L.2max, T3.
+t is |z - zbar| (0 without a fairness term); the paper takes it to be 1, which it approaches as N grows.  A
+tuple's linear coefficients are (1/2 - y + t) x, largest for y = 0; its quadratic ones x_e x_l/8 over ordered
+pairs (`matrix`) or x_e x_l/4 for e < l and x_e^2/8 (`monomial`).  On the box the maximum over x is at x = (1,
+..., 1); on the unit ball of a sum it is at x = (1, ..., 1)/sqrt(d).  Claims: L1, L2, L3, L4, L.2max, T3.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def box_l2_squared(basis: str) -> Expression:
 def ball_l2_squared(basis: str) -> Expression:
     """Return (2 max_t |lambda_t|_2)^2 on the unit ball, at |x| = 1.
 
-    The quadratic part is |x|^4/64 in the matrix basis; in the monomial one (2 |x|^4 - sum x_e^4)/64, where the sum is
-    at least |x|^4/d, reached by equal entries.
+    The quadratic part is |x|^4/64 in the matrix basis; in the monomial one (2 |x|^4 - sum x_e^4)/64, where the
+    sum is at least |x|^4/d, reached by equal entries.
     """
     quadratic = EIGHTH**2 * (1 if basis == "matrix" else 2 - 1 / d)
     return sp.expand(4 * ((HALF + t) ** 2 + quadratic))
@@ -68,9 +68,9 @@ def ball_l1(root: Expression) -> Expression:
 
 
 def phi_s_sum(domain: str) -> Expression:
-    """Return the sum over Phi_s of 2 max_t |lambda_(phi t)|, each monomial with its own maximum, as T3's proof has it.
+    """Return the sum over Phi_s of 2 max_t |lambda_(phi t)|, each monomial with its own maximum.
 
-    Box: each |x_e x_l| reaches 1.  Unit ball: x_e reaches 1 and x_e x_l, e != l, reaches 1/2.
+    T3's proof has it so.  Box: each x_e x_l reaches 1.  Unit ball: x_e reaches 1, x_e x_l (e != l) reaches 1/2.
     """
     pair = sp.Integer(1) if domain == "unit_box" else HALF
     linear, square = HALF + t, EIGHTH
@@ -84,3 +84,20 @@ def phi_n_sum(domain: str) -> Expression:
     single = sp.summation(HALF + t + EIGHTH, (j, 2, d))
     pairs = pairs_sum(EIGHTH * pair, ordered=True).subs(d, d - 1)
     return sp.expand(2 * (single + pairs))
+
+
+def ratio_grows(pair: tuple[str, str] = ("L2", "L4")) -> Expression:
+    """Return the numerator of d/dd (Delta_1^2/Delta_2^2) of the published bounds: positive means that it grows."""
+    l1, l2_squared = (PUBLISHED[lemma] for lemma in pair)
+    # both denominators are squares
+    return sp.expand(sp.diff(l1**2, d) * l2_squared - l1**2 * sp.diff(l2_squared, d))
+
+
+def noise_boundary_holds() -> bool:
+    """Tell whether epsilon = 4 rho (rho - c) solves c + sqrt(c^2 + epsilon) = 2 rho for 0 <= c <= 2 rho.
+
+    Squaring sqrt(c^2 + epsilon) = 2 rho - c loses nothing there, and the left side grows with epsilon.
+    """
+    rho, c = sp.symbols("rho c", nonnegative=True)
+    epsilon = 4 * rho * (rho - c)
+    return bool(sp.expand(c**2 + epsilon - (2 * rho - c) ** 2) == 0)

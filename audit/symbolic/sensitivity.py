@@ -40,8 +40,8 @@ def box_l1(*, replaces: bool = True) -> Expression:
 def box_l1_edges() -> list[tuple[Expression, Expression]]:
     """Return the points (q, t) among which the maximum of :func:`box_l1` lies, before clipping to the edges.
 
-    The Hessian has determinant w_s (w_n - w_s)/16: for w_n < w_s a stationary point is a saddle, and otherwise the
-    function is concave with its stationary point on the edge q = 0 or beyond.
+    The Hessian has determinant w_s (w_n - w_s)/16: for w_n < w_s a stationary point is a saddle, and otherwise
+    the function is concave with its stationary point on the edge q = 0 or beyond.
     """
     value = box_l1()
     points: list[tuple[Expression, Expression]] = []

@@ -1,7 +1,8 @@
 """The Taylor polynomials of f(t) = log(1 + exp t) to any degree, and their remainder, by sympy.
 
-With s = 1/(1 + exp(-t)) the derivatives are polynomials in s: f' = s, and s' = s (1 - s).  So each statement about
-f^(n) on the real line is one about a polynomial on 0 < s < 1.  Proofs: ``docs/proofs/analysis.md``.  Claims: F1.
+With s = 1/(1 + exp(-t)) the derivatives are polynomials in s: f' = s, and s' = s (1 - s).  So each statement
+about f^(n) on the real line is one about a polynomial on 0 < s < 1.  Proofs: ``docs/proofs/analysis.md``.
+Claims: F1.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def coefficient(degree: int) -> Expression:
 
 
 def coefficient_by_bernoulli(degree: int) -> Expression:
-    """Return the same from f(t) = log 2 + t/2 + log cosh(t/2): (2^n - 1) B_n/(n n!) for even n, 0 for odd n > 1."""
+    """Return the same from f(t) = log 2 + t/2 + log cosh(t/2): (2^n - 1) B_n/(n n!) for n > 1."""
     if degree == 0:
         return sp.log(2)
     if degree == 1:
@@ -70,8 +71,8 @@ def induction_step_for_leading_coefficient() -> Expression:
 def remainder_sign() -> tuple[Expression, Expression]:
     """Return p_3 at s = 1/2 + h, factored, and its cofactor of -h: positive for |h| < 1/2.
 
-    The Lagrange remainder of degree 2 is f'''(xi) t^3/6 with xi between 0 and t; h has the sign of xi, hence of t, so
-    the remainder is negative on both sides of 0.
+    The Lagrange remainder of degree 2 is f'''(xi) t^3/6 with xi between 0 and t; h has the sign of xi, hence of
+    t, so the remainder is negative on both sides of 0.
     """
     shifted = sp.factor(derivative(3).subs(s, sp.Rational(1, 2) + h))
     return shifted, sp.factor(-shifted / h)
