@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from audit.symbolic.inequalities import d
+from audit.symbolic.inequalities import d, nonnegative_from
 
 Expression: TypeAlias = Any
 
@@ -127,6 +127,11 @@ def box_l2_excess(basis: str) -> Expression:
     j = sp.Symbol("j", integer=True, nonnegative=True)
     excess = d * A**2 + d * (A + sp.Rational(1, 4)) + d**2 / 32 - box_l2(basis)
     return sp.expand(excess.subs(d, k + j))
+
+
+def is_positive_from_one(polynomial: Expression) -> bool:
+    """Tell whether a polynomial in d is known to be positive for every whole d >= 1; a False proves nothing."""
+    return nonnegative_from(polynomial, strict=True).verdict == "proved"
 
 
 def alpha_threshold_l1(multiple: int, gain: Expression) -> Expression:
