@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count, product
 from typing import Any, TypeAlias
@@ -23,7 +24,7 @@ from typing import Any, TypeAlias
 from flint import arb, ctx
 
 from audit.enclosures import written
-from audit.enclosures.balls import FIRST_BITS, Ball, ball, ends, refined
+from audit.enclosures.balls import FIRST_BITS, Ball, ball, ends, refined, sign
 from audit.enclosures.gaussian import largest_private_shift, mills_ratio, profile
 from audit.enclosures.regions import Box, Certificate, certify
 from reference.accounting import Enclosure
@@ -134,6 +135,13 @@ def logarithm_at(delta: Fraction) -> Enclosure:
     return ends(refined(logarithm))
 
 
+def logarithm_of(value: Fraction) -> Enclosure:
+    """Enclose the logarithm of a positive rational; 0 exactly at 1."""
+    if value == 1:
+        return Enclosure(Fraction(0), Fraction(0))
+    return ends(refined(lambda: ball(value).log()))
+
+
 # --- T2.loose: how much larger than needed -------------------------------------------------------------------
 
 
@@ -228,3 +236,29 @@ def extreme_sigma_ratio(region: Box, *, largest: bool, tolerance: Fraction) -> E
         found = attained(box.middle)
         if direction * (found - best) > 0:
             near, best = box.middle, found
+
+
+# --- T4: how small "delta is very small" has to be -----------------------------------------------------------
+
+
+def largest_deltas_of_the_t4_proof() -> tuple[Enclosure, Enclosure]:
+    """Enclose up to which delta the proof's tail bound gives delta/2, and up to which the tail is at most that.
+
+    With Delta_2 = 1 the proof's r is sigma a, a = sqrt(2 L).  Its bound is delta sqrt(pi)/(2 a): at most
+    delta/2 iff a >= sqrt(pi).  The tail is Phi(-a) = (delta/2) r(a), r Mills' ratio, which falls: at most
+    delta/2 iff r(a) <= 1.
+    """
+    by_bound = ends(refined(lambda: delta_of(arb.pi() / 2)))
+
+    def excess(a: Fraction) -> Ball:
+        return mills_ratio(ball(a)) - 1
+
+    def delta_at(a: Fraction) -> Enclosure:
+        return ends(refined(lambda: delta_of(ball(a) ** 2 / 2)))
+
+    low, high = Fraction(0), Fraction(1)
+    while high - low > Fraction(1, 2**50):
+        middle = (low + high) / 2
+        is_above = sign(partial(excess, middle)) > 0
+        low, high = (middle, high) if is_above else (low, middle)
+    return by_bound, Enclosure(delta_at(high).lower, delta_at(low).upper)

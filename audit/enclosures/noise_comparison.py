@@ -1,9 +1,10 @@
 """Where Gaussian noise is smaller than Laplace noise, for one budget (epsilon, delta) on all coefficients.
 
-Smaller is meant in two ways.  `deviation`: the standard deviation of one coefficient's noise, sigma against sqrt(2) b;
-with the same number of coefficients on both sides this is also the root of the expected squared length of the whole
-noise vector.  `length`: the expected l2 length of that vector.  Laplace noise has scale b = Delta_1/epsilon.  The two
-sigmas are Theorem 2's and the smallest one (analytic).  Claims: A.noise.  Proofs: ``docs/proofs/analysis.md``.
+Smaller is meant in two ways.  `deviation`: the standard deviation of one coefficient's noise, sigma against
+sqrt(2) b; with the same number of coefficients on both sides this is also the root of the expected squared
+length of the whole noise vector.  `length`: the expected l2 length of that vector.  Laplace noise has scale b =
+Delta_1/epsilon.  The two sigmas are Theorem 2's and the smallest one (analytic).  Claims: A.noise.  Proofs:
+``docs/proofs/analysis.md``.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def exact_ratio_squared(setting: Setting) -> Enclosure:
 def length_factor(count: int) -> Enclosure:
     """Enclose the squared factor by which comparing lengths differs from comparing deviations.
 
-    Of m independent variates, E|Gaussian|_2 = sigma sqrt(2) Gamma((m + 1)/2)/Gamma(m/2) exactly, and E|Laplace|_2 lies
-    between b sqrt(2 m) sqrt(m/(m + 5)) and b sqrt(2 m).  The Gaussian's is smaller iff sigma^2 < 2 b^2 times a number
-    in this enclosure.
+    Of m independent variates, E|Gaussian|_2 = sigma sqrt(2) Gamma((m + 1)/2)/Gamma(m/2) exactly, and
+    E|Laplace|_2 lies between b sqrt(2 m) sqrt(m/(m + 5)) and b sqrt(2 m).  The Gaussian's is smaller iff
+    sigma^2 < 2 b^2 times a number in this enclosure.
     """
 
     def gaussian_length() -> Ball:
@@ -66,7 +67,7 @@ def length_factor(count: int) -> Enclosure:
 
 
 def scaled(ratio_squared: Enclosure, dimension: int, measure: str) -> Enclosure:
-    """Return the squared ratio to compare with: as it is for deviations, times :func:`length_factor` for lengths."""
+    """Return the squared ratio to compare with: for lengths, times :func:`length_factor`."""
     if measure == "deviation":
         return ratio_squared
     factor = length_factor(coefficient_count(dimension))
@@ -102,8 +103,8 @@ def largest_epsilon(ratio_squared: Enclosure, delta: Fraction) -> Enclosure:
 def smallest_delta_analytic(ratio_squared: Enclosure, epsilon: Fraction) -> Enclosure:
     """Enclose the delta above which the analytic Gaussian's sigma is smaller.
 
-    sigma < sqrt(2) Delta_1/epsilon is a shift Delta_2/sigma above epsilon/(sqrt(2) rho), so the profile there is the
-    boundary.
+    sigma < sqrt(2) Delta_1/epsilon is a shift Delta_2/sigma above epsilon/(sqrt(2) rho), so the profile there
+    is the boundary.
     """
     low = delta_of_shift(epsilon**2 / (2 * ratio_squared.upper), epsilon)
     high = delta_of_shift(epsilon**2 / (2 * ratio_squared.lower), epsilon)
@@ -136,7 +137,8 @@ def is_gaussian_smaller(
 def smallest_dimension(fairness: str, epsilon: Fraction, delta: Fraction, measure: str = "deviation") -> Enclosure:
     """Enclose the first dimension in which Theorem 2's noise is smaller, with the published sensitivities.
 
-    For deviations it is smaller in all later ones too: rho^2 grows with d (``audit.symbolic.published.ratio_grows``).
+    For deviations it is smaller in all later ones too: rho^2 grows with d
+    (``audit.symbolic.published.ratio_grows``).
 
     Returns
     -------
@@ -157,7 +159,7 @@ def smallest_dimension(fairness: str, epsilon: Fraction, delta: Fraction, measur
 
 
 def direct_comparison(fairness: str, dimension: int, epsilon: Fraction, delta: Fraction) -> int:
-    """Return the certain sign of sqrt(2) b - sigma from the two formulas themselves: 1 where Gaussian is smaller."""
+    """Return the certain sign of sqrt(2) b - sigma, from the formulas themselves: 1 where Gaussian is smaller."""
     l1 = published_l1_sensitivity(fairness, dimension)
     l2_squared = published_l2_sensitivity_squared(fairness, dimension)
 

@@ -282,6 +282,24 @@ def test_exact_delta_is_at_most_0627_of_the_claimed_one():
         assert 0 < found.lower <= found.upper < Fraction("0.6267")
 
 
+def test_t4_proof_needs_delta_below_two_enclosed_constants():
+    """0.1659 for its tail bound, 0.7622 for the tail; beside them the two inequalities turn over."""
+    by_bound, by_tail = extended_gaussian.largest_deltas_of_the_t4_proof()
+    assert Fraction("0.16586") < by_bound.lower <= by_bound.upper < Fraction("0.16588")
+    assert Fraction("0.76218") < by_tail.lower <= by_tail.upper < Fraction("0.76222")
+    assert by_tail.upper - by_tail.lower < Fraction(1, 10**14)
+    for constant, inequality in ((by_bound, "bound"), (by_tail, "tail")):
+        for delta, holds in (
+            (constant.lower * Fraction("0.999"), True),
+            (constant.upper * Fraction("1.001"), False),
+        ):
+            with ctx.workprec(128):
+                a = (2 * ball(extended_gaussian.logarithm_at(delta).lower)).sqrt()
+                bound = (-a * a / 2).exp() / (arb(2).sqrt() * a)
+                value = bound if inequality == "bound" else gaussian.normal_cdf(-a)
+                assert bool(value < ball(delta) / 2) is holds
+
+
 # --- T2.loose -------------------------------------------------------------------------------------------------
 
 PRINTED = Box(Fraction("-4.606"), Fraction("2.303"), Fraction("6.682"), Fraction("15.893"))

@@ -116,7 +116,7 @@ def test_a_higher_degree_is_worse_far_out_and_better_near():
 
 
 def test_a_bound_that_is_too_small_is_exceeded():
-    """The broken control: the remainder without its factorial's last factor, and with a third of the derivative."""
+    """The broken control: a quarter and a tenth of Lagrange's bound."""
     R = Fraction(1)
     for factor in (Fraction(1, 4), Fraction(1, 10)):
         assert enclosed.degree_two_error(R).lower > factor * enclosed.lagrange_bound(2, R)

@@ -87,7 +87,7 @@ def phi_n_sum(domain: str) -> Expression:
 
 
 def ratio_grows(pair: tuple[str, str] = ("L2", "L4")) -> Expression:
-    """Return the numerator of d/dd (Delta_1^2/Delta_2^2) of the published bounds: positive means that it grows."""
+    """Return the numerator of the derivative of Delta_1^2/Delta_2^2 in d: positive means that it grows."""
     l1, l2_squared = (PUBLISHED[lemma] for lemma in pair)
     # both denominators are squares
     return sp.expand(sp.diff(l1**2, d) * l2_squared - l1**2 * sp.diff(l2_squared, d))

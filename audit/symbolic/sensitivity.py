@@ -11,10 +11,12 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from audit.symbolic.inequalities import d, nonnegative_from
+from audit.symbolic import inequalities
+from audit.symbolic.inequalities import nonnegative_from
 
 Expression: TypeAlias = Any
 
+d = inequalities.d
 k = sp.Symbol("k", integer=True, nonnegative=True)
 A, w_s, w_n = sp.symbols("A w_s w_n", positive=True)
 q, t = sp.symbols("q t", nonnegative=True)

@@ -22,8 +22,10 @@ CONVENTIONS = ("n", "n - 1")
 """What the sum of squares is divided by."""
 
 ROUNDINGS = {"nearest": Fraction(1, 2), "any": ONE}
-"""How far the true number may be from the printed one, in units of the last printed digit: ties either way, or any
-rounding, cutting off included."""
+"""Largest distance of the true number from the printed one, in units of the last printed digit.
+
+`nearest` allows ties either way, `any` also cutting off and rounding up.
+"""
 
 
 def largest_variance(
@@ -151,7 +153,7 @@ def judge(
 def runs_needed(
     entry: Entry, convention: str = "n - 1", rounding: str = "nearest", most: int = 1000
 ) -> int | None:
-    """Return the smallest number of runs with values in [0, 1] for which an entry is possible, if at most `most`."""
+    """Return the smallest number of runs in [0, 1] for which an entry is possible, if at most `most`."""
     low, high, least = _printed_so(entry, rounding, ONE)
     for runs in range(2, most + 1):
         if largest_variance_between(low, high, runs, convention) >= least:

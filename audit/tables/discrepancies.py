@@ -1,12 +1,14 @@
-"""Where the paper's numbers and sentences leave more than one reading: grids, the repeated table, delta, contradictions.
+"""Numbers and sentences with more than one reading: grids, the repeated table, delta, contradictions.
 
-Each function returns the readings and the facts that hold between them.  Claims: E.grid, E.dup, E.delta, E.contra.
+Each function returns the readings and the facts that hold between them.  Claims: E.grid, E.dup, E.delta,
+E.contra.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from audit.enclosures import written
@@ -36,7 +38,7 @@ def exponent(epsilon: str) -> Fraction:
 
 def missing_from_even_grid(exponents: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     """Return what an evenly spaced grid from the first to the last, in the smallest step, would have besides."""
-    steps = [b - a for a, b in zip(exponents, exponents[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(exponents)]
     step, last = min(steps), exponents[-1]
     full = [exponents[0] + k * step for k in range(int((last - exponents[0]) / step) + 1)]
     return tuple(value for value in full if value not in exponents)
@@ -52,7 +54,8 @@ def grid_readings(
     Returns
     -------
     dict
-        Both grids, what the text's has that the tables' lacks and the other way round, the text's gap, and `agree`.
+        Both grids, what the text's has that the tables' lacks and the other way round, the text's gap, and
+        `agree`.
     """
     in_text = tuple(Fraction(value) for value in text)
     in_tables = tuple(exponent(value) for value in tables)
@@ -231,7 +234,7 @@ CONTRADICTIONS = (
         "On Adult PFLR* has the smaller mean risk difference in 7 of 8 comparisons.",
     ),
 )
-"""Each is checked by a program as far as numbers go (constant rows, counts); the words are checked against the source."""
+"""Numbers among them are checked by a program; the words, against the source."""
 
 
 def constant_rows(mechanism: str = "lr") -> bool:

@@ -1,7 +1,7 @@
 """The paper's printed numbers: the risk differences of its two tables, and its grids of epsilon and delta.
 
-Only numbers, with the lines of the arXiv source that they stand in.  ``audit/gate/test_tables.py`` reads the source
-again and compares, where ``CFM_PAPER`` names it.
+Only numbers, with the lines of the arXiv source that they stand in.  ``audit/gate/test_tables.py`` reads the
+source again and compares, where ``CFM_PAPER`` names it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _ROWS = (
 )
 
 ENTRIES = tuple(
-    Entry(table, data, epsilon, mechanism, *cell.split(), line)
+    Entry(table, data, epsilon, mechanism, cell.split()[0], cell.split()[1], line)
     for table, data, epsilon, line, *cells in _ROWS
     for mechanism, cell in zip(MECHANISMS, cells, strict=True)
 )
