@@ -15,6 +15,8 @@ from audit.enclosures.balls import Ball, ball, ends, refined, sign, upper_end
 from reference.accounting import Enclosure
 from reference.errors import DeltaError
 from reference.gaussian import FARTHEST_TAIL, SMALLEST_DELTA
+from reference.noise import Noise
+from reference.sensitivity import Setting, exact_l2_squared
 
 ZERO = Fraction(0)
 
@@ -147,3 +149,38 @@ def largest_private_shift(
         middle = (low + high) / 2
         low, high = (middle, high) if is_private(middle) else (low, middle)
     return Enclosure(low, high)
+
+
+def certified_delta(setting: Setting, noise: Noise, epsilon: Fraction) -> Enclosure:
+    """Enclose the exact delta of Gaussian noise over all neighbouring data sets of a setting.
+
+    What :func:`reference.accounting.exact_privacy` evaluates, from the same longest shift.
+
+    Parameters
+    ----------
+    setting : Setting
+    noise : Noise
+        Gaussian.
+    epsilon : Fraction
+    """
+    scale_s = Fraction(noise.scale_s) if noise.in_s.any() else Fraction(noise.scale_n)
+    squared = exact_l2_squared(setting, 1 / scale_s**2, 1 / Fraction(noise.scale_n) ** 2)
+    low, high = delta_of_shift(squared.lower, epsilon), delta_of_shift(squared.upper, epsilon)
+    return Enclosure(low.lower, high.upper)
+
+
+def certified_verdict(setting: Setting, noise: Noise, epsilon: Fraction, delta: Fraction) -> str:
+    """Judge an (epsilon, delta) claim on Gaussian noise: `enclosed`, `refuted` or `undecided`.
+
+    Parameters
+    ----------
+    setting : Setting
+    noise : Noise
+        Gaussian.
+    epsilon, delta : Fraction
+        The claim.
+    """
+    found = certified_delta(setting, noise, epsilon)
+    if found.upper <= delta:
+        return "enclosed"
+    return "refuted" if found.lower > delta else "undecided"
