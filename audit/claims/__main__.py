@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 
 from audit.claims.ledger import RUN, Row, absent, committed, row_of, run, write
-from audit.claims.registry import claims
+from audit.claims.registry import SEED, claims
 from audit.claims.render import as_html, as_text, explain
 from reference.errors import ReadingError
 from reference.files import json_text
-from reference.options import EXIT_FINE, EXIT_UNDECIDED, emit, run_command
+from reference.options import EXIT_FINE, EXIT_UNDECIDED, emit, run_command, whole_number
 
 JOBS = 2
 """Processes, unless told otherwise."""
@@ -29,6 +29,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--html", metavar="FILE", help="also write the ledger as one HTML page")
     top.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
     top.add_argument("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
+    top.add_argument(
+        "--seed", type=whole_number, default=SEED, metavar="K", help=f"of rows whose evidence is drawn ({SEED})"
+    )
     top.add_argument("--write", action="store_true", help="renew the committed ledger")
     return top
 
@@ -40,7 +43,9 @@ def command(argv: Sequence[str] | None) -> int:
         raise ReadingError("jobs", options.jobs, "at least 1")
     if options.write and options.claim:
         raise ReadingError("claim", options.claim, "left out with --write: a ledger is renewed as a whole")
-    rows = run(_chosen(options.claim), jobs=options.jobs)
+    if options.write and options.seed != SEED:
+        raise ReadingError("seed", options.seed, f"{SEED} with --write: committed evidence has one seed")
+    rows = run(_chosen(options.claim), jobs=options.jobs, seed=options.seed)
     missing = [] if options.claim or options.write else absent(rows)
     if options.write:
         write(rows)

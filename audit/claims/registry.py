@@ -111,6 +111,8 @@ class Claim:
         Of :data:`NEEDS`.
     machine_proof : str or None
         A theorem checked by a proof assistant.
+    drawn : bool
+        Whether evidence is drawn, so that another seed gives other numbers (and the same verdict).
     """
 
     id: str
@@ -130,6 +132,7 @@ class Claim:
     rerun: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     machine_proof: str | None = None
+    drawn: bool = False
     open_for: str = field(default="")
     """Which later work decides an open row."""
 
@@ -151,7 +154,22 @@ class Claim:
         return None if self.check is None else f"{self.check.__module__}.{self.check.__qualname__}"
 
 
+SEED = 20200207
+"""Of rows whose evidence is drawn, unless another is asked for."""
+
 _CLAIMS: dict[str, Claim] = {}
+_seed = SEED
+
+
+def seed() -> int:
+    """Return the seed of this run, for checks that draw."""
+    return _seed
+
+
+def set_seed(value: int) -> None:
+    """Choose the seed of this process."""
+    global _seed  # noqa: PLW0603
+    _seed = value
 
 
 def claim(

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
@@ -59,10 +60,10 @@ def explain(row: Row) -> str:
 
 def _explanation(row: Row) -> Iterator[str]:
     claim, finding = row.claim, row.finding
-    yield f"{claim.id}: {claim.statement}"
-    yield f"  place:     {claim.place}"
+    yield from _wrapped(f"{claim.id}: ", claim.statement)
+    yield from _wrapped("  place:     ", claim.place)
     for reading in claim.readings:
-        yield f"  reading:   {reading}"
+        yield from _wrapped("  reading:   ", reading)
     if finding is None:
         yield f"  status:    open, for {claim.open_for}"
         return
@@ -77,18 +78,22 @@ def _explanation(row: Row) -> Iterator[str]:
         ("advice", claim.advice),
     ):
         if text:
-            yield f"  {label + ':':<10} {text}"
+            yield from _wrapped(f"  {label + ':':<10} ", text)
     yield "  evidence:"
     yield from _lines(finding.evidence, "    ")
     yield f"  check:     {claim.check_name}"
     for label, control in (("silent on", claim.null), ("fires on", claim.broken)):
         if control is not None:
-            yield f"  {label + ':':<10} {control.what}"
+            yield from _wrapped(f"  {label + ':':<10} ", control.what)
     for command in (*claim.rerun, f"python -m audit.claims --claim {claim.id}"):
         yield f"  again:     {command}"
     yield f"  digest:    {row.digest}"
     for problem in row.problems:
         yield f"  problem:   {problem}"
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_long_words=False)
 
 
 def _lines(value: Any, margin: str) -> Iterator[str]:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import tokenize
 from dataclasses import replace
 from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from audit.claims import ledger, registry
 from audit.claims.__main__ import main
-from audit.claims.digest import digest, source_of, text_digest
+from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
 from audit.claims.ledger import NOT_RUN, RUN, committed, differences, row_of, run
 from audit.claims.registry import Claim, Control, Finding, claims
 from audit.claims.render import as_html, as_text, explain
 from tests.conftest import require_or_skip
+
+OTHER_PAGES = ("audit.claims.analysis", "audit.claims.tables")
+"""Topics whose rows are described on pages of their own."""
 
 DECIDED = [row.id for row in registry.decided()]
 
@@ -111,6 +117,28 @@ def test_digest_is_the_same_under_every_python():
     assert text_digest("x = f'{a}' + 'b'  # c\n") == (
         "63f12324dc476aa95fb09a01c598ec9a898e564d3d5497587761c4e03f02f6cb"
     )
+
+
+def test_f_string_that_is_split_into_tokens_is_put_together_again(monkeypatch):
+    """As Python 3.12 and later split it, written out by hand; strings within an f-string nest."""
+    line = "f'a{b!r}{f\"{c}\"}'\n"
+    pieces = [
+        (0, "f'", "FSTRING_START"),
+        (2, "a", "FSTRING_MIDDLE"),
+        (3, "{", "OP"),
+        (4, "b", "NAME"),
+        (9, 'f"', "FSTRING_START"),
+        (12, "c", "NAME"),
+        (14, '"', "FSTRING_END"),
+        (16, "'", "FSTRING_END"),
+    ]
+    kinds = {name: 900 + index for index, name in enumerate(dict.fromkeys(name for *_, name in pieces))}
+    for name, number in kinds.items():
+        monkeypatch.setitem(tokenize.tok_name, number, name)
+    tokens = [
+        tokenize.TokenInfo(kinds[name], text, (1, at), (1, at + len(text)), line) for at, text, name in pieces
+    ]
+    assert _whole_f_string(tokens[0], iter(tokens[1:]), [line]) == line.strip()
 
 
 def test_digest_of_a_symbol_is_that_of_its_own_source_only():
@@ -277,7 +305,9 @@ def test_command_prints_the_contracts_json(capsys):
     assert row["status"] == "run"
 
 
-@pytest.mark.parametrize("arguments", [["--claim", "T99"], ["--jobs", "0"], ["--claim", "T1", "--write"]])
+@pytest.mark.parametrize(
+    "arguments", [["--claim", "T99"], ["--jobs", "0"], ["--claim", "T1", "--write"], ["--write", "--seed", "1"]]
+)
 def test_command_refuses_bad_input(arguments, capsys):
     assert main(arguments) == 2
     assert "error" in capsys.readouterr().err
@@ -300,8 +330,65 @@ def test_page_stands_alone_and_every_link_has_a_target(stored):
         assert accessible in page
 
 
+class Balance(HTMLParser):
+    """Collects elements that are opened and not closed, or closed in another order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+@pytest.mark.parametrize(("broken", "balanced"), [("", True), ("<dl>", False), ("</p>", False)])
+def test_page_closes_every_element_that_it_opens(stored, broken, balanced):
+    rows = [row_of(toy(why="because"), always(evidence={"list": [{"a": 1}, {"b": "x" * 200}]}), stored)]
+    balance = Balance()
+    balance.feed(as_html(rows) + broken)
+    assert (not balance.open and not balance.wrong) is balanced
+
+
+def test_another_seed_gives_other_numbers_and_the_same_verdict():
+    (usual,), (other,) = run(["A.fix.resample"]), run(["A.fix.resample"], seed=1)
+    assert other.problems == ()
+    assert other.finding.verdict == usual.finding.verdict
+    assert other.finding.evidence != usual.finding.evidence
+    (fixed,) = run(["O1"], seed=1)
+    assert fixed.problems == ()
+
+
+def test_evidence_that_is_not_drawn_is_compared_under_every_seed(stored):
+    assert row_of(toy(), always(evidence={"value": 2.0}), stored, seed=1).problems
+    assert not row_of(toy(drawn=True), always(evidence={"value": 2.0}), stored, seed=1).problems
+    assert row_of(toy(drawn=True), always(evidence={"value": 2.0}), stored).problems
+
+
 def test_explanation_holds_evidence_in_full(stored):
     evidence = {"exact": str(Fraction(1, 3)), "rows": [{"x": list(range(40))}]}
     text = explain(row_of(toy(), always(evidence=evidence), stored))
     assert "exact: 1/3" in text
     assert "39" in text
+
+
+# --- The page ---------------------------------------------------------------------------------------------------
+
+
+def test_page_has_the_verdict_and_the_proof_of_every_row():
+    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    section = page.split("## The rows")[1].split("## ")[0]
+    printed = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.replace(r"\|", "/").split("|")[1:-1]]
+        if len(cells) == 4 and cells[0] not in ("claim", "---"):
+            printed[cells[0]] = cells[1:3]
+    own = [row for row in registry.decided() if row.check.__module__ not in OTHER_PAGES]
+    assert printed == {row.id: [row.verdict, row.proof] for row in own}
+    for row in claims().values():
+        assert not row.is_open or re.search(rf"\b{re.escape(row.id)}\b", section), row.id
