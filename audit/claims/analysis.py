@@ -170,7 +170,8 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
 @claim(
     "T2",
     "noise N(0, sigma^2), sigma >= (sqrt(2) Delta_2/(2 epsilon))(sqrt(L) + sqrt(L + epsilon)), L = "
-    "log(sqrt(2/pi)/delta), is (epsilon, delta)-differentially private for every epsilon > 0 and every delta for which sigma is defined",
+    "log(sqrt(2/pi)/delta), is (epsilon, delta)-differentially private for every epsilon > 0 and every delta for "
+    "which sigma is defined",
     "Theorem 2 (Extended Gaussian Mechanism)",
     readings=("delta up to sqrt(2/pi); beyond it T2.range", "any query, any dimension; the adjacency of Delta_2"),
     symbols=(
