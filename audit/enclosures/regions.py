@@ -65,9 +65,9 @@ class Certificate:
     verdict : {'enclosed', 'refuted', 'undecided'}
     region : Box
     boxes : int
-        Boxes that were certified; together with the counterexample's they do not cover a refuted region.
-    smallest : int
-        How often the most often halved box was halved.
+        Boxes that were certified.  They cover an enclosed region, and no other.
+    halvings : int
+        How often the smallest box that was looked at came about by halving.
     counterexample : dict or None
         A point with enclosures of both sides.
     """
@@ -75,7 +75,7 @@ class Certificate:
     verdict: str
     region: Box
     boxes: int
-    smallest: int
+    halvings: int
     counterexample: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Certificate:
             "verdict": self.verdict,
             "region": self.region.to_json(),
             "boxes": self.boxes,
-            "halvings": self.smallest,
+            "halvings": self.halvings,
             "counterexample": self.counterexample,
         }
 
