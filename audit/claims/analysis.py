@@ -178,6 +178,7 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
         "reference.noise.extended_gaussian_sigma",
         "audit.enclosures.extended_gaussian",
         "audit.enclosures.gaussian",
+        "audit.enclosures.regions",
     ),
     verdict="proved",
     null=Control(

@@ -19,6 +19,7 @@ TOPICS = (
     "definitions",
     "sensitivities",
     "theorems",
+    "steps",
     "analysis",
     "objective",
     "algorithms",
