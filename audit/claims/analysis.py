@@ -288,7 +288,7 @@ def is_looser_than(factor: Fraction) -> bool:
     broken=Control("more than 3 times there", lambda: is_looser_than(Fraction(3))),
     why=(
         "the ratio is above 1 everywhere (the exact delta is below 0.627 delta), tends to 1 as "
-        "epsilon grows, and has no  "
+        "epsilon grows, and has no "
         "upper bound as epsilon falls: the formula's sigma grows like 1/epsilon, the smallest one stays bounded"
     ),
     repaired="the analytic Gaussian mechanism: the largest shift whose exact delta is at most delta",
@@ -353,12 +353,12 @@ def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], del
     broken=Control("d = 3, epsilon = 1, delta = 1e-3", lambda: larger_somewhere((3,), ("1",), ("1e-3",))),
     why=(
         "with rho = Delta_1/Delta_2 it is smaller iff epsilon < 4 rho (rho - sqrt(L)): false for few "
-        "dimensions, for  "
+        "dimensions, for "
         "large epsilon and for small delta"
     ),
     repaired=(
         "smaller standard deviation iff epsilon < 4 rho (rho - sqrt(L)) (Theorem 2's sigma), iff "
-        "delta exceeds the exact  "
+        "delta exceeds the exact "
         "delta of the shift epsilon/(sqrt(2) rho) (analytic sigma)"
     ),
     advice="compare the two scales for the given d, epsilon and delta before choosing",

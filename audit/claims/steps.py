@@ -111,7 +111,7 @@ def t3_share_exceeds(domain: str) -> bool:
     broken=Control("on the box", lambda: t3_share_exceeds("unit_box")),
     why=(
         "on the box the sum over Phi_s is 3 + (2d - 1)/4, more than Delta_1/d = 3 + d/4 for d >= 2; "
-        "on the unit ball it  "
+        "on the unit ball it "
         "is exactly Delta_1/d, and the sum over Phi_n less than its share"
     ),
     repaired="<= on the unit ball; on the box T3 holds for another reason (T3)",

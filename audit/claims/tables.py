@@ -42,7 +42,7 @@ def is_impossible(made: Entry) -> bool:
     ),
     why=(
         "ten nonnegative numbers with mean m have a standard deviation of at most 3 m (n) or sqrt(10) "
-        "m (n - 1), reached  "
+        "m (n - 1), reached "
         "when nine are 0; a difference that may be negative has no such limit"
     ),
     repaired="report the runs, or quantiles; if signed differences were averaged, say so",
@@ -98,7 +98,7 @@ def all_of_table_two() -> tuple[Entry, ...]:
     broken=Control("both data sets", lambda: readings_disagree(all_of_table_two())),
     why=(
         "9 of 16 comparisons are won, all 8 on US and 1 of 8 on Adult; ADFC alone wins 4 of 8, and "
-        "most would need 5; the  "
+        "most would need 5; the "
         "repeated table turns 4 of 8 into 8 of 12"
     ),
     repaired="on US both win at every epsilon; on Adult PDFC wins at epsilon = 1 only and ADFC nowhere",
