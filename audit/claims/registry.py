@@ -15,7 +15,17 @@ VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambigu
 PROOFS = ("right", "wrong", "none")
 NEEDS = ("data", "coq")
 
-TOPICS = ("definitions", "sensitivities", "theorems", "objective", "algorithms", "experiments")
+TOPICS = (
+    "definitions",
+    "sensitivities",
+    "theorems",
+    "steps",
+    "analysis",
+    "objective",
+    "algorithms",
+    "tables",
+    "experiments",
+)
 """Modules of this package that register rows, in the order of the ledger."""
 
 Evidence: TypeAlias = dict[str, Any]

@@ -20,7 +20,7 @@ from audit.claims.ledger import NOT_RUN, RUN, committed, differences, row_of, ru
 from audit.claims.registry import Claim, Control, Finding, claims
 from audit.claims.render import as_html, as_text, explain
 
-OTHER_PAGES = ("audit.claims.analysis", "audit.claims.tables")
+OTHER_PAGES = ("audit.claims.steps", "audit.claims.analysis", "audit.claims.tables")
 """Topics whose rows are described on pages of their own."""
 
 DECIDED = [row.id for row in registry.decided()]
