@@ -10,10 +10,13 @@ pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-inp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: audit test coverage lint bench peers lock clean help
+.PHONY: audit claims test coverage lint bench peers lock clean help
 
 audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
+
+claims: .venv/ready ## decide every claim of the paper by a program
+	@$(python) -m audit.claims $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
 	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
