@@ -77,7 +77,7 @@ def test_delta_lowers_the_bound():
 
 
 def test_largest_certifiable_epsilon_grows_with_the_draws():
-    few, many = (largest_certifiable_epsilon(n, 0.0, 0.05) for n in (1_000, 100_000))
+    few, many = (largest_certifiable_epsilon(n, 0.0, 0.05, "clopper_pearson") for n in (1_000, 100_000))
     # a perfect event: log of about n / log(2 / significance)
     assert few == pytest.approx(math.log(1_000 / math.log(40)), abs=0.01)
     assert many - few == pytest.approx(math.log(100), abs=0.01)

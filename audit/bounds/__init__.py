@@ -1,0 +1,20 @@
+"""From counts to bounds that are valid in finite samples."""
+
+from audit.bounds.choice import METHODS, Method, delta_lower_bound, epsilon_lower_bound, p_value
+from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
+from audit.bounds.counts import Counts
+from audit.bounds.power import POWER, detectable_epsilon, largest_certifiable_epsilon
+
+__all__ = [
+    "METHODS",
+    "POWER",
+    "Counts",
+    "Method",
+    "delta_lower_bound",
+    "detectable_epsilon",
+    "epsilon_lower_bound",
+    "largest_certifiable_epsilon",
+    "lower_bound_on_probability",
+    "p_value",
+    "upper_bound_on_probability",
+]
