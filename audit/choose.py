@@ -13,7 +13,7 @@ from audit.events import Event, FloatArray, Quantiser, Score, score_all
 EVEN_THRESHOLDS = 500
 """Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
 
-LUCK = 2.33
+LUCK = 2.5
 """Standard errors by which the log ratio of the choosing counts is taken to its bad side."""
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audit.bounds import Counts, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.bounds import Counts, Method, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
 from audit.choose import Candidate, Prospect, best_event
 from audit.draws import Draws
 from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
@@ -99,7 +99,7 @@ class Estimate:
     requested_draws: int
     significance: float
     delta: float
-    method: str
+    method: Method
     levels: FloatArray
     curve: npt.NDArray[np.int64]
     notes: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ class Estimate:
         """What a perfect event would have given."""
         if not self.counts.likely_draws:
             return 0.0
-        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance)
+        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
 
     def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
         """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
@@ -138,7 +138,9 @@ class Estimate:
         """
         if not self.counts.likely_draws:
             return None
-        return detectable_epsilon(claimed_epsilon, self.counts.likely_draws, self.delta, self.significance)
+        return detectable_epsilon(
+            claimed_epsilon, self.counts.likely_draws, self.delta, self.significance, self.method
+        )
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
         """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
@@ -185,7 +187,7 @@ def estimate(
     rng: np.random.Generator,
     progress: Progress = silent,
     families: tuple[str, ...] = FAMILIES,
-    method: str = "joint",
+    method: Method = "joint",
     workers: int = 1,
     max_seconds: float | None = None,
     with_curve: bool = False,
@@ -227,7 +229,7 @@ def estimate(
     findings = []
     for place, event in enumerate(tally.events):
         counts = tally.counts(place)
-        bound = epsilon_lower_bound(counts, delta, significance) if tally.rows else 0.0
+        bound = epsilon_lower_bound(counts, delta, significance, method) if tally.rows else 0.0
         findings.append(Finding(event, counts, bound))
     return Estimate(
         findings[0],
@@ -270,7 +272,9 @@ def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospec
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     choosing = source.phase(CHOOSE, plan.choose)
     quantiser = Quantiser.of(*choosing)
-    rounded = [None if sample is None else (quantiser(sample[0]), quantiser(sample[1])) for sample in (learning, choosing)]
+    rounded = [
+        None if sample is None else (quantiser(sample[0]), quantiser(sample[1])) for sample in (learning, choosing)
+    ]
     ideal = _best([f for f in families if f in IDEAL], source, rounded[0], rounded[1], prospect, quantiser)
     if ideal is None:
         raise ValueError(f"no score to choose an event from in {', '.join(families)}")

@@ -122,4 +122,3 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
 
 def _itself(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
     return left, right
-

@@ -17,6 +17,7 @@ from reference.noise import Noise
 from reference.readings import Readings
 from reference.records import Records
 
+
 @dataclass(frozen=True, eq=False)
 class Extended:
     """Real records, known by their moments, and at most one further record.

@@ -82,7 +82,9 @@ class CoefficientRelease:
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
         """Return the exact coefficients of the two data sets."""
-        left, right = (objective(side.moments, self.readings) for side in (self.neighbours.left, self.neighbours.right))
+        left, right = (
+            objective(side.moments, self.readings) for side in (self.neighbours.left, self.neighbours.right)
+        )
         return left.values, right.values
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:

@@ -106,6 +106,8 @@ def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]
 def _additive(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     yield AdditiveScore.learn(left, right, monotone=True)
     yield AdditiveScore.learn(left, right, monotone=False)
+    if left.shape[1] > 1:
+        yield AdditiveScore.learn_shared(left, right)
 
 
 def _few(sample: FloatArray) -> FloatArray:
@@ -140,9 +142,7 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
             yield score
 
 
-def _rare(
-    left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None
-) -> Iterator[Score]:
+def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:
     """Outputs that are no numbers, and values off the grid of all others."""
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         yield from (NotFiniteScore(kind) for kind in NOT_FINITE)

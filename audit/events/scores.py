@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from audit.events.event import READERS, FloatArray
+
+IntArray: TypeAlias = npt.NDArray[np.intp]
 
 BINS, FINE_BINS = 32, 256
 """Bins per coordinate of an additive score: free ones, and ones that are smoothed to rise or fall."""
@@ -115,16 +118,22 @@ class AdditiveScore:
             Fine bins whose ratios rise or fall (noise whose density is log-concave), or fewer free ones.
         """
         bins = FINE_BINS if monotone else BINS
-        levels = np.linspace(0, 1, bins + 1)[1:-1]
-        edges = np.quantile(np.concatenate([left, right]), levels, axis=0).T
+        edges = np.quantile(np.concatenate([left, right]), np.linspace(0, 1, bins + 1)[1:-1], axis=0).T
         log_ratios = np.empty((edges.shape[0], bins))
         for k, cuts in enumerate(edges):
-            counts = [
+            in_left, in_right = (
                 np.bincount(np.searchsorted(cuts, sample[:, k], side="right"), minlength=bins)
                 for sample in (left, right)
-            ]
-            log_ratios[k] = _smoothed(*counts) if monotone else _free(*counts)
+            )
+            log_ratios[k] = _smoothed(in_left, in_right) if monotone else _free(in_left, in_right)
         return cls(edges, log_ratios)
+
+    @classmethod
+    def learn_shared(cls, left: FloatArray, right: FloatArray) -> AdditiveScore:
+        """Return a score with one rising or falling function for all coordinates, learned from all of them."""
+        width = left.shape[1]
+        one = cls.learn(left.reshape(-1, 1), right.reshape(-1, 1), monotone=True)
+        return cls(np.repeat(one.edges, width, axis=0), np.repeat(one.log_ratios, width, axis=0))
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the summed log ratios."""
@@ -138,13 +147,13 @@ class AdditiveScore:
         return {"edges": self.edges.tolist(), "log_ratios": self.log_ratios.tolist()}
 
 
-def _free(left: FloatArray, right: FloatArray) -> FloatArray:
+def _free(left: IntArray, right: IntArray) -> FloatArray:
     bins = len(left)
     shares = [(counts + 0.5) / (counts.sum() + bins / 2) for counts in (left, right)]
     return np.asarray(np.log(shares[0] / shares[1]))
 
 
-def _smoothed(left: FloatArray, right: FloatArray) -> FloatArray:
+def _smoothed(left: IntArray, right: IntArray) -> FloatArray:
     """Return the log ratios of the best rising or falling fit to the share of left outputs per bin."""
     both = left + right
     share = np.divide(left, both, out=np.full(len(left), 0.5), where=both > 0)

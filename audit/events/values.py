@@ -78,9 +78,7 @@ class CategoryScore:
         both = np.concatenate([left, right])[:, coordinates] + 0.0
         keys = _keys(both)
         distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
-        counts = [
-            np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])
-        ]
+        counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
         total = counts[0] + counts[1]
         repeated = np.flatnonzero(total > 1)
         if not repeated.size:
