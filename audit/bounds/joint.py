@@ -103,6 +103,19 @@ class Region:
         low = (self.lowest_likely - float(highest.delta[1])) / float(highest.ratio[1]) * (1 - MARGIN)
         return min(max(0.0, low), self.highest_unlikely)
 
+    def edge_excess(self, strip: Strip, cells: int, higher: Strip | None = None) -> float:
+        """Return an upper bound on score minus threshold over a whole strip, in equal cells of the nuisance.
+
+        Parameters
+        ----------
+        strip : Strip
+        cells : int
+        higher : Strip, optional
+            Whose cells to use.
+        """
+        nuisance = np.linspace(self.smallest_nuisance(higher or strip), self.highest_unlikely, cells + 1)
+        return float(self.excess(nuisance[:-1], nuisance[1:], strip).max())
+
     def excess(self, low: FloatArray, high: FloatArray, strip: Strip) -> FloatArray:
         """Return an upper bound on score minus threshold; negative: all pairs of the cell are rejected.
 
@@ -226,6 +239,16 @@ def joint_delta_lower_bound(counts: Counts, epsilon: float, significance: float)
     return _last_rejected(region, strip, lowest, 1.0)
 
 
+def joint_rejects(counts: Counts, epsilon: float, delta: float, significance: float) -> bool:
+    """Return whether p_likely <= exp(epsilon) p_unlikely + delta is certainly rejected; coarse and quick."""
+    check_epsilon(epsilon)
+    check_levels(delta, significance)
+    if says_nothing(counts):
+        return False
+    ratio, region = math.exp(epsilon), Region.of(counts, significance)
+    return region.edge_excess(Strip((ratio, ratio), (delta, delta)), 2 * COARSE_CELLS) < 0
+
+
 def joint_p_value(counts: Counts, epsilon: float, delta: float) -> float:
     """Return the smallest significance that rejects p_likely <= exp(epsilon) p_unlikely + delta, rounded up.
 
@@ -246,9 +269,7 @@ def joint_p_value(counts: Counts, epsilon: float, delta: float) -> float:
     edge = Strip((ratio, ratio), (delta, delta))
 
     def excess(minus_log: float) -> float:
-        region = Region.of(counts, math.exp(-minus_log))
-        nuisance = np.linspace(region.smallest_nuisance(edge), region.highest_unlikely, CELLS + 1)
-        return float(region.excess(nuisance[:-1], nuisance[1:], edge).max())
+        return Region.of(counts, math.exp(-minus_log)).edge_excess(edge, CELLS)
 
     start = -math.log(largest)
     root = _root(excess, start, -math.log(smallest), 1e-9)
@@ -273,9 +294,8 @@ def _last_rejected(region: Region, strip: Family, lowest: float, highest: float)
     """
 
     def edge(level: float, count: int, stop: float) -> float:
-        nuisance = np.linspace(region.smallest_nuisance(strip(stop, stop)), region.highest_unlikely, count + 1)
-        strip_at_edge = strip(level - FINEST * min(level - lowest, 1.0), level)
-        return float(region.excess(nuisance[:-1], nuisance[1:], strip_at_edge).max())
+        below = level - FINEST * min(level - lowest, 1.0)
+        return region.edge_excess(strip(below, level), count, strip(stop, stop))
 
     start = max(0.0, lowest)
     if highest <= start:

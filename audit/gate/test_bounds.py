@@ -99,7 +99,7 @@ def best_power(epsilon: float, claim: float, draws: int) -> float:
 
 @pytest.mark.parametrize(("claim", "draws"), [(1.0, 600), (1.0, 20_000), (3.0, 5_000)])
 def test_detectable_epsilon_is_refuted_with_the_stated_power_and_less_is_not(claim, draws):
-    detectable = detectable_epsilon(claim, draws, 0.0, SIGNIFICANCE)
+    detectable = detectable_epsilon(claim, draws, 0.0, SIGNIFICANCE, "clopper_pearson")
     assert best_power(detectable, claim, draws) > 0.9
     assert best_power(claim + 0.6 * (detectable - claim), claim, draws) < 0.9
 
