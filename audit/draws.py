@@ -52,9 +52,10 @@ class Draws:
             inputs = subject.inputs()
         except Exception as problem:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
-        if not isinstance(inputs, tuple | list) or len(inputs) != 2:
+        pair: Any = inputs
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise SubjectError(f"inputs() must return the two inputs, not {inputs!r}")
-        probe = cls(subject, (inputs[0], inputs[1]), -1, entropy, workers)
+        probe = cls(subject, (pair[0], pair[1]), -1, entropy, workers)
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
