@@ -6,30 +6,37 @@ and the choice did.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from scipy.stats import norm
+import numpy.typing as npt
 
-from audit.bounds import Counts, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
-from audit.events import Event, FloatArray, Score, learned_scores, score_all
+from audit.bounds import Counts, Method, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.choose import Candidate, Prospect, best_event
+from audit.draws import Draws
+from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
 from audit.subjects import Subject
 
-LEARN_SHARE, CHOOSE_SHARE = 0.2, 0.2
+LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
 """Shares of the draws that learn scores and choose an event; the rest certifies."""
+
+MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
+"""Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
 
 SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
 
-THRESHOLDS = 200
-"""Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
-
 STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
 
-CHUNK_VALUES = 4_000_000
-"""Numbers held at a time while certifying."""
+CURVE_POINTS = 64
+"""Nested events that the epsilon(delta) curve is made of."""
+
+LEARN, CHOOSE, CERTIFY = 1, 2, 3
+"""Phases, as the draws are numbered."""
 
 Progress = Callable[[int], None]
 
@@ -38,53 +45,137 @@ def silent(draws: int) -> None:
     """Report no progress."""
 
 
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+
 @dataclass(frozen=True)
-class Estimate:
-    """A certified lower bound and what it rests on.
+class Finding:
+    """One certified event.
 
     Parameters
     ----------
-    epsilon_lower_bound : float
-        Exceeds the true epsilon (at the claimed delta) with probability at most `significance`.
     event : Event
         Chosen before the certifying draws.
     counts : Counts
         Of the certifying draws.
+    epsilon_lower_bound : float
+    """
+
+    event: Event
+    counts: Counts
+    epsilon_lower_bound: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Certified lower bounds and what they rest on.
+
+    Parameters
+    ----------
+    ideal : Finding
+        On quantised outputs: float noise is not seen.
+    implementation : Finding
+        On every bit.  Certified on the same draws as `ideal`; each holds at the full significance on its own.
     draws : int
         All phases, both inputs.
-    largest_certifiable_epsilon : float
-        What a perfect event would have given.
+    requested_draws : int
+        More than `draws` where the run was interrupted, or stopped early.
     significance : float
     delta : float
         The claimed delta.
+    method : str
+        Of :func:`audit.bounds.epsilon_lower_bound`.
+    levels : ndarray, shape (m,)
+        Thresholds of the ideal event's score: the nested events of the curve.
+    curve : ndarray of int, shape (2, m + 1)
+        Certifying draws on left and right with so many levels at or below their score; zeros unless asked for.
+    notes : tuple of str
+        What a reader must know about the outputs.
     """
 
-    epsilon_lower_bound: float
-    event: Event
-    counts: Counts
+    ideal: Finding
+    implementation: Finding
     draws: int
-    largest_certifiable_epsilon: float
+    requested_draws: int
     significance: float
     delta: float
+    method: Method
+    levels: FloatArray
+    curve: npt.NDArray[np.int64]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """The bound on the ideal mechanism: exceeds the truth with probability at most the significance."""
+        return self.ideal.epsilon_lower_bound
+
+    @property
+    def event(self) -> Event:
+        """The event of the ideal mechanism's bound."""
+        return self.ideal.event
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of the ideal mechanism's event."""
+        return self.ideal.counts
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether fewer draws were made than asked for."""
+        return self.draws < self.requested_draws
+
+    @property
+    def largest_certifiable_epsilon(self) -> float:
+        """What a perfect event would have given."""
+        if not self.counts.likely_draws:
+            return 0.0
+        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
 
     def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
         """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
 
         For the best event there could be; None when no event would do.
         """
-        return detectable_epsilon(claimed_epsilon, self.counts.likely_draws, self.delta, self.significance)
+        if not self.counts.likely_draws:
+            return None
+        return detectable_epsilon(
+            claimed_epsilon, self.counts.likely_draws, self.delta, self.significance, self.method
+        )
 
-    def verdict(self, claimed_epsilon: float) -> str:
+    def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
         """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
 
         Undecided: not even the best event would have detected :data:`STATED_SIZE` times the claim.
         """
-        if self.epsilon_lower_bound > claimed_epsilon:
+        finding = self.implementation if implementation else self.ideal
+        if finding.epsilon_lower_bound > claimed_epsilon:
             return "refuted"
         detectable = self.detectable_epsilon(claimed_epsilon)
         if detectable is None or detectable > STATED_SIZE * claimed_epsilon:
             return "undecided"
         return "not refuted"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many outputs per input each phase gets."""
+
+    learn: int
+    choose: int
+    certify: int
+
+    @classmethod
+    def of(cls, draws: int, width: int, *, learning: bool) -> Plan:
+        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only."""
+        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // width))
+        learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
+        choose = min(int(draws * CHOOSE_SHARE) // 2, most)
+        return cls(learn, choose, draws // 2 - learn - choose)
+
+    @property
+    def draws(self) -> int:
+        """All phases, both inputs."""
+        return 2 * (self.learn + self.choose + self.certify)
 
 
 def estimate(
@@ -95,8 +186,13 @@ def estimate(
     significance: float,
     rng: np.random.Generator,
     progress: Progress = silent,
+    families: tuple[str, ...] = FAMILIES,
+    method: Method = "joint",
+    workers: int = 1,
+    max_seconds: float | None = None,
+    with_curve: bool = False,
 ) -> Estimate:
-    """Return a certified lower bound on the subject's epsilon at `delta`, for its pair of inputs.
+    """Return certified lower bounds on the subject's epsilon at `delta`, for its pair of inputs.
 
     Parameters
     ----------
@@ -106,113 +202,203 @@ def estimate(
     draws : int
         Of all phases and both inputs; at least 1,000.
     significance : float
-        Chance that the bound is wrong.
+        Chance that a bound is wrong.
     rng : numpy.random.Generator
+        Seeds all chunks.
     progress : callable
         Told the number of draws made, as they are made.
+    families : tuple of str
+        Of :data:`audit.events.FAMILIES`.
+    method : {'joint', 'clopper_pearson'}
+    workers : int
+        Cores; the result does not depend on it.
+    max_seconds : float, optional
+        Certifying stops after the chunk in which this time has passed.
+    with_curve : bool
+        Also count the nested events of the epsilon(delta) curve.
     """
     if draws < SMALLEST_DRAWS:
         raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
-    left, right = subject.inputs()
-    learn = int(draws * LEARN_SHARE) // 2
-    choose = int(draws * CHOOSE_SHARE) // 2
-    certify = draws // 2 - learn - choose
-
-    def sample(count: int) -> tuple[FloatArray, FloatArray]:
-        outputs = subject.sample(left, count, rng), subject.sample(right, count, rng)
-        progress(2 * count)
-        return outputs
-
-    learning = sample(learn)
-    width = learning[0].shape[1]
-    scores = list(learned_scores(*learning))
-    event = choose_event(scores, *sample(choose), certify, delta, significance)
-    occurrences = {"left": 0, "right": 0}
-    chunk = max(1, CHUNK_VALUES // width)
-    for start in range(0, certify, chunk):
-        outputs = sample(min(chunk, certify - start))
-        for side, values in zip(("left", "right"), outputs, strict=True):
-            occurrences[side] += int(event.occurs(values).sum())
-    unlikely_input = "right" if event.likely_input == "left" else "left"
-    counts = Counts(occurrences[event.likely_input], certify, occurrences[unlikely_input], certify)
+    start = time.monotonic()
+    source = Draws.of(subject, tuple(int(word) for word in rng.integers(0, 2**32, 4)), workers)
+    plan = Plan.of(draws, source.width, learning=tuple(families) != ("likelihood_ratio",))
+    selection = select(source, plan, families, Prospect(plan.certify, delta, significance))
+    progress(2 * (plan.learn + plan.choose))
+    tally = Tally(selection, with_curve=with_curve)
+    certify(source, plan.certify, tally, progress, None if max_seconds is None else start + max_seconds)
+    findings = []
+    for place, event in enumerate(tally.events):
+        counts = tally.counts(place)
+        bound = epsilon_lower_bound(counts, delta, significance, method) if tally.rows else 0.0
+        findings.append(Finding(event, counts, bound))
     return Estimate(
-        epsilon_lower_bound(counts, delta, significance),
-        event,
-        counts,
-        2 * (learn + choose + certify),
-        largest_certifiable_epsilon(certify, delta, significance),
+        findings[0],
+        findings[1],
+        2 * (plan.learn + plan.choose + tally.rows),
+        plan.draws,
         significance,
         delta,
+        method,
+        selection.levels,
+        tally.curve,
+        selection.notes,
     )
 
 
-def choose_event(
-    scores: list[Score],
-    left: FloatArray,
-    right: FloatArray,
-    certify: int,
-    delta: float,
-    significance: float,
-) -> Event:
-    """Return the event that promises the largest bound with `certify` draws an input.
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What the selection draws decided.
 
-    Where no event promises a positive bound, the event whose shares differ most in units of their standard
-    error: then at least something common is tested, and not the luckiest tail.
-
-    The promise is the bound at the counts that the choosing draws predict, less one standard error of each
-    probability, so that the luckiest of thousands of events does not win by luck alone.
+    Parameters
+    ----------
+    ideal, implementation : Event
+        To be certified.
+    levels : ndarray
+        Thresholds of the ideal event's score, for the curve.
+    notes : tuple of str
     """
-    z = float(norm.isf(significance / 2))
-    best, best_promise = None, (-np.inf, -np.inf)
-    for score in scores:
-        samples = {"left": np.sort(score_all(score, left)), "right": np.sort(score_all(score, right))}
-        thresholds = _thresholds(*samples.values())
-        for at_least in (True, False):
-            shares = {side: _shares(values, thresholds, at_least) for side, values in samples.items()}
-            for likely, unlikely in (("left", "right"), ("right", "left")):
-                promises = _promises(shares[likely], shares[unlikely], len(left), certify, delta, z)
-                contrasts = _contrasts(shares[likely], shares[unlikely])
-                # lexicographic: a positive promise first, then the contrast
-                index = int(np.lexsort((contrasts, np.maximum(promises, 0.0)))[-1])
-                promise = max(float(promises[index]), 0.0), float(contrasts[index])
-                if promise > best_promise:
-                    best, best_promise = Event(score, float(thresholds[index]), at_least, likely), promise
-    if best is None:
-        raise ValueError("no score to choose an event from")
-    return best
+
+    ideal: Event
+    implementation: Event
+    levels: FloatArray
+    notes: tuple[str, ...]
 
 
-def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return finite thresholds from two sorted samples: evenly spread, and 1, 2, 4, ... draws from each end."""
-    pooled = np.sort(np.concatenate([left, right]))
-    even = pooled[np.linspace(0, len(pooled) - 1, THRESHOLDS + 2).astype(int)[1:-1]]
-    ranks = 2 ** np.arange(int(np.log2(len(left))) + 1) - 1
-    tails = [sample[place] for sample in (left, right) for place in (ranks, len(sample) - 1 - ranks)]
-    found = np.unique(np.concatenate([even, *tails]))
-    finite = found[np.isfinite(found)]
-    return finite if len(finite) else np.zeros(1)
+def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospect) -> Selection:
+    """Learn scores on one part of the draws and choose the two events to certify on another.
+
+    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose.
+    """
+    learning = source.phase(LEARN, plan.learn) if plan.learn else None
+    choosing = source.phase(CHOOSE, plan.choose)
+    quantiser = Quantiser.of(*choosing)
+    rounded = [
+        None if sample is None else (quantiser(sample[0]), quantiser(sample[1])) for sample in (learning, choosing)
+    ]
+    ideal = _best([f for f in families if f in IDEAL], source, rounded[0], rounded[1], prospect, quantiser)
+    if ideal is None:
+        raise ValueError(f"no score to choose an event from in {', '.join(families)}")
+    exact = _best([f for f in families if f in EXACT], source, learning, choosing, prospect, None)
+    implementation = max((c for c in (ideal, exact) if c is not None), key=lambda candidate: candidate.rank)
+    scores = np.concatenate([ideal.event.scores(side) for side in choosing])
+    return Selection(ideal.event, implementation.event, _levels(scores), _notes(choosing))
 
 
-def _shares(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:
-    """Return the share of sorted scores on the event's side of each threshold."""
-    if at_least:
-        return 1.0 - np.searchsorted(ordered, thresholds, side="left") / len(ordered)
-    return np.searchsorted(ordered, thresholds, side="right") / len(ordered)
+def _best(
+    families: Sequence[str],
+    source: Draws,
+    learning: Pair | None,
+    choosing: Pair,
+    prospect: Prospect,
+    quantiser: Quantiser | None,
+) -> Candidate | None:
+    """Return the best event of some families; scores that are not learned are judged on both parts of the draws."""
+    taught = choosing if learning is None else learning
+    scores = list(proposals(families, *taught, source.subject, source.inputs))
+    fitted = [score for score in scores if score.learned]
+    given = [score for score in scores if not score.learned]
+    found = []
+    if fitted and learning is not None:
+        found.append(best_event(fitted, *choosing, prospect, quantiser))
+    if given:
+        parts = [choosing] if learning is None else [learning, choosing]
+        left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        found.append(best_event(given, left, right, prospect, quantiser))
+    return max((c for c in found if c is not None), key=lambda candidate: candidate.rank, default=None)
 
 
-def _contrasts(likely: FloatArray, unlikely: FloatArray) -> FloatArray:
-    """Return the difference of two shares in units of its standard error, but for a common factor."""
-    pooled = (likely + unlikely) / 2
-    spread = np.sqrt(pooled * (1 - pooled))
-    return np.divide(likely - unlikely, spread, out=np.zeros_like(spread), where=spread > 0)
+def _levels(scores: FloatArray) -> FloatArray:
+    """Return thresholds for the curve, evenly by rank and ever farther out in both tails."""
+    finite = np.sort(scores[np.isfinite(scores)])
+    if not finite.size:
+        return np.zeros(1)
+    tail = np.geomspace(1e-4, 0.5, CURVE_POINTS // 2)
+    ranks = np.concatenate([tail, 1 - tail]) * (len(finite) - 1)
+    return np.unique(finite[ranks.astype(int)])
 
 
-def _promises(
-    likely: FloatArray, unlikely: FloatArray, chosen_on: int, certify: int, delta: float, z: float
-) -> FloatArray:
-    """Return normal approximations of the bound; they choose an event and certify nothing."""
-    spread = 1 / np.sqrt(chosen_on) + z / np.sqrt(certify)
-    low = likely - spread * np.sqrt(likely * (1 - likely)) - delta
-    high = unlikely + spread * np.sqrt(unlikely * (1 - unlikely)) + z * z / certify
-    promises: FloatArray = np.log(np.maximum(low, np.finfo(np.float64).tiny) / high)
-    return promises
+def _notes(choosing: Pair) -> tuple[str, ...]:
+    """Return what a reader must know about the outputs."""
+    both = np.concatenate(choosing)
+    notes = []
+    if (both == both[:1]).all() or np.isnan(both).all():
+        notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
+    share = float((~np.isfinite(both).all(axis=1)).mean())
+    if share:
+        notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
+    return tuple(notes)
+
+
+class Tally:
+    """Counts of the certifying draws, chunk by chunk.
+
+    Parameters
+    ----------
+    selection : Selection
+    with_curve : bool
+        Whether to count between the levels of the curve too.
+    """
+
+    def __init__(self, selection: Selection, *, with_curve: bool) -> None:
+        self.events = (selection.ideal, selection.implementation)
+        self.levels = selection.levels if with_curve else None
+        self.rows = 0
+        self.occurrences = np.zeros((2, 2), dtype=np.int64)
+        self.curve = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+
+    def count(self, left: FloatArray, right: FloatArray) -> Block:
+        """Return the counts of one chunk, without adding them."""
+        occurrences = np.zeros((2, 2), dtype=np.int64)
+        curve = np.zeros_like(self.curve)
+        ideal, implementation = self.events
+        for side, outputs in enumerate((left, right)):
+            scores = ideal.scores(outputs)
+            occurrences[0, side] = np.count_nonzero(ideal.within(scores))
+            same = implementation is ideal
+            occurrences[1, side] = (
+                occurrences[0, side] if same else np.count_nonzero(implementation.occurs(outputs))
+            )
+            if self.levels is not None:
+                # bin b holds the scores with exactly b levels at or below them
+                bins = np.searchsorted(self.levels, scores, side="right")
+                curve[side] = np.bincount(bins, minlength=curve.shape[1])
+        return Block(len(left), occurrences, curve)
+
+    def add(self, block: Block) -> None:
+        """Add the counts of one chunk."""
+        self.rows += block.rows
+        self.occurrences += block.occurrences
+        self.curve += block.curve
+
+    def counts(self, place: int) -> Counts:
+        """Return the counts of the ideal event (0) or the implementation's (1)."""
+        left, right = (int(value) for value in self.occurrences[place])
+        likely, unlikely = (left, right) if self.events[place].likely_input == "left" else (right, left)
+        return Counts(likely, self.rows, unlikely, self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Counts of one chunk: occurrences[event, input] and curve[input, bin]."""
+
+    rows: int
+    occurrences: npt.NDArray[np.int64]
+    curve: npt.NDArray[np.int64]
+
+
+def certify(source: Draws, rows: int, tally: Tally, progress: Progress, deadline: float | None) -> None:
+    """Count the events on fresh draws, until all are made, the deadline has passed or the user interrupts.
+
+    What stops it early is a clock or a signal, and whole waves of chunks are kept or dropped.  How long a draw
+    takes may depend on the output, so an early stop is not certified as if its size had been planned: see
+    :func:`estimate`.
+    """
+    try:
+        for blocks in source.map(CERTIFY, rows, tally.count):
+            for block in blocks:
+                tally.add(block)
+            progress(2 * sum(block.rows for block in blocks))
+            if deadline is not None and time.monotonic() > deadline:
+                return
+    except KeyboardInterrupt:
+        return
