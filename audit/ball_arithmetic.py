@@ -1,7 +1,7 @@
 """Do these counts give this bound?  Decided in ball arithmetic, by another road than :mod:`audit.bounds`.
 
-Binomial tails and normal quantiles come from Arb (through python-flint), each with a proved error; cells of pairs are
-cut until each is decided.  Only the constants that define the rules are shared with :mod:`audit.bounds`.
+Binomial tails and normal quantiles come from Arb (through python-flint), each with a proved error; cells of pairs
+are cut until each is decided.  Only the constants that define the rules are shared with :mod:`audit.bounds`.
 """
 
 from __future__ import annotations
@@ -194,8 +194,9 @@ def joint_holds(counts: Counts, bound: float, delta: float, significance: float)
     start = max(0.0, (rule.lowest_likely - delta) / math.exp(bound) * (1 - FLOAT_MARGIN))
     if start >= rule.highest_unlikely:
         return True
-    edge = [float(unlikely) for unlikely in np.linspace(start, rule.highest_unlikely, PROBES)]
-    if any(rule.keeps(bound, unlikely) for unlikely in edge[1:-1]):
+    certain = (1 - delta) / math.exp(bound)
+    edge = [float(unlikely) for unlikely in np.linspace(start, rule.highest_unlikely, PROBES)[1:-1]]
+    if any(rule.keeps(bound, unlikely) for unlikely in [*edge, certain * (1 - 1e-12)]):
         return False
     bottom = -math.inf
     if rule.lowest_likely > delta:
