@@ -23,8 +23,8 @@ SCHEMA_FILE = Path(__file__).parent / "schemas" / SCHEMA
 METHODS = ("joint", "clopper_pearson", "anytime")
 
 FORMULAS = {
-    "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the weighted "
-    "sum of their normal scores rejects",
+    "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the "
+    "weighted sum of their normal scores rejects",
     "clopper_pearson": "log((low - delta) / high), each probability bounded at half the significance",
     "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
 }
@@ -174,14 +174,14 @@ CHOICES = {
 
 def _checked(name: str, value: Any) -> Any:
     """Return a field's value in its own type."""
-    if not isinstance(value, KINDS[name]) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, KINDS[name]):
         kinds = " or ".join(kind.__name__ for kind in KINDS[name])
         raise CertificateError(name, f"must be {kinds}, not {value!r}")
     if name in CHOICES and value not in CHOICES[name]:
         raise CertificateError(name, f"must be one of {', '.join(CHOICES[name])}, not {value!r}")
-    if name == "event" and "score" not in value:
+    if isinstance(value, dict) and name == "event" and "score" not in value:
         raise CertificateError(name, "has no score")
-    return _counts(value) if name == "counts" else value
+    return _counts(value) if isinstance(value, dict) and name == "counts" else value
 
 
 def _counts(value: dict[str, Any]) -> Counts:

@@ -40,6 +40,9 @@ MARGIN = 1e-8
 CELLS, COARSE_CELLS = 512, 64
 """Cells of the nuisance on the edge of the hypothesis, and below the edge, where there is room to spare."""
 
+NEAR_CERTAIN = np.concatenate([[0.0], np.geomspace(1e-12, 0.3, 100)])
+"""Relative distances from p_likely = 1 at which further cells end."""
+
 FINEST = 2.0**-9
 """Width of the strip of hypotheses next to the edge, relative to all of them."""
 
@@ -114,6 +117,11 @@ class Region:
             Whose cells to use.
         """
         nuisance = np.linspace(self.smallest_nuisance(higher or strip), self.highest_unlikely, cells + 1)
+        # the score of the likely count grows without bound where p_likely nears 1
+        certain = (1 - float(strip.delta[1])) / float(strip.ratio[1])
+        if nuisance[0] < certain < nuisance[-1]:
+            close = certain * (1 - NEAR_CERTAIN)
+            nuisance = np.sort(np.concatenate([nuisance, close[close > nuisance[0]]]))
         return float(self.excess(nuisance[:-1], nuisance[1:], strip).max())
 
     def excess(self, low: FloatArray, high: FloatArray, strip: Strip) -> FloatArray:
