@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from audit.events import Event, FloatArray, Quantiser, Score, score_all
 
@@ -55,7 +55,7 @@ class Prospect:
     @property
     def luck(self) -> float:
         """Standard errors by which a log ratio is taken to its bad side."""
-        return float(norm.isf(LUCK / max(self.competitors, 1)))
+        return -float(ndtri(LUCK / max(self.competitors, 1)))
 
 
 def best_event(
@@ -119,7 +119,7 @@ def promised(likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect:
     luck alone: by :attr:`Prospect.luck` standard errors of the log ratio, each count by its share of the variance.
     Then the bound is the normal approximation of a test of the ratio.
     """
-    z = float(norm.isf(prospect.significance))
+    z = -float(ndtri(prospect.significance))
     one_more = unlikely + 1
     parts = [np.sqrt(np.maximum(1 - c / chosen_on, 0) / np.maximum(c, 1)) for c in (likely, one_more)]
     both = np.maximum(np.hypot(*parts), 1e-300)

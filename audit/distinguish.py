@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -47,6 +48,8 @@ Progress = Callable[[int], None]
 def silent(draws: int) -> None:
     """Report no progress."""
 
+
+_detectable = lru_cache(maxsize=256)(detectable_epsilon)
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
@@ -152,9 +155,7 @@ class Estimate:
         """Return the same for another number of certifying draws per input."""
         if not draws_per_input:
             return None
-        return detectable_epsilon(
-            claimed_epsilon, draws_per_input, self.delta, self.significance, self.fixed_method
-        )
+        return _detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.fixed_method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
         """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ class Result:
             "significance": found.significance,
             "bound": found.method,
             "detectable_epsilon": found.detectable_epsilon(self.claimed),
-            "detectable_by_event": self.detectable_by_event(),
+            "detectable_by_event": self.detectable_by_event,
             "largest_certifiable_epsilon": found.largest_certifiable_epsilon,
             "draws": found.draws,
             "requested_draws": found.requested_draws,
@@ -145,8 +146,9 @@ class Result:
             versions=versions(),
         )
 
+    @cached_property
     def detectable_by_event(self) -> list[dict[str, float | None]]:
-        """Return the smallest loss detectable with power 0.9, by the event's probability where it is rarer."""
+        """The smallest loss detectable with power 0.9, by the event's probability where it is rarer."""
         found, draws = self.estimate, self.estimate.counts.likely_draws
         if not draws:
             return []
@@ -187,7 +189,7 @@ class Result:
             parts.append(
                 f"losses below {detectable:.3g}, the smallest that so many draws show in nine runs of ten"
             )
-        never = [row["likely"] for row in self.detectable_by_event() if row["unlikely"] == 0.0]
+        never = [row["likely"] for row in self.detectable_by_event if row["unlikely"] == 0.0]
         if never and never[0] is not None:
             parts.append(f"leaks that happen less often than once in {1 / never[0]:,.0f} draws")
         return "; ".join(parts)

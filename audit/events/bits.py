@@ -52,7 +52,9 @@ class BitScore:
         if self.kind == "low_bits":
             return (significand & 7).astype(np.float64)
         lowest = significand & -significand
-        zeros = np.where(significand == 0, ZERO_EXPONENT, np.bitwise_count(np.maximum(lowest, 1) - 1))
+        zeros = np.where(
+            significand == 0, ZERO_EXPONENT, np.bitwise_count(np.maximum(lowest, 1) - 1).astype(np.int64)
+        )
         places = zeros if self.kind == "trailing_zeros" else zeros + exponent - 53
         return np.where(significand == 0, ZERO_EXPONENT, places).astype(np.float64)
 

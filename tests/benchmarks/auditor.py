@@ -1,7 +1,7 @@
 """``python -m tests.benchmarks.auditor``: how tight the auditor's bounds are, and how fast it gets there.
 
-The table: 95 % lower bounds, median over seeds, draws of all phases and both inputs; the auditor gets the sampler and
-the two inputs.  Speed is always a ratio to a baseline that is timed in the same round.
+The table: 95 % lower bounds, median over seeds, draws of all phases and both inputs; the auditor gets the sampler
+and the two inputs.  Speed is always a ratio to a baseline that is timed in the same round.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def audit(subject: Subject, draws: int, seed: int, **choices: object) -> Estimat
 
 
 def table(seeds: int, names: list[str]) -> None:
-    print(f"{'task':<30}{'true':>7}{'draws':>11}{'median':>9}{'min':>9}{'goal':>7}{'ceiling':>9}{'above':>7}{'s/run':>7}")
+    print(
+        f"{'task':<30}{'true':>7}{'draws':>11}{'median':>9}{'min':>9}{'goal':>7}{'ceiling':>9}{'above':>7}{'s/run':>7}"
+    )
     for task in TASKS:
         if names and task.name not in names:
             continue
