@@ -242,12 +242,13 @@ def estimate(
     if draws < SMALLEST_DRAWS:
         raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
     start = time.monotonic()
-    source = Draws.of(subject, tuple(int(word) for word in rng.integers(0, 2**32, 4)), workers)
+    limits = Limits(None if max_seconds is None else start + max_seconds, until)
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    source = Draws.of(subject, entropy, workers, looks=limits.planned)
     plan = Plan.of(draws, source.width, learning=tuple(families) != ("likelihood_ratio",))
     selection = select(source, plan, families, Prospect(plan.certify, delta, significance))
     progress(2 * (plan.learn + plan.choose))
     tally = Tally(selection, with_curve=with_curve)
-    limits = Limits(None if max_seconds is None else start + max_seconds, until)
     level = AnytimeBound(claimed_epsilon, delta, significance)
     stopped = certify(source, plan.certify, tally, progress, limits, level)
     # planned looks, or an interruption that was not planned: the bound must hold at every look

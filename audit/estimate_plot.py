@@ -51,12 +51,7 @@ def draw_results(results: Sequence[Result], path: str) -> None:
         points = result.estimate.curve.points if result.estimate.curve else ()
         deltas, epsilons = [p.delta for p in points], [p.epsilon_lower_bound for p in points]
         bounds = figure.add_subplot(len(drawn), 2, 2 * row + 2)
-        bounds.plot(
-            [p.delta for p in points],
-            [p.epsilon_lower_bound for p in points],
-            "o-",
-            label="certified, all at once",
-        )
+        bounds.plot(deltas, epsilons, "o-", label="certified, all at once")
         bounds.plot([delta], [epsilon], "kx", label="claim")
         bounds.set_xscale("symlog", linthresh=1e-5)
         bounds.set(xlabel="delta", ylabel="epsilon at least", ylim=(0, None))

@@ -254,8 +254,8 @@ def _lines(result: Result) -> Iterator[str]:
         )
     if found.stopped is not None:
         yield (
-            f"  partial: {found.draws:,} of {found.requested_draws:,} draws, {found.stopped}; "
-            "the bound holds whenever one stops"
+            f"  {'partial' if found.draws < found.requested_draws else 'stopped'}: {found.stopped}, after "
+            f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever one stops"
         )
     yield from (f"  note: {note}" for note in found.notes)
     if found.curve is not None:

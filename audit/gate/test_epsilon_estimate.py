@@ -64,7 +64,9 @@ def certified_on(same_draws: bool, seed: int) -> float:
     scores = list(proposals(("coordinates", "intervals", "additive"), left, right, subject, subject.inputs()))
     if not same_draws:
         left, right = sample()
-    event = best_event(scores, left, right, Prospect(300, 0.0, 0.05), None).event
+    chosen = best_event(scores, left, right, Prospect(300, 0.0, 0.05), None)
+    assert chosen is not None
+    event = chosen.event
     if not same_draws:
         left, right = sample()
     likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)

@@ -234,7 +234,7 @@ def test_import_of_a_class_makes_an_instance():
 
 
 def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):
-    monkeypatch.setattr(draws, "CHUNK_VALUES", 1_000)
+    monkeypatch.setattr(draws, "CHUNK_VALUES", 400)
 
     class Interrupted(HalfNoiseLaplace):
         calls: ClassVar[list[int]] = []
@@ -254,20 +254,20 @@ def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):
 
 
 def test_a_run_stops_when_the_time_is_over(monkeypatch):
-    monkeypatch.setattr(draws, "CHUNK_VALUES", 1_000)
+    monkeypatch.setattr(draws, "LOOK_VALUES", 1_000)
     found = audit(Laplace(1.0), 100_000, max_seconds=1e-9)
     assert found.stopped == "the time is over"
-    assert found.counts.likely_draws == 8_000
+    assert found.counts.likely_draws == 2_000
     assert found.epsilon_lower_bound <= 1.0
 
 
 def test_until_stops_at_a_refutation_and_goes_on_without_one(monkeypatch):
-    monkeypatch.setattr(draws, "CHUNK_VALUES", 2_000)
-    refuted = audit(HalfNoiseLaplace(1.0), 400_000, claimed_epsilon=1.0, until=StoppingRule(0.01))
+    monkeypatch.setattr(draws, "LOOK_VALUES", 2_000)
+    refuted = audit(HalfNoiseLaplace(1.0), 100_000, claimed_epsilon=1.0, until=StoppingRule(0.01))
     assert refuted.stopped == "the claim is refuted"
-    assert refuted.draws < 200_000
+    assert refuted.draws < 60_000
     assert refuted.verdict(1.0) == "refuted"
-    stands = audit(Laplace(1.0), 400_000, claimed_epsilon=1.0, until=StoppingRule(0.001))
+    stands = audit(Laplace(1.0), 100_000, claimed_epsilon=1.0, until=StoppingRule(0.001))
     assert stands.stopped is None
     assert stands.verdict(1.0) == "not refuted"
 
