@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -197,6 +198,7 @@ Family = Callable[[Values, Values], Strip]
 """The strip of hypotheses between a lower and a higher level of epsilon, or of delta."""
 
 
+@lru_cache(maxsize=256)  # one event often gives two verdicts
 def joint_epsilon_lower_bound(counts: Counts, delta: float, significance: float) -> float:
     """Return the smallest epsilon in the region of the counts, rounded down; at least 0.
 
