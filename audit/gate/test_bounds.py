@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy.stats import binom
 
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
@@ -24,7 +25,8 @@ from audit.bounds import (
     p_value,
     upper_bound_on_probability,
 )
-from audit.bounds.joint import Region, Strip
+from audit.bounds.counts import at_least
+from audit.bounds.joint import MARGIN, Region, Strip
 
 SIGNIFICANCE = 0.05
 
@@ -194,6 +196,21 @@ def test_a_strip_is_rejected_only_if_each_of_its_pairs_is():
         unlikely, r, delta = random.uniform([low, ratio, 0.0], [high, wider, 0.01])
         pair = region.excess(np.array([unlikely]), np.array([unlikely]), Strip((r, r), (delta, delta)))[0]
         assert pair <= whole + 1e-12
+
+
+@pytest.mark.parametrize("draws", [10, 1_000, 10**6, 10**9])
+@pytest.mark.parametrize("share", [1e-3, 0.2, 0.5, 0.97])
+def test_tail_probabilities_err_by_less_than_a_tenth_of_their_margin(draws, share):
+    ctx.prec = 160
+    count = max(1, round(draws * share))
+    spread = math.sqrt(share * (1 - share) / draws)
+    points = np.clip(count / draws + spread * np.linspace(-7, 7, 5), 1e-12, 1 - 1e-12)
+    for tail, fails in zip(at_least(count, draws, points), (False, True), strict=True):
+        for probability, found in zip(points, tail, strict=True):
+            exact = arb(float(probability)).beta_lower(count, draws - count + 1, 1)
+            exact = 1 - exact if fails else exact
+            # smaller tails are cut, or rejected by one count alone
+            assert exact < 1e-16 or abs(arb(float(found)) - exact) <= MARGIN / 10 * exact
 
 
 def test_probability_bounds_are_on_their_own_sides():
