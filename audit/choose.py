@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from audit.events import Event, FloatArray, Quantiser, Score, score_all
 
 EVEN_THRESHOLDS = 500
 """Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
 
-LUCK = 2.5
-"""Standard errors by which the log ratio of the choosing counts is taken to its bad side."""
+LUCK = 0.1
+"""Chance that any of the scores that compete shows a log ratio so far above its own, roughly.
+
+The log ratio of the choosing counts is taken to its bad side by as many standard errors as that needs.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,19 @@ class Prospect:
     draws : int
         Per input.
     delta, significance : float
+    competitors : int
+        Scores that the event is chosen from.
     """
 
     draws: int
     delta: float
     significance: float
+    competitors: int = 1
+
+    @property
+    def luck(self) -> float:
+        """Standard errors by which a log ratio is taken to its bad side."""
+        return -float(ndtri(LUCK / max(self.competitors, 1)))
 
 
 def best_event(
@@ -64,18 +75,25 @@ def best_event(
     quantiser : Quantiser or None
         Of the events that are returned.
     """
+    # one look at all outputs instead of one per score
+    finite = bool(np.isfinite(left).all() and np.isfinite(right).all())
     best: Candidate | None = None
     for score in scores:
-        found = _best_threshold(score, left, right, prospect, quantiser)
+        found = _best_threshold(_directly if finite else score_all, score, left, right, prospect, quantiser)
         if best is None or found.rank > best.rank:
             best = found
     return best
 
 
 def _best_threshold(
-    score: Score, left: FloatArray, right: FloatArray, prospect: Prospect, quantiser: Quantiser | None
+    evaluate: Callable[[Score, FloatArray], FloatArray],
+    score: Score,
+    left: FloatArray,
+    right: FloatArray,
+    prospect: Prospect,
+    quantiser: Quantiser | None,
 ) -> Candidate:
-    samples = {"left": np.sort(score_all(score, left)), "right": np.sort(score_all(score, right))}
+    samples = {"left": np.sort(evaluate(score, left)), "right": np.sort(evaluate(score, right))}
     thresholds = _thresholds(*samples.values())
     found = []
     for at_least in (True, False):
@@ -90,19 +108,23 @@ def _best_threshold(
     return max(found, key=lambda candidate: candidate.rank)
 
 
+def _directly(score: Score, outputs: FloatArray) -> FloatArray:
+    return score(outputs)
+
+
 def promised(likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect) -> FloatArray:
     """Return approximations of the bound that events will get; they choose one and certify nothing.
 
-    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by luck
-    alone: by :data:`LUCK` standard errors of the log ratio together, each count by its share of the variance.
+    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by
+    luck alone: by :attr:`Prospect.luck` standard errors of the log ratio, each count by its share of the variance.
     Then the bound is the normal approximation of a test of the ratio.
     """
-    z = float(norm.isf(prospect.significance))
+    z = -float(ndtri(prospect.significance))
     one_more = unlikely + 1
     parts = [np.sqrt(np.maximum(1 - c / chosen_on, 0) / np.maximum(c, 1)) for c in (likely, one_more)]
     both = np.maximum(np.hypot(*parts), 1e-300)
-    p = _moved(likely, -LUCK * parts[0] * parts[0] / both) / chosen_on
-    q = np.minimum(_moved(one_more, LUCK * parts[1] * parts[1] / both) / chosen_on, 1.0)
+    p = _moved(likely, -prospect.luck * parts[0] * parts[0] / both) / chosen_on
+    q = np.minimum(_moved(one_more, prospect.luck * parts[1] * parts[1] / both) / chosen_on, 1.0)
     hopeful = p > prospect.delta
     excess = np.where(hopeful, p - prospect.delta, 1.0)
     variance = p * (1 - p) / excess**2 + (1 - q) / q

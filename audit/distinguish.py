@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audit.bounds import Counts, Method, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.curve import EpsilonCurve
 from audit.choose import Candidate, Prospect, best_event
+from audit.curve import CURVE_DELTAS, Cut, best_cut, between, certified_curve, levels_of
 from audit.draws import Draws
 from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
 from audit.subjects import Subject
@@ -26,14 +30,14 @@ LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
 MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
 """Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
 
+ONE_SCORE_ROWS = 2**16
+"""Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
+
 SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
 
 STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
-
-CURVE_POINTS = 64
-"""Nested events that the epsilon(delta) curve is made of."""
 
 LEARN, CHOOSE, CERTIFY = 1, 2, 3
 """Phases, as the draws are numbered."""
@@ -44,6 +48,8 @@ Progress = Callable[[int], None]
 def silent(draws: int) -> None:
     """Report no progress."""
 
+
+_detectable = lru_cache(maxsize=256)(detectable_epsilon)
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
@@ -83,12 +89,15 @@ class Estimate:
     significance : float
     delta : float
         The claimed delta.
-    method : str
-        Of :func:`audit.bounds.epsilon_lower_bound`.
+    method : {'joint', 'clopper_pearson', 'anytime'}
+    stopped : str or None
+        Why certifying ended before all requested draws were made.
     levels : ndarray, shape (m,)
         Thresholds of the ideal event's score: the nested events of the curve.
-    curve : ndarray of int, shape (2, m + 1)
+    histogram : ndarray of int, shape (2, m + 1)
         Certifying draws on left and right with so many levels at or below their score; zeros unless asked for.
+    curve : EpsilonCurve or None
+        Bounds at several deltas that hold together; None unless asked for.
     notes : tuple of str
         What a reader must know about the outputs.
     """
@@ -99,9 +108,11 @@ class Estimate:
     requested_draws: int
     significance: float
     delta: float
-    method: Method
+    method: str
+    stopped: str | None
     levels: FloatArray
-    curve: npt.NDArray[np.int64]
+    histogram: npt.NDArray[np.int64]
+    curve: EpsilonCurve | None
     notes: tuple[str, ...] = ()
 
     @property
@@ -120,27 +131,31 @@ class Estimate:
         return self.ideal.counts
 
     @property
-    def interrupted(self) -> bool:
-        """Whether fewer draws were made than asked for."""
-        return self.draws < self.requested_draws
+    def fixed_method(self) -> Method:
+        """The bound that sizes are stated for: an anytime run is measured by the joint bound of its size."""
+        return "clopper_pearson" if self.method == "clopper_pearson" else "joint"
 
     @property
     def largest_certifiable_epsilon(self) -> float:
         """What a perfect event would have given."""
         if not self.counts.likely_draws:
             return 0.0
-        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
+        return largest_certifiable_epsilon(
+            self.counts.likely_draws, self.delta, self.significance, self.fixed_method
+        )
 
     def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
         """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
 
         For the best event there could be; None when no event would do.
         """
-        if not self.counts.likely_draws:
+        return self.detectable_with(claimed_epsilon, self.counts.likely_draws)
+
+    def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
+        """Return the same for another number of certifying draws per input."""
+        if not draws_per_input:
             return None
-        return detectable_epsilon(
-            claimed_epsilon, self.counts.likely_draws, self.delta, self.significance, self.method
-        )
+        return _detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.fixed_method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
         """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
@@ -169,7 +184,7 @@ class Plan:
         """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only."""
         most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // width))
         learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
-        choose = min(int(draws * CHOOSE_SHARE) // 2, most)
+        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else ONE_SCORE_ROWS)
         return cls(learn, choose, draws // 2 - learn - choose)
 
     @property
@@ -189,7 +204,9 @@ def estimate(
     families: tuple[str, ...] = FAMILIES,
     method: Method = "joint",
     workers: int = 1,
+    claimed_epsilon: float = 1.0,
     max_seconds: float | None = None,
+    until: StoppingRule | None = None,
     with_curve: bool = False,
 ) -> Estimate:
     """Return certified lower bounds on the subject's epsilon at `delta`, for its pair of inputs.
@@ -212,25 +229,35 @@ def estimate(
     method : {'joint', 'clopper_pearson'}
     workers : int
         Cores; the result does not depend on it.
+    claimed_epsilon : float
+        One of the levels of an anytime bound; nothing else depends on it.
     max_seconds : float, optional
-        Certifying stops after the chunk in which this time has passed.
+        Certifying stops when this time has passed.  Drawing may take longer for some outputs than for others, so
+        the bound is then the anytime one.
+    until : StoppingRule, optional
+        Certifying stops when the rule says so; the bound is the anytime one.
     with_curve : bool
-        Also count the nested events of the epsilon(delta) curve.
+        Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
     """
     if draws < SMALLEST_DRAWS:
         raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
     start = time.monotonic()
-    source = Draws.of(subject, tuple(int(word) for word in rng.integers(0, 2**32, 4)), workers)
+    limits = Limits(None if max_seconds is None else start + max_seconds, until)
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    source = Draws.of(subject, entropy, workers, looks=limits.planned)
     plan = Plan.of(draws, source.width, learning=tuple(families) != ("likelihood_ratio",))
     selection = select(source, plan, families, Prospect(plan.certify, delta, significance))
     progress(2 * (plan.learn + plan.choose))
     tally = Tally(selection, with_curve=with_curve)
-    certify(source, plan.certify, tally, progress, None if max_seconds is None else start + max_seconds)
-    findings = []
-    for place, event in enumerate(tally.events):
-        counts = tally.counts(place)
-        bound = epsilon_lower_bound(counts, delta, significance, method) if tally.rows else 0.0
-        findings.append(Finding(event, counts, bound))
+    level = AnytimeBound(claimed_epsilon, delta, significance)
+    stopped = certify(source, plan.certify, tally, progress, limits, level)
+    # planned looks, or an interruption that was not planned: the bound must hold at every look
+    anytime = limits.planned or stopped is not None
+    findings = [tally.finding(place, level if anytime else None, delta, significance, method) for place in (0, 1)]
+    if with_curve and tally.rows and not anytime:
+        curve = certified_curve(selection.cuts, tally.histogram, significance, method)
+    else:
+        curve = None
     return Estimate(
         findings[0],
         findings[1],
@@ -238,11 +265,34 @@ def estimate(
         plan.draws,
         significance,
         delta,
-        method,
+        "anytime" if anytime else method,
+        stopped,
         selection.levels,
-        tally.curve,
+        tally.histogram,
+        curve,
         selection.notes,
     )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may end certifying early.
+
+    Parameters
+    ----------
+    deadline : float or None
+        Of the monotonic clock.
+    rule : StoppingRule or None
+        Looks at the counts after every wave of chunks.
+    """
+
+    deadline: float | None
+    rule: StoppingRule | None
+
+    @property
+    def planned(self) -> bool:
+        """Whether looks were planned, so that the anytime bound was chosen beforehand."""
+        return self.deadline is not None or self.rule is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,12 +305,15 @@ class Selection:
         To be certified.
     levels : ndarray
         Thresholds of the ideal event's score, for the curve.
+    cuts : tuple of Cut
+        One per delta of the curve.
     notes : tuple of str
     """
 
     ideal: Event
     implementation: Event
     levels: FloatArray
+    cuts: tuple[Cut, ...]
     notes: tuple[str, ...]
 
 
@@ -272,16 +325,19 @@ def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospec
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     choosing = source.phase(CHOOSE, plan.choose)
     quantiser = Quantiser.of(*choosing)
-    rounded = [
-        None if sample is None else (quantiser(sample[0]), quantiser(sample[1])) for sample in (learning, choosing)
-    ]
-    ideal = _best([f for f in families if f in IDEAL], source, rounded[0], rounded[1], prospect, quantiser)
+    rounded = quantiser(choosing[0]), quantiser(choosing[1])
+    rounded_learning = None if learning is None else (quantiser(learning[0]), quantiser(learning[1]))
+    ideal = _best([f for f in families if f in IDEAL], source, rounded_learning, rounded, prospect, quantiser)
     if ideal is None:
         raise ValueError(f"no score to choose an event from in {', '.join(families)}")
     exact = _best([f for f in families if f in EXACT], source, learning, choosing, prospect, None)
     implementation = max((c for c in (ideal, exact) if c is not None), key=lambda candidate: candidate.rank)
-    scores = np.concatenate([ideal.event.scores(side) for side in choosing])
-    return Selection(ideal.event, implementation.event, _levels(scores), _notes(choosing))
+    scores = [ideal.event.scores(side) for side in choosing]
+    levels = levels_of(np.concatenate(scores))
+    histogram = np.array([between(levels, side) for side in scores])
+    deltas = sorted({*CURVE_DELTAS, prospect.delta})
+    cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
+    return Selection(ideal.event, implementation.event, levels, cuts, _notes(choosing))
 
 
 def _best(
@@ -292,9 +348,10 @@ def _best(
     prospect: Prospect,
     quantiser: Quantiser | None,
 ) -> Candidate | None:
-    """Return the best event of some families; scores that are not learned are judged on both parts of the draws."""
+    """Return the best event of some families; scores that are not learned are judged on all selection draws."""
     taught = choosing if learning is None else learning
     scores = list(proposals(families, *taught, source.subject, source.inputs))
+    prospect = replace(prospect, competitors=len(scores))
     fitted = [score for score in scores if score.learned]
     given = [score for score in scores if not score.learned]
     found = []
@@ -305,16 +362,6 @@ def _best(
         left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
         found.append(best_event(given, left, right, prospect, quantiser))
     return max((c for c in found if c is not None), key=lambda candidate: candidate.rank, default=None)
-
-
-def _levels(scores: FloatArray) -> FloatArray:
-    """Return thresholds for the curve, evenly by rank and ever farther out in both tails."""
-    finite = np.sort(scores[np.isfinite(scores)])
-    if not finite.size:
-        return np.zeros(1)
-    tail = np.geomspace(1e-4, 0.5, CURVE_POINTS // 2)
-    ranks = np.concatenate([tail, 1 - tail]) * (len(finite) - 1)
-    return np.unique(finite[ranks.astype(int)])
 
 
 def _notes(choosing: Pair) -> tuple[str, ...]:
@@ -330,7 +377,7 @@ def _notes(choosing: Pair) -> tuple[str, ...]:
 
 
 class Tally:
-    """Counts of the certifying draws, chunk by chunk.
+    """Counts of the certifying draws, wave by wave.
 
     Parameters
     ----------
@@ -342,63 +389,86 @@ class Tally:
     def __init__(self, selection: Selection, *, with_curve: bool) -> None:
         self.events = (selection.ideal, selection.implementation)
         self.levels = selection.levels if with_curve else None
-        self.rows = 0
-        self.occurrences = np.zeros((2, 2), dtype=np.int64)
-        self.curve = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+        self.waves: list[Block] = []
+        self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+
+    @property
+    def rows(self) -> int:
+        """Draws per input so far."""
+        return sum(wave.rows for wave in self.waves)
 
     def count(self, left: FloatArray, right: FloatArray) -> Block:
         """Return the counts of one chunk, without adding them."""
         occurrences = np.zeros((2, 2), dtype=np.int64)
-        curve = np.zeros_like(self.curve)
+        histogram = np.zeros_like(self.histogram)
         ideal, implementation = self.events
         for side, outputs in enumerate((left, right)):
             scores = ideal.scores(outputs)
             occurrences[0, side] = np.count_nonzero(ideal.within(scores))
-            same = implementation is ideal
-            occurrences[1, side] = (
-                occurrences[0, side] if same else np.count_nonzero(implementation.occurs(outputs))
-            )
+            if implementation is ideal:
+                occurrences[1, side] = occurrences[0, side]
+            else:
+                occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
             if self.levels is not None:
-                # bin b holds the scores with exactly b levels at or below them
-                bins = np.searchsorted(self.levels, scores, side="right")
-                curve[side] = np.bincount(bins, minlength=curve.shape[1])
-        return Block(len(left), occurrences, curve)
+                histogram[side] = between(self.levels, scores)
+        return Block(len(left), occurrences, histogram)
 
-    def add(self, block: Block) -> None:
-        """Add the counts of one chunk."""
-        self.rows += block.rows
-        self.occurrences += block.occurrences
-        self.curve += block.curve
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Add the counts of a wave."""
+        rows = sum(block.rows for block in blocks)
+        occurrences = np.sum([block.occurrences for block in blocks], axis=0)
+        self.waves.append(Block(rows, occurrences, self.histogram))
+        self.histogram += np.sum([block.histogram for block in blocks], axis=0)
 
-    def counts(self, place: int) -> Counts:
-        """Return the counts of the ideal event (0) or the implementation's (1)."""
-        left, right = (int(value) for value in self.occurrences[place])
+    def counts(self, place: int, waves: Sequence[Block] | None = None) -> Counts:
+        """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
+        waves = self.waves if waves is None else waves
+        left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
         likely, unlikely = (left, right) if self.events[place].likely_input == "left" else (right, left)
-        return Counts(likely, self.rows, unlikely, self.rows)
+        rows = sum(wave.rows for wave in waves)
+        return Counts(likely, rows, unlikely, rows)
+
+    def finding(
+        self, place: int, level: AnytimeBound | None, delta: float, significance: float, method: Method
+    ) -> Finding:
+        """Return the certified event: by the anytime bound of all waves, or by the bound of a fixed size."""
+        counts, event = self.counts(place), self.events[place]
+        if not self.rows:
+            return Finding(event, counts, 0.0)
+        if level is None:
+            return Finding(event, counts, epsilon_lower_bound(counts, delta, significance, method))
+        for wave in self.waves:
+            level = level.after(self.counts(place, [wave]))
+        return Finding(event, counts, level.epsilon_lower_bound)
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Counts of one chunk: occurrences[event, input] and curve[input, bin]."""
+    """Counts of one chunk: occurrences[event, input] and histogram[input, bin]."""
 
     rows: int
     occurrences: npt.NDArray[np.int64]
-    curve: npt.NDArray[np.int64]
+    histogram: npt.NDArray[np.int64]
 
 
-def certify(source: Draws, rows: int, tally: Tally, progress: Progress, deadline: float | None) -> None:
-    """Count the events on fresh draws, until all are made, the deadline has passed or the user interrupts.
+def certify(
+    source: Draws, rows: int, tally: Tally, progress: Progress, limits: Limits, level: AnytimeBound
+) -> str | None:
+    """Count the events on fresh draws, until all are made; return why it ended earlier.
 
-    What stops it early is a clock or a signal, and whole waves of chunks are kept or dropped.  How long a draw
-    takes may depend on the output, so an early stop is not certified as if its size had been planned: see
-    :func:`estimate`.
+    Whole waves of chunks are kept or dropped, in order.
     """
     try:
         for blocks in source.map(CERTIFY, rows, tally.count):
-            for block in blocks:
-                tally.add(block)
-            progress(2 * sum(block.rows for block in blocks))
-            if deadline is not None and time.monotonic() > deadline:
-                return
+            tally.add(blocks)
+            progress(2 * tally.waves[-1].rows)
+            if limits.rule is not None:
+                level = level.after(tally.counts(0, tally.waves[-1:]))
+                reason = limits.rule.reason(level)
+                if reason is not None:
+                    return reason
+            if limits.deadline is not None and time.monotonic() > limits.deadline and tally.rows < rows:
+                return "the time is over"
     except KeyboardInterrupt:
-        return
+        return "interrupted"
+    return None

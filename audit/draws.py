@@ -12,11 +12,11 @@ from joblib import Parallel, delayed
 from audit.events import FloatArray
 from audit.subjects import Subject, SubjectError
 
-CHUNK_VALUES = 2**18
-"""Numbers drawn at a time on one input: few enough to stay in a core's cache."""
+CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
+"""Numbers drawn at a time on one input: few enough for a cache; fewer where looks in between are planned."""
 
-WAVE = 8
-"""Chunks per core between two looks at the clock."""
+WAVE, LOOK_WAVE = 16, 2
+"""Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
 
 Result = TypeVar("Result")
 
@@ -37,6 +37,8 @@ class Draws:
         Coordinates of an output.
     entropy : tuple of int
     workers : int
+    looks : bool
+        Whether the counts are looked at in between: chunks and waves are smaller then.
     """
 
     subject: Subject
@@ -44,21 +46,23 @@ class Draws:
     width: int
     entropy: tuple[int, ...]
     workers: int = 1
+    looks: bool = False
 
     @classmethod
-    def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1) -> Draws:
+    def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
         """Return the draws of a subject, its width learned from two draws on each input that are not used."""
         try:
             inputs = subject.inputs()
         except Exception as problem:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
-        if not isinstance(inputs, tuple | list) or len(inputs) != 2:
+        pair: Any = inputs
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise SubjectError(f"inputs() must return the two inputs, not {inputs!r}")
-        probe = cls(subject, (inputs[0], inputs[1]), -1, entropy, workers)
+        probe = cls(subject, (pair[0], pair[1]), -1, entropy, workers)
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
-        return cls(subject, probe.inputs, widths.pop(), entropy, workers)
+        return cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""
@@ -67,7 +71,7 @@ class Draws:
     @property
     def chunk_rows(self) -> int:
         """Outputs per chunk and input."""
-        return max(1, CHUNK_VALUES // self.width)
+        return max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
@@ -89,7 +93,7 @@ class Draws:
         def one(chunk: int) -> Result:
             return work(*self.chunk(phase, chunk, sizes[chunk]))
 
-        wave = WAVE * self.workers
+        wave = LOOK_WAVE if self.looks else WAVE
         # threads: drawing and scoring happen inside numpy, which lets other threads run
         with Parallel(n_jobs=self.workers, backend="threading") as pool:
             for start in range(0, len(sizes), wave):

@@ -76,7 +76,7 @@ class CoefficientRelease:
 
     @property
     def exact(self) -> ExactPrivacy:
-        """The exact privacy of the noisy coefficients over all neighbours, for comparison; the audit does not use it."""
+        """The exact privacy of the noisy coefficients over all neighbours: shown beside the bound, never used."""
         setting = setting_of(self.neighbours.domain, self.readings)
         return exact_privacy(setting, self.noise, self.claim, self.budget.delta)
 

@@ -78,7 +78,7 @@ def imported(path: str) -> Subject:
     """
     module_name, _, attribute = path.partition(":")
     try:
-        found = importlib.import_module(module_name)
+        found: Any = importlib.import_module(module_name)
         for name in attribute.split("."):
             found = getattr(found, name)
         subject: Any = found() if inspect.isclass(found) or inspect.isroutine(found) else found

@@ -2,11 +2,12 @@
 
 from audit.catalogue.bits import FloatLaplace
 from audit.catalogue.gaussian import Gaussian
-from audit.catalogue.laplace import HalfNoiseLaplace, Laplace, LeakyLaplace, ProductLaplace
+from audit.catalogue.laplace import HalfNoiseLaplace, Laplace, LeakyLaplace, ProductLaplace, ScoredLaplace
 from audit.catalogue.selection import NoisyMaxValue, SparseVectorIndex, SparseVectorNoQueryNoise
 
 CATALOGUE = {
     "laplace": Laplace,
+    "laplace_scored": ScoredLaplace,
     "laplace_product": ProductLaplace,
     "gaussian": Gaussian,
     "laplace_half_noise": HalfNoiseLaplace,
@@ -18,4 +19,16 @@ CATALOGUE = {
 }
 """By the name that the command line takes."""
 
-__all__ = ["CATALOGUE", *sorted(subject.__name__ for subject in CATALOGUE.values())]
+__all__ = [
+    "CATALOGUE",
+    "FloatLaplace",
+    "Gaussian",
+    "HalfNoiseLaplace",
+    "Laplace",
+    "LeakyLaplace",
+    "NoisyMaxValue",
+    "ProductLaplace",
+    "ScoredLaplace",
+    "SparseVectorIndex",
+    "SparseVectorNoQueryNoise",
+]

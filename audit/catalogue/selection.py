@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.integrate import quad
+from scipy.stats import laplace
 
 from audit.events import FloatArray
 
@@ -47,7 +49,8 @@ class NoisyMaxValue:
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` noisy maxima, shape (count, 1)."""
-        return rng.laplace(data, 2 / self.epsilon, size=(count, self.answers)).max(axis=1, keepdims=True)
+        noisy = rng.laplace(data, 2 / self.epsilon, size=(count, self.answers))
+        return np.asarray(noisy.max(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,9 @@ class SparseVectorIndex:
     Ten answers: all 0 and the last one 1, against all 1 and the last one 0.  Noise Lap(4 / epsilon) on the
     threshold 1/2 and Lap(4 / (3 epsilon)) on each answer.
 
-    Exact loss: 7 epsilon / 4 is an upper bound for these inputs: shift the noisy threshold by 1 (epsilon / 4), and
-    the noise of the answer that is above by 2 (2 x 3 epsilon / 4); the answers below the shifted threshold are then
-    below by themselves.  :meth:`true_epsilon` integrates the largest log ratio of an output.
+    Exact loss: at most 7 epsilon / 4 on these inputs.  Shift the noisy threshold by 1 (epsilon / 4) and the noise
+    of the answer that is above by 2 (2 x 3 epsilon / 4); the answers below need no shift.  :attr:`true_epsilon`
+    is the loss itself, the largest log ratio of an output's probabilities, integrated over the threshold.
     """
 
     epsilon: float = 1.0
@@ -107,8 +110,23 @@ class SparseVectorIndex:
 
     @property
     def true_epsilon(self) -> float:
-        """The bound of the class."""
-        return 7 * self.epsilon / 4
+        """The loss, by numerical integration."""
+        left, right = (self.probabilities(data) for data in self.inputs())
+        return float(np.abs(np.log(left / right)).max())
+
+    def probabilities(self, data: FloatArray) -> FloatArray:
+        """Return the probability of each output on one input, shape (11,)."""
+        noise, far = laplace(scale=4 / (3 * self.epsilon)), 60 / self.epsilon
+
+        def first_above(index: int) -> float:
+            def density(threshold: float) -> float:
+                below = float(np.prod(noise.cdf(threshold - data[:index])))
+                above = noise.sf(threshold - data[index]) if index < ANSWERS else 1.0
+                return float(laplace.pdf(threshold, THRESHOLD, 4 / self.epsilon) * below * above)
+
+            return float(quad(density, -far, far, points=[0.0, THRESHOLD, 1.0], limit=200, epsabs=1e-13)[0])
+
+        return np.array([first_above(index) for index in range(ANSWERS + 1)])
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
         """Return the answers on the two inputs."""

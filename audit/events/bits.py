@@ -1,7 +1,7 @@
 """Scores of the bits of floats: what an output in double precision shows and a real number would not.
 
-The set of floats that `value + noise` can give depends on the value (Mironov 2012): a sum is rounded to the grid of
-the larger term, so that it is a multiple of a power of two that noise alone need not be.
+The set of floats that `value + noise` can give depends on the value (Mironov 2012): a sum is rounded to the grid
+of the larger term, so that it is a multiple of a power of two that noise alone need not be.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BitScore:
         """Return the numbers."""
         values = outputs[:, self.coordinate]
         if self.kind == "negative_zero":
-            return (np.signbit(values) & (values == 0.0)).astype(np.float64)
+            return np.asarray(np.signbit(values) & (values == 0.0), dtype=np.float64)
         if self.offset:
             values = values - self.offset
         fraction, exponent = np.frexp(values)
@@ -52,7 +52,9 @@ class BitScore:
         if self.kind == "low_bits":
             return (significand & 7).astype(np.float64)
         lowest = significand & -significand
-        zeros = np.where(significand == 0, ZERO_EXPONENT, np.bitwise_count(np.maximum(lowest, 1) - 1))
+        zeros = np.where(
+            significand == 0, ZERO_EXPONENT, np.bitwise_count(np.maximum(lowest, 1) - 1).astype(np.int64)
+        )
         places = zeros if self.kind == "trailing_zeros" else zeros + exponent - 53
         return np.where(significand == 0, ZERO_EXPONENT, places).astype(np.float64)
 
@@ -72,7 +74,7 @@ class EqualityScore:
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the counts."""
         ordered = np.sort(outputs, axis=1)
-        return (ordered[:, 1:] == ordered[:, :-1]).sum(axis=1).astype(np.float64)
+        return np.asarray((ordered[:, 1:] == ordered[:, :-1]).sum(axis=1), dtype=np.float64)
 
     def to_json(self) -> dict[str, Any]:
         """Return nothing: there is no parameter."""

@@ -84,7 +84,7 @@ class Quantiser:
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:
-    """Return one score per output; -infinity where an output is not finite and the score takes finite ones only."""
+    """Return one score per output; -infinity where a score of finite outputs meets another."""
     # a finite sum has finite terms, and is much quicker than a look at each
     with np.errstate(invalid="ignore", over="ignore"):
         if score.sees_all or math.isfinite(float(outputs.sum())):

@@ -34,8 +34,8 @@ LEARNING_VALUES = 2_000_000
 FEW = 20
 """Learning draws below this teach nothing."""
 
-INTERVALS_PER_COORDINATE = 4
-"""Intervals that a coordinate proposes, for each input as the likely one."""
+INTERVALS = 32
+"""Intervals that all coordinates propose together, for each input as the likely one; at least one each."""
 
 
 def proposals(
@@ -79,14 +79,15 @@ def proposals(
 def _intervals(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     for k in range(left.shape[1]):
         columns = np.sort(left[:, k]), np.sort(right[:, k])
+        most = max(1, INTERVALS // left.shape[1])
         for likely, other in (columns, columns[::-1]):
-            yield from (IntervalScore(k, low, high) for low, high in _windows(likely, other))
+            yield from (IntervalScore(k, low, high) for low, high in _windows(likely, other)[:most])
 
 
 def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]:
     """Return intervals between draws of a sorted sample that hold many of them and few of the other sample.
 
-    Windows of 8, 16, 32, ... draws; the best of each size by a pessimistic log ratio, and of those the best few.
+    Windows of 8, 16, 32, ... draws; the best of each size by a pessimistic log ratio, best first.
     """
     found = []
     size = 8
@@ -99,8 +100,7 @@ def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]
         best = int(ratios.argmax())
         found.append((float(ratios[best]), float(low[best]), float(high[best])))
         size *= 2
-    best_few = sorted(found, reverse=True)[:INTERVALS_PER_COORDINATE]
-    return [(low, high) for _, low, high in best_few]
+    return [(low, high) for _, low, high in sorted(found, reverse=True)]
 
 
 def _additive(left: FloatArray, right: FloatArray) -> Iterator[Score]:
@@ -132,7 +132,7 @@ def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Whole outputs that repeat, and values of single coordinates that do."""
+    """Yield whole outputs that repeat, and values of single coordinates that do."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
     groups += [(k,) for k in range(width)]
@@ -143,7 +143,7 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:
-    """Outputs that are no numbers, and values off the grid of all others."""
+    """Yield outputs that are no numbers, and values off the grid of all others."""
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
     if finite is None:
@@ -161,8 +161,8 @@ def _bits(width: int, inputs: tuple[object, object]) -> Iterator[Score]:
     offsets = [offset for given in inputs if (offset := _as_offsets(given, width)) is not None]
     for k in range(width):
         yield from (BitScore(k, kind) for kind in KINDS)
-        for offset in {float(offset[k]) for offset in offsets} - {0.0}:
-            yield BitScore(k, "divisor", offset)
+        for value in sorted({float(offset[k]) for offset in offsets} - {0.0}):
+            yield BitScore(k, "divisor", value)
     if width > 1:
         yield EqualityScore()
 

@@ -12,6 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from audit.events.event import READERS, FloatArray
+from audit.subjects import SubjectError
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
@@ -188,9 +189,12 @@ class LikelihoodRatioScore:
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the log ratios; one that is not a number stays below every threshold."""
-        scores = np.asarray(self.function(outputs), dtype=np.float64)
+        try:
+            scores = np.asarray(self.function(outputs), dtype=np.float64)
+        except Exception as problem:
+            raise SubjectError(f"log_likelihood_ratio failed: {type(problem).__name__}: {problem}") from problem
         if scores.shape != (len(outputs),):
-            raise ValueError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")
+            raise SubjectError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")
         # infinite terms of both signs make a sum no number too; then nothing is replaced
         with np.errstate(invalid="ignore"):
             suspicious = np.isnan(scores.sum())

@@ -68,7 +68,8 @@ class TreeScore:
             threshold[t, inner] = nodes["num_threshold"][inner]
             children[0][t, inner], children[1][t, inner] = nodes["left"][inner], nodes["right"][inner]
             value[t, : len(nodes)] = nodes["value"]
-        return cls(feature, threshold, *children, value, max(int(nodes["depth"].max()) for nodes in trees))
+        depth = max(int(nodes["depth"].max()) for nodes in trees)
+        return cls(feature, threshold, children[0], children[1], value, depth)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the sums over trees of the value of the output's leaf."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from audit.events.event import READERS, FloatArray
+from audit.events.event import QUANTISED_BITS, READERS, FloatArray
 
 LARGEST_TABLE = 4096
 """Repeated values that a table keeps: those that tell most."""
@@ -80,7 +80,9 @@ class CategoryScore:
         distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
         counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
         total = counts[0] + counts[1]
-        repeated = np.flatnonzero(total > 1)
+        # more often than a quantised continuous value repeats by chance
+        chance = len(both) * 2.0**-QUANTISED_BITS
+        repeated = np.flatnonzero(total > 2 + chance + 4 * np.sqrt(chance))
         if not repeated.size:
             return None
         if repeated.size > LARGEST_TABLE:
