@@ -15,6 +15,7 @@ from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
     METHODS,
     Counts,
+    Method,
     delta_lower_bound,
     detectable_by_event,
     detectable_epsilon,
@@ -277,11 +278,11 @@ def test_largest_certifiable_epsilon_grows_with_the_draws():
         assert many - few == pytest.approx(math.log(100), abs=0.03)
 
 
-def refutes(counts: Counts, claim: float, method: str) -> bool:
+def refutes(counts: Counts, claim: float, method: Method) -> bool:
     return epsilon_lower_bound(counts, 0.0, SIGNIFICANCE, method) > claim
 
 
-def power(epsilon: float, claim: float, draws: int, unlikely: float, method: str) -> float:
+def power(epsilon: float, claim: float, draws: int, unlikely: float, method: Method) -> float:
     """Return the exact power of one event, over the unlikely counts that matter."""
     likely = math.exp(epsilon) * unlikely
     total, needed = 0.0, 0

@@ -206,7 +206,7 @@ def _curve_counts(found: Estimate) -> list[Counts]:
     counts = []
     for place in places:
         # bin b holds the scores with b levels at or below them
-        above = [int(found.curve[side, place + 1 :].sum()) for side in (0, 1)]
+        above = [int(found.histogram[side, place + 1 :].sum()) for side in (0, 1)]
         left, right = above if found.event.at_least else [draws - count for count in above]
         likely, unlikely = (left, right) if found.event.likely_input == "left" else (right, left)
         counts.append(Counts(likely, draws, unlikely, draws))
