@@ -311,8 +311,12 @@ def _last_rejected(region: Region, strip: Family, lowest: float, highest: float)
     if highest <= start:
         return start
     rough = _root(lambda level: edge(level, COARSE_CELLS, level), start, highest, 1e-6)
-    # the coarse root is a little low, never much
-    stop = min(highest, rough + 0.1 * min(rough - lowest, 1.0))
+    # the coarse root is a little low; with few draws it may be much too low
+    reach = 0.1 * min(rough - lowest, 1.0) + 1e-6
+    stop = min(highest, rough + reach)
+    while stop < highest and edge(stop, CELLS, stop) < 0:
+        reach *= 2
+        stop = min(highest, rough + reach)
     level = _root(lambda level: edge(level, CELLS, stop), rough, stop, 1e-13)
     return max(start, _rejected_below(region, strip, lowest, level)) if level > start else start
 
