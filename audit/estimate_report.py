@@ -251,7 +251,8 @@ def _lines(result: Result) -> Iterator[str]:
             yield f"  inputs, {side}:"
             yield from (f"    {_row_text(row)}" for row in inputs[side])
     else:
-        yield f"  inputs: {inputs['left']} against {inputs['right']}"
+        adjacency = f" ({inputs['adjacency']})" if "adjacency" in inputs else ""
+        yield f"  inputs: {inputs['left']} against {inputs['right']}{adjacency}"
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
     if found.implementation.event is not found.ideal.event:
         yield (
