@@ -443,7 +443,9 @@ def test_expected_failures_are_few_and_explained():
 
 
 @parametrize_with_checks(checked_instances(), expected_failed_checks=lambda _estimator: EXPECTED_FAILURES)
-def test_scikit_learns_checks(estimator, check):
+def test_scikit_learns_checks(estimator, check, monkeypatch):
+    # without it scikit-learn skips its check of array API input
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
     check(estimator)
 
 
