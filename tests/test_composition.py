@@ -61,6 +61,29 @@ def test_gdp_is_the_exact_profile_of_two_gaussian_outputs(shifts):
     assert delta_of_two(shifts, wrong) < 0.5e-3
 
 
+def test_gdp_and_zcdp_take_the_upper_end_of_a_shift():
+    exact = ExactPrivacy(
+        Enclosure(Fraction(1), Fraction(1)),
+        Fraction("1e-5"),
+        None,
+        None,
+        None,
+        Enclosure(Fraction(1), Fraction(4)),
+    )
+    enclosed = CountedRelease("adfc", "replace_one", Privacy(None, exact))
+    for method in ("gdp", "zcdp"):
+        longest = compose([gaussian_release(2.0)], method, delta="1e-3").epsilon
+        assert compose([enclosed], method, delta="1e-3").epsilon == longest
+        assert compose([gaussian_release(1.0)], method, delta="1e-3").epsilon < longest
+
+
+@pytest.mark.parametrize("shift", [0.01, 1.0, 30.0])
+def test_gdp_rounds_its_epsilon_up(shift):
+    total = compose([gaussian_release(shift)], "gdp", delta="1e-3")
+    assert total.epsilon > epsilon_of_shift(Fraction(shift) ** 2, Fraction("1e-3"))
+    assert delta_of_shift(Fraction(shift) ** 2, total.epsilon) < Fraction("1e-3")
+
+
 def test_gdp_of_one_release_is_its_exact_privacy():
     for release in GAUSSIAN:
         exact = release.privacy.exact
