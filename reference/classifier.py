@@ -687,7 +687,7 @@ def _has_columns(X: Any) -> bool:
 
 
 def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
-    return exact.epsilon, exact.at_delta, exact.squared_shift
+    return exact.epsilon, exact.at_delta, exact.squared_shift, exact.rho
 
 
 def _random_source(random_state: Any) -> RandomSource:
