@@ -239,6 +239,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what the release will cost, and raise when the ledger has no room for it."""
         if self.release_ledger is None or budget is None:
             return None
+        given: object = self.release_ledger
+        if not isinstance(given, ReleaseLedger):
+            raise ParameterError("release_ledger", given, "a ReleaseLedger, or None")
         promise = CountedRelease(
             spec.name,
             readings.adjacency,

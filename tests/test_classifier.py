@@ -202,6 +202,7 @@ def test_a_deep_delta_survives():
         (FunctionalMechanismClassifier, {"epsilon": float("nan")}, EpsilonError),
         (FunctionalMechanismClassifier, {"adjacency": "bounded"}, ReadingError),
         (PDFCClassifier, {"x_s": "x9"}, ParameterError),
+        (PDFCClassifier, {"release_ledger": "ledger.jsonl"}, ParameterError),
         (PDFCClassifier, {"domain": "unit_sphere"}, ReadingError),
     ],
 )
