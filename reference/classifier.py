@@ -239,6 +239,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what the release will cost, and raise when the ledger has no room for it."""
         if self.release_ledger is None or budget is None:
             return None
+        given: object = self.release_ledger
+        if not isinstance(given, ReleaseLedger):
+            raise ParameterError("release_ledger", given, "a ReleaseLedger, or None")
         promise = CountedRelease(
             spec.name,
             readings.adjacency,
@@ -687,7 +690,7 @@ def _has_columns(X: Any) -> bool:
 
 
 def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
-    return exact.epsilon, exact.at_delta, exact.squared_shift
+    return exact.epsilon, exact.at_delta, exact.squared_shift, exact.rho
 
 
 def _random_source(random_state: Any) -> RandomSource:
