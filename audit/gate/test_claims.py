@@ -263,7 +263,8 @@ def test_committed_open_row_that_was_altered_by_hand_is_a_problem():
     row = row_of(claims()["A.float"], None, None)
     stored = ledger.document([row])["rows"][0]
     assert row_of(claims()["A.float"], None, stored).problems == ()
-    assert row_of(claims()["A.float"], None, {**stored, "open_for": "nobody"}).problems
+    altered = row_of(claims()["A.float"], None, {**stored, "open_for": "nobody"})
+    assert "the committed open_for" in explain(altered)
 
 
 def test_row_is_stale_when_the_code_it_speaks_of_changes(stored):
