@@ -1,0 +1,41 @@
+"""Integrals over one noise variable whose density has kinks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from audit.events import FloatArray
+
+ORDER = 24
+
+
+def nodes(kinks: Sequence[float], scale: float, *, reach: float = 60.0) -> tuple[FloatArray, FloatArray]:
+    """Return points and weights of a composite Gauss rule: smooth pieces between the kinks, no longer than `scale`.
+
+    Parameters
+    ----------
+    kinks : sequence of float
+        Where the integrand is not smooth.
+    scale : float
+        Smallest scale of the densities in the integrand.
+    reach : float
+        How far beyond the kinks the rule goes, in scales.
+    """
+    corners = np.unique([min(kinks) - reach * scale, *kinks, max(kinks) + reach * scale])
+    pieces = [
+        np.linspace(low, high, 2 + int((high - low) / scale))
+        for low, high in zip(corners[:-1], corners[1:], strict=True)
+    ]
+    edges = np.unique(np.concatenate(pieces))
+    at, weight = leggauss(ORDER)
+    half = np.diff(edges)[:, None] / 2
+    middle = (edges[:-1] + edges[1:])[:, None] / 2
+    return (middle + half * at).ravel(), (half * weight).ravel()
+
+
+def largest_log_ratio(left: FloatArray, right: FloatArray) -> float:
+    """Return the largest |log(left / right)| over outputs of which each has a positive probability."""
+    return float(np.abs(np.log(left) - np.log(right)).max())
