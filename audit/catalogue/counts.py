@@ -47,7 +47,7 @@ class PrivateMean(Entry):
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` noisy means, shape (count, 1)."""
-        mean = np.clip(data, 0.0, 1.0).mean()
+        mean = float(np.clip(data, 0.0, 1.0).mean())
         return mean + rng.laplace(scale=1 / (self.n * self.epsilon), size=(count, 1))
 
 

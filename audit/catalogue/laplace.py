@@ -207,7 +207,8 @@ class NanThroughClipping(_Unbounded):
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` noisy sums, shape (count, 1)."""
-        return np.clip(data, 0.0, 1.0).sum() + rng.laplace(scale=1 / self.epsilon, size=(count, 1))
+        total = float(np.clip(data, 0.0, 1.0).sum())
+        return total + rng.laplace(scale=1 / self.epsilon, size=(count, 1))
 
 
 SEEDS = 256

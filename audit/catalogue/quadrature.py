@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -13,7 +14,7 @@ ORDER = 24
 
 
 def nodes(kinks: Sequence[float], scale: float, *, reach: float = 60.0) -> tuple[FloatArray, FloatArray]:
-    """Return points and weights of a composite Gauss rule: smooth pieces between the kinks, no longer than `scale`.
+    """Return points and weights of a composite Gauss rule: pieces between the kinks, no longer than `scale`.
 
     Parameters
     ----------
@@ -25,10 +26,7 @@ def nodes(kinks: Sequence[float], scale: float, *, reach: float = 60.0) -> tuple
         How far beyond the kinks the rule goes, in scales.
     """
     corners = np.unique([min(kinks) - reach * scale, *kinks, max(kinks) + reach * scale])
-    pieces = [
-        np.linspace(low, high, 2 + int((high - low) / scale))
-        for low, high in zip(corners[:-1], corners[1:], strict=True)
-    ]
+    pieces = [np.linspace(low, high, 2 + int((high - low) / scale)) for low, high in pairwise(corners.tolist())]
     edges = np.unique(np.concatenate(pieces))
     at, weight = leggauss(ORDER)
     half = np.diff(edges)[:, None] / 2

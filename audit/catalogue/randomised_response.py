@@ -17,8 +17,8 @@ class Rappor(Entry):
     """One report of RAPPOR: permanent randomised bits of a Bloom filter, then instantaneous ones.
 
     Eight bits, of which a value sets two; the two values set disjoint pairs.  An instantaneous bit is 1 with
-    probability 3/4 where the permanent one is 1, and with probability 1/4 elsewhere.  A permanent bit is random with
-    probability f, half of the time 1.
+    probability 3/4 where the permanent one is 1, and with probability 1/4 elsewhere.  A permanent bit is random
+    with probability f, half of the time 1.
 
     Exact loss: a set bit reports 1 with probability q = f / 2 + (1 - f) 3/4, an unset one with probability
     p = f / 2 + (1 - f) / 4 = 1 - q.  Two bits go from set to unset and two the other way, so the largest ratio is

@@ -43,7 +43,8 @@ class _NoisyMaxIndex(Entry):
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` indices, shape (count, 1)."""
         noisy = data + self.noise((count, len(data)), rng) * (2 / self.epsilon)
-        return noisy.argmax(axis=1)[:, None].astype(np.float64)
+        winner: FloatArray = noisy.argmax(axis=1)[:, None].astype(np.float64)
+        return winner
 
 
 @dataclass(frozen=True)

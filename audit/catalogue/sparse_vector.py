@@ -18,6 +18,7 @@ from scipy.stats import laplace
 from audit.catalogue.entry import Entry
 from audit.catalogue.quadrature import largest_log_ratio, nodes
 from audit.events import FloatArray
+from reference.coefficients import BoolArray
 
 SOURCE = "Lyu, Su, Li, Understanding the sparse vector technique (PVLDB 2017), algorithm "
 
@@ -82,7 +83,7 @@ class _SparseVector(Entry):
         return above.astype(np.float64) if self.stop is None else _first_places(above, self.stop)
 
 
-def _first_places(above: FloatArray, number: int) -> FloatArray:
+def _first_places(above: BoolArray, number: int) -> FloatArray:
     """Return where the first `number` true entries of each row are; the row's length for none."""
     k = above.shape[1]
     places = np.where(above, np.arange(k), k)
@@ -115,7 +116,7 @@ class SparseVector1(_SparseVector):
 
 @dataclass(frozen=True)
 class SparseVector2(SparseVector1):
-    """Algorithm 2: Lap(2 c / epsilon) on a threshold drawn afresh after each answer above, Lap(4 c / epsilon) on each.
+    """Algorithm 2: a threshold drawn afresh after each answer above, Lap(2 c / epsilon), and Lap(4 c / epsilon).
 
     Exact loss: the stretches between two answers above are independent, so an output's probability is a product of
     integrals, one per stretch.  At most epsilon: each stretch is Algorithm 1 with c = 1 at epsilon / c.
@@ -168,14 +169,14 @@ class SparseVector3(Entry):
     Threshold 0 + Lap(2 / epsilon), noise Lap(2 / epsilon) on each of five answers, stop at the first above; the
     output is its index and its noisy value.  All answers 0 against all 1.
 
-    Exact loss: index 4 with value v has the density f(v) int_{t <= v} f(t) F(t)^4 dt on the left, and with v - 1 and
-    t - 1 inside f(v) and F on the right.  The value tells that t <= v: for v <= 0 every factor has the full ratio
-    exp(epsilon / 2), and nowhere more: 5 epsilon / 2.
+    Exact loss: index 4 with value v has the density f(v) int_{t <= v} f(t) F(t)^4 dt on the left, and the same
+    with f(v - 1) and F(t - 1) on the right.  The value tells that t <= v: for v <= 0 every factor has the full
+    ratio exp(epsilon / 2), and nowhere more: 5 epsilon / 2.
     """
 
     broken_at = "ideal"
     source = SOURCE + "3"
-    draws = 200_000
+    draws = 400_000
     answers: ClassVar[int] = 5
 
     @property

@@ -81,7 +81,8 @@ class RelaxedFunctional(Functional):
 
     Without fairness term, on the unit ball with d = 3.
 
-    Exact loss: the profile of Balle and Wang (2018) at the pair's shift, sqrt(sum (change / sigma)^2), at 50 digits.
+    Exact loss: the profile of Balle and Wang (2018) at the pair's shift, sqrt(sum (change / sigma)^2), at 50
+    digits.
     """
 
     delta: str = "1e-3"

@@ -38,8 +38,8 @@ def data_set(domain: Domain, rows: Sequence[Row]) -> Repeated:
 def explicit(setting: Setting, shared: Sequence[Row], left: Sequence[Row], right: Sequence[Row]) -> Neighbours:
     """Return two data sets that share rows and differ in one record each."""
     domain = domain_of(setting)
-    sides = (data_set(domain, [*shared, *own]) for own in (left, right))
-    return Neighbours(*sides, readings_of(setting))
+    first, second = (data_set(domain, [*shared, *own]) for own in (left, right))
+    return Neighbours(first, second, readings_of(setting))
 
 
 class NoisyObjective(Entry):
@@ -83,7 +83,8 @@ class Functional(NoisyObjective):
     On the unit box with d = 2, fairness `absolute`, and neighbours that replace one of 100 records: the pair that
     attains the supremum at 100 records (docs/proofs/sensitivity.md, Proposition 1).
 
-    Exact loss: epsilon |change|_1 / Delta_1; a little below epsilon, since Delta_1 = 6 is the limit of many records.
+    Exact loss: epsilon |change|_1 / Delta_1; a little below epsilon, since Delta_1 = 6 is the limit of many
+    records.
     """
 
     source = PAPER + "Background (functional mechanism), with the exact sensitivity"

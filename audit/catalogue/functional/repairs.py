@@ -90,9 +90,9 @@ class RetriedUntilDefinite(Functional):
     d = 1, without fairness term; neighbours add or remove a record: one record at 0, against that and one at 1.
     The exact Delta_1 is 1/2 + 1/8, which this pair attains.
 
-    Exact loss: the released density is that of the noisy coefficients divided by the chance q of a positive square,
-    1/2 on the left and 1 - exp(-epsilon / 5) / 2 on the right (1/8 is epsilon / 5 scales).  At a square just above 0
-    the left density is the larger one by exp(epsilon), and the divisors add log(2 - exp(-epsilon / 5)).
+    Exact loss: the released density is that of the noisy coefficients divided by the chance of a positive square,
+    1/2 on the left and 1 - exp(-epsilon / 5) / 2 on the right (1/8 is epsilon / 5 scales).  At a square just above
+    0 the left density is the larger one by exp(epsilon), and the divisors add log(2 - exp(-epsilon / 5)).
     """
 
     broken_at = "ideal"

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from audit.catalogue.entry import Level
 from audit.catalogue.functional.calibrated import Functional, Mended, NoisyObjective, explicit
 from audit.events import FloatArray
 from audit.losses import Neighbours
@@ -28,7 +29,7 @@ class WrongFactor(Functional):
     Exact loss: half the scale doubles :class:`Functional`'s, so a little below 2 epsilon.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "the factor 2 of the proofs of Lemmas 1 to 4, forgotten"
 
     @property
@@ -59,7 +60,7 @@ class WrongDimension(Functional):
     Exact loss: on the box Delta_1 = 3 d for d <= 2, so half the scale is used; as :class:`WrongFactor`.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "Delta_1 as a function of d, evaluated at the wrong d"
 
     @property
@@ -70,7 +71,9 @@ class WrongDimension(Functional):
             l1_sensitivity = exact_l1(replace(self.setting, dimension=fewer, records=None)).upper
         else:
             l1_sensitivity = published_l1_sensitivity(self.setting.fairness, fewer)
-        return Noise.uniform("laplace", laplace_scale(l1_sensitivity, self.budget.epsilon), len(self.right_noise.in_s))
+        return Noise.uniform(
+            "laplace", laplace_scale(l1_sensitivity, self.budget.epsilon), len(self.right_noise.in_s)
+        )
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,15 @@ class LowerBoundTwice(Functional):
     Exact loss: the exact coefficients are released, and they differ; infinite.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "diffprivlib, issue 105: both ends of a bound taken from the lower one"
 
     @property
     def noise(self) -> Noise:
         """Scale 0."""
-        return Noise.uniform("laplace", laplace_scale(Fraction(0), self.budget.epsilon), len(self.right_noise.in_s))
+        return Noise.uniform(
+            "laplace", laplace_scale(Fraction(0), self.budget.epsilon), len(self.right_noise.in_s)
+        )
 
     @property
     def true_epsilon(self) -> float:
@@ -119,7 +124,7 @@ class InterceptOutsideNorm(Functional):
     together and the others not at all; over Delta_1 = 1.9486 that is 1.2389 epsilon.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "the norm bound of the paper, section on sensitivity, once a column of ones is added"
     draws = 200_000
     readings = Readings(fairness="none", sensitivity="exact", repair="none")
@@ -163,7 +168,7 @@ class PublicZbar(Functional):
     5.98 / 4 epsilon.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "the proof of Lemma 2, which holds zbar fixed"
 
     @property
@@ -184,7 +189,7 @@ class ScaledByMaximum(Functional):
     the product by 39 x 3/16, together 34.125; over Delta_1 = 6 that is 5.6875 epsilon.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "claim A.norm"
     setting = Setting(2, "absolute", "unit_box", records=40)
 
@@ -209,7 +214,7 @@ class RedrawnPerPass(Functional):
     Exact loss: three independent releases, whose losses add up: three times :class:`Functional`'s.
     """
 
-    broken_at = "ideal"
+    broken_at: ClassVar[Level | None] = "ideal"
     source = "objective perturbation needs one draw of its noise per release"
     passes: ClassVar[int] = 3
 
@@ -221,4 +226,3 @@ class RedrawnPerPass(Functional):
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` rows of three noisy coefficient vectors each."""
         return np.hstack([super(RedrawnPerPass, self).sample(data, count, rng) for _ in range(self.passes)])
-

@@ -84,7 +84,7 @@ class OneVariate(Functional):
     """One unit variate for all coefficients: a generator seeded alike for each.  Broken.
 
     Exact loss: all coefficients have the same scale, so the differences between coefficients carry no noise.  One
-    of 100 records moves from 0 to (1, 1), which moves the two kinds of coefficients by different amounts; infinite.
+    of 100 records moves from 0 to (1, 1), which moves linear and quadratic ones by different amounts; infinite.
     """
 
     broken_at = "ideal"
