@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -21,7 +22,7 @@ from audit.catalogue.scoring import EntryScore, Rate, Score, auditor_from, our_a
 from audit.distinguish import SMALLEST_DRAWS
 from audit.rerun import rerun_command
 from reference.errors import ReadingError
-from reference.files import json_text
+from reference.files import json_text, write_whole
 from reference.options import EXIT_FINE, EXIT_REFUTED, emit, run_command, whole_number
 
 OURS = "audit.distinguish:estimate"
@@ -51,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
         "--workers", type=int, default=os.cpu_count() or 1, metavar="W", help="processes (all cores)"
     )
     result.add_argument("--plot", metavar="FILE", help="draw claim, truth and bounds (.svg, .png, .pdf)")
+    result.add_argument("--update", metavar="PAGE", help="write the table between the marks of a Markdown page")
     result.add_argument("--format", choices=("text", "json"), default="text")
     result.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
     result.add_argument("--seed", type=whole_number, default=0, metavar="K", help="first seed (0)")
@@ -77,15 +79,7 @@ def text(score: Score) -> str:
     buffer = io.StringIO()
     Console(file=buffer, width=140).print(table)
     errors = [f"error: {line.name}: {line.errors[0]}" for line in score.entries if line.errors]
-    tightness = "not known" if score.tightness is None else f"{score.tightness:.2f}"
-    lines = [
-        f"broken mechanisms flagged: {_rate(score.detection)}",
-        f"right mechanisms flagged: {_rate(score.false_alarms)}",
-        f"bounds above a finite true loss: {_rate(score.wrong_bounds)}",
-        f"tightness, median over entries: {tightness}",
-        f"not flagged by every audit: {', '.join(score.missed) or 'none'}",
-        f"verdict on the stated significance: {'refuted' if score.refuted else 'not refuted'}",
-    ]
+    lines = _summary(score)
     return buffer.getvalue() + "\n".join([*lines, *errors]) + "\n"
 
 
@@ -103,6 +97,18 @@ def _cells(line: EntryScore, seeds: int) -> tuple[str, ...]:
         f"{line.flagged}/{seeds}",
         "" if line.tightness is None else f"{line.tightness:.2f}",
     )
+
+
+def _summary(score: Score) -> list[str]:
+    tightness = "not known" if score.tightness is None else f"{score.tightness:.2f}"
+    return [
+        f"- broken mechanisms flagged: {_rate(score.detection)}",
+        f"- right mechanisms flagged: {_rate(score.false_alarms)}",
+        f"- bounds above a finite true loss: {_rate(score.wrong_bounds)}",
+        f"- tightness, median over entries: {tightness}",
+        f"- not flagged by every audit: {', '.join(score.missed) or 'none'}",
+        f"- verdict on the stated significance: {'refuted' if score.refuted else 'not refuted'}",
+    ]
 
 
 def _rate(rate: Rate) -> str:
@@ -125,12 +131,38 @@ def run(argv: Sequence[str] | None) -> int:
     )
     if options.plot:
         draw_score(score, options.plot)
+    if options.update:
+        _update(score, Path(options.update))
     if options.format == "json":
         rerun = rerun_command("audit.catalogue", parser(), options)
         emit(json_text(score.to_json() | {"rerun": rerun}), options.out)
     else:
         emit(text(score), options.out)
     return EXIT_REFUTED if score.refuted else EXIT_FINE
+
+
+MARKS = "<!-- table: begin -->", "<!-- table: end -->"
+
+
+def _update(score: Score, page: Path) -> None:
+    """Replace what stands between the marks of a page."""
+    try:
+        before, rest = page.read_text(encoding="utf-8").split(MARKS[0])
+        _, after = rest.split(MARKS[1])
+    except (OSError, ValueError) as problem:
+        raise ReadingError("update", str(page), f"a page with the marks {' and '.join(MARKS)}") from problem
+    lines = [
+        f"{score.seeds} audits of each, at significance {score.significance:g}.",
+        "",
+        "| entry | broken at | claim | true | median bound | flagged | tightness |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for line in score.entries:
+        name, level, claim, true, _, _, bound, flagged, tightness = _cells(line, score.seeds)
+        cells = (f"`{name}`", level, claim, true, bound[:-1], flagged.replace("/", " of "), tightness)
+        lines.append("| " + " | ".join(cells) + " |")
+    text = "\n".join([before + MARKS[0], *lines, "", *_summary(score), MARKS[1] + after])
+    write_whole(page, text)
 
 
 def _names(only: Sequence[str] | None) -> tuple[str, ...]:

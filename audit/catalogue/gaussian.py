@@ -52,7 +52,7 @@ class ClassicGaussian(Gaussian):
     """The classic Gaussian formula, sigma = sqrt(2 log(1.25 / delta)) / epsilon, beyond epsilon = 1.  Broken.
 
     Exact loss: the profile of Balle and Wang (2018) at the shift 1 / sigma.  At epsilon 15 and delta 1e-3 the
-    exact delta is 0.0232.  Evaluated at 50 digits.
+    exact delta is 0.0231.  Evaluated at 50 digits.
     """
 
     epsilon: float = 15.0

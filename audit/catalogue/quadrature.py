@@ -13,7 +13,7 @@ from audit.events import FloatArray
 ORDER = 24
 
 
-def nodes(kinks: Sequence[float], scale: float, *, reach: float = 60.0) -> tuple[FloatArray, FloatArray]:
+def nodes(kinks: Sequence[float], scale: float, widest: float | None = None) -> tuple[FloatArray, FloatArray]:
     """Return points and weights of a composite Gauss rule: pieces between the kinks, no longer than `scale`.
 
     Parameters
@@ -22,10 +22,11 @@ def nodes(kinks: Sequence[float], scale: float, *, reach: float = 60.0) -> tuple
         Where the integrand is not smooth.
     scale : float
         Smallest scale of the densities in the integrand.
-    reach : float
-        How far beyond the kinks the rule goes, in scales.
+    widest : float, optional
+        Largest scale, of which the rule goes 60 beyond the kinks; the smallest one unless told.
     """
-    corners = np.unique([min(kinks) - reach * scale, *kinks, max(kinks) + reach * scale])
+    reach = 60 * (widest or scale)
+    corners = np.unique([min(kinks) - reach, *kinks, max(kinks) + reach])
     pieces = [np.linspace(low, high, 2 + int((high - low) / scale)) for low, high in pairwise(corners.tolist())]
     edges = np.unique(np.concatenate(pieces))
     at, weight = leggauss(ORDER)

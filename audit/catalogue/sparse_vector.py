@@ -63,9 +63,9 @@ class _SparseVector(Entry):
 
     def probabilities(self, data: FloatArray) -> FloatArray:
         """Return the probability of each of :meth:`outputs`."""
-        points, weights = nodes(
-            sorted({self.threshold, *data.tolist()}), min(self.threshold_scale, self.answer_scale)
-        )
+        kinks = sorted({self.threshold, *data.tolist()})
+        scales = sorted((self.threshold_scale, self.answer_scale))
+        points, weights = nodes(kinks, *scales)
         density = laplace.pdf(points, self.threshold, self.threshold_scale) * weights
         below = np.array([laplace.cdf(points, answer, self.answer_scale) for answer in data])
         above = np.array([laplace.sf(points, answer, self.answer_scale) for answer in data])
@@ -208,6 +208,7 @@ class SparseVectorIndex(_SparseVector):
 
     broken_at = "ideal"
     source = SOURCE + "4"
+    draws = 100_000
     stop = 1
     left = (*[0.0] * 9, 1.0)
     right = (*[1.0] * 9, 0.0)
@@ -336,7 +337,7 @@ class GapSparseVector(SparseVector1):
 
     source = "Ding, Wang, Zhang, Kifer, Free gap information (PVLDB 2019)"
     stop = 1
-    gaps: ClassVar[FloatArray] = np.concatenate([np.linspace(0, 4, 81), np.geomspace(4.2, 60, 40)])
+    gaps: ClassVar[FloatArray] = np.concatenate([np.linspace(0, 4, 17), np.geomspace(5, 60, 8)])
 
     @property
     def true_epsilon(self) -> float:

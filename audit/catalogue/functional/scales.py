@@ -154,6 +154,7 @@ class InterceptOutsideNormWithSlack(InterceptOutsideNorm):
     """
 
     broken_at = None
+    draws = 40_000
     readings = PLAIN_PUBLISHED
 
 
