@@ -159,7 +159,8 @@ def _update(score: Score, page: Path) -> None:
     ]
     for line in score.entries:
         name, level, claim, true, _, _, bound, flagged, tightness = _cells(line, score.seeds)
-        cells = (f"`{name}`", level, claim, true, bound[:-1], flagged.replace("/", " of "), tightness)
+        shorter = bound[:-1] if line.bounds else bound
+        cells = (f"`{name}`", level, claim, true, shorter, flagged.replace("/", " of "), tightness)
         lines.append("| " + " | ".join(cells) + " |")
     text = "\n".join([before + MARKS[0], *lines, "", *_summary(score), MARKS[1] + after])
     write_whole(page, text)

@@ -154,7 +154,7 @@ class LeakyLaplace(_Unbounded):
 
 @dataclass(frozen=True)
 class ZeroSensitivityLaplace(_Unbounded):
-    """Noise for a sensitivity computed as the lower bound's share of the range, which is 0.  Broken.
+    """Noise for a sensitivity taken from the lower bound alone, which is 0.  Broken.
 
     A sum of values in [0, 1] whose sensitivity is taken as |lower| = 0: the scale is 0.
 

@@ -292,7 +292,9 @@ PAGE = ROOT / "docs" / "catalogue.md"
 
 
 def test_documented_table_names_every_entry():
-    rows = [line.split("|")[1].strip(" `") for line in PAGE.read_text(encoding="utf-8").splitlines() if "| `" in line]
+    rows = [
+        line.split("|")[1].strip(" `") for line in PAGE.read_text(encoding="utf-8").splitlines() if "| `" in line
+    ]
     assert rows == list(CATALOGUE)
 
 
@@ -301,7 +303,9 @@ def test_command_writes_its_table_into_a_page(tmp_path, capsys):
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 0
     lines = page.read_text(encoding="utf-8").splitlines()
-    assert [line for line in lines if line.startswith("| `")] == ["| `laplace` | right | 1 | 1 | 0.00 | 0 of 3 | 0.00 |"]
+    assert [line for line in lines if line.startswith("| `")] == [
+        "| `laplace` | right | 1 | 1 | 0.00 | 0 of 3 | 0.00 |"
+    ]
     assert lines[0] == PAGE.read_text(encoding="utf-8").splitlines()[0]
     capsys.readouterr()
     page.write_text("no marks", encoding="utf-8")

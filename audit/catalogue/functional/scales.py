@@ -163,7 +163,7 @@ class PublicZbar(Functional):
     """The group's share zbar treated as public: the tight sensitivity without its drift.  Broken.
 
     For a fixed zbar only the changed record moves.  At x = 1 a change of label and group moves each of the d
-    linear coefficients by 1 + |1 - 2 zbar| <= 2, so the sensitivity is 2 d for d = 2.
+    linear coefficients by 1 + |1 - 2 zbar| <= 2, which for d = 2 is the most: 4.
 
     Exact loss: zbar moves by 1 / 100 as well, and carries the other 99 records with it: 2.99 per coordinate, so
     5.98 / 4 epsilon.
