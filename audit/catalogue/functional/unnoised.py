@@ -124,7 +124,8 @@ class StatisticsLeft(Functional):
     def inputs(self) -> tuple[tuple[FloatArray, float], tuple[FloatArray, float]]:
         """Return the exact coefficients and the share of the group, for the two data sets."""
         left, right = super().inputs()
-        return (left, self.neighbours.left.moments.zbar), (right, self.neighbours.right.moments.zbar)
+        shares = [float(side.moments.zbar) for side in (self.neighbours.left, self.neighbours.right)]
+        return (left, shares[0]), (right, shares[1])
 
     def sample(self, data: tuple[FloatArray, float], count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` noisy coefficient vectors with the exact share."""
