@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, joint_holds
-from audit.bounds import Counts, epsilon_lower_bound
+from audit.bounds import Counts, epsilon_lower_bound, refutes
 from audit.certificate import Certificate
 from reference.files import json_text
 from reference.options import (
@@ -59,7 +59,7 @@ def consistency(certificate: Certificate) -> list[Check]:
     """Return whether the fields agree with each other."""
     counts, bound = certificate.counts, certificate.epsilon_lower_bound
     certified = counts.likely_draws + counts.unlikely_draws
-    refutes = bound > certificate.claimed_epsilon
+    refuted = refutes(bound, certificate.claimed_epsilon, certificate.method)
     delta = _delta(certificate)
     return [
         Check(
@@ -68,9 +68,10 @@ def consistency(certificate: Certificate) -> list[Check]:
         Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
         Check(
             "verdict",
-            refutes == (certificate.verdict == "refuted"),
+            refuted == (certificate.verdict == "refuted"),
             f"{certificate.verdict}: bound {bound:.6g}, claim {certificate.claimed_epsilon:.6g}",
         ),
+        Check("judged", _fits(certificate), f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs"),
         Check("bound", math.isfinite(bound) and bound >= 0, "finite and not negative"),
     ]
 
@@ -97,6 +98,11 @@ def arithmetic(certificate: Certificate) -> Check:
             "the highest level is rejected by these counts; lower levels and earlier looks are not stored"
         )
     return Check("arithmetic", holds, words[holds])
+
+
+def _fits(certificate: Certificate) -> bool:
+    """Return whether an event of the ideal mechanism takes quantised outputs."""
+    return certificate.judged == "implementation" or certificate.event.get("quantised_to") is not None
 
 
 def _delta(certificate: Certificate) -> float:

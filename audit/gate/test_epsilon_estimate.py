@@ -338,6 +338,12 @@ def test_too_few_draws_to_refute_are_undecided(capsys):
     assert (enough[0], enough[1]["verdict"]) == (0, "not refuted")
 
 
+@pytest.mark.parametrize("epsilon", ["1e-4", "30"])
+def test_more_draws_than_can_be_counted_are_not_recommended(capsys, epsilon):
+    assert main(["laplace", "--epsilon", epsilon, "--draws", "1000", "--seed", "1"]) == 3
+    assert "not even as many as can be counted would" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -346,6 +352,12 @@ def test_too_few_draws_to_refute_are_undecided(capsys):
         ["--significance", "0"],
         ["--epsilon", "-1"],
         ["--data", "nowhere"],
+        ["--data", "own.csv"],
+        ["--domain", "own.json"],
+        ["--label", "y"],
+        ["--draws", "3000000000"],
+        ["--significance", "1e-13"],
+        ["laplace", "--significance", "5e-12", "--curve"],
         ["--intercept"],
         ["laplace", "--events", "tea_leaves"],
         ["laplace", "--events", "bits"],
@@ -367,6 +379,42 @@ def test_bad_input_is_one_line_and_exit_code_2(capsys, words):
     assert output.out == ""
     assert output.err.startswith("error: ")
     assert output.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("after", [0, 5_000, 15_000])
+def test_an_interrupted_call_keeps_earlier_results_and_is_undecided(capsys, monkeypatch, after):
+    """The second of three audits ends while it learns, or after the first draws that certify; the third has none."""
+    sample, made = Laplace.sample, []
+    monkeypatch.setattr(draws, "CHUNK_VALUES", 200)
+
+    def interrupted(self, data, count, rng):
+        made.append(count)
+        if self.epsilon == 1 and type(self) is HalfNoiseLaplace and sum(made) > start + after:
+            raise KeyboardInterrupt
+        return sample(self, data, count, rng)
+
+    monkeypatch.setattr(Laplace, "sample", interrupted)
+    start = 20_004
+    words = ["laplace", "laplace_half_noise", "gaussian", "--draws", "20000", "--epsilon", "1", "--seed", "1"]
+    code = main([*words, "--format", "json"])
+    output = capsys.readouterr()
+    results = json.loads(output.out)
+    assert [result["mechanism"] for result in results] == ["laplace", "laplace_half_noise"][: len(results)]
+    assert len(results) == (2 if after == 15_000 else 1)
+    assert results[0]["stopped"] is None
+    assert "gaussian not audited" in output.err
+    assert code == (1 if "refuted" in [result["verdict"] for result in results] else 3)
+
+
+def test_a_call_interrupted_before_anything_is_certified_decides_nothing(capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distinguish, "select", interrupted)
+    assert main(["laplace", "--draws", "2000"]) == 3
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "interrupted: laplace not audited" in output.err
 
 
 def test_unknown_mechanism_lists_the_known_ones(capsys):
