@@ -172,7 +172,9 @@ def _check_data(options: argparse.Namespace) -> None:
     if options.data is not None and options.data not in SOURCES:
         raise ReadingError("data", options.data, "one of " + ", ".join(SOURCES) + "; files are not audited")
     if options.domain not in NORMS:
-        raise ReadingError("domain", options.domain, "one of " + ", ".join(NORMS) + "; domain files are not audited")
+        raise ReadingError(
+            "domain", options.domain, "one of " + ", ".join(NORMS) + "; domain files are not audited"
+        )
     for option in ("label", "group", "domain_file"):
         if getattr(options, option) is not None:
             raise ReadingError(option, getattr(options, option), "left out: files are not audited")

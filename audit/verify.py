@@ -71,7 +71,11 @@ def consistency(certificate: Certificate) -> list[Check]:
             refuted == (certificate.verdict == "refuted"),
             f"{certificate.verdict}: bound {bound:.6g}, claim {certificate.claimed_epsilon:.6g}",
         ),
-        Check("judged", _fits(certificate), f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs"),
+        Check(
+            "judged",
+            _fits(certificate),
+            f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs",
+        ),
         Check("bound", math.isfinite(bound) and bound >= 0, "finite and not negative"),
     ]
 

@@ -97,8 +97,8 @@ def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
     original = distinguish.select
     monkeypatch.setattr(distinguish, "select", select)
     audit(Spy(1.0), 10_000, 0)
-    # the first two tell the shape of the outputs
-    assert order == [2, 2, 500, 500, 1_000, 1_000, "chosen", 3_500, 3_500]
+    # the first ones tell the shape of the outputs, and whether they repeat
+    assert order == [2, 2, 64, 64, 64, 64, 500, 500, 1_000, 1_000, "chosen", 3_500, 3_500]
 
 
 def test_phases_chunks_and_inputs_have_streams_of_their_own():
@@ -383,7 +383,7 @@ def test_bad_input_is_one_line_and_exit_code_2(capsys, words):
 
 @pytest.mark.parametrize("after", [0, 5_000, 15_000])
 def test_an_interrupted_call_keeps_earlier_results_and_is_undecided(capsys, monkeypatch, after):
-    """The second of three audits ends while it learns, or after the first draws that certify; the third has none."""
+    """The second of three audits ends while it learns, or after the first draws that certify."""
     sample, made = Laplace.sample, []
     monkeypatch.setattr(draws, "CHUNK_VALUES", 200)
 
