@@ -20,7 +20,7 @@ from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, joint_holds
 from audit.bounds import Counts, epsilon_lower_bound, refutes
-from audit.certificate import Certificate
+from audit.certificate import Certificate, CertificateError
 from reference.files import json_text
 from reference.options import (
     EXIT_FINE,
@@ -143,15 +143,20 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     from audit.subjects import rebuild
 
     subject = rebuild(certificate.subject)
-    event = event_from_json(certificate.event, subject)
+    try:
+        event = event_from_json(certificate.event, subject)
+    except ValueError as problem:
+        raise CertificateError("event", str(problem)) from problem
     left, right = subject.inputs()
     likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
     occurrences = []
     for data in (likely, unlikely):
         chunks = [CHUNK] * (draws_per_input // CHUNK) + [draws_per_input % CHUNK]
-        occurrences.append(
-            sum(int(event.occurs(subject.sample(data, count, rng)).sum()) for count in chunks if count)
-        )
+        outputs = (subject.sample(data, count, rng) for count in chunks if count)
+        try:
+            occurrences.append(sum(int(event.occurs(some).sum()) for some in outputs))
+        except (IndexError, ValueError) as problem:
+            raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
     counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
     bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance)
     return FreshResult(counts, bound, bound > certificate.claimed_epsilon, homogeneity(certificate.counts, counts))

@@ -366,7 +366,7 @@ def test_curve_certifies_each_point_at_its_share_and_holds_for_smaller_deltas():
     "counts", [Counts(1, 1, 0, 1), Counts(40, 100, 3, 1_000), Counts(700_000, 10**6, 1, 10**6)]
 )
 def test_shares_of_the_significance_add_up_to_no_more_than_it(counts, significance):
-    """What both counts together, each alone, and the cut scores may cost; a share of 0.2 % is seen by no simulation."""
+    """What the counts together, each alone, and the cut scores may cost; no simulation sees a share of 0.2 %."""
     region = Region.of(counts, significance)
     alone = [
         binom.sf(counts.likely - 1, counts.likely_draws, region.lowest_likely),

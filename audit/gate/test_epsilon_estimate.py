@@ -75,10 +75,10 @@ def certified_on(same_draws: bool, seed: int) -> float:
 
 
 def test_certifying_on_used_draws_errs_far_too_often_and_fresh_draws_do_not():
-    """Of 150 audits, 5 % errors exceed 17 with probability below 1e-3; the reuse of draws must be far above."""
-    assert binom.sf(17, 150, 0.05) < 1e-3
-    assert sum(certified_on(False, seed) > 1.0 for seed in range(150)) <= 17
-    assert sum(certified_on(True, seed) > 1.0 for seed in range(150)) > 25
+    """Of 80 audits, 5 % errors exceed 11 with probability below 1e-3; the reuse of draws must be far above."""
+    assert binom.sf(11, 80, 0.05) < 1e-3
+    assert sum(certified_on(False, seed) > 1.0 for seed in range(80)) <= 11
+    assert sum(certified_on(True, seed) > 1.0 for seed in range(80)) > 25
 
 
 def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
@@ -338,9 +338,8 @@ def test_too_few_draws_to_refute_are_undecided(capsys):
     assert (enough[0], enough[1]["verdict"]) == (0, "not refuted")
 
 
-@pytest.mark.parametrize("epsilon", ["1e-4", "30"])
-def test_more_draws_than_can_be_counted_are_not_recommended(capsys, epsilon):
-    assert main(["laplace", "--epsilon", epsilon, "--draws", "1000", "--seed", "1"]) == 3
+def test_more_draws_than_can_be_counted_are_not_recommended(capsys):
+    assert main(["laplace", "--epsilon", "30", "--draws", "1000", "--seed", "1"]) == 3
     assert "not even as many as can be counted would" in capsys.readouterr().out
 
 

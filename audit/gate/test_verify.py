@@ -121,10 +121,10 @@ def test_right_certificates_of_the_other_methods_hold(right, method):
 
 
 def test_anytime_certificates_of_the_command_hold_though_later_draws_fell_back(right, monkeypatch):
-    """With the counts of all draws instead of those that passed the level, one in four does not hold."""
+    """With the counts of all draws instead of those that passed the level, the second does not hold."""
     monkeypatch.setattr("audit.draws.LOOK_VALUES", 500)
     fell_back = 0
-    for seed in range(6):
+    for seed in (0, 1):
         found = estimate(
             rebuild(SUBJECT),
             delta=0.0,
@@ -146,7 +146,7 @@ def test_anytime_certificates_of_the_command_hold_though_later_draws_fell_back(r
         assert 1 < found.epsilon_lower_bound < 2.1
         assert all(check.holds for check in verify(document))
         fell_back += not all(check.holds for check in verify(replace(document, counts=found.counts)))
-    assert 0 < fell_back < 6
+    assert fell_back == 1
 
 
 @pytest.mark.parametrize(
@@ -183,6 +183,17 @@ def test_counts_that_the_stored_event_does_not_give_are_found_by_fresh_draws(rig
     )
     assert code == 1
     assert [found["name"] for found in result["checks"] if found["holds"] is False] == ["stored counts"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"likely_input": "both"}, {"threshold": None}, {"score": "coordinate", "coordinate": 9}, {"score": "omen"}],
+)
+def test_events_that_do_not_fit_are_bad_input_to_fresh_draws(right, capsys, tmp_path, changes):
+    path = tmp_path / "certificate.json"
+    replace(right, event={**right.event, **changes}).write(path)
+    assert main([str(path), "--fresh", "--seed", "1"]) == 2
+    assert capsys.readouterr().err.startswith("error: certificate, event: ")
 
 
 def test_fresh_draws_are_too_few_to_confirm_is_undecided(right, capsys, tmp_path):
