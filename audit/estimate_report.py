@@ -254,7 +254,7 @@ def _lines(result: Result) -> Iterator[str]:
         )
     yield from (f"  note: {note}" for note in found.notes)
     if found.curve is not None:
-        points = ", ".join(f"{point.epsilon_lower_bound:.4f} at {point.delta:g}" for point in found.curve.points)
+        points = ", ".join(f"{found.curve.at(point.delta):.4f} at {point.delta:g}" for point in found.curve.points)
         yield f"  epsilon at least, by delta, all at once: {points}"
     if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
         needed = result.draws_needed()
