@@ -62,7 +62,7 @@ class Certificate:
     judged : {'ideal', 'implementation'}
         Whether outputs were quantised before the event looked at them.
     counts : Counts
-        Of the certifying draws.
+        Of the certifying draws; for `anytime`, of those made by the look at which the bound's level was passed.
     draws : int
         Of all phases, both inputs.
     significance : float
@@ -120,6 +120,8 @@ class Certificate:
             if field.name not in document:
                 raise CertificateError(field.name, "is missing")
             values[field.name] = _checked(field.name, document[field.name])
+        if document.get("formula") != FORMULAS[values["method"]]:
+            raise CertificateError("formula", f"must be that of the method {values['method']}")
         return cls(**values)
 
     def write(self, path: str | Path) -> None:

@@ -15,7 +15,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audit.bounds import Counts, Method, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.bounds import (
+    MOST_DRAWS,
+    Counts,
+    Method,
+    detectable_epsilon,
+    epsilon_lower_bound,
+    largest_certifiable_epsilon,
+    refutes,
+)
 from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.curve import EpsilonCurve
 from audit.choose import Candidate, Prospect, best_event
@@ -35,6 +43,9 @@ ONE_SCORE_ROWS = 2**16
 
 SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
+
+LARGEST_DRAWS = 2 * MOST_DRAWS
+"""Above this the certifying draws of one input could be more than the bounds are checked for."""
 
 STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
@@ -65,11 +76,15 @@ class Finding:
     counts : Counts
         Of the certifying draws.
     epsilon_lower_bound : float
+    decided_by : Counts
+        The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
+        was passed.
     """
 
     event: Event
     counts: Counts
     epsilon_lower_bound: float
+    decided_by: Counts
 
 
 @dataclass(frozen=True)
@@ -138,8 +153,6 @@ class Estimate:
     @property
     def largest_certifiable_epsilon(self) -> float:
         """What a perfect event would have given."""
-        if not self.counts.likely_draws:
-            return 0.0
         return largest_certifiable_epsilon(
             self.counts.likely_draws, self.delta, self.significance, self.fixed_method
         )
@@ -153,8 +166,6 @@ class Estimate:
 
     def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
         """Return the same for another number of certifying draws per input."""
-        if not draws_per_input:
-            return None
         return _detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.fixed_method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
@@ -163,7 +174,7 @@ class Estimate:
         Undecided: not even the best event would have detected :data:`STATED_SIZE` times the claim.
         """
         finding = self.implementation if implementation else self.ideal
-        if finding.epsilon_lower_bound > claimed_epsilon:
+        if refutes(finding.epsilon_lower_bound, claimed_epsilon, self.method):
             return "refuted"
         detectable = self.detectable_epsilon(claimed_epsilon)
         if detectable is None or detectable > STATED_SIZE * claimed_epsilon:
@@ -238,7 +249,14 @@ def estimate(
         Certifying stops when the rule says so; the bound is the anytime one.
     with_curve : bool
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When it comes before the first draws that certify: then there is no result to keep.
     """
+    if draws > LARGEST_DRAWS:
+        raise ValueError(f"{draws} draws are too many: at most {LARGEST_DRAWS} can be counted")
     if draws < SMALLEST_DRAWS:
         raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
     start = time.monotonic()
@@ -251,10 +269,12 @@ def estimate(
     tally = Tally(selection, with_curve=with_curve)
     level = AnytimeBound(claimed_epsilon, delta, significance)
     stopped = certify(source, plan.certify, tally, progress, limits, level)
+    if not tally.rows:
+        raise KeyboardInterrupt
     # planned looks, or an interruption that was not planned: the bound must hold at every look
     anytime = limits.planned or stopped is not None
     findings = [tally.finding(place, level if anytime else None, delta, significance, method) for place in (0, 1)]
-    if with_curve and tally.rows and not anytime:
+    if with_curve and not anytime:
         curve = certified_curve(selection.cuts, tally.histogram, significance, method)
     else:
         curve = None
@@ -433,13 +453,12 @@ class Tally:
     ) -> Finding:
         """Return the certified event: by the anytime bound of all waves, or by the bound of a fixed size."""
         counts, event = self.counts(place), self.events[place]
-        if not self.rows:
-            return Finding(event, counts, 0.0)
         if level is None:
-            return Finding(event, counts, epsilon_lower_bound(counts, delta, significance, method))
+            bound = epsilon_lower_bound(counts, delta, significance, method)
+            return Finding(event, counts, bound, counts)
         for wave in self.waves:
             level = level.after(self.counts(place, [wave]))
-        return Finding(event, counts, level.epsilon_lower_bound)
+        return Finding(event, counts, level.epsilon_lower_bound, level.decided_by or counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,9 @@ CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
 WAVE, LOOK_WAVE = 16, 2
 """Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
 
+PROBE = 64
+"""Draws that are made twice, from two generators, to see whether they differ; they are not used."""
+
 Result = TypeVar("Result")
 
 
@@ -50,7 +53,7 @@ class Draws:
 
     @classmethod
     def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
-        """Return the draws of a subject, its width learned from two draws on each input that are not used."""
+        """Return the draws of a subject, its width learned from draws that are not used."""
         try:
             inputs = subject.inputs()
         except Exception as problem:
@@ -62,7 +65,24 @@ class Draws:
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
-        return cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
+        source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
+        source._check_fresh()
+        return source
+
+    def _check_fresh(self) -> None:
+        """Refuse a subject that repeats its draws whatever the generator: no bound would hold.
+
+        Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.
+        """
+        for side in (0, 1):
+            first, second = (self._one(side, PROBE, self.generator(0, chunk, side)).copy() for chunk in (1, 2))
+            both = np.nan_to_num(np.concatenate([first, second]))
+            counts = np.unique(both, axis=0, return_counts=True)[1]
+            agree_by_chance = float(((counts / counts.sum()) ** 2).sum()) ** PROBE
+            if agree_by_chance < 1e-12 and np.array_equal(first, second, equal_nan=True):
+                raise SubjectError(
+                    "draws repeat: sample() must take its randomness from the generator it is given"
+                )
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""
@@ -76,6 +96,8 @@ class Draws:
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
         left, right = (self._one(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
+        if np.may_share_memory(left, right):
+            raise SubjectError("sample() must return a new array each time: two results share their memory")
         return left, right
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:

@@ -19,9 +19,10 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from audit.bounds import METHODS, StoppingRule
+from audit.bounds import METHODS, SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
-from audit.distinguish import SMALLEST_DRAWS, estimate
+from audit.curve import CURVE_DELTAS
+from audit.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, estimate
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
 from audit.privacy import setting_from
@@ -31,6 +32,8 @@ from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.subjects import rebuild
 from reference.budgets import parse_delta, parse_epsilon
+from reference.datasets import SOURCES
+from reference.domain import NORMS
 from reference.errors import ReadingError
 from reference.files import json_text
 from reference.mechanisms import MECHANISMS
@@ -77,8 +80,8 @@ def parser() -> argparse.ArgumentParser:
     add_data_options(top)
     add_reading_options(top)
     add_output_options(top)
-    # no data named: the worst neighbours of the whole domain
-    top.set_defaults(data=None)
+    # no data named: the worst neighbours of the whole domain, in the norm of the paper
+    top.set_defaults(data=None, domain="unit_ball", encoding="ordinal")
     return top
 
 
@@ -131,6 +134,7 @@ def describe(name: str, options: argparse.Namespace) -> dict[str, Any]:
         )
     spec = MECHANISMS[name]
     readings = readings_from(options, spec)
+    _check_data(options)
     if options.data is None:
         for option in ("intercept", "keep_group"):
             if getattr(options, option):
@@ -179,6 +183,19 @@ def build_audits(options: argparse.Namespace) -> list[Audit]:
     if options.mechanism != list(PAPER):
         raise ReadingError("mechanism", ", ".join(options.mechanism), "left out with --program")
     return [program_audit(options)]
+
+
+def _check_data(options: argparse.Namespace) -> None:
+    """Reject what names records that a certificate could not be rebuilt from: a file of one's own."""
+    if options.data is not None and options.data not in SOURCES:
+        raise ReadingError("data", options.data, "one of " + ", ".join(SOURCES) + "; files are not audited")
+    if options.domain not in NORMS:
+        raise ReadingError(
+            "domain", options.domain, "one of " + ", ".join(NORMS) + "; domain files are not audited"
+        )
+    for option in ("label", "group", "domain_file"):
+        if getattr(options, option) is not None:
+            raise ReadingError(option, getattr(options, option), "left out: files are not audited")
 
 
 def build_audit(name: str, options: argparse.Namespace) -> Audit:
@@ -232,8 +249,12 @@ class Search:
     @classmethod
     def of(cls, options: argparse.Namespace) -> Search:
         """Return the checked options."""
-        if not 0 < options.significance < 1:
-            raise ReadingError("significance", options.significance, "in (0, 1)")
+        with_curve = options.curve or options.plot is not None
+        smallest = SMALLEST_SIGNIFICANCE * (len(CURVE_DELTAS) + 1 if with_curve else 1)
+        if not smallest <= options.significance < 1:
+            raise ReadingError("significance", options.significance, f"in [{smallest:g}, 1)")
+        if options.draws > LARGEST_DRAWS:
+            raise ReadingError("draws", options.draws, f"at most {LARGEST_DRAWS:,}")
         if options.draws < SMALLEST_DRAWS:
             raise ReadingError(
                 "draws",
@@ -249,7 +270,6 @@ class Search:
                 raise ReadingError(name, getattr(options, name), "positive")
         if options.workers < 1:
             raise ReadingError("workers", options.workers, "at least 1")
-        with_curve = options.curve or options.plot is not None
         if with_curve and (options.until is not None or options.max_seconds is not None):
             raise ReadingError("curve", True, "left out with --until and --max-seconds: it needs a fixed size")
         until = None if options.until is None else StoppingRule(options.until)
@@ -259,6 +279,7 @@ class Search:
 def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Search, seed: int) -> list[Result]:
     """Run the audits one after another, with a progress bar on standard error; an interruption ends the last one.
 
+    Then there are fewer results than audits, or the last one is partial.
     The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -267,21 +288,25 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
         for audit in audits:
             task = progress.add_task(audit.mechanism, total=search.draws)
             start = time.perf_counter()
-            found = estimate(
-                audit.subject,
-                delta=float(audit.claimed_delta),
-                draws=search.draws,
-                significance=search.significance,
-                rng=np.random.default_rng([seed, *audit.mechanism.encode()]),
-                progress=partial(progress.advance, task),
-                families=search.families,
-                method=options.bound,
-                workers=options.workers,
-                claimed_epsilon=float(audit.claimed_epsilon),
-                max_seconds=options.max_seconds,
-                until=search.until,
-                with_curve=search.with_curve,
-            )
+            try:
+                found = estimate(
+                    audit.subject,
+                    delta=float(audit.claimed_delta),
+                    draws=search.draws,
+                    significance=search.significance,
+                    rng=np.random.default_rng([seed, *audit.mechanism.encode()]),
+                    progress=partial(progress.advance, task),
+                    families=search.families,
+                    method=options.bound,
+                    workers=options.workers,
+                    claimed_epsilon=float(audit.claimed_epsilon),
+                    max_seconds=options.max_seconds,
+                    until=search.until,
+                    with_curve=search.with_curve,
+                )
+            except KeyboardInterrupt:
+                # nothing was certified yet: the audits before this one stand
+                break
             seconds = round(time.perf_counter() - start, 3)
             words = [] if isinstance(audit.subject, ProgramSubject) else [audit.mechanism]
             rerun = rerun_command("audit.epsilon_estimate", parser(), with_seed(options, seed), words)
@@ -306,6 +331,11 @@ def command(argv: Sequence[str] | None) -> int:
     for audit in audits:
         if isinstance(audit.subject, ProgramSubject):
             audit.subject.finish()
+    missing = [audit.mechanism for audit in audits[len(results) :]]
+    if missing:
+        sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
+    if not results:
+        return EXIT_UNDECIDED
     if options.plot is not None:
         from audit.estimate_plot import draw_results
 
@@ -314,18 +344,19 @@ def command(argv: Sequence[str] | None) -> int:
     verdicts = {result.verdict(options.object) for result in results}
     if "refuted" in verdicts:
         return EXIT_REFUTED
-    return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
+    return EXIT_UNDECIDED if missing or "undecided" in verdicts else EXIT_FINE
 
 
 def write(results: Sequence[Result], options: argparse.Namespace) -> None:
     """Print the results; with text output a file named *.json gets the certificates."""
+    several = len(options.mechanism) > 1
     certificates = options.format == "text" and options.out is not None and Path(options.out).suffix == ".json"
     if certificates:
         documents = [result.certificate(options.object).to_json() for result in results]
-        emit(json_text(documents if len(documents) > 1 else documents[0]), options.out)
+        emit(json_text(documents if several else documents[0]), options.out)
     if options.format == "json":
         documents = [result.to_json() for result in results]
-        text = json_text(documents if len(documents) > 1 else documents[0])
+        text = json_text(documents if several else documents[0])
     else:
         text = as_text(results, options.object)
     emit(text, None if certificates else options.out)

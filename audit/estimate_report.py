@@ -15,16 +15,13 @@ from rich.table import Table
 
 from audit.bounds import detectable_by_event
 from audit.certificate import Certificate, versions
-from audit.distinguish import STATED_SIZE, Estimate, Finding
+from audit.distinguish import LARGEST_DRAWS, STATED_SIZE, Estimate, Finding
 from audit.events import Event
 from audit.subjects import Subject
 from reference.numbers import decimal_text
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 """For which the smallest detectable loss is stated: of the event on the input where it is less likely."""
-
-MOST_DRAWS = 10**12
-"""Beyond this no number of draws is recommended."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +136,7 @@ class Result:
             inputs=self.audit.inputs,
             event=finding.event.to_json(),
             judged=judged,
-            counts=finding.counts,
+            counts=finding.decided_by,
             draws=self.estimate.draws,
             significance=self.estimate.significance,
             method=self.estimate.method,
@@ -156,8 +153,6 @@ class Result:
     def detectable_by_event(self) -> list[dict[str, float | None]]:
         """The smallest loss detectable with power 0.9, by the event's probability where it is rarer."""
         found, draws = self.estimate, self.estimate.counts.likely_draws
-        if not draws:
-            return []
         # an event that never occurs on one input stands for probabilities far below one in all draws
         probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
         delta = float(self.audit.claimed_delta)
@@ -177,9 +172,9 @@ class Result:
     def draws_needed(self) -> int | None:
         """Return about how many draws would decide; None where not even very many would."""
         found, draws = self.estimate, self.estimate.requested_draws
-        while draws <= MOST_DRAWS:
+        while 2 * draws <= LARGEST_DRAWS:
             draws *= 2
-            certify = max(1, int(draws * found.counts.likely_draws / max(found.draws, 1)))
+            certify = max(1, int(draws * found.counts.likely_draws / found.draws))
             larger = found.detectable_with(self.claimed, certify)
             if larger is not None and larger <= STATED_SIZE * self.claimed:
                 return draws
@@ -266,11 +261,13 @@ def _lines(result: Result) -> Iterator[str]:
         )
     yield from (f"  note: {note}" for note in result.notes)
     if found.curve is not None:
-        points = ", ".join(f"{point.epsilon_lower_bound:.4f} at {point.delta:g}" for point in found.curve.points)
+        points = ", ".join(f"{found.curve.at(point.delta):.4f} at {point.delta:g}" for point in found.curve.points)
         yield f"  epsilon at least, by delta, all at once: {points}"
     if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
         needed = result.draws_needed()
-        enough = "no number of draws would do" if needed is None else f"about {needed:,} draws would decide"
+        enough = "not even as many as can be counted would"
+        if needed is not None:
+            enough = f"about {needed:,} draws would decide"
         yield f"  undecided: so many draws could not show {STATED_SIZE:g} times the claim; {enough}"
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.rerun}"

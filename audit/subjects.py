@@ -22,10 +22,13 @@ class Subject(Protocol):
     """A mechanism with a pair of neighbouring inputs.
 
     This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
-    `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; an error
-    in it costs power, never validity.
+    `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
+    number of an output must depend on that output alone.  Another error in it costs power, never validity.
 
-    Draws must be independent, and `sample` must be safe to call from several threads with different generators.
+    Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
+    one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
+    and that results are arrays of their own.  `sample` must be safe to call from several threads with different
+    generators.
     """
 
     def inputs(self) -> tuple[Any, Any]:

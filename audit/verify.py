@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, joint_holds
-from audit.bounds import Counts, epsilon_lower_bound
+from audit.bounds import Counts, epsilon_lower_bound, refutes
 from audit.certificate import Certificate, CertificateError
 from audit.programs import ProgramSubject
 from audit.programs.protocol import shown
@@ -62,7 +62,7 @@ def consistency(certificate: Certificate) -> list[Check]:
     """Return whether the fields agree with each other."""
     counts, bound = certificate.counts, certificate.epsilon_lower_bound
     certified = counts.likely_draws + counts.unlikely_draws
-    refutes = bound > certificate.claimed_epsilon
+    refuted = refutes(bound, certificate.claimed_epsilon, certificate.method)
     delta = _delta(certificate)
     return [
         Check(
@@ -71,8 +71,13 @@ def consistency(certificate: Certificate) -> list[Check]:
         Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
         Check(
             "verdict",
-            refutes == (certificate.verdict == "refuted"),
+            refuted == (certificate.verdict == "refuted"),
             f"{certificate.verdict}: bound {bound:.6g}, claim {certificate.claimed_epsilon:.6g}",
+        ),
+        Check(
+            "judged",
+            _fits(certificate),
+            f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs",
         ),
         Check("bound", math.isfinite(bound) and bound >= 0, "finite and not negative"),
     ]
@@ -100,6 +105,11 @@ def arithmetic(certificate: Certificate) -> Check:
             "the highest level is rejected by these counts; lower levels and earlier looks are not stored"
         )
     return Check("arithmetic", holds, words[holds])
+
+
+def _fits(certificate: Certificate) -> bool:
+    """Return whether an event of the ideal mechanism takes quantised outputs."""
+    return certificate.judged == "implementation" or certificate.event.get("quantised_to") is not None
 
 
 def _delta(certificate: Certificate) -> float:
@@ -136,15 +146,20 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     from audit.subjects import rebuild
 
     subject = rebuild(certificate.subject)
-    event = event_from_json(certificate.event, subject)
+    try:
+        event = event_from_json(certificate.event, subject)
+    except ValueError as problem:
+        raise CertificateError("event", str(problem)) from problem
     left, right = subject.inputs()
     likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
     occurrences = []
     for data in (likely, unlikely):
         chunks = [CHUNK] * (draws_per_input // CHUNK) + [draws_per_input % CHUNK]
-        occurrences.append(
-            sum(int(event.occurs(subject.sample(data, count, rng)).sum()) for count in chunks if count)
-        )
+        outputs = (subject.sample(data, count, rng) for count in chunks if count)
+        try:
+            occurrences.append(sum(int(event.occurs(some).sum()) for some in outputs))
+        except (IndexError, ValueError) as problem:
+            raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
     if isinstance(subject, ProgramSubject):
         subject.finish()
     counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)

@@ -1,15 +1,17 @@
 """From counts to bounds that are valid in finite samples."""
 
 from audit.bounds.anytime import AnytimeBound, StoppingRule, log_e_value
-from audit.bounds.choice import METHODS, Method, delta_lower_bound, epsilon_lower_bound, p_value
+from audit.bounds.choice import METHODS, Method, delta_lower_bound, epsilon_lower_bound, p_value, refutes
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
-from audit.bounds.counts import Counts
+from audit.bounds.counts import MOST_DRAWS, SMALLEST_SIGNIFICANCE, Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
 from audit.bounds.power import POWER, detectable_by_event, detectable_epsilon, largest_certifiable_epsilon
 
 __all__ = [
     "METHODS",
+    "MOST_DRAWS",
     "POWER",
+    "SMALLEST_SIGNIFICANCE",
     "AnytimeBound",
     "Counts",
     "CurvePoint",
@@ -25,5 +27,6 @@ __all__ = [
     "log_e_value",
     "lower_bound_on_probability",
     "p_value",
+    "refutes",
     "upper_bound_on_probability",
 ]

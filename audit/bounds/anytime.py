@@ -136,10 +136,15 @@ class AnytimeBound:
 
     def level(self, index: int) -> float:
         """Return a level of epsilon, by its index from 0: multiples of the step, and the claim among them."""
-        below = math.ceil(self.claimed_epsilon / self.step)
-        if index < below:
+        if index < self._place_of_claim:
             return index * self.step
-        return self.claimed_epsilon if index == below else (index - 1) * self.step
+        return self.claimed_epsilon if index == self._place_of_claim else (index - 1) * self.step
+
+    @property
+    def _place_of_claim(self) -> int:
+        """Number of multiples of the step below the claim, whatever the quotient was rounded to."""
+        place = math.ceil(self.claimed_epsilon / self.step)
+        return place - 1 if (place - 1) * self.step >= self.claimed_epsilon else place
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -149,7 +154,7 @@ class AnytimeBound:
     @property
     def refuted(self) -> bool:
         """Whether the claim itself is passed: the true epsilon is above it."""
-        return self.passed > math.ceil(self.claimed_epsilon / self.step)
+        return self.passed > self._place_of_claim
 
     def would_show(self, gap: float) -> bool:
         """Return whether counts like these would refute the claim if the true epsilon were above it by `gap`.

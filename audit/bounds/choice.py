@@ -24,6 +24,14 @@ def check_method(method: str) -> None:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
 
 
+def refutes(bound: float, claimed_epsilon: float, method: str) -> bool:
+    """Return whether a lower bound on epsilon refutes a claim.
+
+    An anytime bound is a level that was itself rejected, so the true epsilon is above it, not only at it.
+    """
+    return bound > claimed_epsilon or (method == "anytime" and bound >= claimed_epsilon > 0)
+
+
 def epsilon_lower_bound(counts: Counts, delta: float, significance: float, method: Method = "joint") -> float:
     """Return a bound that exceeds the true epsilon with probability at most `significance`.
 

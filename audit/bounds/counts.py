@@ -15,6 +15,9 @@ MOST_DRAWS = 10**9
 """Draws per input up to which the tail probabilities were compared with ball arithmetic."""
 
 
+SMALLEST_SIGNIFICANCE = 1e-12
+"""Below this the cut of the normal scores would cost a share of the significance that matters."""
+
 LARGEST_EPSILON = 700.0
 """Above this exp(epsilon) has no double."""
 
@@ -55,7 +58,7 @@ def check_levels(delta: float, significance: float) -> None:
     """Reject a delta outside [0, 1) and a significance outside [1e-12, 1)."""
     if not 0 <= delta < 1:
         raise ValueError(f"delta must be in [0, 1), got {delta}")
-    if not 1e-12 <= significance < 1:
+    if not SMALLEST_SIGNIFICANCE <= significance < 1:
         raise ValueError(f"significance must be in [1e-12, 1), got {significance}")
 
 

@@ -168,8 +168,8 @@ def event_from_json(document: dict[str, Any], subject: object = None) -> Event:
             score,
             float(document["threshold"]),
             {">=": True, "<=": False}[document["relation"]],
-            document["likely_input"],
+            {"left": "left", "right": "right"}[document["likely_input"]],
             None if steps is None else Quantiser(np.array(steps, dtype=np.float64)),
         )
-    except (KeyError, TypeError) as problem:
+    except (KeyError, TypeError, ValueError) as problem:
         raise ValueError(f"not an event: {problem!r}") from problem

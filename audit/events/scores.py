@@ -195,6 +195,8 @@ class LikelihoodRatioScore:
             raise SubjectError(f"log_likelihood_ratio failed: {type(problem).__name__}: {problem}") from problem
         if scores.shape != (len(outputs),):
             raise SubjectError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")
+        if len(outputs) > 1 and not _same(scores[:1], self.function(outputs[:1])):
+            raise SubjectError("log_likelihood_ratio of an output must not depend on the other outputs")
         # infinite terms of both signs make a sum no number too; then nothing is replaced
         with np.errstate(invalid="ignore"):
             suspicious = np.isnan(scores.sum())
@@ -203,6 +205,11 @@ class LikelihoodRatioScore:
     def to_json(self) -> dict[str, Any]:
         """Return nothing: the function belongs to the subject."""
         return {}
+
+
+def _same(first: FloatArray, second: FloatArray) -> bool:
+    """Return whether scores agree but for the order of a sum."""
+    return bool(np.allclose(first, second, rtol=1e-6, atol=1e-9, equal_nan=True))
 
 
 READERS["coordinate"] = lambda document: CoordinateScore(int(document["coordinate"]))

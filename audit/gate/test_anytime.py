@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from audit.ball_arithmetic import anytime_holds
-from audit.bounds import AnytimeBound, Counts, StoppingRule, log_e_value
+from audit.bounds import AnytimeBound, Counts, StoppingRule, log_e_value, refutes
 from audit.bounds.joint import joint_rejects
 
 SIGNIFICANCE = 0.05
@@ -132,6 +133,20 @@ def test_levels_ascend_and_hold_the_claim():
     assert levels[:6] == pytest.approx([0, 0.1, 0.2, 0.3, 0.333, 0.4])
     assert all(first < second for first, second in pairwise(levels))
     assert (bound.epsilon_lower_bound, bound.refuted) == (0.0, False)
+
+
+@pytest.mark.parametrize("claim", [1.0, 1.9, 0.3, 1 / 3, 0.1 + 0.2])
+def test_levels_hold_the_claim_once_in_order_and_passing_it_refutes(claim):
+    """1.9 / 0.005 is rounded up to above 380, and 380 x 0.005 to above 1.9."""
+    bound = AnytimeBound(claim, 0.0, SIGNIFICANCE)
+    place = next(index for index in range(1_000) if bound.level(index) >= claim)
+    assert bound.level(place) == claim
+    assert bound.level(place - 1) < claim <= bound.level(place + 1)
+    for passed, refuted in ((place, False), (place + 1, True)):
+        there = replace(bound, passed=passed)
+        assert there.refuted is refuted
+        assert refutes(there.epsilon_lower_bound, claim, "anytime") is refuted
+    assert not refutes(claim, claim, "joint")
 
 
 def test_bound_never_falls_as_draws_come_in():

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
@@ -27,7 +27,7 @@ from audit.bounds import (
     upper_bound_on_probability,
 )
 from audit.bounds.counts import at_least
-from audit.bounds.joint import MARGIN, Region, Strip
+from audit.bounds.joint import LARGEST_SCORE, MARGIN, Region, Strip
 
 SIGNIFICANCE = 0.05
 
@@ -359,3 +359,18 @@ def test_curve_certifies_each_point_at_its_share_and_holds_for_smaller_deltas():
     assert curve.at(0.01) == curve.points[1].epsilon_lower_bound
     assert curve.at(0.0) == curve.points[0].epsilon_lower_bound > curve.at(0.01)
     assert curve.at(0.5) == 0.0
+
+
+@pytest.mark.parametrize("significance", [1e-12, 1e-3, 0.05, 0.5, 0.999])
+@pytest.mark.parametrize(
+    "counts", [Counts(1, 1, 0, 1), Counts(40, 100, 3, 1_000), Counts(700_000, 10**6, 1, 10**6)]
+)
+def test_shares_of_the_significance_add_up_to_no_more_than_it(counts, significance):
+    """What the counts together, each alone, and the cut scores may cost; no simulation sees a share of 0.2 %."""
+    region = Region.of(counts, significance)
+    alone = [
+        binom.sf(counts.likely - 1, counts.likely_draws, region.lowest_likely),
+        binom.cdf(counts.unlikely, counts.unlikely_draws, region.highest_unlikely),
+    ]
+    spent = norm.cdf(region.threshold) + 2 * norm.sf(LARGEST_SCORE) + sum(alone)
+    assert 0.999 * significance < spent <= significance

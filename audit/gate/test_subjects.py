@@ -14,6 +14,7 @@ from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
 from audit.distinguish import estimate
+from audit.draws import Draws
 from audit.epsilon_estimate import build_audit, main, parser
 from audit.events import event_from_json
 from audit.releases import WeightRelease, minimisers
@@ -231,6 +232,46 @@ def test_import_of_a_class_makes_an_instance():
 
 
 # --- Stopping early -------------------------------------------------------------------------------------------
+
+
+class FixedSeed(Laplace):
+    def sample(self, data, count, rng):
+        return super().sample(data, count, np.random.default_rng(0))
+
+
+class OneBuffer(Laplace):
+    buffer: ClassVar = np.zeros((20_000, 1))
+
+    def sample(self, data, count, rng):
+        self.buffer[:count] = super().sample(data, count, rng)
+        return self.buffer[:count]
+
+
+class RatioOfTheBatch(Laplace):
+    def log_likelihood_ratio(self, outputs):
+        return np.full(len(outputs), -outputs.mean())
+
+
+@pytest.mark.parametrize(
+    ("subject", "message"),
+    [(FixedSeed, "draws repeat"), (OneBuffer, "share their memory"), (RatioOfTheBatch, "other outputs")],
+)
+def test_draws_and_ratios_that_depend_on_each_other_are_refused(subject, message):
+    """With any of the three the counts are not binomial, and the bound would be wrong or blind."""
+    with pytest.raises(SubjectError, match=message):
+        audit(subject(1.0), 20_000)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 1.0])
+def test_draws_that_agree_by_chance_are_not_refused(share):
+    """A constant, or one value in nearly all outputs, may well come out the same twice."""
+
+    class Seldom(Laplace):
+        def sample(self, data, count, rng):
+            return (rng.random((count, 1)) < share).astype(float)
+
+    for seed in range(50):
+        Draws.of(Seldom(1.0), (seed,))
 
 
 def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):

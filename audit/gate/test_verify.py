@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from scipy.stats import binom
 
 from audit.ball_arithmetic import upper_tail
-from audit.bounds import AnytimeBound, Counts, epsilon_lower_bound
+from audit.bounds import AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
 from audit.certificate import SCHEMA_FILE, Certificate, CertificateError, versions
 from audit.distinguish import estimate
 from audit.subjects import rebuild
@@ -78,6 +78,7 @@ def test_certificate_survives_writing_and_reading_and_satisfies_its_schema(right
         ("method", "wald"),
         ("draws", True),
         ("significance", "0.05"),
+        ("formula", "log(p / q)"),
     ],
 )
 def test_documents_that_are_no_certificates_name_the_field(right, field, value):
@@ -119,6 +120,35 @@ def test_right_certificates_of_the_other_methods_hold(right, method):
     assert [check.name for check in verify(overclaimed) if check.holds is False] == ["arithmetic"]
 
 
+def test_anytime_certificates_of_the_command_hold_though_later_draws_fell_back(right, monkeypatch):
+    """With the counts of all draws instead of those that passed the level, the second does not hold."""
+    monkeypatch.setattr("audit.draws.LOOK_VALUES", 500)
+    fell_back = 0
+    for seed in (0, 1):
+        found = estimate(
+            rebuild(SUBJECT),
+            delta=0.0,
+            draws=20_000,
+            significance=0.05,
+            rng=np.random.default_rng(seed),
+            families=("coordinates",),
+            claimed_epsilon=2.1,
+            until=StoppingRule(1e-3),
+        ).ideal
+        document = replace(
+            right,
+            counts=found.decided_by,
+            method="anytime",
+            claimed_epsilon=2.1,
+            verdict="not refuted",
+            epsilon_lower_bound=found.epsilon_lower_bound,
+        )
+        assert 1 < found.epsilon_lower_bound < 2.1
+        assert all(check.holds for check in verify(document))
+        fell_back += not all(check.holds for check in verify(replace(document, counts=found.counts)))
+    assert fell_back == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "check"),
     [
@@ -129,6 +159,7 @@ def test_right_certificates_of_the_other_methods_hold(right, method):
         ({"claimed_epsilon": 1.99}, "verdict"),
         ({"draws": 100}, "draws"),
         ({"claimed_delta": "1.5"}, "levels"),
+        ({"event": {"score": "coordinate", "quantised_to": None}}, "judged"),
     ],
 )
 def test_tampered_certificates_do_not_hold(right, changes, check, capsys, tmp_path):
@@ -152,6 +183,17 @@ def test_counts_that_the_stored_event_does_not_give_are_found_by_fresh_draws(rig
     )
     assert code == 1
     assert [found["name"] for found in result["checks"] if found["holds"] is False] == ["stored counts"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"likely_input": "both"}, {"threshold": None}, {"score": "coordinate", "coordinate": 9}, {"score": "omen"}],
+)
+def test_events_that_do_not_fit_are_bad_input_to_fresh_draws(right, capsys, tmp_path, changes):
+    path = tmp_path / "certificate.json"
+    replace(right, event={**right.event, **changes}).write(path)
+    assert main([str(path), "--fresh", "--seed", "1"]) == 2
+    assert capsys.readouterr().err.startswith("error: certificate, event: ")
 
 
 def test_fresh_draws_are_too_few_to_confirm_is_undecided(right, capsys, tmp_path):
