@@ -71,7 +71,9 @@ class Draws:
     @property
     def chunk_rows(self) -> int:
         """Outputs per chunk and input."""
-        return max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+        rows = max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+        # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
+        return min(rows, int(getattr(self.subject, "most_rows", rows)))
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
@@ -106,6 +108,8 @@ class Draws:
     def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
         try:
             outputs = self.subject.sample(self.inputs[side], rows, rng)
+        except SubjectError:
+            raise
         except Exception as problem:
             raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
         return _checked(outputs, rows, self.width)

@@ -195,10 +195,14 @@ def build_audit(name: str, options: argparse.Namespace) -> Audit:
 
 
 def _plain(given: Any) -> Any:
-    """Return an input as JSON: numbers as they are, anything else in words."""
+    """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
     if isinstance(given, np.ndarray | np.generic):
         return given.tolist()
-    return given if isinstance(given, int | float | str | list | tuple) else repr(given)[:1000]
+    if isinstance(given, list | tuple):
+        return [_plain(part) for part in given]
+    if isinstance(given, dict):
+        return {str(name): _plain(part) for name, part in given.items()}
+    return given if given is None or isinstance(given, int | float | str) else repr(given)[:1000]
 
 
 @dataclass(frozen=True)

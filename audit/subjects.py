@@ -23,7 +23,9 @@ class Subject(Protocol):
 
     This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; an error
-    in it costs power, never validity.
+    in it costs power, never validity.  Further attributes that it may have: `notes`, sentences for the reader;
+    `own_entropy`, true where the generator is not used, so that the certificate names no seed; `most_rows`, how
+    many outputs to ask for at a time where they are slow.
 
     Draws must be independent, and `sample` must be safe to call from several threads with different generators.
     """
