@@ -35,7 +35,7 @@ def audit(subject: Any, count: int, significance: float = 1e-4, **choices: Any):
 # --- Estimators -----------------------------------------------------------------------------------------------
 
 
-class NoisyMean(BaseEstimator):
+class NoisyMean(BaseEstimator):  # type: ignore[misc]
     """The mean of rows in [0, 1], of scale 1 / (n epsilon) times `factor`; factor 1 is right for replace_one."""
 
     def __init__(self, epsilon=1.0, factor=1.0, random_state=None):
@@ -97,7 +97,7 @@ class Fails(NoisyMean):
         return super().fit(X)
 
 
-class Seedless(BaseEstimator):
+class Seedless(BaseEstimator):  # type: ignore[misc]
     pass
 
 
