@@ -22,6 +22,9 @@ from audit.bounds.joint import LARGEST_SCORE, TAIL_SHARE
 PRECISION = 96
 """Bits of the balls."""
 
+MOST_SUMMED = 4_000_000
+"""Draws up to which binomial tails are summed term by term; beyond, Arb's incomplete beta function is quicker."""
+
 EDGE_CELLS = 512
 """Cells of the nuisance on the edge of the hypothesis, before any is cut."""
 
@@ -38,12 +41,39 @@ FLOAT_MARGIN = 1e-12
 def _tail(counts: Counts, side: str, probability: float) -> arb:
     """Enclose P(Bin >= likely) or P(Bin <= unlikely)."""
     if side == "likely":
-        if counts.likely == 0:
-            return arb(1)
-        return arb(probability).beta_lower(counts.likely, counts.likely_draws - counts.likely + 1, 1)
-    if counts.unlikely == counts.unlikely_draws:
+        return upper_tail(counts.likely, counts.likely_draws, arb(probability))
+    fails = counts.unlikely_draws - counts.unlikely
+    return upper_tail(fails, counts.unlikely_draws, 1 - arb(probability))
+
+
+def upper_tail(count: int, draws: int, probability: arb) -> arb:
+    """Enclose P(Bin(draws, probability) >= count): a sum of its terms, or the incomplete beta function.
+
+    The sum runs away from the mean, so its terms fall at least geometrically from the first on; what is left out
+    is at most a geometric series.
+    """
+    if count <= 0 or probability >= 1:
         return arb(1)
-    return arb(1 - arb(probability)).beta_lower(counts.unlikely_draws - counts.unlikely, counts.unlikely + 1, 1)
+    if probability <= 0:
+        return arb(0)
+    if draws > MOST_SUMMED:
+        return probability.beta_lower(count, draws - count + 1, 1)
+    odds = probability / (1 - probability)
+    above = bool(count > draws * probability)
+    k = count if above else count - 1
+    logs = arb(draws + 1).lgamma() - arb(k + 1).lgamma() - arb(draws - k + 1).lgamma()
+    term = (logs + k * probability.log() + (draws - k) * (1 - probability).log()).exp()
+    total, falls = arb(0), arb(1)
+    while 0 <= k <= draws:
+        total += term
+        falls = arb(draws - k) / (k + 1) * odds if above else arb(k) / (draws - k + 1) / odds
+        term *= falls
+        k += 1 if above else -1
+        if term < total * 2.0**-PRECISION and falls < 1:
+            left_out = (term / (1 - falls)).upper()
+            total += arb(left_out / 2, left_out / 2)
+            break
+    return total if above else 1 - total
 
 
 def _score(tail: arb) -> tuple[float, float]:

@@ -19,6 +19,9 @@ LUCK = 0.1
 The log ratio of the choosing counts is taken to its bad side by as many standard errors as that needs.
 """
 
+FEWEST_COMPETITORS = 10
+"""One score alone still has hundreds of thresholds, of which about ten are far apart."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -55,7 +58,7 @@ class Prospect:
     @property
     def luck(self) -> float:
         """Standard errors by which a log ratio is taken to its bad side."""
-        return -float(ndtri(LUCK / max(self.competitors, 1)))
+        return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
 
 
 def best_event(

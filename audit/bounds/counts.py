@@ -88,6 +88,6 @@ def _complement(
 ) -> FloatArray:
     """Return 1 - inside; by its own evaluation where the difference would cancel."""
     outside = 1 - inside
-    cancels = inside > 0.9
+    cancels = inside > 0.99
     outside[cancels] = function(*shape, probability[cancels])
     return outside

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -197,6 +198,7 @@ Family = Callable[[Values, Values], Strip]
 """The strip of hypotheses between a lower and a higher level of epsilon, or of delta."""
 
 
+@lru_cache(maxsize=256)  # one event often gives two verdicts
 def joint_epsilon_lower_bound(counts: Counts, delta: float, significance: float) -> float:
     """Return the smallest epsilon in the region of the counts, rounded down; at least 0.
 
@@ -309,8 +311,12 @@ def _last_rejected(region: Region, strip: Family, lowest: float, highest: float)
     if highest <= start:
         return start
     rough = _root(lambda level: edge(level, COARSE_CELLS, level), start, highest, 1e-6)
-    # the coarse root is a little low, never much
-    stop = min(highest, rough + 0.1 * min(rough - lowest, 1.0))
+    # the coarse root is a little low; with few draws it may be much too low
+    reach = 0.1 * min(rough - lowest, 1.0) + 1e-6
+    stop = min(highest, rough + reach)
+    while stop < highest and edge(stop, CELLS, stop) < 0:
+        reach *= 2
+        stop = min(highest, rough + reach)
     level = _root(lambda level: edge(level, CELLS, stop), rough, stop, 1e-13)
     return max(start, _rejected_below(region, strip, lowest, level)) if level > start else start
 

@@ -17,7 +17,8 @@ from joblib import Parallel, delayed
 
 from audit.claims.digest import digest
 from audit.claims.registry import SEED, Claim, Evidence, Finding, claims, set_seed
-from reference.datasets.adult import FILES, data_folder
+from reference.datasets.adult import FILES
+from reference.datasets.source import data_folder
 from reference.files import json_text, write_whole
 
 LEDGER = "ledger.json"

@@ -24,7 +24,7 @@ from audit.theorems import (
     smallest_sensitivity_power,
 )
 from audit.witnesses import domain_of, readings_of
-from reference.budgets import SplitBudget
+from reference.budgets import Budget, SplitBudget
 from reference.coefficients import BoolArray
 from reference.domain import Domain
 from reference.gaussian import delta_of_shift
@@ -176,6 +176,58 @@ def data_sets_exceed_repaired(name: str, factor: Fraction) -> bool:
 def in_s_of(setting: Setting) -> BoolArray:
     """Return which coefficients belong to monomials with w_s, s the first coordinate."""
     return layout(domain_of(setting), readings_of(setting)).contains(0)
+
+
+# --- T1.shift: noise with a mean from the data ------------------------------------------------------------------
+
+
+def shifted_mean(dimension: int, fairness: str, domain: str = "unit_ball") -> Judgement:
+    """Judge PFLR*'s epsilon = 1 with the fairness term as the mean of its noise; without the term, no mean."""
+    setting = Setting(dimension, fairness, domain, records=1000)
+    return judge(MECHANISMS["pflr"], setting, Budget("1"), readings_of(setting))
+
+
+def shifted_mean_refuted(dimension: int, fairness: str) -> bool:
+    """Tell whether explicit data sets contradict it."""
+    judgement = shifted_mean(dimension, fairness)
+    return judgement.verdict == "refuted" and judgement.witness.violates(judgement.claim)
+
+
+@claim(
+    "T1.shift",
+    "Theorem 1 covers Laplace noise whose mean is the fairness term of the data, with Lemma 1's Delta_1 (PFLR*)",
+    'Experiments, baseline algorithms: PFLR* "injects Laplace noise with shifted mean"',
+    readings=("fairness absolute and covariance", "unit_ball and unit_box", "replace_one, N = 1000"),
+    symbols=(
+        "reference.mechanisms.pflr_noise",
+        "reference.accounting.published_pflr",
+        "reference.sensitivity.exact_l1",
+    ),
+    verdict="refuted",
+    null=Control("no mean from the data, d = 2", lambda: shifted_mean_refuted(2, "none")),
+    broken=Control("the fairness term as mean, d = 2", lambda: shifted_mean_refuted(2, "absolute")),
+    paper_step="the paper gives PFLR* one epsilon and no proof",
+    why="a mean that depends on the data is part of the release: its change counts, and Delta_1 leaves it out",
+    repaired="noise Lap(Delta_1/epsilon) with the Delta_1 of Lemma 2, which counts the term; or a public mean",
+    advice="use privacy.exact of the release; the original algorithm of Xu et al. was not consulted",
+    rerun=("python -m audit.privacy pflr --dimension 2 --epsilon 1",),
+)
+def theorem_1_with_a_mean() -> Finding:
+    """Judge two data sets of 1000 records of the unit ball, and say for which d the claim is false."""
+    judgement = shifted_mean(2, "absolute")
+    rows = [
+        {
+            "domain": domain,
+            "fairness": fairness,
+            "false for d in 1..14": [
+                size for size in range(1, 15) if shifted_mean(size, fairness, domain).verdict == "refuted"
+            ],
+        }
+        for domain in ("unit_ball", "unit_box")
+        for fairness in ("absolute", "covariance")
+    ]
+    refuted = judgement.verdict == "refuted" and judgement.witness.violates(judgement.claim)
+    return Finding("refuted" if refuted else "undecided", "none", {**shown(judgement), "dimensions": rows})
 
 
 # --- T3: PDFC ---------------------------------------------------------------------------------------------------

@@ -8,12 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy.stats import binom
 
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
     METHODS,
     Counts,
+    Method,
     delta_lower_bound,
     detectable_by_event,
     detectable_epsilon,
@@ -24,7 +26,8 @@ from audit.bounds import (
     p_value,
     upper_bound_on_probability,
 )
-from audit.bounds.joint import Region, Strip
+from audit.bounds.counts import at_least
+from audit.bounds.joint import MARGIN, Region, Strip
 
 SIGNIFICANCE = 0.05
 
@@ -196,6 +199,21 @@ def test_a_strip_is_rejected_only_if_each_of_its_pairs_is():
         assert pair <= whole + 1e-12
 
 
+@pytest.mark.parametrize("draws", [10, 1_000, 10**6, 10**9])
+@pytest.mark.parametrize("share", [1e-3, 0.2, 0.5, 0.97])
+def test_tail_probabilities_err_by_less_than_a_tenth_of_their_margin(draws, share):
+    ctx.prec = 160
+    count = max(1, round(draws * share))
+    spread = math.sqrt(share * (1 - share) / draws)
+    points = np.clip(count / draws + spread * np.linspace(-7, 7, 5), 1e-12, 1 - 1e-12)
+    for tail, fails in zip(at_least(count, draws, points), (False, True), strict=True):
+        for probability, found in zip(points, tail, strict=True):
+            exact = arb(float(probability)).beta_lower(count, draws - count + 1, 1)
+            exact = 1 - exact if fails else exact
+            # smaller tails are cut, or rejected by one count alone
+            assert exact < 1e-16 or abs(arb(float(found)) - exact) <= MARGIN / 10 * exact
+
+
 def test_probability_bounds_are_on_their_own_sides():
     low, high = lower_bound_on_probability(30, 100, 0.025), upper_bound_on_probability(30, 100, 0.025)
     # the defining tail equations of Clopper and Pearson
@@ -260,11 +278,11 @@ def test_largest_certifiable_epsilon_grows_with_the_draws():
         assert many - few == pytest.approx(math.log(100), abs=0.03)
 
 
-def refutes(counts: Counts, claim: float, method: str) -> bool:
+def refutes(counts: Counts, claim: float, method: Method) -> bool:
     return epsilon_lower_bound(counts, 0.0, SIGNIFICANCE, method) > claim
 
 
-def power(epsilon: float, claim: float, draws: int, unlikely: float, method: str) -> float:
+def power(epsilon: float, claim: float, draws: int, unlikely: float, method: Method) -> float:
     """Return the exact power of one event, over the unlikely counts that matter."""
     likely = math.exp(epsilon) * unlikely
     total, needed = 0.0, 0

@@ -19,6 +19,9 @@ from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
 from audit.claims.ledger import NOT_RUN, RUN, committed, differences, row_of, run
 from audit.claims.registry import Claim, Control, Finding, claims
 from audit.claims.render import as_html, as_text, explain
+from reference.budgets import Budget, SplitBudget
+from reference.domain import Domain
+from reference.mechanisms import MECHANISMS
 
 OTHER_PAGES = ("audit.claims.steps", "audit.claims.analysis", "audit.claims.tables")
 """Topics whose rows are described on pages of their own."""
@@ -80,6 +83,20 @@ def test_rows_name_code_that_exists_and_verdicts_of_the_contract():
             assert source_of(symbol), symbol
         assert row.is_open or row.symbols, row.id
         assert row.verdict != "undecided" or row.is_open, row.id
+
+
+def test_every_claim_that_a_release_cites_is_a_row():
+    cited = set()
+    for spec in MECHANISMS.values():
+        if spec.private:
+            deltas = ("1e-3", "1e-3") if spec.needs_delta else ()
+            budget = SplitBudget("1", "1", *deltas) if spec.split_budget else Budget("1", *deltas[:1])
+            for fairness, weight in (("none", 1), ("absolute", 1), ("absolute", 2)):
+                readings = spec.readings.with_(fairness=fairness, fairness_weight=weight)
+                statement = spec.statement(Domain.of_columns(["a", "b"]), budget, readings, 0)
+                cited |= set(statement.claims)
+    assert len(cited) > 7
+    assert cited <= set(claims())
 
 
 # --- The digest -------------------------------------------------------------------------------------------------

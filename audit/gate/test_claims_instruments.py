@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 from itertools import product
 
@@ -286,7 +285,6 @@ def test_true_penalty_never_has_a_larger_covariance_in_two_dimensions():
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(os.environ.get("CHECK_ALL") != "1", reason="EXHAUSTIVE PART NOT RUN: set CHECK_ALL=1")
 def test_true_penalty_never_has_a_larger_covariance_with_four_records():
     for data in objective.data_sets(objective.GRID_2, 4):
         assert not objective.less_fair(data, "separate")

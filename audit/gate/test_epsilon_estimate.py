@@ -47,10 +47,10 @@ def test_bound_is_near_the_true_loss_of_the_laplace_mechanism():
 
 
 def test_bound_exceeds_the_truth_no_more_often_than_the_significance():
-    """400 audits: more than 36 errors would have probability below 1e-3 if each errs with 5 %."""
-    errors = sum(audit(Laplace(1.0), 2_000, seed).epsilon_lower_bound > 1.0 for seed in range(400))
-    assert binom.sf(36, 400, 0.05) < 1e-3
-    assert errors <= 36
+    """100 audits: more than 13 errors would have probability below 1e-3 if each errs with 5 %."""
+    errors = sum(audit(Laplace(1.0), 2_000, seed).epsilon_lower_bound > 1.0 for seed in range(100))
+    assert binom.sf(13, 100, 0.05) < 1e-3
+    assert errors <= 13
 
 
 def certified_on(same_draws: bool, seed: int) -> float:
@@ -75,10 +75,10 @@ def certified_on(same_draws: bool, seed: int) -> float:
 
 
 def test_certifying_on_used_draws_errs_far_too_often_and_fresh_draws_do_not():
-    """Of 300 audits, 5 % errors exceed 30 with probability below 1e-3; the reuse of draws must be far above."""
-    assert binom.sf(30, 300, 0.05) < 1e-3
-    assert sum(certified_on(False, seed) > 1.0 for seed in range(300)) <= 30
-    assert sum(certified_on(True, seed) > 1.0 for seed in range(300)) > 45
+    """Of 150 audits, 5 % errors exceed 17 with probability below 1e-3; the reuse of draws must be far above."""
+    assert binom.sf(17, 150, 0.05) < 1e-3
+    assert sum(certified_on(False, seed) > 1.0 for seed in range(150)) <= 17
+    assert sum(certified_on(True, seed) > 1.0 for seed in range(150)) > 25
 
 
 def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):

@@ -119,7 +119,7 @@ class OffGrid(Planted):
 
 
 LEAKS = [
-    (MovedTail, "coordinates", 1.0, 60_000),
+    (MovedTail, "coordinates", 1.2, 60_000),
     (NarrowPeak, "intervals", 0.7, 80_000),
     (WiderEverywhere, "additive", 1.2, 40_000),
     (BehindCommonNoise, "logistic", 2.0, 20_000),
