@@ -46,7 +46,8 @@ def rebuild(document: dict[str, Any]) -> Subject:
     ----------
     document : dict
         `kind` is `mechanism` (see :func:`audit.releases.release_of`), `catalogue` (`name`, and `parameters` of
-        its class) or `import` (`path`, as in :func:`imported`).
+        its class), `import` (`path`, as in :func:`imported`) or `pair` (`subject`, another description, on the
+        `pair` that a search found).
 
     Raises
     ------
@@ -67,7 +68,11 @@ def rebuild(document: dict[str, Any]) -> Subject:
         return planted
     if kind == "import":
         return imported(document["path"])
-    raise ReadingError("kind", kind, "one of mechanism, catalogue, import")
+    if kind == "pair":
+        from audit.neighbour_search import at_pair
+
+        return at_pair(document)
+    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, pair")
 
 
 def imported(path: str) -> Subject:
