@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -154,7 +154,7 @@ class Vectors:
             rng.shuffle(corners)
             chosen: Iterator[FloatArray] = iter(corners)
         else:
-            chosen = iter(lambda: rng.integers(0, 2, self.count).astype(np.float64), None)
+            chosen = (rng.integers(0, 2, self.count).astype(np.float64) for _ in count())
         for corner in chosen:
             left = self.lower + (self.upper - self.lower) * corner
             inwards = 1.0 - 2.0 * corner
@@ -262,11 +262,11 @@ class DataSets:
             raise DeclarationError("lower", self.lower, f"as many bounds as upper has, {len(self.upper)}")
         if not all(low <= high for low, high in zip(self.lower, self.upper, strict=True)):
             raise DeclarationError("lower", self.lower, f"at most upper, {self.upper}")
+        if self.adjacency not in ADJACENCIES:
+            raise DeclarationError("adjacency", self.adjacency, "one of " + ", ".join(ADJACENCIES))
         smallest = 1 if self.adjacency == "replace_one" or self.beside else 2
         if self.records < smallest:
             raise DeclarationError("records", self.records, f"at least {smallest}")
-        if self.adjacency not in ADJACENCIES:
-            raise DeclarationError("adjacency", self.adjacency, "one of " + ", ".join(ADJACENCIES))
 
     def patterns(self) -> Iterator[Pair]:
         """Yield data sets of lowest and highest rows only."""
