@@ -157,7 +157,7 @@ def search(
         Its `sample` takes the inputs of the neighbourhood.
     neighbourhood : Neighbourhood
     draws : int
-        Of all looks and both inputs; not exceeded, but for the first look at the smallest pool.
+        Of all looks and both inputs; exceeded only where a look would get fewer than 64 outputs per input.
     prospect : Prospect
         What the certification will be like.
     rng : numpy.random.Generator
