@@ -46,8 +46,8 @@ def rebuild(document: dict[str, Any]) -> Subject:
     ----------
     document : dict
         `kind` is `mechanism` (see :func:`audit.releases.release_of`), `catalogue` (`name`, and `parameters` of
-        its class), `import` (`path`, as in :func:`imported`) or `pair` (`subject`, another description, on the
-        `pair` that a search found).
+        its class), `import` (`path`, as in :func:`imported`), `program` (as in docs/programs.md: it is run) or
+        `pair` (`subject`, another description, on the `pair` that a search found).
 
     Raises
     ------
@@ -68,11 +68,15 @@ def rebuild(document: dict[str, Any]) -> Subject:
         return planted
     if kind == "import":
         return imported(document["path"])
+    if kind == "program":
+        from audit.programs import ProgramSubject
+
+        return ProgramSubject.from_json(document)
     if kind == "pair":
         from audit.neighbour_search import at_pair
 
         return at_pair(document)
-    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, pair")
+    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, program, pair")
 
 
 def imported(path: str) -> Subject:

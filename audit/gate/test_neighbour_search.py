@@ -21,7 +21,7 @@ from audit.neighbour_search.search import SEARCH_SHARE, distance
 from audit.neighbours import Extended
 from audit.subjects import SubjectError
 from audit.verify import main as verify
-from reference.errors import DeclarationError
+from reference.errors import DeclarationError, ReadingError
 
 HERE = "audit.gate.test_neighbour_search"
 
@@ -343,6 +343,16 @@ def test_certificate_of_a_searched_pair_is_verified_with_fresh_draws(tmp_path, c
     assert at_pair(document["subject"]).inputs()[0].tolist() == document["inputs"]["left"]
     assert verify([str(target), "--fresh", "--seed", "3"]) == 0
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("kind", ["program", "pair", None])
+def test_a_pair_wraps_no_program(kind, tmp_path):
+    """A certificate must not be able to run a command that `audit.verify` would otherwise ask about."""
+    mark = tmp_path / "run"
+    inner = {"kind": kind, "command": ["touch", str(mark)]}
+    with pytest.raises(ReadingError, match="in a pair"):
+        at_pair({"kind": "pair", "subject": inner, "pair": {}})
+    assert not mark.exists()
 
 
 @pytest.mark.parametrize("words", [["laplace", "--search"], [f"{HERE}:right", "--search", "--draws", "5000"]])

@@ -23,6 +23,7 @@ from audit.neighbour_search.neighbourhoods import Listed, Neighbourhood, Pair
 from audit.neighbour_search.releases import ReleaseOverDomain
 from audit.releases import CoefficientRelease
 from audit.subjects import Subject, SubjectError
+from reference.errors import ReadingError
 
 SEARCH_SHARE = 0.3
 """Share of an audit's draws that the search gets."""
@@ -44,6 +45,9 @@ GENERATIONS = 4
 
 KEPT = 4
 """One pair in so many stays after each look."""
+
+SEARCHED_KINDS = ("mechanism", "catalogue", "import")
+"""Descriptions that a found pair may belong to."""
 
 LEARN, CHOOSE = 1, 2
 """Phases, as the draws of a look are numbered."""
@@ -136,9 +140,18 @@ def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
 
 
 def at_pair(document: dict[str, Any]) -> Subject:
-    """Build a subject on a found pair: `subject` is the subject's description, `pair` the neighbourhood's."""
+    """Build a subject on a found pair: `subject` is the subject's description, `pair` the neighbourhood's.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        For a kind that is never searched; above all, a description wrapped in a pair runs no program.
+    """
     from audit.subjects import rebuild
 
+    kind = document["subject"].get("kind")
+    if kind not in SEARCHED_KINDS:
+        raise ReadingError("kind", kind, f"one of {', '.join(SEARCHED_KINDS)} in a pair")
     subject, neighbourhood = searchable(rebuild(document["subject"]))
     return AtPair(subject, neighbourhood.from_json(document["pair"]))
 
