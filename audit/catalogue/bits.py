@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from audit.catalogue.laplace import Laplace
+import numpy as np
+
+from audit.catalogue.entry import Entry
+from audit.events import FloatArray
 
 
-class FloatLaplace(Laplace):
+@dataclass(frozen=True)
+class FloatLaplace(Entry):
     """numpy's Laplace noise in double precision, judged at the bits.  Broken there.
 
     Exact loss: infinite in effect.  1 + L is rounded to the grid of its larger term, so every output on input 1
@@ -15,12 +20,14 @@ class FloatLaplace(Laplace):
     least 1/2.  On input 0 an output below 1/2 in size has 53 bits of its own: most are no multiples.
     """
 
+    broken_at = "bits"
+    source = "Mironov, On significance of the least significant bits for differential privacy (CCS 2012)"
+
     @property
     def true_epsilon(self) -> float:
         """Infinite."""
         return math.inf
 
-    @property
-    def scale(self) -> float:
-        """As for the ideal mechanism, which loses epsilon."""
-        return 1.0 / self.epsilon
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs, shape (count, 1)."""
+        return rng.laplace(data, 1 / self.epsilon, size=(count, 1))

@@ -35,8 +35,8 @@ TASKS = (
     Task("gaussian", 2_000_000, 0.95, 0.966),
     Task("laplace_half_noise", 2_000_000, 1.990, 1.994),
     Task("noisy_max_value", 2_000_000, 2.44, 2.467),
-    Task("sparse_vector_no_query_noise", 2_000_000, 10.0, None),
-    Task("sparse_vector_index", 2_000_000, 1.64, None),
+    Task("sparse_vector_5", 2_000_000, 10.0, None),
+    Task("sparse_vector_4", 2_000_000, 1.64, None),
     Task("laplace_leaky", 2_000_000, 3.0, None),
     Task("laplace_float", 200_000, 5.5, None, implementation=True),
 )

@@ -1,0 +1,229 @@
+"""Wrong scales: a sensitivity that is not one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from audit.catalogue.entry import Level
+from audit.catalogue.functional.calibrated import Functional, Mended, NoisyObjective, explicit
+from audit.events import FloatArray
+from audit.losses import Neighbours
+from reference.noise import Noise, laplace_scale
+from reference.readings import Readings
+from reference.sensitivity import Setting, exact_l1, published_l1_sensitivity
+
+PLAIN_PUBLISHED = Readings(fairness="none", repair="none")
+PLAIN_BALL = Setting(3, "none", "unit_ball", records=100)
+
+
+@dataclass(frozen=True)
+class WrongFactor(Functional):
+    """The sensitivity of adding a record where one is replaced: half of it.  Broken.
+
+    Exact loss: half the scale doubles :class:`Functional`'s, so a little below 2 epsilon.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "the factor 2 of the proofs of Lemmas 1 to 4, forgotten"
+
+    @property
+    def noise(self) -> Noise:
+        """Half the scale."""
+        right = self.right_noise
+        return replace(right, scale_s=right.scale_s / 2, scale_n=right.scale_n / 2)
+
+
+@dataclass(frozen=True)
+class WrongFactorWithSlack(WrongFactor):
+    """:class:`WrongFactor` on the published constant: right, by the constant's slack only.
+
+    Without fairness term, on the unit ball with d = 3: half of 21/4 is still above the exact Delta_1 = 1.9486.
+
+    Exact loss: 1.9486 / 2.625 epsilon on the pair that attains it.
+    """
+
+    broken_at = None
+    readings = PLAIN_PUBLISHED
+    setting = PLAIN_BALL
+
+
+@dataclass(frozen=True)
+class WrongDimension(Functional):
+    """The sensitivity for d - 1 coordinates, counted before a column was added.  Broken.
+
+    Exact loss: on the box Delta_1 = 3 d for d <= 2, so half the scale is used; as :class:`WrongFactor`.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "Delta_1 as a function of d, evaluated at the wrong d"
+
+    @property
+    def noise(self) -> Noise:
+        """Scale Delta_1(d - 1) / epsilon."""
+        fewer = self.setting.dimension - 1
+        if self.readings.sensitivity == "exact":
+            l1_sensitivity = exact_l1(replace(self.setting, dimension=fewer, records=None)).upper
+        else:
+            l1_sensitivity = published_l1_sensitivity(self.setting.fairness, fewer)
+        return Noise.uniform(
+            "laplace", laplace_scale(l1_sensitivity, self.budget.epsilon), len(self.right_noise.in_s)
+        )
+
+
+@dataclass(frozen=True)
+class WrongDimensionWithSlack(WrongDimension):
+    """:class:`WrongDimension` with the published constant: right, by the constant's slack only.
+
+    Without fairness term, on the unit ball with d = 3: the constant for d = 2 is 3, above the exact 1.9486.
+
+    Exact loss: 1.9486 / 3 epsilon on the pair that attains it.
+    """
+
+    broken_at = None
+    readings = PLAIN_PUBLISHED
+    setting = PLAIN_BALL
+
+
+@dataclass(frozen=True)
+class LowerBoundTwice(Functional):
+    """The sensitivity from the lower ends of the bounds, which are 0: no noise at all.  Broken.
+
+    Exact loss: the exact coefficients are released, and they differ; infinite.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "diffprivlib, issue 105: both ends of a bound taken from the lower one"
+
+    @property
+    def noise(self) -> Noise:
+        """Scale 0."""
+        return Noise.uniform(
+            "laplace", laplace_scale(Fraction(0), self.budget.epsilon), len(self.right_noise.in_s)
+        )
+
+    @property
+    def true_epsilon(self) -> float:
+        """Infinite."""
+        return math.inf
+
+
+@dataclass(frozen=True)
+class InterceptOutsideNorm(Functional):
+    """Features in the unit ball, and an intercept of 1 that stands outside the norm.  Broken.
+
+    Two features and an intercept, without fairness term; the sensitivity is that of the unit ball with d = 3, but
+    |(x, 1)|_2 reaches sqrt(2).
+
+    Exact loss: at x = (1, 1) / sqrt(2) a change of the label moves the linear coefficients by |x|_1 + 1 = 2.4142
+    together and the others not at all; over Delta_1 = 1.9486 that is 1.2389 epsilon.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "the norm bound of the paper, section on sensitivity, once a column of ones is added"
+    draws = 200_000
+    readings = Readings(fairness="none", sensitivity="exact", repair="none")
+    setting = PLAIN_BALL
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """One record changes its label; the others are at the intercept alone."""
+        record = (math.sqrt(0.5), math.sqrt(0.5), 1.0)
+        shared = [((0.0, 0.0, 1.0), 0, 0, 99)]
+        # the domain of the third coordinate as declared: a column of ones beside the ball
+        return explicit(replace(self.setting, norm="unit_box"), shared, [(record, 0, 0, 1)], [(record, 1, 0, 1)])
+
+    @property
+    def mended(self) -> NoisyObjective:
+        """The same with the sensitivity of the box that holds ball and intercept."""
+        l1_sensitivity = exact_l1(replace(self.setting, norm="unit_box", records=None)).upper
+        noise = Noise.uniform("laplace", laplace_scale(l1_sensitivity, self.budget.epsilon), 9)
+        return Mended(self.epsilon, self.neighbours, noise)
+
+
+@dataclass(frozen=True)
+class InterceptOutsideNormWithSlack(InterceptOutsideNorm):
+    """:class:`InterceptOutsideNorm` with the published constant, which holds on the box too: right by that only.
+
+    Exact loss: 2.4142 / 5.25 epsilon on the same pair.
+    """
+
+    broken_at = None
+    draws = 40_000
+    readings = PLAIN_PUBLISHED
+
+
+@dataclass(frozen=True)
+class PublicZbar(Functional):
+    """The group's share zbar treated as public: the tight sensitivity without its drift.  Broken.
+
+    For a fixed zbar only the changed record moves.  At x = 1 a change of label and group moves each of the d
+    linear coefficients by 1 + |1 - 2 zbar| <= 2, which for d = 2 is the most: 4.
+
+    Exact loss: zbar moves by 1 / 100 as well, and carries the other 99 records with it: 2.99 per coordinate, so
+    5.98 / 4 epsilon.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "the proof of Lemma 2, which holds zbar fixed"
+
+    @property
+    def noise(self) -> Noise:
+        """Scale 2 d / epsilon."""
+        scale = laplace_scale(Fraction(2 * self.setting.dimension), self.budget.epsilon)
+        return Noise.uniform("laplace", scale, len(self.right_noise.in_s))
+
+
+@dataclass(frozen=True)
+class ScaledByMaximum(Functional):
+    """Features divided by the largest value in the data, instead of by their declared bound.  Broken.
+
+    Forty records: 39 at (1/2, 1/2) and one at (1, 1), against forty at (1/2, 1/2); all with label and group 0.
+    After scaling the second data set stands at (1, 1).
+
+    Exact loss: 39 records move instead of one: each linear coefficient by 39 / 4, each square by 39 x 3/32 and
+    the product by 39 x 3/16, together 34.125; over Delta_1 = 6 that is 5.6875 epsilon.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "claim A.norm"
+    setting = Setting(2, "absolute", "unit_box", records=40)
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The data sets as the objective sees them, scaled by their own largest value."""
+        left = [((0.5, 0.5), 0, 0, 39), ((1.0, 1.0), 0, 0, 1)]
+        return explicit(self.setting, [], left, [((1.0, 1.0), 0, 0, 40)])
+
+    @property
+    def mended(self) -> NoisyObjective:
+        """The same data sets scaled by the declared bound 1."""
+        shared = [((0.5, 0.5), 0, 0, 39)]
+        pair = explicit(self.setting, shared, [((1.0, 1.0), 0, 0, 1)], [((0.5, 0.5), 0, 0, 1)])
+        return Mended(self.epsilon, pair, self.right_noise)
+
+
+@dataclass(frozen=True)
+class RedrawnPerPass(Functional):
+    """An optimiser that draws the noise anew in each of three passes, each for the whole budget.  Broken.
+
+    Exact loss: three independent releases, whose losses add up: three times :class:`Functional`'s.
+    """
+
+    broken_at: ClassVar[Level | None] = "ideal"
+    source = "objective perturbation needs one draw of its noise per release"
+    passes: ClassVar[int] = 3
+
+    @property
+    def true_epsilon(self) -> float:
+        """Three times the loss of one pass."""
+        return self.passes * float(self.neighbours.loss(self.noise))
+
+    def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` rows of three noisy coefficient vectors each."""
+        return np.hstack([super(RedrawnPerPass, self).sample(data, count, rng) for _ in range(self.passes)])

@@ -1,0 +1,367 @@
+"""How good is an auditor?  Its bounds on mechanisms whose loss is known, counted."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import binom
+
+from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability, upper_bound_on_probability
+from audit.catalogue import CATALOGUE
+from audit.catalogue.entry import Entry
+from audit.distinguish import estimate
+from audit.events import FloatArray
+from audit.subjects import Subject, SubjectError
+
+DOUBT = 1e-3
+"""An auditor is refuted where so many wrong bounds are less likely than this at its stated significance."""
+
+ROUNDING = 1e-3
+"""Relative excess of a bound over the true loss that counts as its numerical error."""
+
+Answer: TypeAlias = float | tuple[float, float]
+
+
+class Auditor(Protocol):
+    """What is scored: a function from a subject and a claim to a lower bound on epsilon.
+
+    The bound must exceed the true epsilon at `claimed_delta` with probability at most `significance`.  An auditor
+    that judges the bits too returns a pair: the bound for the ideal mechanism, and the one for its floats; a
+    single number stands for both.  It must be importable, and repeatable for a seed.
+    """
+
+    def __call__(
+        self,
+        subject: Subject,
+        claimed_epsilon: float,
+        claimed_delta: float,
+        draws: int,
+        significance: float,
+        seed: int,
+    ) -> Answer:
+        """Return a lower bound, or one for the ideal mechanism and one for the bits."""
+        ...
+
+
+def our_auditor(
+    subject: Subject, claimed_epsilon: float, claimed_delta: float, draws: int, significance: float, seed: int
+) -> Answer:
+    """Audit by :func:`audit.distinguish.estimate`, with all its families of events."""
+    found = estimate(
+        subject,
+        delta=claimed_delta,
+        draws=draws,
+        significance=significance,
+        rng=np.random.default_rng(seed),
+        claimed_epsilon=claimed_epsilon,
+    )
+    return found.ideal.epsilon_lower_bound, found.implementation.epsilon_lower_bound
+
+
+def auditor_from(path: str) -> Auditor:
+    """Return the auditor that `module:function` names.
+
+    Raises
+    ------
+    SubjectError
+        When there is no such function.
+    """
+    module_name, _, attribute = path.partition(":")
+    try:
+        found: Any = getattr(importlib.import_module(module_name), attribute)
+    except Exception as problem:
+        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    if not callable(found):
+        raise SubjectError(f"{path} is no function")
+    auditor: Auditor = found
+    return auditor
+
+
+@dataclass(frozen=True)
+class Blind:
+    """An entry of which only the subject's methods can be seen, so that nobody audits by reading the answer."""
+
+    _entry: Entry
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the two neighbouring inputs."""
+        return self._entry.inputs()
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs on one input."""
+        return self._entry.sample(data, count, rng)
+
+
+@dataclass(frozen=True)
+class BlindScored(Blind):
+    """:class:`Blind`, for an entry that knows its log likelihood ratio."""
+
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        """Return log density on the left less log density on the right."""
+        ratio: FloatArray = self._entry.log_likelihood_ratio(outputs)  # type: ignore[attr-defined]
+        return ratio
+
+
+@dataclass(frozen=True)
+class EntryScore:
+    """An auditor's bounds on one entry, at the level where it is broken (`ideal` for a right one).
+
+    Parameters
+    ----------
+    name : str
+    entry : Entry
+    draws : int
+        Of all phases and both inputs, per audit.
+    significance : float
+    bounds : tuple of float
+        One per seed that gave an answer.
+    errors : tuple of str
+        Of the seeds that gave none.
+    """
+
+    name: str
+    entry: Entry
+    draws: int
+    significance: float
+    bounds: tuple[float, ...]
+    errors: tuple[str, ...]
+
+    @property
+    def ceiling(self) -> float:
+        """The bound of a perfect event on all draws: no valid auditor can promise more."""
+        return largest_certifiable_epsilon(self.draws // 2, float(self.entry.claimed_delta), self.significance)
+
+    @property
+    def flagged(self) -> int:
+        """Bounds above the claim."""
+        return sum(bound > self.entry.claimed_epsilon for bound in self.bounds)
+
+    @property
+    def wrong(self) -> int:
+        """Bounds above the true loss: on a right entry these include all false alarms."""
+        return sum(bound > self.entry.true_epsilon * (1 + ROUNDING) for bound in self.bounds)
+
+    @property
+    def within_reach(self) -> bool:
+        """Whether a perfect event could show that the claim is wrong with so many draws."""
+        return self.ceiling > self.entry.claimed_epsilon
+
+    @property
+    def tightness(self) -> float | None:
+        """The median bound over the smaller of true loss and ceiling; None where the loss is not known exactly."""
+        if not self.bounds or not self.entry.loss_is_exact:
+            return None
+        return median(self.bounds) / min(self.entry.true_epsilon, self.ceiling)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object; infinity is the word."""
+        entry = self.entry
+        return {
+            "name": self.name,
+            "is_right": entry.is_right,
+            "broken_at": entry.broken_at,
+            "claimed_epsilon": entry.claimed_epsilon,
+            "claimed_delta": entry.claimed_delta,
+            "true_epsilon": _number(entry.true_epsilon),
+            "loss_is_exact": entry.loss_is_exact,
+            "ceiling": self.ceiling,
+            "draws": self.draws,
+            "bounds": [_number(bound) for bound in self.bounds],
+            "flagged": self.flagged,
+            "wrong": self.wrong,
+            "tightness": None if self.tightness is None else _number(self.tightness),
+            "errors": list(self.errors),
+            "source": entry.source,
+        }
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else "infinity"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of audits, with Clopper and Pearson's bounds, each at 0.05.
+
+    Parameters
+    ----------
+    count, of : int
+    """
+
+    count: int
+    of: int
+
+    @property
+    def enclosure(self) -> tuple[float, float]:
+        """Lower and upper bound; each is wrong with probability 0.05 at most, for independent audits alike."""
+        if not self.of:
+            return 0.0, 1.0
+        return lower_bound_on_probability(self.count, self.of, 0.05), upper_bound_on_probability(
+            self.count, self.of, 0.05
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return counts and bounds."""
+        low, high = self.enclosure
+        return {"count": self.count, "of": self.of, "lo": low, "hi": high}
+
+
+@dataclass(frozen=True)
+class Score:
+    """An auditor's score over the catalogue.
+
+    Parameters
+    ----------
+    auditor : str
+    significance : float
+    seeds : int
+    entries : tuple of EntryScore
+    """
+
+    auditor: str
+    significance: float
+    seeds: int
+    entries: tuple[EntryScore, ...]
+
+    @property
+    def detection(self) -> Rate:
+        """Audits of broken mechanisms that flag them."""
+        broken = [score for score in self.entries if not score.entry.is_right]
+        return Rate(sum(score.flagged for score in broken), len(broken) * self.seeds)
+
+    @property
+    def false_alarms(self) -> Rate:
+        """Audits of right mechanisms that flag them."""
+        right = [score for score in self.entries if score.entry.is_right]
+        return Rate(sum(score.flagged for score in right), len(right) * self.seeds)
+
+    @property
+    def wrong_bounds(self) -> Rate:
+        """Audits whose bound exceeds the true loss, of those where it is finite."""
+        finite = [score for score in self.entries if math.isfinite(score.entry.true_epsilon)]
+        return Rate(sum(score.wrong for score in finite), len(finite) * self.seeds)
+
+    @property
+    def tightness(self) -> float | None:
+        """The median over entries."""
+        known = [score.tightness for score in self.entries if score.tightness is not None]
+        return median(known) if known else None
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Broken entries that at least one audit did not flag."""
+        return tuple(s.name for s in self.entries if not s.entry.is_right and s.flagged < self.seeds)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether so many wrong bounds contradict the significance that the auditor was given.
+
+        Each bound may be wrong with probability at most the significance, and audits have seeds of their own, so
+        that many wrong ones, or more, have at most the binomial tail.
+        """
+        wrong = self.wrong_bounds
+        return bool(binom.sf(wrong.count - 1, wrong.of, self.significance) < DOUBT) if wrong.count else False
+
+    @property
+    def errors(self) -> int:
+        """Audits without an answer; they count as not flagged."""
+        return sum(len(score.errors) for score in self.entries)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        return {
+            "auditor": self.auditor,
+            "significance": self.significance,
+            "seeds": self.seeds,
+            "verdict": "refuted" if self.refuted else "not refuted",
+            "detection": self.detection.to_json(),
+            "false_alarms": self.false_alarms.to_json(),
+            "wrong_bounds": self.wrong_bounds.to_json(),
+            "tightness": None if self.tightness is None else _number(self.tightness),
+            "missed": list(self.missed),
+            "errors": self.errors,
+            "entries": [score.to_json() for score in self.entries],
+        }
+
+
+def audit_entry(
+    auditor: Auditor, name: str, draws: int | None, significance: float, seed: int
+) -> tuple[float | None, str | None]:
+    """Return one audit's bound at the level of its entry, or what went wrong."""
+    entry = CATALOGUE[name]()
+    blind = BlindScored(entry) if hasattr(entry, "log_likelihood_ratio") else Blind(entry)
+    delta = float(Fraction(entry.claimed_delta))
+    try:
+        answer = auditor(blind, entry.claimed_epsilon, delta, draws or entry.draws, significance, seed)
+        pair = answer if isinstance(answer, tuple) else (answer, answer)
+        bound = float(pair[1 if entry.broken_at == "bits" else 0])
+    except Exception as problem:  # noqa: BLE001 - whatever another's auditor raises is its result
+        return None, f"{type(problem).__name__}: {problem}"
+    return (None, "the bound is no number") if math.isnan(bound) else (bound, None)
+
+
+def score_auditor(
+    auditor: Auditor,
+    label: str,
+    *,
+    names: Sequence[str] = tuple(CATALOGUE),
+    draws: int | None = None,
+    seeds: int = 1,
+    first_seed: int = 0,
+    significance: float = 0.05,
+    workers: int = 1,
+) -> Score:
+    """Score an auditor over entries of the catalogue.
+
+    Parameters
+    ----------
+    auditor : Auditor
+    label : str
+        What to call it.
+    names : sequence of str
+        Of :data:`audit.catalogue.CATALOGUE`.
+    draws : int or None
+        Per audit, all phases and both inputs; None gives each entry its own number.
+    seeds : int
+        Audits per entry.
+    first_seed : int
+        Every audit has a seed of its own, derived from this one, its entry and its number.
+    significance : float
+    workers : int
+        Processes; the score does not depend on it.
+    """
+    tasks = [(name, number) for name in names for number in range(seeds)]
+    # the longest first, so that no core is left with one at the end
+    order = sorted(range(len(tasks)), key=lambda index: -_cost(tasks[index][0], draws))
+    found = Parallel(n_jobs=workers)(
+        delayed(audit_entry)(auditor, tasks[i][0], draws, significance, _seed(first_seed, *tasks[i]))
+        for i in order
+    )
+    results = dict(zip((tasks[i] for i in order), found, strict=True))
+    entries = []
+    for name in names:
+        own = [results[name, number] for number in range(seeds)]
+        entry = CATALOGUE[name]()
+        bounds = tuple(bound for bound, _ in own if bound is not None)
+        errors = tuple(error for _, error in own if error is not None)
+        entries.append(EntryScore(name, entry, draws or entry.draws, significance, bounds, errors))
+    return Score(label, significance, seeds, tuple(entries))
+
+
+def _seed(first: int, name: str, number: int) -> int:
+    """Return a seed that no other audit has, whatever else is scored."""
+    return int(np.random.SeedSequence([first, number, *name.encode()]).generate_state(1)[0])
+
+
+def _cost(name: str, draws: int | None) -> int:
+    entry = CATALOGUE[name]()
+    width: int = entry.sample(entry.inputs()[0], 1, np.random.default_rng(0)).shape[1]
+    return (draws or entry.draws) * width

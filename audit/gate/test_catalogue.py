@@ -1,0 +1,313 @@
+"""The catalogue, our auditor's score over it, and the scorer's controls: auditors that are bad on purpose."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from audit.bounds import Counts, epsilon_lower_bound
+from audit.catalogue import CATALOGUE
+from audit.catalogue.__main__ import main
+from audit.catalogue.functional.budgets import Adfc
+from audit.catalogue.functional.calibrated import Functional
+from audit.catalogue.functional.scales import InterceptOutsideNormWithSlack
+from audit.catalogue.scoring import Blind, BlindScored, audit_entry, our_auditor, score_auditor
+from audit.losses import scales
+from reference.accounting import PrivacyStatement, exact_privacy
+from reference.numbers import exact
+from reference.sensitivity import Setting, exact_l1
+
+HERE = "audit.gate.test_catalogue"
+ROOT = Path(__file__).parents[2]
+
+RIGHT = tuple(name for name, kind in CATALOGUE.items() if kind().is_right)
+BROKEN = tuple(name for name, kind in CATALOGUE.items() if not kind().is_right)
+BEYOND_THE_GATE = ("gaussian_classic",)
+"""Needs 2e9 draws, and the best event: see the test of its reach."""
+
+GATE_SIGNIFICANCE = 1e-8
+"""Of each bound on a right mechanism: 25 of them cost 2.5e-7 of the gate's 1e-6."""
+
+
+# --- The entries ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_right_entries_lose_at_most_their_claim_and_broken_ones_more(name):
+    entry = CATALOGUE[name]()
+    assert entry.source
+    if entry.is_right:
+        assert entry.true_epsilon <= entry.claimed_epsilon * (1 + 1e-9)
+    else:
+        assert entry.true_epsilon > 1.1 * entry.claimed_epsilon
+
+
+FUNCTIONAL = {name: kind for name, kind in CATALOGUE.items() if issubclass(kind, Functional)}
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONAL if name in RIGHT])
+def test_right_functional_entries_are_right_for_all_neighbours(name):
+    """The pair is one of many: the exact privacy is a supremum over all of them, in the limit of many records."""
+    entry = FUNCTIONAL[name]()
+    setting = Setting(entry.setting.dimension, entry.setting.fairness, entry.setting.norm)
+    if isinstance(entry, InterceptOutsideNormWithSlack):
+        # the box holds the ball with its intercept
+        setting = Setting(3, "none", "unit_box")
+    claim = PrivacyStatement(
+        exact("epsilon", entry.claimed_epsilon), exact("delta", entry.claimed_delta), "replace_one", ("catalogue",)
+    )
+    found = exact_privacy(setting, entry.noise, claim, claim.delta)
+    assert found.verdict in ("proved", "enclosed")
+    # and the pair of the entry is among those neighbours
+    assert entry.true_epsilon <= float(found.epsilon.upper) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONAL if name in BROKEN])
+def test_broken_functional_entries_are_right_without_their_mistake(name):
+    """Broken control of the mistake: the same budget and the same kind of pair lose no more than the claim."""
+    entry = FUNCTIONAL[name]()
+    mended = entry.mended
+    assert type(mended) is not type(entry)
+    assert mended.claimed_epsilon == entry.claimed_epsilon
+    assert 0.1 * mended.claimed_epsilon < mended.true_epsilon <= mended.claimed_epsilon * (1 + 1e-9)
+    left, right = mended.inputs()
+    assert not np.array_equal(left, right)
+
+
+@pytest.mark.parametrize("name", ["functional_slack_wrong_factor", "functional_slack_intercept"])
+def test_slack_alone_makes_these_mistakes_right(name):
+    """The same mistake on the exact sensitivity of the same domain is a violation."""
+    entry = FUNCTIONAL[name]()
+    published = float(scales(entry.right_noise)[1])
+    tight = float(exact_l1(Setting(3, "none", "unit_ball")).upper)
+    assert entry.true_epsilon * published / tight > 1.1 * entry.claimed_epsilon
+
+
+def test_classic_gaussian_has_the_delta_that_is_known():
+    entry: Any = CATALOGUE["gaussian_classic"]()
+    mu = 1 / entry.sigma
+    delta = norm.cdf(mu / 2 - 15 / mu) - math.exp(15) * norm.cdf(-mu / 2 - 15 / mu)
+    assert delta == pytest.approx(0.0231367, abs=1e-7)
+
+
+def test_classic_gaussian_is_within_reach_of_its_own_number_of_draws():
+    """By the expected counts of a good event: drawing them takes minutes."""
+    entry: Any = CATALOGUE["gaussian_classic"]()
+    rows = entry.draws // 2
+    at = 0.5 - 15.5 * entry.sigma**2
+    likely, unlikely = norm.cdf(at / entry.sigma), norm.cdf((at - 1) / entry.sigma)
+
+    def bound(n: int) -> float:
+        return epsilon_lower_bound(Counts(int(n * likely), n, math.ceil(n * unlikely), n), 1e-3, 0.05, "joint")
+
+    assert bound(rows // 10) < 15 < bound(rows)
+
+
+def test_theorem_5_claims_what_its_formula_says():
+    entry: Any = CATALOGUE["adfc_theorem_5_budgets"]()
+    assert isinstance(entry, Adfc)
+    scale_s, scale_n = scales(entry.noise)
+    # sigma falls a little more slowly than 1 / epsilon
+    assert 50 < float(scale_n / scale_s) < 100
+
+
+# --- The gate: our auditor --------------------------------------------------------------------------------------
+
+
+def test_our_auditor_flags_no_right_mechanism():
+    score = score_auditor(
+        our_auditor, "ours", names=RIGHT, draws=20_000, significance=GATE_SIGNIFICANCE, first_seed=2
+    )
+    assert [line.name for line in score.entries if line.flagged or line.wrong] == []
+    assert score.errors == 0
+    assert score.false_alarms.of == len(RIGHT)
+    # not by saying nothing: half of the bounds reach a quarter of the truth
+    assert score.tightness is not None
+    assert score.tightness > 1 / 4
+
+
+@pytest.mark.parametrize("name", [name for name in BROKEN if name not in BEYOND_THE_GATE])
+def test_our_auditor_flags_every_broken_mechanism(name):
+    score = score_auditor(our_auditor, "ours", names=[name], significance=1e-3, first_seed=2)
+    assert score.missed == ()
+
+
+# --- The scorer's controls --------------------------------------------------------------------------------------
+
+FEW = ("laplace", "geometric", "functional_exact", "noisy_max_index_gumbel", "laplace_half_noise", "laplace_leaky")
+
+
+def silent(*_):
+    return 0.0
+
+
+def hysterical(*_):
+    return math.inf
+
+
+def plug_in(subject, _epsilon, _delta, draws, _significance, seed):
+    """The largest log ratio of a histogram's counts, chosen and estimated on the same draws."""
+    rng = np.random.default_rng(seed)
+    left, right = (subject.sample(data, draws // 2, rng)[:, 0] for data in subject.inputs())
+    edges = np.quantile(np.concatenate([left, right]), np.linspace(0, 1, 200))
+    counts = [np.histogram(side, np.unique(edges))[0] for side in (left, right)]
+    return float(np.abs(np.log(np.maximum(counts[0], 1) / np.maximum(counts[1], 1))).max())
+
+
+def failing(_subject, _epsilon, _delta, _draws, _significance, seed):
+    return math.nan if seed % 2 else {}["nothing"]
+
+
+def curious(subject, *_):
+    return float(subject.true_epsilon)
+
+
+def for_the_bits(*_):
+    return 0.0, 9.0
+
+
+def score(auditor, **choices):
+    return score_auditor(auditor, auditor.__name__, **({"names": FEW, "draws": 20_000, "seeds": 4} | choices))
+
+
+def test_an_auditor_that_says_nothing_detects_nothing_and_is_valid():
+    found = score(silent)
+    assert (found.detection.count, found.false_alarms.count, found.wrong_bounds.count) == (0, 0, 0)
+    assert not found.refuted
+    assert found.tightness == 0.0
+    assert found.missed == ("laplace_half_noise", "laplace_leaky")
+
+
+def test_an_auditor_that_says_infinity_detects_all_and_is_refuted():
+    found = score(hysterical)
+    assert (found.detection.count, found.false_alarms.count, found.wrong_bounds.count) == (8, 16, 20)
+    assert found.refuted
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["tightness"] == "infinity"
+
+
+def test_the_plug_in_estimate_is_refuted():
+    found = score(plug_in)
+    assert found.wrong_bounds.count > 10
+    assert found.refuted
+
+
+def test_a_few_wrong_bounds_do_not_refute_what_they_may_be():
+    """One of twenty at significance 0.05 is what is allowed; ours has about none."""
+
+    def one_in_twenty(_subject, _epsilon, _delta, _draws, _significance, seed):
+        return 3.0 if seed % 20 == 0 else 0.5
+
+    found = score(one_in_twenty, names=("laplace",), seeds=100)
+    assert 0 < found.wrong_bounds.count < 15
+    assert not found.refuted
+    assert score(one_in_twenty, names=("laplace",), seeds=100, significance=1e-3).refuted
+
+
+def test_errors_are_counted_as_missed():
+    found = score(failing)
+    assert found.errors == len(FEW) * 4
+    assert found.detection.count == 0
+    messages = {message for line in found.entries for message in line.errors}
+    assert messages == {"the bound is no number", "KeyError: 'nothing'"}
+
+
+def test_an_auditor_cannot_read_the_answer():
+    assert "no attribute 'true_epsilon'" in score(curious).entries[0].errors[0]
+    visible = {name for name in dir(Blind(CATALOGUE["laplace"]())) if not name.startswith("_")}
+    assert visible == {"inputs", "sample"}
+    assert hasattr(BlindScored(CATALOGUE["laplace_scored"]()), "log_likelihood_ratio")
+
+
+def test_the_bits_are_judged_by_their_own_bound():
+    assert audit_entry(for_the_bits, "laplace_float", 20_000, 0.05, 1) == (9.0, None)
+    assert audit_entry(for_the_bits, "laplace_leaky", 20_000, 0.05, 1) == (0.0, None)
+
+
+def test_scores_do_not_depend_on_workers_or_on_the_other_entries():
+    alone = score(our_auditor, names=("laplace",), draws=4_000, seeds=2)
+    together = score(our_auditor, names=("laplace_leaky", "laplace"), draws=4_000, seeds=2, workers=2)
+    assert together.entries[1].bounds == alone.entries[0].bounds
+    assert len(set(alone.entries[0].bounds)) == 2
+
+
+def test_the_ceiling_is_out_of_reach():
+    """A claim above the ceiling is not within reach, whatever the auditor."""
+    found = score(silent, names=("gaussian_classic", "laplace"))
+    assert [line.within_reach for line in found.entries] == [False, True]
+    assert 5 < found.entries[1].ceiling < 10
+
+
+# --- The command ------------------------------------------------------------------------------------------------
+
+
+def test_command_scores_another_auditor(capsys, tmp_path):
+    target = tmp_path / "score.svg"
+    words = ["--auditor", f"{HERE}:hysterical", "--only", "laplace", "laplace_leaky", "--workers", "1"]
+    assert main([*words, "--plot", str(target)]) == 1
+    printed = capsys.readouterr().out
+    assert "right mechanisms flagged: 3 of 3" in printed
+    assert "verdict on the stated significance: refuted" in printed
+    assert target.read_text(encoding="utf-8").startswith("<?xml")
+    assert main([*words, "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verdict"], document["auditor"]) == ("refuted", f"{HERE}:hysterical")
+    assert document["entries"][1]["true_epsilon"] == "infinity"
+    assert document["rerun"].startswith("python -m audit.catalogue --auditor")
+
+
+def test_command_scores_ours(capsys):
+    assert main(["--only", "laplace_half_noise", "--draws", "own", "--workers", "1", "--seeds", "1"]) == 0
+    assert "broken mechanisms flagged: 1 of 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--only", "laplas"],
+        ["--draws", "10"],
+        ["--draws", "many"],
+        ["--seeds", "0"],
+        ["--workers", "0"],
+        ["--significance", "2"],
+        ["--auditor", "audit.nothing:here"],
+        ["--auditor", f"{HERE}:ROOT"],
+        ["--only", "laplace", "--auditor", f"{HERE}:silent", "--plot", "score.txt", "--workers", "1"],
+    ],
+)
+def test_command_rejects_in_one_line(capsys, words):
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+
+
+PAGE = ROOT / "docs" / "catalogue.md"
+
+
+def test_documented_table_names_every_entry():
+    rows = [
+        line.split("|")[1].strip(" `") for line in PAGE.read_text(encoding="utf-8").splitlines() if "| `" in line
+    ]
+    assert rows == list(CATALOGUE)
+
+
+def test_command_writes_its_table_into_a_page(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 0
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("| `")] == [
+        "| `laplace` | right | 1 | 1 | 0.00 | 0 of 3 | 0.00 |"
+    ]
+    assert lines[0] == PAGE.read_text(encoding="utf-8").splitlines()[0]
+    capsys.readouterr()
+    page.write_text("no marks", encoding="utf-8")
+    assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 2
+    assert "marks" in capsys.readouterr().err
