@@ -357,7 +357,8 @@ def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospec
     histogram = np.array([between(levels, side) for side in scores])
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-    return Selection(ideal.event, implementation.event, levels, cuts, _notes(choosing))
+    notes = (*_notes(choosing), *getattr(source.subject, "notes", ()))
+    return Selection(ideal.event, implementation.event, levels, cuts, notes)
 
 
 def _best(

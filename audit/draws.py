@@ -91,7 +91,9 @@ class Draws:
     @property
     def chunk_rows(self) -> int:
         """Outputs per chunk and input."""
-        return max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+        rows = max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+        # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
+        return min(rows, int(getattr(self.subject, "most_rows", rows)))
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each."""

@@ -10,7 +10,7 @@ import secrets
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.bounds import METHODS, SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
+from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
-from audit.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, estimate
+from audit.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
+from audit.neighbour_search import AtPair, searchable
+from audit.neighbour_search import search as search_neighbours
+from audit.neighbour_search.search import SEARCH_SHARE
 from audit.privacy import setting_from
 from audit.programs import ProgramSubject
 from audit.programs.options import add_program_options, program_audit, refuse_program_options
@@ -53,6 +57,12 @@ from reference.options import (
 )
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
+
+SEARCH_STREAM = 1
+"""Keeps the search's draws apart from the estimate's."""
+
+SMALLEST_SEARCHED_DRAWS = 10_000
+"""Of an audit with a search: with fewer, a search has too few draws per pair."""
 
 WITNESS_RECORDS = 1000
 """Size of the worst neighbouring data sets where --records does not say: data sets are finite."""
@@ -96,6 +106,11 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         choices=("ideal", "implementation"),
         default="ideal",
         help="whose verdict sets the exit code: outputs quantised, or every bit (ideal)",
+    )
+    group.add_argument(
+        "--search",
+        action="store_true",
+        help=f"search the declared domain for the worst pair, with {SEARCH_SHARE:.0%}% of the draws",
     )
     group.add_argument("--events", default="all", metavar="F,...", help=f"of {', '.join(FAMILIES)} (all)")
     group.add_argument("--bound", choices=METHODS, default="joint", help="from counts to epsilon (joint)")
@@ -152,9 +167,15 @@ def describe(name: str, options: argparse.Namespace) -> dict[str, Any]:
         }
     else:
         dimension = records_from(options).domain.dimension
-        names = ("domain", "encoding", "intercept", "keep_group", "records", "dimension")
+        names = ("intercept", "keep_group", "records", "dimension")
         place = {
-            "data": {"name": options.data, "seed": options.data_seed, **{n: getattr(options, n) for n in names}}
+            "data": {
+                "name": options.data,
+                "seed": options.data_seed,
+                "domain": options.domain or "unit_ball",
+                "encoding": options.encoding or "ordinal",
+                **{n: getattr(options, n) for n in names},
+            }
         }
     budget = budget_from(options, spec, dimension)
     if budget is None:
@@ -230,10 +251,38 @@ def build_audit(name: str, options: argparse.Namespace) -> Audit:
 
 
 def _plain(given: Any) -> Any:
-    """Return an input as JSON: numbers as they are, anything else in words."""
+    """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
     if isinstance(given, np.ndarray | np.generic):
         return given.tolist()
-    return given if isinstance(given, int | float | str | list | tuple) else repr(given)[:1000]
+    if isinstance(given, list | tuple):
+        return [_plain(part) for part in given]
+    if isinstance(given, dict):
+        return {str(name): _plain(part) for name, part in given.items()}
+    return given if given is None or isinstance(given, int | float | str) else repr(given)[:1000]
+
+
+def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple[Audit, int]:
+    """Return the audit on the worst pair that a search finds, and how many draws that cost.
+
+    Raises
+    ------
+    reference.errors.InputError
+        When the subject declares no domain of inputs.
+    """
+    subject, neighbourhood = searchable(audit.subject)
+    draws = int(search.draws * SEARCH_SHARE)
+    delta = float(audit.claimed_delta)
+    certify = Plan.of(search.draws - draws, 1, learning=True).certify
+    found = search_neighbours(
+        subject, neighbourhood, draws=draws, prospect=Prospect(certify, delta, search.significance), rng=rng
+    )
+    describe_input = getattr(subject, "describe", _plain)
+    readable = {side: describe_input(given) for side, given in zip(("left", "right"), found.pair, strict=True)}
+    kept = {name: value for name, value in audit.inputs.items() if name not in ("columns", "left", "right")}
+    note = {"origin": found.origin, "pairs_tried": found.tried, "draws": found.draws}
+    document = {"kind": "pair", "subject": audit.document, "pair": neighbourhood.to_json(found.pair)}
+    inputs = {**readable, "search": note, **kept}
+    return replace(audit, subject=AtPair(subject, found.pair), document=document, inputs=inputs), found.draws
 
 
 @dataclass(frozen=True)
@@ -268,6 +317,8 @@ class Search:
         for name in ("until", "max_seconds"):
             if getattr(options, name) is not None and not getattr(options, name) > 0:
                 raise ReadingError(name, getattr(options, name), "positive")
+        if options.search and options.draws < SMALLEST_SEARCHED_DRAWS:
+            raise ReadingError("draws", options.draws, f"at least {SMALLEST_SEARCHED_DRAWS:,} with --search")
         if options.workers < 1:
             raise ReadingError("workers", options.workers, "at least 1")
         if with_curve and (options.until is not None or options.max_seconds is not None):
@@ -285,14 +336,20 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        for audit in audits:
+        for named in audits:
+            audit, spent = named, 0
             task = progress.add_task(audit.mechanism, total=search.draws)
             start = time.perf_counter()
             try:
+                if options.search:
+                    # a stream of its own; the pair is fixed before any draw of the estimate is made
+                    search_rng = np.random.default_rng([seed, *audit.mechanism.encode(), SEARCH_STREAM])
+                    audit, spent = search_pair(audit, search, search_rng)
+                    progress.advance(task, spent)
                 found = estimate(
                     audit.subject,
                     delta=float(audit.claimed_delta),
-                    draws=search.draws,
+                    draws=search.draws - spent,
                     significance=search.significance,
                     rng=np.random.default_rng([seed, *audit.mechanism.encode()]),
                     progress=partial(progress.advance, task),
@@ -307,6 +364,7 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
             except KeyboardInterrupt:
                 # nothing was certified yet: the audits before this one stand
                 break
+            found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
             seconds = round(time.perf_counter() - start, 3)
             words = [] if isinstance(audit.subject, ProgramSubject) else [audit.mechanism]
             rerun = rerun_command("audit.epsilon_estimate", parser(), with_seed(options, seed), words)

@@ -144,7 +144,7 @@ class Result:
             claimed_delta=decimal_text(self.audit.claimed_delta),
             epsilon_lower_bound=finding.epsilon_lower_bound,
             verdict=self.verdict(judged),
-            seed=self.seed,
+            seed=None if getattr(self.audit.subject, "own_entropy", False) else self.seed,
             command=self.rerun,
             versions=versions(),
         )

@@ -52,7 +52,7 @@ class Extended:
     def to_json(self) -> list[dict[str, Any]]:
         """Return the description of the real records, and the further one in full."""
         shared: dict[str, Any] = {"count": self.base.n, "records": self.description}
-        return [shared] if self.record is None else [shared, {"count": 1, **_record_json(self.record)}]
+        return [shared] if self.record is None else [shared, {"count": 1, **record_json(self.record)}]
 
 
 def extreme_pair(records: Records, description: str, readings: Readings, noise: Noise) -> Neighbours:
@@ -123,7 +123,8 @@ def _ends(attribute: Attribute) -> tuple[Any, Any]:
     return attribute.categories[0], attribute.categories[-1]
 
 
-def _record_json(record: Records) -> dict[str, Any]:
+def record_json(record: Records) -> dict[str, Any]:
+    """Return one record, its coordinates by name."""
     return {
         "x": dict(zip(record.domain.columns, record.x[0].tolist(), strict=True)),
         "y": int(record.y[0]),

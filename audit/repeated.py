@@ -46,7 +46,7 @@ class Repeated:
         """Moments of the whole data set: blocks of equal records, added up."""
         total = Moments.zero(self.domain)
         for row, count in enumerate(self.counts):
-            total = total + _times(Moments.of(self.distinct.take(slice(row, row + 1))), count)
+            total = total + times(Moments.of(self.distinct.take(slice(row, row + 1))), count)
         return total
 
     def records(self) -> Records:
@@ -67,7 +67,7 @@ class Repeated:
         ]
 
 
-def _times(moments: Moments, count: int) -> Moments:
+def times(moments: Moments, count: int) -> Moments:
     """Return the moments of `count` copies: their sum, rounded once."""
     return Moments(
         moments.domain,

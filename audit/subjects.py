@@ -24,6 +24,8 @@ class Subject(Protocol):
     This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
     number of an output must depend on that output alone.  Another error in it costs power, never validity.
+    Further attributes that it may have: `notes`, sentences for the reader; `own_entropy`, true where the generator is not
+    used, so that the certificate names no seed; `most_rows`, how many outputs to ask for at a time where they are slow.
 
     Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
@@ -47,7 +49,8 @@ def rebuild(document: dict[str, Any]) -> Subject:
     ----------
     document : dict
         `kind` is `mechanism` (see :func:`audit.releases.release_of`), `catalogue` (`name`, and `parameters` of
-        its class), `import` (`path`, as in :func:`imported`) or `program` (as in docs/programs.md: it is run).
+        its class), `import` (`path`, as in :func:`imported`), `program` (as in docs/programs.md: it is run) or
+        `pair` (`subject`, another description, on the `pair` that a search found).
 
     Raises
     ------
@@ -72,7 +75,11 @@ def rebuild(document: dict[str, Any]) -> Subject:
         from audit.programs import ProgramSubject
 
         return ProgramSubject.from_json(document)
-    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, program")
+    if kind == "pair":
+        from audit.neighbour_search import at_pair
+
+        return at_pair(document)
+    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, program, pair")
 
 
 def imported(path: str) -> Subject:

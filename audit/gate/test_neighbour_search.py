@@ -1,0 +1,361 @@
+"""The search finds rare pairs, costs no validity, and proposes nothing but neighbours."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from audit.bounds import Counts, epsilon_lower_bound
+from audit.choose import Prospect, best_event
+from audit.distinguish import estimate
+from audit.epsilon_estimate import build_audit, main, parser
+from audit.events.scores import CoordinateScore
+from audit.neighbour_search import AtPair, DataSets, Listed, Vectors, at_pair, search, searchable
+from audit.neighbour_search.search import SEARCH_SHARE, distance
+from audit.neighbours import Extended
+from audit.subjects import SubjectError
+from audit.verify import main as verify
+from reference.errors import DeclarationError, ReadingError
+
+HERE = "audit.gate.test_neighbour_search"
+
+
+def find(subject: Any, draws: int, seed: int = 0):
+    subject, neighbourhood = searchable(subject)
+    return search(
+        subject,
+        neighbourhood,
+        draws=draws,
+        prospect=Prospect(draws, 0.0, 0.05),
+        rng=np.random.default_rng([seed, 1]),
+    )
+
+
+def audited(subject: Any, pair: Any, draws: int, seed: int = 0, significance: float = 0.05):
+    rng = np.random.default_rng(seed)
+    families = ("coordinates", "additive")
+    return estimate(
+        AtPair(subject, pair), delta=0.0, draws=draws, significance=significance, rng=rng, families=families
+    )
+
+
+# --- What it finds --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NoisySum:
+    """The sum of numbers in [0, 1] of which one changes; Laplace noise of scale 1 loses at most 1.
+
+    Broken at one corner only, if there is a `secret` one: there the noise has a tenth of its scale.
+    """
+
+    secret: tuple[float, ...] | None = None
+    neighbourhood = Vectors(3, norm="l1")
+    claimed_epsilon = 1.0
+
+    def inputs(self):
+        return np.zeros(3), np.array([1.0, 0.0, 0.0])
+
+    def sample(self, data, count, rng):
+        scale = 0.1 if self.secret is not None and tuple(data) == self.secret else 1.0
+        return data.sum() + rng.laplace(scale=scale, size=(count, 1))
+
+
+SECRET = (1.0, 0.0, 1.0)
+right, broken = NoisySum(), NoisySum(SECRET)
+
+
+def test_a_mechanism_broken_at_one_corner_is_caught_by_the_search_and_not_without():
+    assert audited(broken, broken.inputs(), 20_000).verdict(1.0) == "not refuted"
+    assert all(SECRET not in map(tuple, pair) for pair in broken.neighbourhood.patterns())
+    found = find(broken, 40_000)
+    assert SECRET in map(tuple, found.pair)
+    assert audited(broken, found.pair, 20_000).verdict(1.0) == "refuted"
+
+
+def test_a_right_mechanism_stands_after_the_same_search():
+    found = find(right, 40_000)
+    assert audited(right, found.pair, 20_000, significance=1e-3).verdict(1.0) == "not refuted"
+
+
+@dataclass(frozen=True)
+class Steep:
+    """x and three tenths of a step at 0.37, with noise for x alone: the loss is 4 across the step, else 1."""
+
+    neighbourhood = Vectors(1, change=0.1)
+
+    def answer(self, data):
+        return data[0] + 0.3 * (data[0] > 0.37)
+
+    def sample(self, data, count, rng):
+        return self.answer(data) + rng.laplace(scale=0.1, size=(count, 1))
+
+
+def test_local_search_finds_what_is_at_no_corner():
+    found = find(Steep(), 20_000, seed=3)
+    left, right = (Steep().answer(data) for data in found.pair)
+    assert abs(right - left) == pytest.approx(0.4, abs=0.02)
+    assert audited(Steep(), found.pair, 10_000).epsilon_lower_bound > 2.5
+
+
+def test_patterns_find_the_pair_on_which_few_of_many_answers_tell():
+    @dataclass(frozen=True)
+    class Maximum:
+        """The noisy maximum of eight answers, with noise for one."""
+
+        neighbourhood = Vectors(8)
+
+        def sample(self, data, count, rng):
+            return rng.laplace(data, size=(count, 8)).max(axis=1, keepdims=True)
+
+    assert audited(Maximum(), find(Maximum(), 20_000).pair, 20_000).epsilon_lower_bound > 1.5
+
+
+def test_ranks_add_up_small_shifts_and_see_spread():
+    rng = np.random.default_rng(0)
+    alike, other = rng.normal(size=(400, 20)), rng.normal(size=(400, 20))
+    # the sum of 40 squares of unit variance
+    assert distance(alike, other) < 80
+    assert distance(alike, other + 0.2) > 160
+    assert distance(alike, 1.5 * other) > 160
+    assert distance(alike, np.full_like(other, np.nan)) > 160
+    assert distance(np.zeros((9, 1)), np.zeros((9, 1))) == 0.0
+
+
+# --- What it costs --------------------------------------------------------------------------------------------
+
+AUDITS = 60
+
+
+def test_bounds_after_a_search_exceed_the_truth_no_more_often_than_the_significance():
+    """60 audits of a loss of 1: more than 10 errors would have probability below 1e-3 if each errs with 5 %."""
+    assert binom.sf(10, AUDITS, 0.05) < 1e-3
+    errors = 0
+    for seed in range(AUDITS):
+        pair = find(right, 1_500, seed).pair
+        errors += audited(right, pair, 2_000, seed).epsilon_lower_bound > 1.0
+    assert errors <= 10
+
+
+def luckiest(seed: int) -> float:
+    """Return the largest bound of ten pairs, each certified on the draws that chose pair and event."""
+    rng, bounds = np.random.default_rng(seed), []
+    for left, other in islice(right.neighbourhood.corners(rng), 10):
+        samples = right.sample(left, 300, rng), right.sample(other, 300, rng)
+        chosen = best_event([CoordinateScore(0)], *samples, Prospect(300, 0.0, 0.05), None)
+        assert chosen is not None
+        counts = [int(chosen.event.occurs(sample).sum()) for sample in samples]
+        likely, unlikely = counts if chosen.event.likely_input == "left" else counts[::-1]
+        bounds.append(epsilon_lower_bound(Counts(likely, 300, unlikely, 300), 0.0, 0.05, "clopper_pearson"))
+    return max(bounds)
+
+
+def test_certifying_on_the_draws_of_the_search_errs_far_too_often():
+    assert sum(luckiest(seed) > 1.0 for seed in range(AUDITS)) > 10
+
+
+@pytest.mark.parametrize("draws", [5_000, 60_000])
+def test_a_search_keeps_to_its_draws(draws):
+    found = find(right, draws)
+    assert 0.5 * draws < found.draws <= draws
+    assert found.tried > 8
+
+
+def test_a_search_repeats_with_its_seed():
+    pairs = [find(right, 5_000, seed).pair for seed in (1, 1, 2)]
+    assert all((first == again).all() for first, again in zip(pairs[0], pairs[1], strict=True))
+    assert any((first != other).any() for first, other in zip(pairs[0], pairs[2], strict=True))
+
+
+# --- What it proposes -----------------------------------------------------------------------------------------
+
+NEIGHBOURHOODS: list[Any] = [
+    *(Vectors(count, -1.0, 2.0, 0.7, norm) for count in (1, 2, 5, 40) for norm in ("l1", "l2", "linf")),
+    Vectors(3, change=50.0),
+    DataSets((0.0, -1.0), (1.0, 3.0), 5),
+    DataSets((0.0,), (1.0,), 1),
+    DataSets((0.0,) * 3, (1.0,) * 3, 2, "add_or_remove_one"),
+    DataSets((0.0,), (1.0,), 1, "add_or_remove_one", beside=4),
+]
+
+
+@pytest.mark.parametrize("neighbourhood", NEIGHBOURHOODS)
+def test_proposals_are_neighbours_and_survive_json(neighbourhood):
+    rng = np.random.default_rng(0)
+    pairs = [*neighbourhood.patterns(), *islice(neighbourhood.corners(rng), 50)]
+    pairs += [neighbourhood.random(rng) for _ in range(50)]
+    pairs += [neighbourhood.moved(pair, reach, rng) for pair in pairs for reach in (0.01, 0.5)]
+    assert len(pairs) > 150
+    for pair in pairs:
+        assert neighbourhood.holds(pair)
+        again = neighbourhood.from_json(json.loads(json.dumps(neighbourhood.to_json(pair))))
+        assert neighbourhood.to_json(again) == neighbourhood.to_json(pair)
+
+
+def test_corners_of_a_small_box_are_all_there():
+    corners = list(Vectors(4, norm="l1").corners(np.random.default_rng(0)))
+    assert {tuple(left) for left, _ in corners} == {tuple(map(float, f"{place:04b}")) for place in range(16)}
+    assert len(corners) == 16 * 5
+
+
+def test_pairs_that_are_no_neighbours_do_not_hold():
+    vectors, sets = Vectors(2), DataSets((0.0,), (1.0,), 2)
+    low, high = np.zeros(2), np.ones(2)
+    assert vectors.holds((low, high))
+    assert not Vectors(2, norm="l1").holds((low, high))
+    assert not vectors.holds((low, high + 0.1))
+    left, other = next(sets.patterns())
+    assert sets.holds((left, other))
+    assert not DataSets((0.0,), (1.0,), 3).holds((left, other))
+    assert not DataSets((0.0,), (0.5,), 2).holds((left, other))
+    assert not DataSets((0.0,), (1.0,), 2, "add_or_remove_one").holds((left, other))
+
+
+def test_a_proposal_that_is_no_pair_of_neighbours_ends_the_search():
+    class TooFar(Vectors):
+        def random(self, rng):
+            return np.zeros(self.count), np.full(self.count, 2.0)
+
+    class Subject(NoisySum):
+        neighbourhood = TooFar(3, norm="l1")
+
+    with pytest.raises(SubjectError, match="no pair of neighbours"):
+        find(Subject(), 40_000)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Vectors(0), "count"),
+        (lambda: Vectors(1, 1.0, 1.0), "lower"),
+        (lambda: Vectors(1, change=0.0), "change"),
+        (lambda: Vectors(1, norm="l3"), "norm"),
+        (lambda: DataSets((), (), 2), "lower"),
+        (lambda: DataSets((1.0,), (0.0,), 2), "lower"),
+        (lambda: DataSets((0.0,), (1.0,), 1, "add_or_remove_one"), "records"),
+        (lambda: DataSets((0.0,), (1.0,), 1, "bounded"), "adjacency"),
+    ],
+)
+def test_declarations_that_contradict_themselves_are_named(make, name):
+    with pytest.raises(DeclarationError, match=name):
+        make()
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Lists its own pairs: only the last one tells."""
+
+    def candidates(self):
+        return [(0.0, 0.1), (0.0, 0.2), (0.0, 3.0)]
+
+    def inputs(self):
+        return 0.0, 0.1
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data, size=(count, 1))
+
+
+class Empty(Candidates):
+    def candidates(self):
+        return []
+
+
+listing = Candidates()
+
+
+def test_candidates_of_the_subject_itself_are_searched():
+    found = find(listing, 4_000)
+    assert (found.pair, found.origin, found.tried) == ((0.0, 3.0), "pattern", 3)
+    assert isinstance(searchable(listing)[1], Listed)
+
+
+@pytest.mark.parametrize(
+    ("subject", "reason"),
+    [
+        (object(), "declares no neighbourhood"),
+        (Empty(), "no pair"),
+    ],
+)
+def test_subjects_without_a_domain_are_named(subject, reason):
+    with pytest.raises(SubjectError, match=reason):
+        searchable(subject)
+
+
+# --- Our mechanisms and the command line ----------------------------------------------------------------------
+
+WORDS = {
+    "ball": "functional --dimension 2 --records 5",
+    "box, removal": "pdfc --dimension 2 --records 5 --domain unit_box --adjacency add_or_remove_one",
+    "data": "functional --data affairs",
+    "one hot data": "pdfc --data affairs --encoding one_hot --sensitivity 4",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_rows_of_our_domains_are_records_and_data_sets_have_their_size(name):
+    words = WORDS[name].split()
+    ours, neighbourhood = searchable(build_audit(words[0], parser().parse_args(words)).subject)
+    rng = np.random.default_rng(0)
+    pairs = [*neighbourhood.patterns(), *islice(neighbourhood.corners(rng), 5), neighbourhood.random(rng)]
+    own = ours.release.neighbours
+    assert isinstance(own.left, Extended) == ("data" in name)
+    for pair in pairs:
+        described = [ours.describe(data) for data in pair]
+        sizes = [sum(part["count"] for part in data) for data in described]
+        assert sorted(sizes) == sorted([len(own.left), len(own.right)])
+        assert [len(ours.coefficients(data)) for data in pair] == [len(ours.release.layout.names)] * 2
+        # beside the last record, the same
+        assert described[0][: len(pair[0].common)] == described[1][: len(pair[1].common)]
+
+
+def run(capsys, *words: str) -> tuple[int, Any]:
+    code = main([*words, "--format", "json", "--events", "coordinates,additive"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("sensitivity", "code"), [("exact", 0), ("0.2", 1)])
+def test_our_mechanisms_are_searched_on_request(capsys, sensitivity, code):
+    words = "functional --dimension 1 --records 4 --domain unit_box --search --draws 20000 --seed 2"
+    found, result = run(capsys, *words.split(), "--sensitivity", sensitivity)
+    assert found == code
+    assert result["draws"] <= 20_000
+    spent = result["witness"]["inputs"]["search"]["draws"]
+    assert 0 < spent <= 20_000 * SEARCH_SHARE
+    certified = result["witness"]["counts"]["likely_draws"] + result["witness"]["counts"]["unlikely_draws"]
+    # an audit of what the search left: 7 in 10 draws certify
+    assert certified == pytest.approx(0.7 * (20_000 - spent), abs=4)
+    assert "--search" in result["rerun"]
+
+
+def test_certificate_of_a_searched_pair_is_verified_with_fresh_draws(tmp_path, capsys):
+    target = tmp_path / "certificate.json"
+    words = ["--search", "--draws", "60000", "--seed", "1", "--events", "coordinates"]
+    assert main([f"{HERE}:broken", *words, "--out", str(target)]) == 1
+    document = json.loads(target.read_text(encoding="utf-8"))
+    assert document["subject"]["kind"] == "pair"
+    assert SECRET in [tuple(document["inputs"][side]) for side in ("left", "right")]
+    assert at_pair(document["subject"]).inputs()[0].tolist() == document["inputs"]["left"]
+    assert verify([str(target), "--fresh", "--seed", "3"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("kind", ["program", "pair", None])
+def test_a_pair_wraps_no_program(kind, tmp_path):
+    """A certificate must not be able to run a command that `audit.verify` would otherwise ask about."""
+    mark = tmp_path / "run"
+    inner = {"kind": kind, "command": ["touch", str(mark)]}
+    with pytest.raises(ReadingError, match="in a pair"):
+        at_pair({"kind": "pair", "subject": inner, "pair": {}})
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("words", [["laplace", "--search"], [f"{HERE}:right", "--search", "--draws", "5000"]])
+def test_searches_that_cannot_be_made_are_bad_usage(words, capsys):
+    assert main(words) == 2
+    assert capsys.readouterr().err.strip().startswith("error: ")
