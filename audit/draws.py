@@ -74,11 +74,12 @@ class Draws:
 
         Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.
         """
+        rows = min(PROBE, self.chunk_rows)
         for side in (0, 1):
-            first, second = (self._one(side, PROBE, self.generator(0, chunk, side)).copy() for chunk in (1, 2))
+            first, second = (self._one(side, rows, self.generator(0, chunk, side)).copy() for chunk in (1, 2))
             both = np.nan_to_num(np.concatenate([first, second]))
             counts = np.unique(both, axis=0, return_counts=True)[1]
-            agree_by_chance = float(((counts / counts.sum()) ** 2).sum()) ** PROBE
+            agree_by_chance = float(((counts / counts.sum()) ** 2).sum()) ** rows
             if agree_by_chance < 1e-12 and np.array_equal(first, second, equal_nan=True):
                 raise SubjectError(
                     "draws repeat: sample() must take its randomness from the generator it is given"

@@ -398,16 +398,15 @@ def command(argv: Sequence[str] | None) -> int:
         from audit.estimate_plot import draw_results
 
         draw_results(results, options.plot)
-    write(results, options)
+    write(results, options, several=len(audits) > 1)
     verdicts = {result.verdict(options.object) for result in results}
     if "refuted" in verdicts:
         return EXIT_REFUTED
     return EXIT_UNDECIDED if missing or "undecided" in verdicts else EXIT_FINE
 
 
-def write(results: Sequence[Result], options: argparse.Namespace) -> None:
-    """Print the results; with text output a file named *.json gets the certificates."""
-    several = len(options.mechanism) > 1
+def write(results: Sequence[Result], options: argparse.Namespace, *, several: bool) -> None:
+    """Print the results, as a list where several were asked for; with text a file *.json gets the certificates."""
     certificates = options.format == "text" and options.out is not None and Path(options.out).suffix == ".json"
     if certificates:
         documents = [result.certificate(options.object).to_json() for result in results]

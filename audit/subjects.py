@@ -24,8 +24,9 @@ class Subject(Protocol):
     This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
     number of an output must depend on that output alone.  Another error in it costs power, never validity.
-    Further attributes that it may have: `notes`, sentences for the reader; `own_entropy`, true where the generator is not
-    used, so that the certificate names no seed; `most_rows`, how many outputs to ask for at a time where they are slow.
+    Further attributes that it may have: `notes`, sentences for the reader; `own_entropy`, true where it does not
+    use the generator, so that the certificate names no seed; `most_rows`, how many outputs to ask for at a time
+    where they are slow.
 
     Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,

@@ -143,7 +143,7 @@ class FreshResult:
 def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
     """Rebuild the subject and the event, draw, and count the event again."""
     from audit.events import event_from_json
-    from audit.subjects import rebuild
+    from audit.subjects import SubjectError, rebuild
 
     subject = rebuild(certificate.subject)
     try:
@@ -158,6 +158,8 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         outputs = (subject.sample(data, count, rng) for count in chunks if count)
         try:
             occurrences.append(sum(int(event.occurs(some).sum()) for some in outputs))
+        except SubjectError:
+            raise
         except (IndexError, ValueError) as problem:
             raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
     if isinstance(subject, ProgramSubject):
