@@ -19,9 +19,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from audit.bounds import METHODS, StoppingRule
+from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE
-from audit.distinguish import SMALLEST_DRAWS, estimate
+from audit.distinguish import BOUNDS, SMALLEST_DRAWS, estimate
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
 from audit.privacy import setting_from
@@ -92,7 +92,13 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         help="whose verdict sets the exit code: outputs quantised, or every bit (ideal)",
     )
     group.add_argument("--events", default="all", metavar="F,...", help=f"of {', '.join(FAMILIES)} (all)")
-    group.add_argument("--bound", choices=METHODS, default="joint", help="from counts to epsilon (joint)")
+    group.add_argument(
+        "--bound",
+        choices=BOUNDS,
+        default="auto",
+        help="from counts to epsilon; auto: joint, or conditional for rare events at delta 0, fixed on selection "
+        "draws (auto)",
+    )
     group.add_argument(
         "--until",
         type=float,
@@ -283,6 +289,10 @@ def command(argv: Sequence[str] | None) -> int:
     search = Search.of(options)
     seed = options.seed if options.seed is not None else secrets.randbits(32)
     audits = [build_audit(name, options) for name in options.mechanism]
+    if options.bound == "conditional":
+        for audit in audits:
+            if audit.claimed_delta > 0:
+                raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
     results = run_audits(audits, options, search, seed)
     if options.plot is not None:
         from audit.estimate_plot import draw_results

@@ -98,6 +98,7 @@ class Result:
             "witness": self.witness(found.ideal),
             "implementation": {
                 "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
+                "bound": found.implementation.method,
                 "witness": self.witness(found.implementation),
             },
             "curve": self.curve(),
@@ -136,7 +137,7 @@ class Result:
             counts=finding.counts,
             draws=self.estimate.draws,
             significance=self.estimate.significance,
-            method=self.estimate.method,
+            method=finding.method,
             claimed_epsilon=self.claimed,
             claimed_delta=decimal_text(self.audit.claimed_delta),
             epsilon_lower_bound=finding.epsilon_lower_bound,

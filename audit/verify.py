@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import hypergeom
 
-from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, joint_holds
-from audit.bounds import Counts, epsilon_lower_bound
+from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
+from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
 from audit.certificate import Certificate
 from reference.files import json_text
 from reference.options import (
@@ -84,6 +84,7 @@ def arithmetic(certificate: Certificate) -> Check:
     routes: dict[str, Callable[[Counts, float, float, float], bool | None]] = {
         "joint": joint_holds,
         "clopper_pearson": clopper_pearson_holds,
+        "conditional": conditional_holds,
         "anytime": anytime_holds,
     }
     holds = routes[certificate.method](counts, bound, delta, significance)
@@ -114,7 +115,7 @@ class FreshResult:
     ----------
     counts : Counts
     epsilon_lower_bound : float
-        At the certificate's significance and delta, of these draws alone.
+        At the certificate's significance and delta and by its method (joint for anytime), of these draws alone.
     refuted : bool
         Whether they refute the claim on their own.
     homogeneity : float
@@ -143,7 +144,10 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
             sum(int(event.occurs(subject.sample(data, count, rng)).sum()) for count in chunks if count)
         )
     counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
-    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance)
+    # fixed before these draws, like the event; an anytime run has none for a fixed size
+    found = [method for method in METHODS_AT_ZERO if method == certificate.method]
+    method: Method = found[0] if found else "joint"
+    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance, method)
     return FreshResult(counts, bound, bound > certificate.claimed_epsilon, homogeneity(certificate.counts, counts))
 
 

@@ -1,7 +1,14 @@
 """From counts to bounds that are valid in finite samples."""
 
 from audit.bounds.anytime import AnytimeBound, StoppingRule, log_e_value
-from audit.bounds.choice import METHODS, Method, delta_lower_bound, epsilon_lower_bound, p_value
+from audit.bounds.choice import (
+    METHODS,
+    METHODS_AT_ZERO,
+    Method,
+    delta_lower_bound,
+    epsilon_lower_bound,
+    p_value,
+)
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.counts import Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
@@ -9,6 +16,7 @@ from audit.bounds.power import POWER, detectable_by_event, detectable_epsilon, l
 
 __all__ = [
     "METHODS",
+    "METHODS_AT_ZERO",
     "POWER",
     "AnytimeBound",
     "Counts",
