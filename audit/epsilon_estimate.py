@@ -249,6 +249,10 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
 
     The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
     """
+    if options.bound == "conditional":
+        for audit in audits:
+            if audit.claimed_delta > 0:
+                raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
@@ -289,10 +293,6 @@ def command(argv: Sequence[str] | None) -> int:
     search = Search.of(options)
     seed = options.seed if options.seed is not None else secrets.randbits(32)
     audits = [build_audit(name, options) for name in options.mechanism]
-    if options.bound == "conditional":
-        for audit in audits:
-            if audit.claimed_delta > 0:
-                raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
     results = run_audits(audits, options, search, seed)
     if options.plot is not None:
         from audit.estimate_plot import draw_results
