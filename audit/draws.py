@@ -106,6 +106,8 @@ class Draws:
     def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
         try:
             outputs = self.subject.sample(self.inputs[side], rows, rng)
+        except SubjectError:
+            raise
         except Exception as problem:
             raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
         return _checked(outputs, rows, self.width)

@@ -25,6 +25,8 @@ from audit.distinguish import BOUNDS, SMALLEST_DRAWS, estimate
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
 from audit.privacy import setting_from
+from audit.programs import ProgramSubject
+from audit.programs.options import add_program_options, program_audit, refuse_program_options
 from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.subjects import rebuild
@@ -70,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
         "--significance", type=float, default=0.05, metavar="S", help="chance that a bound is wrong (0.05)"
     )
     add_search_options(top)
+    add_program_options(top)
     add_budget_options(top)
     add_data_options(top)
     add_reading_options(top)
@@ -167,6 +170,21 @@ def describe(name: str, options: argparse.Namespace) -> dict[str, Any]:
         "x_s": options.x_s,
         **place,
     }
+
+
+def build_audits(options: argparse.Namespace) -> list[Audit]:
+    """Return what the options name: mechanisms, or a program, which is started.
+
+    Raises
+    ------
+    reference.errors.InputError
+    """
+    if options.program is None:
+        refuse_program_options(options)
+        return [build_audit(name, options) for name in options.mechanism]
+    if options.mechanism != list(PAPER):
+        raise ReadingError("mechanism", ", ".join(options.mechanism), "left out with --program")
+    return [program_audit(options)]
 
 
 def build_audit(name: str, options: argparse.Namespace) -> Audit:
@@ -275,7 +293,8 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
                 with_curve=search.with_curve,
             )
             seconds = round(time.perf_counter() - start, 3)
-            rerun = rerun_command("audit.epsilon_estimate", parser(), with_seed(options, seed), [audit.mechanism])
+            words = [] if isinstance(audit.subject, ProgramSubject) else [audit.mechanism]
+            rerun = rerun_command("audit.epsilon_estimate", parser(), with_seed(options, seed), words)
             results.append(Result(audit, found, seconds, seed, rerun))
             if found.stopped == "interrupted":
                 break
@@ -292,8 +311,11 @@ def command(argv: Sequence[str] | None) -> int:
     options = parser().parse_args(argv)
     search = Search.of(options)
     seed = options.seed if options.seed is not None else secrets.randbits(32)
-    audits = [build_audit(name, options) for name in options.mechanism]
+    audits = build_audits(options)
     results = run_audits(audits, options, search, seed)
+    for audit in audits:
+        if isinstance(audit.subject, ProgramSubject):
+            audit.subject.finish()
     if options.plot is not None:
         from audit.estimate_plot import draw_results
 

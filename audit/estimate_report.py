@@ -102,11 +102,17 @@ class Result:
                 "witness": self.witness(found.implementation),
             },
             "curve": self.curve(),
-            "notes": list(found.notes),
+            "notes": self.notes,
             "not_ruled_out": self.not_ruled_out(),
             "certificate": self.certificate("ideal").to_json(),
             "rerun": self.rerun,
         }
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know about the outputs, and about randomness that is not the auditor's."""
+        randomness = self.audit.document.get("randomness")
+        return [*self.estimate.notes, *([] if randomness is None else [f"randomness: {randomness}"])]
 
     def witness(self, finding: Finding) -> dict[str, Any]:
         """Return inputs, event and counts."""
@@ -246,7 +252,8 @@ def _lines(result: Result) -> Iterator[str]:
             yield f"  inputs, {side}:"
             yield from (f"    {_row_text(row)}" for row in inputs[side])
     else:
-        yield f"  inputs: {inputs['left']} against {inputs['right']}"
+        adjacency = f" ({inputs['adjacency']})" if "adjacency" in inputs else ""
+        yield f"  inputs: {inputs['left']} against {inputs['right']}{adjacency}"
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
     if found.implementation.event is not found.ideal.event:
         yield (
@@ -258,7 +265,7 @@ def _lines(result: Result) -> Iterator[str]:
             f"  {'partial' if found.draws < found.requested_draws else 'stopped'}: {found.stopped}, after "
             f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever one stops"
         )
-    yield from (f"  note: {note}" for note in found.notes)
+    yield from (f"  note: {note}" for note in result.notes)
     if found.curve is not None:
         points = ", ".join(f"{point.epsilon_lower_bound:.4f} at {point.delta:g}" for point in found.curve.points)
         yield f"  epsilon at least, by delta, all at once: {points}"

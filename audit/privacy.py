@@ -313,7 +313,8 @@ def setting_from(options: argparse.Namespace, readings: Readings) -> Setting:
         raise ReadingError("dimension", dimension, f"from 1 to {LARGEST_DIMENSION}")
     if options.records is not None and options.records > LARGEST_SIZE:
         raise ReadingError("records", options.records, f"at most {LARGEST_SIZE:,}, or left out for the limit")
-    shape = Setting(dimension, readings.fairness, options.domain, readings.adjacency)
+    # where the option also names files, none given stands for the default norm
+    shape = Setting(dimension, readings.fairness, options.domain or "unit_ball", readings.adjacency)
     return setting_of(domain_of(shape), readings, options.records)
 
 

@@ -231,7 +231,7 @@ def drift_step(
     relation = "=" if equality else "<="
     return _data_step(
         f"{lemma}.drift",
-        f"supplement, proof of the lemma of {'PDFC' if lemma == 'L2' else 'ADFC'}, second line",
+        f"supplement, proof of the lemma of {'PDFC, second' if lemma == 'L2' else 'ADFC, third'} line",
         f"{norm} of the change of the sums {relation} {norm} of the change of the last tuple's terms",
         lambda left, right: (size(change(left, right, fairness)), size(last_change(left, right, fairness))),
         domain,

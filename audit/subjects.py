@@ -44,7 +44,7 @@ def rebuild(document: dict[str, Any]) -> Subject:
     ----------
     document : dict
         `kind` is `mechanism` (see :func:`audit.releases.release_of`), `catalogue` (`name`, and `parameters` of
-        its class) or `import` (`path`, as in :func:`imported`).
+        its class), `import` (`path`, as in :func:`imported`) or `program` (as in docs/programs.md: it is run).
 
     Raises
     ------
@@ -65,7 +65,11 @@ def rebuild(document: dict[str, Any]) -> Subject:
         return planted
     if kind == "import":
         return imported(document["path"])
-    raise ReadingError("kind", kind, "one of mechanism, catalogue, import")
+    if kind == "program":
+        from audit.programs import ProgramSubject
+
+        return ProgramSubject.from_json(document)
+    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, program")
 
 
 def imported(path: str) -> Subject:

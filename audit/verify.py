@@ -8,6 +8,7 @@ another road than :mod:`audit.bounds`: see :mod:`audit.ball_arithmetic`.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import secrets
 import sys
@@ -20,7 +21,9 @@ from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
-from audit.certificate import Certificate
+from audit.certificate import Certificate, CertificateError
+from audit.programs import ProgramSubject
+from audit.programs.protocol import shown
 from reference.files import json_text
 from reference.options import (
     EXIT_FINE,
@@ -143,6 +146,8 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         occurrences.append(
             sum(int(event.occurs(subject.sample(data, count, rng)).sum()) for count in chunks if count)
         )
+    if isinstance(subject, ProgramSubject):
+        subject.finish()
     counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
     # fixed before these draws, like the event; an anytime run has none for a fixed size
     found = [method for method in METHODS_AT_ZERO if method == certificate.method]
@@ -193,6 +198,9 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m audit.verify", description=__doc__)
     top.add_argument("certificate", metavar="FILE")
     top.add_argument("--fresh", action="store_true", help="rebuild the subject, draw anew, retest the event")
+    top.add_argument(
+        "--run-program", action="store_true", help="with --fresh: run the command that the certificate names"
+    )
     top.add_argument("--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)")
     add_output_options(top)
     return top
@@ -202,6 +210,10 @@ def command(argv: Sequence[str] | None) -> int:
     """Check the certificate that the command line names."""
     options = parser().parse_args(argv)
     certificate = Certificate.read(options.certificate)
+    if options.fresh and certificate.subject.get("kind") == "program" and not options.run_program:
+        # a certificate may come from a stranger
+        words = shown(json.dumps(certificate.subject.get("command")))
+        raise CertificateError("subject", f"fresh draws would run the program {words}; --run-program allows that")
     checks = verify(certificate)
     document: dict[str, Any] = {"certificate": options.certificate, "mechanism": certificate.mechanism}
     if options.fresh:

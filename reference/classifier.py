@@ -7,6 +7,7 @@ Every ``fit`` is a release: it spends the budget again, in each fold and for eac
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -239,6 +240,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what the release will cost, and raise when the ledger has no room for it."""
         if self.release_ledger is None or budget is None:
             return None
+        given: object = self.release_ledger
+        if not isinstance(given, ReleaseLedger):
+            raise ParameterError("release_ledger", given, "a ReleaseLedger, or None")
         promise = CountedRelease(
             spec.name,
             readings.adjacency,
@@ -259,7 +263,56 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
 
-class PDFCClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Declared(_Classifier):
+    """Parameters that declare the input: those of every estimator."""
+
+    bounds: Any = None
+    clip: bool = False
+    domain: str | Domain = "unit_ball"
+    intercept: bool = False
+    keep_group: bool = False
+    classes: Any = (0, 1)
+    groups: Any = (0, 1)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Approximate(_Declared):
+    """Parameters of the approximate objective and its minimum."""
+
+    fairness: str = "none"
+    fairness_weight: RealLike = 1
+    tau: RealLike = 0
+    basis: str = "monomial"
+    repair: str = "shift_and_trim"
+    ball_radius: RealLike = 10
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Private(_Approximate):
+    """Parameters of a release with noise."""
+
+    epsilon: RealLike | None = None
+    adjacency: str = "replace_one"
+    sensitivity: str | RealLike = "published"
+    noise: str = "numpy"
+    random_state: int | np.random.RandomState | np.random.Generator | None = None
+    release_ledger: ReleaseLedger | None = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Split(_Private):
+    """Parameters of a mechanism with a budget of its own for x_s."""
+
+    fairness: str = "absolute"
+    epsilon_ratio: RealLike | None = None
+    epsilon_s: RealLike | None = None
+    epsilon_n: RealLike | None = None
+    x_s: str | int | None = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PDFCClassifier(_Split):
     """Algorithm 1: purely differentially private and fair logistic regression.
 
     Thin over :func:`reference.mechanisms.pdfc`.  Nothing is read from the data to set it up: bounds, classes
@@ -318,61 +371,11 @@ class PDFCClassifier(_Classifier):
         Names of the columns, when X has names.
     """
 
-    _mechanism = "pdfc"
-
-    def __init__(
-        self,
-        *,
-        epsilon: RealLike | None = None,
-        epsilon_ratio: RealLike | None = None,
-        epsilon_s: RealLike | None = None,
-        epsilon_n: RealLike | None = None,
-        x_s: str | int | None = None,
-        fairness: str = "absolute",
-        fairness_weight: RealLike = 1,
-        tau: RealLike = 0,
-        basis: str = "monomial",
-        adjacency: str = "replace_one",
-        sensitivity: str | RealLike = "published",
-        repair: str = "shift_and_trim",
-        ball_radius: RealLike = 10,
-        noise: str = "numpy",
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-        release_ledger: ReleaseLedger | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.epsilon_ratio = epsilon_ratio
-        self.epsilon_s = epsilon_s
-        self.epsilon_n = epsilon_n
-        self.x_s = x_s
-        self.fairness = fairness
-        self.fairness_weight = fairness_weight
-        self.tau = tau
-        self.basis = basis
-        self.adjacency = adjacency
-        self.sensitivity = sensitivity
-        self.repair = repair
-        self.ball_radius = ball_radius
-        self.noise = noise
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
-        self.random_state = random_state
-        self.release_ledger = release_ledger
+    _mechanism: ClassVar[str] = "pdfc"
 
 
-class ADFCClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ADFCClassifier(_Split):
     """Algorithm 3: approximately differentially private and fair logistic regression.
 
     Thin over :func:`reference.mechanisms.adfc`.  Parameters and attributes, `n_features_in_` and
@@ -386,67 +389,15 @@ class ADFCClassifier(_Classifier):
         The parts, given together and without `delta`.
     """
 
-    _mechanism = "adfc"
+    _mechanism: ClassVar[str] = "adfc"
 
-    def __init__(
-        self,
-        *,
-        epsilon: RealLike | None = None,
-        epsilon_ratio: RealLike | None = None,
-        epsilon_s: RealLike | None = None,
-        epsilon_n: RealLike | None = None,
-        delta: RealLike | None = None,
-        delta_s: RealLike | None = None,
-        delta_n: RealLike | None = None,
-        x_s: str | int | None = None,
-        fairness: str = "absolute",
-        fairness_weight: RealLike = 1,
-        tau: RealLike = 0,
-        basis: str = "monomial",
-        adjacency: str = "replace_one",
-        sensitivity: str | RealLike = "published",
-        repair: str = "shift_and_trim",
-        ball_radius: RealLike = 10,
-        noise: str = "numpy",
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-        release_ledger: ReleaseLedger | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.epsilon_ratio = epsilon_ratio
-        self.epsilon_s = epsilon_s
-        self.epsilon_n = epsilon_n
-        self.delta = delta
-        self.delta_s = delta_s
-        self.delta_n = delta_n
-        self.x_s = x_s
-        self.fairness = fairness
-        self.fairness_weight = fairness_weight
-        self.tau = tau
-        self.basis = basis
-        self.adjacency = adjacency
-        self.sensitivity = sensitivity
-        self.repair = repair
-        self.ball_radius = ball_radius
-        self.noise = noise
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
-        self.random_state = random_state
-        self.release_ledger = release_ledger
+    delta: RealLike | None = None
+    delta_s: RealLike | None = None
+    delta_n: RealLike | None = None
 
 
-class FunctionalMechanismClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class FunctionalMechanismClassifier(_Private):
     """The functional mechanism of Zhang et al. 2012: Laplace noise of one scale.
 
     Thin over :func:`reference.mechanisms.functional`.  Parameters and attributes, `n_features_in_` and
@@ -454,53 +405,11 @@ class FunctionalMechanismClassifier(_Classifier):
     `epsilon`, no `x_s`, and no fairness term by default.
     """
 
-    _mechanism = "functional"
-
-    def __init__(
-        self,
-        *,
-        epsilon: RealLike | None = None,
-        fairness: str = "none",
-        fairness_weight: RealLike = 1,
-        tau: RealLike = 0,
-        basis: str = "monomial",
-        adjacency: str = "replace_one",
-        sensitivity: str | RealLike = "published",
-        repair: str = "shift_and_trim",
-        ball_radius: RealLike = 10,
-        noise: str = "numpy",
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-        release_ledger: ReleaseLedger | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.fairness = fairness
-        self.fairness_weight = fairness_weight
-        self.tau = tau
-        self.basis = basis
-        self.adjacency = adjacency
-        self.sensitivity = sensitivity
-        self.repair = repair
-        self.ball_radius = ball_radius
-        self.noise = noise
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
-        self.random_state = random_state
-        self.release_ledger = release_ledger
+    _mechanism: ClassVar[str] = "functional"
 
 
-class RelaxedFunctionalMechanismClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelaxedFunctionalMechanismClassifier(_Private):
     """Algorithm 2: the functional mechanism with Gaussian noise of one scale.
 
     Thin over :func:`reference.mechanisms.relaxed_functional`.  Parameters and attributes, `n_features_in_` and
@@ -508,55 +417,13 @@ class RelaxedFunctionalMechanismClassifier(_Classifier):
     `epsilon`, a single `delta` (1e-3 when none is given), no `x_s`, and no fairness term by default.
     """
 
-    _mechanism = "relaxed_functional"
+    _mechanism: ClassVar[str] = "relaxed_functional"
 
-    def __init__(
-        self,
-        *,
-        epsilon: RealLike | None = None,
-        delta: RealLike | None = None,
-        fairness: str = "none",
-        fairness_weight: RealLike = 1,
-        tau: RealLike = 0,
-        basis: str = "monomial",
-        adjacency: str = "replace_one",
-        sensitivity: str | RealLike = "published",
-        repair: str = "shift_and_trim",
-        ball_radius: RealLike = 10,
-        noise: str = "numpy",
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-        release_ledger: ReleaseLedger | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.fairness = fairness
-        self.fairness_weight = fairness_weight
-        self.tau = tau
-        self.basis = basis
-        self.adjacency = adjacency
-        self.sensitivity = sensitivity
-        self.repair = repair
-        self.ball_radius = ball_radius
-        self.noise = noise
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
-        self.random_state = random_state
-        self.release_ledger = release_ledger
+    delta: RealLike | None = None
 
 
-class PFLRClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PFLRClassifier(_Private):
     """PFLR*: the functional mechanism with the fairness term of the data as the mean of its noise.
 
     Thin over :func:`reference.mechanisms.pflr`, which says what is uncertain: its epsilon is only claimed.
@@ -564,94 +431,24 @@ class PFLRClassifier(_Classifier):
     :class:`FunctionalMechanismClassifier`; `fairness` decides the mean.
     """
 
-    _mechanism = "pflr"
+    _mechanism: ClassVar[str] = "pflr"
 
-    def __init__(
-        self,
-        *,
-        epsilon: RealLike | None = None,
-        fairness: str = "absolute",
-        fairness_weight: RealLike = 1,
-        tau: RealLike = 0,
-        basis: str = "monomial",
-        adjacency: str = "replace_one",
-        sensitivity: str | RealLike = "published",
-        repair: str = "shift_and_trim",
-        ball_radius: RealLike = 10,
-        noise: str = "numpy",
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-        release_ledger: ReleaseLedger | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.fairness = fairness
-        self.fairness_weight = fairness_weight
-        self.tau = tau
-        self.basis = basis
-        self.adjacency = adjacency
-        self.sensitivity = sensitivity
-        self.repair = repair
-        self.ball_radius = ball_radius
-        self.noise = noise
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
-        self.random_state = random_state
-        self.release_ledger = release_ledger
+    fairness: str = "absolute"
 
 
-class NoPrivacyClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NoPrivacyClassifier(_Approximate):
     """The paper's No-Privacy: the approximate objective without noise.  Not private.
 
     Thin over :func:`reference.mechanisms.no_privacy`.  Parameters and attributes, `n_features_in_` and
     `feature_names_in_` among them, are those of :class:`PDFCClassifier`, without those that concern noise.
     """
 
-    _mechanism = "no_privacy"
-
-    def __init__(
-        self,
-        *,
-        fairness: str = "none",
-        fairness_weight: RealLike = 1,
-        tau: RealLike = 0,
-        basis: str = "monomial",
-        repair: str = "shift_and_trim",
-        ball_radius: RealLike = 10,
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-    ) -> None:
-        self.fairness = fairness
-        self.fairness_weight = fairness_weight
-        self.tau = tau
-        self.basis = basis
-        self.repair = repair
-        self.ball_radius = ball_radius
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
+    _mechanism: ClassVar[str] = "no_privacy"
 
 
-class LRClassifier(_Classifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LRClassifier(_Declared):
     """The paper's LR: logistic regression without penalty and without a Taylor approximation.  Not private.
 
     Thin over :func:`reference.mechanisms.lr`.  Parameters and attributes, `n_features_in_` and
@@ -659,26 +456,7 @@ class LRClassifier(_Classifier):
     concern noise or the approximate objective.
     """
 
-    _mechanism = "lr"
-
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        clip: bool = False,
-        domain: str | Domain = "unit_ball",
-        intercept: bool = False,
-        keep_group: bool = False,
-        classes: Any = (0, 1),
-        groups: Any = (0, 1),
-    ) -> None:
-        self.bounds = bounds
-        self.clip = clip
-        self.domain = domain
-        self.intercept = intercept
-        self.keep_group = keep_group
-        self.classes = classes
-        self.groups = groups
+    _mechanism: ClassVar[str] = "lr"
 
 
 def _has_columns(X: Any) -> bool:
@@ -687,7 +465,7 @@ def _has_columns(X: Any) -> bool:
 
 
 def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
-    return exact.epsilon, exact.at_delta, exact.squared_shift
+    return exact.epsilon, exact.at_delta, exact.squared_shift, exact.rho
 
 
 def _random_source(random_state: Any) -> RandomSource:

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -333,15 +333,22 @@ def _check_all_parts(options: argparse.Namespace) -> None:
             parse_delta(name, getattr(options, name))
 
 
-def require_writable(**paths: str | None) -> None:
+def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -> None:
     """Raise unless every given file can be written, before anything is computed for it.
+
+    Parameters
+    ----------
+    inputs : mapping
+        What the command reads, by the name of the option: no file among them is written over.
+    **paths : str or None
+        What it writes.
 
     Raises
     ------
     reference.errors.ReadingError
         Also when two options name one file.
     """
-    seen: dict[Path, str] = {}
+    seen = {Path(path).resolve(): name for name, path in inputs.items() if path and Path(path).is_file()}
     for name, path in paths.items():
         if path is None:
             continue

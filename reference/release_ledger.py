@@ -233,11 +233,10 @@ class ReleaseLedger:
             self._require_room(releases, release)
             entry = {
                 "release": len(releases) + 1,
-                "previous": _digest(last),
                 **release.to_json(),
                 "time": datetime.now(UTC).isoformat(timespec="seconds"),
             }
-            _append(handle, _line(entry), self.path)
+            _append(handle, _line(entry, last), self.path)
             return len(releases) + 1
 
     def report(self) -> str:
@@ -363,7 +362,7 @@ def _create(path: Path, terms: Terms) -> None:
     try:
         scratch, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            os.write(scratch, _line(header))
+            os.write(scratch, _line(header, b""))
             os.fsync(scratch)
             os.link(name, path)
         except FileExistsError:
@@ -403,16 +402,17 @@ def _append(handle: int, line: bytes, path: Path) -> None:
         raise MissingLedgerError("cannot be written: no space left", str(path))
 
 
-def _line(document: dict[str, Any]) -> bytes:
-    return json.dumps(document, allow_nan=False).encode() + b"\n"
+def _line(document: dict[str, Any], before: bytes) -> bytes:
+    """Return a line: the document, and the digest of it and of the line before."""
+    return json.dumps({**document, "digest": _digest(document, before)}, allow_nan=False).encode() + b"\n"
 
 
-def _digest(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()
+def _digest(document: dict[str, Any], before: bytes) -> str:
+    return hashlib.sha256(before + b"\n" + json.dumps(document).encode()).hexdigest()
 
 
 def _parse(text: bytes, path: Path) -> list[dict[str, Any]]:
-    """Return header and entries; every line carries the digest of the line before it.
+    """Return header and entries; every line carries the digest of itself and of the line before it.
 
     Raises
     ------
@@ -426,19 +426,20 @@ def _parse(text: bytes, path: Path) -> list[dict[str, Any]]:
             text.count(b"\n") + 1,
         )
     documents: list[dict[str, Any]] = []
-    lines = text[:-1].split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    before = b""
+    for number, line in enumerate(text[:-1].split(b"\n"), start=1):
         try:
             document = json.loads(line)
-            if number == 1:
-                sound = document["schema"] == SCHEMA
-            else:
-                sound = (document["release"], document["previous"]) == (number - 1, _digest(lines[number - 2]))
-        except (ValueError, KeyError, TypeError) as problem:
+            digest = document.pop("digest")
+            kind_is_right = document["schema"] == SCHEMA if number == 1 else document["release"] == number - 1
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise CorruptLedgerError(f"no line of a ledger: {problem}", str(path), number) from problem
-        if not sound:
-            raise CorruptLedgerError("the line does not follow from the one before it", str(path), number)
+        if not kind_is_right or digest != _digest(document, before):
+            raise CorruptLedgerError(
+                "the line was changed, or does not follow from the one before it", str(path), number
+            )
         documents.append(document)
+        before = line
     return documents
 
 

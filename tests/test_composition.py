@@ -61,6 +61,29 @@ def test_gdp_is_the_exact_profile_of_two_gaussian_outputs(shifts):
     assert delta_of_two(shifts, wrong) < 0.5e-3
 
 
+def test_gdp_and_zcdp_take_the_upper_end_of_a_shift():
+    exact = ExactPrivacy(
+        Enclosure(Fraction(1), Fraction(1)),
+        Fraction("1e-5"),
+        None,
+        None,
+        None,
+        Enclosure(Fraction(1), Fraction(4)),
+    )
+    enclosed = CountedRelease("adfc", "replace_one", Privacy(None, exact))
+    for method in ("gdp", "zcdp"):
+        longest = compose([gaussian_release(2.0)], method, delta="1e-3").epsilon
+        assert compose([enclosed], method, delta="1e-3").epsilon == longest
+        assert compose([gaussian_release(1.0)], method, delta="1e-3").epsilon < longest
+
+
+@pytest.mark.parametrize("shift", [0.01, 1.0, 30.0])
+def test_gdp_rounds_its_epsilon_up(shift):
+    total = compose([gaussian_release(shift)], "gdp", delta="1e-3")
+    assert total.epsilon > epsilon_of_shift(Fraction(shift) ** 2, Fraction("1e-3"))
+    assert delta_of_shift(Fraction(shift) ** 2, total.epsilon) < Fraction("1e-3")
+
+
 def test_gdp_of_one_release_is_its_exact_privacy():
     for release in GAUSSIAN:
         exact = release.privacy.exact
@@ -253,3 +276,32 @@ def test_shifts_that_depend_on_the_past_stay_within_the_ceiling():
     assert stats.kstest(full, stats.norm(0.5, 1).cdf).pvalue > 1e-6
     overdrawn = losses_of_adaptive_shifts(lambda first: np.where(first > 0, 1.4, 0.3), draws)
     assert lower_bound(overdrawn) > claimed
+
+
+@pytest.mark.parametrize("s", [0.8, 3.0, 20.0])
+def test_discrete_gaussian_noise_has_the_rho_of_the_continuous_one(s):
+    """Summed over the lattice at many orders; 0.99 of rho is refuted where the lattice is fine."""
+    j = np.arange(-60 * math.ceil(s), 60 * math.ceil(s) + 1)
+    centre = np.exp(-(j**2) / (2 * s**2)).sum()
+    for v in (1, 2, 7):
+        rho = v**2 / (2 * s**2)
+        for alpha in (1.01, 1.5, 2.0, 3.7, 8.0):
+            logs = -alpha * (j - v) ** 2 / (2 * s**2) - (1 - alpha) * j**2 / (2 * s**2)
+            moment = math.log(np.exp(logs - logs.max()).sum() / centre) + logs.max()
+            assert moment <= (alpha - 1) * alpha * rho + 1e-9
+            if s >= 3:
+                assert moment > 0.99 * (alpha - 1) * alpha * rho
+
+
+def test_hardened_releases_compose_by_zcdp():
+    budget, readings = SplitBudget.equal(2, "1e-4"), FAIR.with_(noise="hardened")
+    hardened = adfc(Moments.of(RECORDS, exact=True), budget, readings, x_s=0)
+    plain = adfc(MOMENTS, budget, FAIR, x_s=0, rng=0)
+    assert Release.from_json(hardened.to_json()) == hardened
+    exact = hardened.privacy.exact
+    assert plain.privacy.exact.squared_shift.upper / 2 < exact.rho
+    assert float(exact.rho) == pytest.approx(float(plain.privacy.exact.squared_shift.upper) / 2, rel=1e-6)
+    both = compose([hardened, hardened], "zcdp", delta="1e-4")
+    assert both.rho == 2 * exact.rho
+    with pytest.raises(ReadingError, match="gdp"):
+        compose([hardened], "gdp", delta="1e-4")

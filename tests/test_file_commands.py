@@ -492,6 +492,29 @@ def test_output_that_cannot_be_written_is_refused_before_anything_runs(
     assert listing(tmp_path) == set()
 
 
+OVER_INPUTS = [
+    (*FIT, "people.csv", "--release", "people.csv"),
+    (*FIT, "people.parquet", "--predictions", "./people.parquet"),
+    (*FIT, "people.csv", "--out", "domain.json"),
+    ("fit", "--data", "people.csv", "--domain-file", "domain.json", "--out", "domain.json"),
+    ("predict", "--data", "people.csv", "--release", "release.json", "--out", "release.json"),
+    ("predict", "--data", "people.csv", "--release", "release.json", "--out", "people.csv"),
+    ("domain", "--check", "domain.json", "--out", "domain.json"),
+    ("domain", "--describe", "--data", "people.csv", "--out", "people.csv"),
+]
+
+
+@pytest.mark.parametrize("arguments", OVER_INPUTS, ids=" ".join)
+def test_a_file_that_is_read_is_never_written_over(run: Run, files: Path, arguments: tuple[str, ...]) -> None:
+    assert run(*FIT, "people.csv", "--release", "release.json")[0] == EXIT_FINE
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    code, out, err = run(*arguments)
+    assert (code, out, "another file than that of" in err) == (EXIT_USAGE, "", True)
+    assert {path: path.read_bytes() for path in files.iterdir()} == before
+    # beside its input the same output is welcome
+    assert run(*arguments[:-1], "elsewhere.csv")[0] == EXIT_FINE
+
+
 # --- Epsilon grid and plot -----------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -140,12 +141,51 @@ def test_same_records_add_up_and_held_out_ones_do_not():
         composed(fit, PrivacyStatement(Fraction(1), Fraction(0), "add_or_remove_one", ("T1",)), same_records=False)
 
 
-def test_a_split_by_value_lets_one_record_touch_both_parts():
-    """Why the split must not look at the records: replacing one changes the training set and the test set."""
-    left = np.array([0.1, 0.9, 0.2])
-    right = np.array([0.1, 0.9, 0.8])
-    train_sizes = [int((side < 0.5).sum()) for side in (left, right)]
-    assert train_sizes == [2, 1], "not even neighbours under replace_one"
+def held_out_parts(records, adjacency: str) -> list:
+    spec, found = MECHANISMS["functional"], []
+    evaluate_splits(
+        spec,
+        records,
+        Budget(1),
+        spec.readings.with_(adjacency=adjacency),
+        splits=3,
+        rng=7,
+        on_release=lambda _release, held_out: found.append(held_out),
+    )
+    return found
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_a_split_does_not_look_at_the_records(adjacency):
+    """Control: a split by value lets one record leave its part."""
+    x, first = RECORDS.x.copy(), int(RECORDS.x[:, 0].argmax())
+    x[first] = 0
+    neighbour = replace(RECORDS, x=x)
+    parts = held_out_parts(RECORDS, adjacency)
+    np.testing.assert_array_equal(parts, held_out_parts(neighbour, adjacency))
+    assert (parts[0] != parts[1]).any()
+    assert ((RECORDS.x[:, 0] > 0.5) != (neighbour.x[:, 0] > 0.5)).sum() == 1
+
+
+@pytest.mark.parametrize("favoured", [0, 1])
+def test_interval_of_the_risk_difference_holds_whichever_group_is_favoured(favoured):
+    records = replace(RECORDS, z=RECORDS.z if favoured else 1 - RECORDS.z)
+    exact = evaluate(W, records).risk_difference
+    assert exact > 0.001
+    found = private_metrics(W, records, 10_000, noise="hardened").risk_difference
+    assert found.lower <= exact <= found.upper
+
+
+def test_all_margins_hold_together_at_the_significance():
+    """The margin, read off the interval, keeps all five Laplace variates but for the significance."""
+    records = random_records(20_000, 3, 8)
+    for significance in ("0.01", "0.2"):
+        found = private_metrics(W, records, "1/10", significance=significance, rng=2)
+        margin = len(records) * (found.accuracy.upper - found.accuracy.lower) / 2
+        each = 1 - 2 * stats.laplace.sf(margin / found.scale)
+        assert each**5 >= 1 - float(significance)
+        # not for the price of another count
+        assert each**6 <= 1 - 0.9 * float(significance)
 
 
 @pytest.mark.parametrize(("test_share", "epsilon"), [(0.0, Fraction(3, 2)), (0.2, Fraction(1))])

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -183,10 +184,15 @@ def torn(text: bytes) -> bytes:
     return text[:-7]
 
 
-def changed(text: bytes) -> bytes:
-    lines = text.split(b"\n")
-    lines[1] = lines[1].replace(b'"1/3"', b'"1/9"')
-    return b"\n".join(lines)
+def changed(number: int) -> Callable[[bytes], bytes]:
+    """Return what makes release `number` cheaper."""
+
+    def change(text: bytes) -> bytes:
+        lines = text.split(b"\n")
+        lines[number] = lines[number].replace(b'"1/30"', b'"1/90"')
+        return b"\n".join(lines)
+
+    return change
 
 
 def without_a_line(text: bytes) -> bytes:
@@ -196,7 +202,8 @@ def without_a_line(text: bytes) -> bytes:
 
 DAMAGES = {
     "torn": torn,
-    "changed": changed,
+    "first release changed": changed(1),
+    "last release changed": changed(3),
     "missing line": without_a_line,
     "empty": lambda _text: b"",
     "no JSON": lambda text: text + b"}\n",
@@ -212,7 +219,7 @@ DAMAGES = {
 def test_a_damaged_file_is_refused_and_left_alone(tmp_path, damage):
     ledger = opened(tmp_path)
     for _ in range(3):
-        ledger.reserve(pure("1/3" if damage == "changed" else "1/30"))
+        ledger.reserve(pure("1/30"))
     damaged = DAMAGES[damage](ledger.path.read_bytes())
     assert damaged != ledger.path.read_bytes()
     ledger.path.write_bytes(damaged)
@@ -223,8 +230,8 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path, damage):
 
 
 def test_a_header_without_terms_is_refused(tmp_path):
-    path = opened(tmp_path).path
-    path.write_bytes(path.read_bytes().replace(b'"method"', b'"way"'))
+    path = tmp_path / "ledger.jsonl"
+    path.write_bytes(release_ledger._line({"schema": release_ledger.SCHEMA, "data": "survey"}, b""))
     with pytest.raises(CorruptLedgerError, match="header"):
         ReleaseLedger.open(path)
 
@@ -239,8 +246,8 @@ def test_an_undamaged_file_is_read(tmp_path):
 def test_a_line_that_is_no_release_is_refused(tmp_path):
     ledger = opened(tmp_path)
     header = ledger.path.read_bytes()
-    entry = {"release": 1, "previous": release_ledger._digest(header[:-1]), "mechanism": "pdfc"}
-    ledger.path.write_bytes(header + json.dumps(entry).encode() + b"\n")
+    line = release_ledger._line({"release": 1, "mechanism": "pdfc"}, header[:-1])
+    ledger.path.write_bytes(header + line)
     with pytest.raises(CorruptLedgerError, match="no release"):
         ledger.check(pure("1e-9"))
 

@@ -142,6 +142,10 @@ def shares(name: str, sizes: tuple[int, ...], dimensions: tuple[int, ...], draws
     return rows
 
 
+OFTEN = 1e-3
+"""A share of draws without a minimum that nobody can overlook."""
+
+
 def same_records(count: int, x: float) -> Records:
     """Return records at one point of the unit interval, half of them of each group."""
     domain = Domain.of_columns(["x1"])
@@ -158,9 +162,9 @@ def one_dimensional_probability(count: int, epsilon: Fraction) -> Any:
 
 
 def has_no_minimum_often(records: Records, epsilon: str) -> bool:
-    """Tell whether more than one draw in a thousand certainly has no minimum."""
+    """Tell whether more than a share OFTEN of the draws certainly has no minimum."""
     share = share_without_minimum(records, "pdfc", epsilon, draws=2000, seed=seed(), significance=SIGNIFICANCE)
-    return share.bounds[0] > 1e-3
+    return share.bounds[0] > OFTEN
 
 
 ARGMIN_SYMBOLS = (
@@ -168,6 +172,9 @@ ARGMIN_SYMBOLS = (
     "reference.mechanisms.pdfc_noise",
     "reference.mechanisms.adfc_noise",
     "audit.released_weights.released_weights",
+    "audit.claims.algorithms.shares",
+    "audit.claims.algorithms.share_without_minimum",
+    "audit.claims.algorithms.leading",
 )
 
 
@@ -202,10 +209,9 @@ def minimum_exists() -> Finding:
         "d = 1, n records at x = 1, PDFC: exp(-n epsilon/26)/2": exact,
         "embedded data (affairs), unit ball, bounds at significance 1e-6 in all": rows,
     }
-    possible = all(
-        lower_end(one_dimensional_probability(n, e)) > 0 for n, e in ((1, ONE), (10_000, Fraction(1, 10)))
-    )
-    return Finding("refuted" if possible else "undecided", "none", evidence)
+    # the closed form is positive by itself; what decides is that the algorithm's own draws have no minimum
+    observed = any(row["probability"]["lo"] > OFTEN for row in rows)
+    return Finding("refuted" if observed else "undecided", "none", evidence)
 
 
 def embedded() -> Records:
@@ -364,7 +370,8 @@ def repairs_are_free() -> Finding:
         "the noise of a mechanism takes more than public constants": any(map(takes_more_than_public, noises)),
         "a function of the output needs a larger delta (finite grid)": processing_loses_more(),
     }
-    return Finding("proved" if not any(facts.values()) else "refuted", "none", facts)
+    # each fact is needed for the argument; where one is missing the claim may still be true
+    return Finding("proved" if not any(facts.values()) else "undecided", "none", facts)
 
 
 def _module_of(function: Callable[..., Any]) -> Any:
@@ -646,7 +653,8 @@ def choice_from_data_fails(pair: tuple[Data, Data]) -> bool:
     "A.xs.data",
     "the privacy statement holds when x_s is chosen from the data, such as the attribute most correlated with z",
     "Section 'Purely DP and Fair Classification': 'these most correlated attributes'",
-    readings=("s = arg max |sum (z - zbar) x_s|, published or not",),
+    readings=("s = arg max |sum (z - zbar) x_s|, published or not; not published: the noisy coefficients",),
+    paper_step="'it is important to weaken the correlation between these most correlated attributes and ... z'",
     symbols=("reference.mechanisms.pdfc_noise", "reference.mechanisms._random_x_s"),
     verdict="refuted",
     null=Control("neighbours with the same most correlated coordinate", lambda: choice_from_data_fails(UNTIED)),
@@ -672,7 +680,9 @@ def x_s_from_the_data() -> Finding:
         "x_s published: smallest delta at any epsilon": "1",
         "x_s not published, PDFC, epsilon_s = 1/10, epsilon_n = 1": event,
     }
-    return Finding("refuted" if choice_from_data_fails(CORRELATED) else "undecided", "none", evidence)
+    hidden = all(Fraction(row["delta at the claimed epsilon"]["lo"]) > 0 for row in event["events c_1-hat > t"])
+    refuted = choice_from_data_fails(CORRELATED) and hidden
+    return Finding("refuted" if refuted else "undecided", "none", evidence)
 
 
 def hidden_choice_delta(budget: SplitBudget, claimed: Fraction) -> Evidence:
@@ -723,9 +733,13 @@ def scaling_loses_more(public: Fraction | None) -> bool:
 
 @claim(
     "A.norm",
-    "the features may be scaled to |x| <= 1 without loss of generality",
+    "the features may be scaled to |x| <= 1 by the data's own maximum, without loss of generality",
     "Section 'Problem Statement': 'Without loss of generality, we assume |x_i| <= 1'",
-    readings=("scaled by the data's own maximum", "d = 1, functional mechanism, Delta_1 = 5/4; replace_one"),
+    readings=(
+        "scaled by the data's own maximum",
+        "d = 1, functional mechanism, Delta_1 = 5/4; replace_one",
+        "the noisy coefficients",
+    ),
     symbols=("reference.domain.Domain.encode", "reference.mechanisms.functional_noise"),
     verdict="refuted",
     null=Control("values divided by the public bound 2", lambda: scaling_loses_more(Fraction(2))),

@@ -220,4 +220,4 @@ def definition_1() -> Finding:
         ],
     }
     agree = randomised.pointwise == randomised.events == 0
-    return Finding("ambiguous" if agree else "undecided", "none", evidence)
+    return Finding("ambiguous" if agree and vacuous else "undecided", "none", evidence)

@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -159,14 +159,26 @@ def row_of(claim: Claim, finding: Finding | None, stored: dict[str, Any] | None,
     """Return the row of a claim: of this run, or as committed where the check cannot run here."""
     current = code_digest(claim)
     if claim.is_open:
-        return Row(claim, OPEN, None, current)
+        row = Row(claim, OPEN, None, current)
+        return replace(row, problems=tuple(_altered(row, stored)))
     status = RUN
     if finding is None:
         status = NOT_RUN
         finding = None if stored is None else _stored_finding(stored)
     compared = not (claim.drawn and seed != SEED)
-    problems = tuple(_problems(claim, status, finding, current, stored, compared=compared))
-    return Row(claim, status, finding, current, problems)
+    problems = (*_problems(claim, status, finding, current, stored, compared=compared),)
+    row = Row(claim, status, finding, current)
+    return replace(row, problems=(*problems, *_altered(row, stored)))
+
+
+def _altered(row: Row, stored: dict[str, Any] | None) -> Iterator[str]:
+    """Yield the fields in which a committed row is not the program's; evidence and digest are compared apart."""
+    if stored is None:
+        return
+    written = _stored(row)
+    for name in dict.fromkeys([*written, *stored]):
+        if name not in ("evidence", "digest") and written.get(name) != stored.get(name):
+            yield f"{row.claim.id}: the committed {name} is not the program's; renew the ledger: {RENEW}"
 
 
 def _stored_finding(stored: dict[str, Any]) -> Finding:

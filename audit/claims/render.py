@@ -66,6 +66,7 @@ def _explanation(row: Row) -> Iterator[str]:
         yield from _wrapped("  reading:   ", reading)
     if finding is None:
         yield f"  status:    open, for {claim.open_for}"
+        yield from _reported(row)
         return
     note = "" if row.status != NOT_RUN else f" ({STATUS_NOTE[NOT_RUN]})"
     yield f"  verdict:   {finding.verdict}{note}"
@@ -88,8 +89,11 @@ def _explanation(row: Row) -> Iterator[str]:
     for command in (*claim.rerun, f"python -m audit.claims --claim {claim.id}"):
         yield f"  again:     {command}"
     yield f"  digest:    {row.digest}"
-    for problem in row.problems:
-        yield f"  problem:   {problem}"
+    yield from _reported(row)
+
+
+def _reported(row: Row) -> Iterator[str]:
+    return (f"  problem:   {problem}" for problem in row.problems)
 
 
 def _wrapped(label: str, text: str) -> list[str]:

@@ -39,6 +39,7 @@ def _drift(lemma: str) -> Finding:
     broken=Control("the fairness term", lambda: drift_matters("L2", "absolute")),
     why="the changed tuple moves zbar, and with it the terms of all other tuples",
     repaired="the change of the sums over all tuples, each side with its own zbar",
+    advice="keep the bound of Lemma 2 at alpha_1 = 1 (L2)",
 )
 def l2_step() -> Finding:
     """Search the smallest data sets, in both domains."""
@@ -56,6 +57,7 @@ def l2_step() -> Finding:
     broken=Control("the fairness term", lambda: drift_matters("L4", "absolute")),
     why="as in L2.step",
     repaired="as in L2.step",
+    advice="keep the bound of Lemma 4 at alpha_1 = 1 (L4)",
 )
 def l4_step() -> Finding:
     """Search the smallest data sets, in both domains."""
@@ -78,6 +80,7 @@ def two_max_exceeds(basis: str) -> bool:
     broken=Control("on the box in the monomial basis", lambda: two_max_exceeds("monomial")),
     why="w_e w_l, e < l, has the coefficient x_e x_l/4, whose square is twice that of two entries x_e x_l/8",
     repaired="sqrt(d^2/8 + 15d/16) on the box in the monomial basis; Lemma 3 itself holds (L3)",
+    advice="keep the bound of Lemma 3 (L3)",
 )
 def l3_step() -> Finding:
     """Decide 2 max against the bounds of all four lemmas, for every d."""
@@ -115,6 +118,7 @@ def t3_share_exceeds(domain: str) -> bool:
         "is exactly Delta_1/d, and the sum over Phi_n less than its share"
     ),
     repaired="<= on the unit ball; on the box T3 holds for another reason (T3)",
+    advice="do not reuse the step with another Delta_1: T3.fix",
 )
 def t3_step() -> Finding:
     """Decide both sums for every d, and find the smallest N."""
@@ -142,6 +146,7 @@ def t3_step() -> Finding:
         "Delta_2 > 1"
     ),
     repaired="|V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2)",
+    advice="the theorem may be used (T4); do not reuse the step",
 )
 def t4_step() -> Finding:
     """Search whole numbers, and check the closed form of the gap."""
@@ -174,6 +179,7 @@ def share_exceeded(bound_squared: Fraction | None) -> bool:
     broken=Control("|D_s|_2 <= Delta_2'/d", lambda: share_exceeded(None)),
     why="one tuple may move coefficients of Phi_s only, or of Phi_n only; the change does not shrink with d",
     repaired="on the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix)",
+    advice="do not state the formula for epsilon_s above epsilon_n: T5, T5.fix",
 )
 def t5_step() -> Finding:
     """Search the smallest data sets for both parts, in both domains."""

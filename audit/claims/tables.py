@@ -40,6 +40,7 @@ def is_impossible(made: Entry) -> bool:
     broken=Control(
         "US, epsilon 0.01, PDFC: 0.003 +- 0.034", lambda: is_impossible(entry(2, "us", "0.01", "pdfc"))
     ),
+    paper_step="'conduct 10 independent runs' and 'RD = |...|'",
     why=(
         "ten nonnegative numbers with mean m have a standard deviation of at most 3 m (n) or sqrt(10) "
         "m (n - 1), reached "

@@ -77,6 +77,20 @@ def test_committed_ledger_has_exactly_the_registered_rows():
     assert list(committed()) == list(claims())
 
 
+def test_no_fewer_checks_are_run_than_the_committed_ledger_registers():
+    registered = {name: row["check"] for name, row in committed().items() if row["status"] == RUN}
+    assert {name: claims()[name].check_name for name in DECIDED} == registered
+    assert {name for name, row in committed().items() if row["status"] == ledger.OPEN} == {
+        row.id for row in claims().values() if row.is_open
+    }
+
+
+def test_every_refuted_or_wrongly_proved_row_says_what_holds_and_what_a_user_does():
+    failing = [row for row in registry.decided() if row.verdict == "refuted" or row.proof == "wrong"]
+    assert len(failing) > 30
+    assert [row.id for row in failing if not (row.why and row.repaired and row.advice)] == []
+
+
 def test_rows_name_code_that_exists_and_verdicts_of_the_contract():
     for row in claims().values():
         for symbol in row.symbols:
@@ -239,6 +253,20 @@ def test_row_that_differs_says_so(stored, finding, words):
     assert words in " ".join(row_of(toy(), finding, stored).problems)
 
 
+@pytest.mark.parametrize("name", ["verdict", "proof", "statement", "why", "repaired", "check", "rerun"])
+def test_committed_row_that_was_altered_by_hand_is_a_problem(stored, name):
+    stored[name] = "by hand"
+    assert f"the committed {name}" in " ".join(row_of(toy(), always(), stored).problems)
+
+
+def test_committed_open_row_that_was_altered_by_hand_is_a_problem():
+    row = row_of(claims()["A.float"], None, None)
+    stored = ledger.document([row])["rows"][0]
+    assert row_of(claims()["A.float"], None, stored).problems == ()
+    altered = row_of(claims()["A.float"], None, {**stored, "open_for": "nobody"})
+    assert "the committed open_for" in explain(altered)
+
+
 def test_row_is_stale_when_the_code_it_speaks_of_changes(stored):
     stored["digest"] = "0" * 64
     (problem,) = row_of(toy(), always(), stored).problems
@@ -249,6 +277,7 @@ def test_row_is_stale_when_the_code_it_speaks_of_changes(stored):
 def test_row_without_its_needs_keeps_the_committed_evidence(stored, monkeypatch):
     monkeypatch.delenv("CHECK_ALL", raising=False)
     monkeypatch.setitem(ledger.AVAILABLE, "coq", lambda: False)
+    stored["needs"] = ["coq"]
     row = row_of(toy(needs=("coq",)), None, stored)
     assert row.status == NOT_RUN
     assert row.finding.evidence == {"value": 1.0}

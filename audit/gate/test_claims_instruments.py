@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit.claims import algorithms, definitions, objective, sensitivities, theorems
+from audit.claims import algorithms, definitions, objective, sensitivities, steps, theorems
 from audit.claims.algorithms import (
     AT_ZERO,
     CLOSE,
     CORRELATED,
+    UNTIED,
     WITH_ONE_MORE,
     Share,
     acceptance,
@@ -28,6 +29,7 @@ from audit.claims.algorithms import (
     share_without_minimum,
     takes_more_than_public,
 )
+from audit.claims.ledger import find
 from audit.claims.tuples import (
     Data,
     inverse,
@@ -314,3 +316,37 @@ def test_laplace_loss_is_exceeded_below_the_right_weight_only(weight, exceeds):
 def test_post_processing_needs_no_larger_delta_over_a_finer_grid(monkeypatch):
     monkeypatch.setattr(algorithms, "GRID", 6)
     assert not algorithms.processing_loses_more()
+
+
+# --- A verdict falls when the fact that decides it is taken away ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "replacement"),
+    [
+        ("D1", "audit.claims.definitions.single_outputs_tell_nothing", lambda *_: False),
+        ("T1", "audit.claims.theorems.laplace_scale", lambda *_: 0.0),
+        ("T3", "audit.claims.theorems.t3_needs_are_the_exact_ones", lambda: False),
+        ("A.fix", "audit.claims.algorithms.draws_again", lambda _: True),
+        ("A.argmin", "audit.claims.algorithms.OFTEN", 1.0),
+        ("A.xs.data", "audit.claims.algorithms.CORRELATED", UNTIED),
+        ("L.2max", "audit.claims.sensitivities.differs", lambda *_: False),
+    ],
+)
+def test_row_is_undecided_without_its_deciding_fact(monkeypatch, name, place, replacement):
+    monkeypatch.setattr(place, replacement)
+    assert find(name).verdict == "undecided"
+
+
+def test_choice_from_the_data_needs_an_event_on_the_coefficients_too(monkeypatch):
+    none = {"events c_1-hat > t": [{"delta at the claimed epsilon": {"lo": "-1/10", "hi": "0"}}]}
+    monkeypatch.setattr("audit.claims.algorithms.hidden_choice_delta", lambda *_: none)
+    assert find("A.xs.data").verdict == "undecided"
+
+
+def test_proof_of_theorem_3_fails_on_the_unit_ball_by_the_drift_alone():
+    """Two records of the stated domain; there the maxima themselves are within their shares."""
+    finding = find("T3")
+    assert finding.proof == "wrong"
+    assert finding.evidence["the dropped drift, on the unit ball"]["domain"] == "unit_ball"
+    assert not steps.t3_share_exceeds("unit_ball")

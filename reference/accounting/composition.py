@@ -167,9 +167,7 @@ def _gdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composit
     total = Fraction(0)
     for shift in shifts:
         if shift is None:
-            raise ReadingError(
-                "method", "gdp", "basic, or zcdp for Laplace noise, where a release has no known shift"
-            )
+            raise ReadingError("method", "gdp", "basic, or zcdp, where a release is not the continuous Gaussian's")
         total += shift.upper
     epsilon = decimal_above(epsilon_of_shift(total, delta) * (1 + RELATIVE_ERROR), 20)
     return Composition(len(known), "gdp", "exact", epsilon, delta, adjacency, squared_shift=total)
@@ -186,6 +184,8 @@ def _zcdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composi
 
 def _rho(one: ExactPrivacy) -> Fraction:
     """Return rho of one release, rounded up to 20 digits."""
+    if one.rho is not None:
+        return one.rho
     if one.squared_shift is not None:
         # Gaussian: D_alpha = alpha mu^2 / 2
         return one.squared_shift.upper / 2

@@ -166,7 +166,9 @@ class ExactPrivacy:
         enclosure straddles it); None without a claim.
     squared_shift : Enclosure or None
         Gaussian: the square of the longest Mahalanobis shift, which determines the whole profile; None for
-        Laplace noise.
+        Laplace noise and on a grid.
+    rho : Fraction or None
+        Gaussian noise on a grid: it is rho-zCDP.  None elsewhere, where the shift or epsilon gives rho.
     """
 
     epsilon: Enclosure
@@ -175,6 +177,7 @@ class ExactPrivacy:
     at_epsilon: Fraction | None
     verdict: str | None
     squared_shift: Enclosure | None = None
+    rho: Fraction | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON document; exact numbers are strings."""
@@ -185,6 +188,7 @@ class ExactPrivacy:
             "at_epsilon": None if self.at_epsilon is None else decimal_text(self.at_epsilon),
             "verdict": self.verdict,
             "squared_shift": None if self.squared_shift is None else self.squared_shift.to_json(),
+            "rho": None if self.rho is None else decimal_text(self.rho),
         }
 
     @classmethod
@@ -198,6 +202,7 @@ class ExactPrivacy:
             None if at_epsilon is None else exact("at_epsilon", at_epsilon),
             document["verdict"],
             None if shift is None else Enclosure.from_json(shift),
+            None if document["rho"] is None else exact("rho", document["rho"]),
         )
 
 
@@ -305,12 +310,13 @@ def _exact_privacy_on_grid(
     )
     noise = (squared_shift, inverse_scales, in_s + others, steps)
     worst_epsilon = _outwards(*epsilon_ends(*noise, delta))
+    # the discrete Gaussian: D_alpha <= alpha mu^2 / 2, as the continuous one
+    rho = decimal_above(squared_shift.upper / 2, 20)
     if epsilon is None:
-        return ExactPrivacy(worst_epsilon, delta, None, None, None)
+        return ExactPrivacy(worst_epsilon, delta, None, None, None, rho=rho)
     lower, upper = delta_ends(*noise, epsilon, delta)
-    return ExactPrivacy(
-        worst_epsilon, delta, _outwards(lower, upper), epsilon, _verdict(lower, upper, delta, exact=False)
-    )
+    verdict = _verdict(lower, upper, delta, exact=False)
+    return ExactPrivacy(worst_epsilon, delta, _outwards(lower, upper), epsilon, verdict, rho=rho)
 
 
 def _outwards(lower: Fraction, upper: Fraction) -> Enclosure:

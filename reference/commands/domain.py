@@ -64,7 +64,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Run ``domain``."""
-    require_writable(out=options.out)
+    require_writable({"check": options.check, "data": options.data}, out=options.out)
     if options.check is not None:
         text = check(options)
     elif options.data is None:
@@ -111,7 +111,7 @@ def check(options: argparse.Namespace) -> str:
     if declared.from_data:
         lines.append(f"READ FROM THE DATA: {', '.join(declared.from_data)}; `fit` refuses private mechanisms")
     if records is not None:
-        lines.append(f"{options.data}: all {records} records are inside (their number is not private)")
+        lines.append(f"{options.data}: all {records} records are inside (their number is for the data holder)")
     return "\n".join(lines) + "\n"
 
 

@@ -95,7 +95,13 @@ class Plan:
 
 def run_fit(options: argparse.Namespace) -> int:
     """Run ``fit``."""
-    require_writable(out=options.out, release=options.release, predictions=options.predictions, plot=options.plot)
+    require_writable(
+        {"data": options.data, "domain": options.domain, "domain_file": options.domain_file},
+        out=options.out,
+        release=options.release,
+        predictions=options.predictions,
+        plot=options.plot,
+    )
     if options.plot is not None:
         require_plot(options.plot)
     check_noise_options(options)

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Run ``predict``; nothing is printed unless every record could be read."""
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
-    require_writable(out=options.out)
+    require_writable({"release": options.release, "data": options.data, "domain": options.domain}, out=options.out)
     release, own = load_release(options.release)
     given = None if options.domain is None else load_domain_file(options.domain)
     declared = fitting_domain(release, own, given)
