@@ -7,7 +7,7 @@ are cut until each is decided.  Only the constants that define the rules are sha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -17,6 +17,7 @@ from flint import arb, ctx
 
 from audit.bounds import Counts
 from audit.bounds.anytime import TILTS
+from audit.bounds.conditional import LIMIT_SHARE
 from audit.bounds.joint import LARGEST_SCORE, TAIL_SHARE
 
 PRECISION = 96
@@ -106,6 +107,56 @@ def clopper_pearson_holds(counts: Counts, bound: float, delta: float, significan
     high = _last(lambda p: _tail(counts, "unlikely", p) <= half, 1.0, 0.0)
     likely = math.exp(bound - 1e-9) * high + delta
     return likely <= 1 and bool(_tail(counts, "likely", likely) <= half)
+
+
+def conditional_holds(counts: Counts, bound: float, delta: float, significance: float) -> bool | None:
+    """Return whether the limits on p_likely and on the odds ratio give the bound; never where delta is not 0.
+
+    The odds ratio at which p_likely is at its limit and p_likely / p_unlikely = exp(bound) must be rejected, that
+    is, have a tail P(likely >= seen, given the total) of at most its share of the significance.
+    """
+    ctx.prec = PRECISION
+    if delta != 0:
+        return False
+    alone, rest = arb(LIMIT_SHARE) * arb(significance), (1 - arb(LIMIT_SHARE)) * arb(significance)
+    mirrored = Counts(counts.unlikely, counts.unlikely_draws, counts.likely, counts.likely_draws)
+    limit = arb(_last(lambda p: bool(_tail(mirrored, "unlikely", p) <= alone), 1.0, 0.0))
+    if limit >= 1:
+        return False
+    tail = odds_ratio_tail(counts, (arb(bound).exp() - limit) / (1 - limit))
+    if tail <= rest:
+        return True
+    return False if tail > rest else None
+
+
+def odds_ratio_tail(counts: Counts, omega: arb) -> arb:
+    """Enclose P(likely >= seen, given the total) for an odds ratio: sums of the law's terms from the count seen.
+
+    Upwards the ratios of neighbouring terms fall, downwards they fall too, so that what is left out is at most a
+    geometric series once a ratio is below 1.
+    """
+    total = counts.likely + counts.unlikely
+    lowest, highest = max(0, total - counts.unlikely_draws), min(total, counts.likely_draws)
+
+    def step(k: int) -> arb:
+        """Return the term of k + 1 over that of k."""
+        numerator = (counts.likely_draws - k) * (total - k)
+        return omega * numerator / ((k + 1) * (counts.unlikely_draws - total + k + 1))
+
+    def summed(ratios: Iterator[arb]) -> arb:
+        """Return the sum of the products of the first 1, 2, ... ratios."""
+        term, found = arb(1), arb(0)
+        for ratio in ratios:
+            if ratio < 1 and term < (1 + found) * 2.0**-PRECISION:
+                left_out = (term * ratio / (1 - ratio)).upper()
+                return found + arb(left_out / 2, left_out / 2)
+            term *= ratio
+            found += term
+        return found
+
+    above = 1 + summed(step(k) for k in range(counts.likely, highest))
+    below = summed(1 / step(k) for k in range(counts.likely - 1, lowest - 1, -1))
+    return above / (above + below)
 
 
 def anytime_holds(counts: Counts, bound: float, delta: float, significance: float) -> bool | None:

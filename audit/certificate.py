@@ -20,12 +20,14 @@ from reference.files import json_text, write_whole
 SCHEMA = "certificate_v1.json"
 SCHEMA_FILE = Path(__file__).parent / "schemas" / SCHEMA
 
-METHODS = ("joint", "clopper_pearson", "anytime")
+METHODS = ("joint", "clopper_pearson", "conditional", "anytime")
 
 FORMULAS = {
     "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the "
     "weighted sum of their normal scores rejects",
     "clopper_pearson": "log((low - delta) / high), each probability bounded at half the significance",
+    "conditional": "log(p + omega (1 - p)), p a Clopper-Pearson limit on p_likely, omega the exact limit on the "
+    "odds ratio given the sum of the counts",
     "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
 }
 """How each method turns counts into a bound; the proofs are in docs/proofs/bounds.md."""
@@ -66,7 +68,7 @@ class Certificate:
     draws : int
         Of all phases, both inputs.
     significance : float
-    method : {'joint', 'clopper_pearson', 'anytime'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
     claimed_epsilon : float
     claimed_delta : str
         A decimal number.

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
+from audit.bounds import Counts, Method, epsilon_lower_bound
 from audit.events import Event, FloatArray, Quantiser, Score, score_all
 
 EVEN_THRESHOLDS = 500
 """Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
 
 LUCK = 0.1
-"""Chance that any of the scores that compete shows a log ratio so far above its own, roughly.
+"""Chance that any of the scores judged together shows a log ratio so far above its own, roughly.
 
 The log ratio of the choosing counts is taken to its bad side by as many standard errors as that needs.
 """
@@ -22,14 +23,18 @@ The log ratio of the choosing counts is taken to its bad side by as many standar
 FEWEST_COMPETITORS = 10
 """One score alone still has hundreds of thresholds, of which about ten are far apart."""
 
+RARE = 0.01
+"""Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
+
 
 @dataclass(frozen=True)
 class Candidate:
-    """An event with what it promises, best first when sorted downwards."""
+    """An event with what it promises and its choosing counts, best first when sorted downwards."""
 
     promise: float
     contrast: float
     event: Event
+    counts: Counts
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -47,7 +52,7 @@ class Prospect:
         Per input.
     delta, significance : float
     competitors : int
-        Scores that the event is chosen from.
+        Scores that are judged on the same draws.
     """
 
     draws: int
@@ -107,8 +112,27 @@ def _best_threshold(
             # lexicographic: a positive promise first, then the contrast
             index = int(np.lexsort((contrasts, np.maximum(promises, 0.0)))[-1])
             event = Event(score, float(thresholds[index]), at_least, likely, quantiser)
-            found.append(Candidate(float(promises[index]), float(contrasts[index]), event))
+            chosen = Counts(int(counts[likely][index]), len(left), int(counts[unlikely][index]), len(left))
+            found.append(Candidate(float(promises[index]), float(contrasts[index]), event, chosen))
     return max(found, key=lambda candidate: candidate.rank)
+
+
+def method_for(candidate: Candidate, prospect: Prospect) -> Method:
+    """Return the method that gives the larger bound when the certifying counts are what the choosing ones promise.
+
+    It rests on choosing draws only, so it is fixed before the draws that certify, like the event.
+    """
+    if prospect.delta > 0:
+        return "joint"
+    seen = candidate.counts
+    expected = [
+        min(prospect.draws, round(count * prospect.draws / seen.likely_draws))
+        for count in (seen.likely, seen.unlikely + 0.5)
+    ]
+    counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
+    methods: tuple[Method, ...] = ("joint", "conditional")
+    # the first of equals: nothing is gained by the second where both say nothing
+    return max(methods, key=lambda method: epsilon_lower_bound(counts, 0.0, prospect.significance, method))
 
 
 def _directly(score: Score, outputs: FloatArray) -> FloatArray:
@@ -120,7 +144,8 @@ def promised(likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect:
 
     The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by
     luck alone: by :attr:`Prospect.luck` standard errors of the log ratio, each count by its share of the variance.
-    Then the bound is the normal approximation of a test of the ratio.
+    Then the bound is the normal approximation of a test of the ratio; for rare events at delta = 0 it is the
+    conditional bound's, by which they are certified, in its Poisson limit.
     """
     z = -float(ndtri(prospect.significance))
     one_more = unlikely + 1
@@ -132,6 +157,11 @@ def promised(likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect:
     excess = np.where(hopeful, p - prospect.delta, 1.0)
     variance = p * (1 - p) / excess**2 + (1 - q) / q
     bounds: FloatArray = np.log(excess / q) - z * np.sqrt(variance / prospect.draws)
+    rare = hopeful & (np.maximum(p, q) <= RARE)
+    if prospect.delta == 0 and rare.any():
+        # two Poisson counts: given their sum the likely one is binomial
+        share = betaincinv(p[rare] * prospect.draws, q[rare] * prospect.draws + 1, prospect.significance)
+        bounds[rare] = np.log(share / (1 - share))
     return np.where(hopeful, bounds, -np.inf)
 
 

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audit.bounds import (
+    METHODS_AT_ZERO,
     MOST_DRAWS,
     Counts,
     Method,
@@ -25,8 +26,9 @@ from audit.bounds import (
     refutes,
 )
 from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
-from audit.choose import Candidate, Prospect, best_event
+from audit.choose import Candidate, Prospect, best_event, method_for
 from audit.curve import CURVE_DELTAS, Cut, best_cut, between, certified_curve, levels_of
 from audit.draws import Draws
 from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
@@ -62,6 +64,11 @@ def silent(draws: int) -> None:
 
 _detectable = lru_cache(maxsize=256)(detectable_epsilon)
 
+Bound: TypeAlias = Literal["auto"] | Method
+
+BOUNDS: tuple[Bound, ...] = ("auto", *METHODS_AT_ZERO)
+"""How counts may become a bound: by a method named beforehand, or by one that the selection draws decide."""
+
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
@@ -79,12 +86,15 @@ class Finding:
     decided_by : Counts
         The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
         was passed.
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+        That gave the bound; fixed before the certifying draws, or anytime.
     """
 
     event: Event
     counts: Counts
     epsilon_lower_bound: float
     decided_by: Counts
+    method: str
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,6 @@ class Estimate:
     significance : float
     delta : float
         The claimed delta.
-    method : {'joint', 'clopper_pearson', 'anytime'}
     stopped : str or None
         Why certifying ended before all requested draws were made.
     levels : ndarray, shape (m,)
@@ -123,7 +132,6 @@ class Estimate:
     requested_draws: int
     significance: float
     delta: float
-    method: str
     stopped: str | None
     levels: FloatArray
     histogram: npt.NDArray[np.int64]
@@ -146,8 +154,13 @@ class Estimate:
         return self.ideal.counts
 
     @property
+    def method(self) -> str:
+        """What gave the ideal mechanism's bound; the implementation's may have another."""
+        return self.ideal.method
+
+    @property
     def fixed_method(self) -> Method:
-        """The bound that sizes are stated for: an anytime run is measured by the joint bound of its size."""
+        """The bound that sizes are stated for: all but Clopper-Pearson's are measured by the joint bound."""
         return "clopper_pearson" if self.method == "clopper_pearson" else "joint"
 
     @property
@@ -213,7 +226,7 @@ def estimate(
     rng: np.random.Generator,
     progress: Progress = silent,
     families: tuple[str, ...] = FAMILIES,
-    method: Method = "joint",
+    method: Bound = "auto",
     workers: int = 1,
     claimed_epsilon: float = 1.0,
     max_seconds: float | None = None,
@@ -237,7 +250,8 @@ def estimate(
         Told the number of draws made, as they are made.
     families : tuple of str
         Of :data:`audit.events.FAMILIES`.
-    method : {'joint', 'clopper_pearson'}
+    method : {'auto', 'joint', 'clopper_pearson', 'conditional'}
+        `auto`: joint or conditional, per event, whichever promises more on the selection draws.
     workers : int
         Cores; the result does not depend on it.
     claimed_epsilon : float
@@ -259,6 +273,8 @@ def estimate(
         raise ValueError(f"{draws} draws are too many: at most {LARGEST_DRAWS} can be counted")
     if draws < SMALLEST_DRAWS:
         raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
+    if method != "auto":
+        check_method(method, delta)
     start = time.monotonic()
     limits = Limits(None if max_seconds is None else start + max_seconds, until)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
@@ -273,9 +289,13 @@ def estimate(
         raise KeyboardInterrupt
     # planned looks, or an interruption that was not planned: the bound must hold at every look
     anytime = limits.planned or stopped is not None
-    findings = [tally.finding(place, level if anytime else None, delta, significance, method) for place in (0, 1)]
+    methods = selection.methods if method == "auto" else (method, method)
+    findings = [
+        tally.finding(place, level if anytime else None, delta, significance, methods[place]) for place in (0, 1)
+    ]
     if with_curve and not anytime:
-        curve = certified_curve(selection.cuts, tally.histogram, significance, method)
+        of_curve: Method = "clopper_pearson" if method == "clopper_pearson" else "joint"
+        curve = certified_curve(selection.cuts, tally.histogram, significance, of_curve)
     else:
         curve = None
     return Estimate(
@@ -285,7 +305,6 @@ def estimate(
         plan.draws,
         significance,
         delta,
-        "anytime" if anytime else method,
         stopped,
         selection.levels,
         tally.histogram,
@@ -323,6 +342,8 @@ class Selection:
     ----------
     ideal, implementation : Event
         To be certified.
+    methods : (str, str)
+        By which each of them promises more.
     levels : ndarray
         Thresholds of the ideal event's score, for the curve.
     cuts : tuple of Cut
@@ -332,6 +353,7 @@ class Selection:
 
     ideal: Event
     implementation: Event
+    methods: tuple[Method, Method]
     levels: FloatArray
     cuts: tuple[Cut, ...]
     notes: tuple[str, ...]
@@ -358,7 +380,8 @@ def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospec
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
     notes = (*_notes(choosing), *getattr(source.subject, "notes", ()))
-    return Selection(ideal.event, implementation.event, levels, cuts, notes)
+    methods = (method_for(ideal, prospect), method_for(implementation, prospect))
+    return Selection(ideal.event, implementation.event, methods, levels, cuts, notes)
 
 
 def _best(
@@ -372,16 +395,16 @@ def _best(
     """Return the best event of some families; scores that are not learned are judged on all selection draws."""
     taught = choosing if learning is None else learning
     scores = list(proposals(families, *taught, source.subject, source.inputs))
-    prospect = replace(prospect, competitors=len(scores))
     fitted = [score for score in scores if score.learned]
     given = [score for score in scores if not score.learned]
     found = []
     if fitted and learning is not None:
-        found.append(best_event(fitted, *choosing, prospect, quantiser))
+        found.append(best_event(fitted, *choosing, replace(prospect, competitors=len(fitted)), quantiser))
     if given:
         parts = [choosing] if learning is None else [learning, choosing]
         left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-        found.append(best_event(given, left, right, prospect, quantiser))
+        # dozens of fitted intervals are no reason to doubt the few scores that were given
+        found.append(best_event(given, left, right, replace(prospect, competitors=len(given)), quantiser))
     return max((c for c in found if c is not None), key=lambda candidate: candidate.rank, default=None)
 
 
@@ -456,10 +479,10 @@ class Tally:
         counts, event = self.counts(place), self.events[place]
         if level is None:
             bound = epsilon_lower_bound(counts, delta, significance, method)
-            return Finding(event, counts, bound, counts)
+            return Finding(event, counts, bound, counts, method)
         for wave in self.waves:
             level = level.after(self.counts(place, [wave]))
-        return Finding(event, counts, level.epsilon_lower_bound, level.decided_by or counts)
+        return Finding(event, counts, level.epsilon_lower_bound, level.decided_by or counts, "anytime")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,11 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from audit.bounds import METHODS, SMALLEST_SIGNIFICANCE, StoppingRule
+from audit.bounds import SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
-from audit.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate
+from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
 from audit.neighbour_search import AtPair, searchable
@@ -113,7 +113,13 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         help=f"search the declared domain for the worst pair, with {SEARCH_SHARE:.0%}% of the draws",
     )
     group.add_argument("--events", default="all", metavar="F,...", help=f"of {', '.join(FAMILIES)} (all)")
-    group.add_argument("--bound", choices=METHODS, default="joint", help="from counts to epsilon (joint)")
+    group.add_argument(
+        "--bound",
+        choices=BOUNDS,
+        default="auto",
+        help="from counts to epsilon; auto: joint, or conditional for rare events at delta 0, fixed on selection "
+        "draws (auto)",
+    )
     group.add_argument(
         "--until",
         type=float,
@@ -333,6 +339,10 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
     Then there are fewer results than audits, or the last one is partial.
     The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
     """
+    if options.bound == "conditional":
+        for audit in audits:
+            if audit.claimed_delta > 0:
+                raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

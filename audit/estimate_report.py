@@ -95,6 +95,7 @@ class Result:
             "witness": self.witness(found.ideal),
             "implementation": {
                 "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
+                "bound": found.implementation.method,
                 "witness": self.witness(found.implementation),
             },
             "curve": self.curve(),
@@ -139,7 +140,7 @@ class Result:
             counts=finding.decided_by,
             draws=self.estimate.draws,
             significance=self.estimate.significance,
-            method=self.estimate.method,
+            method=finding.method,
             claimed_epsilon=self.claimed,
             claimed_delta=decimal_text(self.audit.claimed_delta),
             epsilon_lower_bound=finding.epsilon_lower_bound,

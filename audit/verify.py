@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import hypergeom
 
-from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, joint_holds
-from audit.bounds import Counts, epsilon_lower_bound, refutes
+from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
+from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound, refutes
 from audit.certificate import Certificate, CertificateError
 from audit.programs import ProgramSubject
 from audit.programs.protocol import shown
@@ -92,6 +92,7 @@ def arithmetic(certificate: Certificate) -> Check:
     routes: dict[str, Callable[[Counts, float, float, float], bool | None]] = {
         "joint": joint_holds,
         "clopper_pearson": clopper_pearson_holds,
+        "conditional": conditional_holds,
         "anytime": anytime_holds,
     }
     holds = routes[certificate.method](counts, bound, delta, significance)
@@ -127,7 +128,7 @@ class FreshResult:
     ----------
     counts : Counts
     epsilon_lower_bound : float
-        At the certificate's significance and delta, of these draws alone.
+        At the certificate's significance and delta and by its method (joint for anytime), of these draws alone.
     refuted : bool
         Whether they refute the claim on their own.
     homogeneity : float
@@ -165,7 +166,10 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     if isinstance(subject, ProgramSubject):
         subject.finish()
     counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
-    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance)
+    # fixed before these draws, like the event; an anytime run has none for a fixed size
+    found = [method for method in METHODS_AT_ZERO if method == certificate.method]
+    method: Method = found[0] if found else "joint"
+    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance, method)
     return FreshResult(counts, bound, bound > certificate.claimed_epsilon, homogeneity(certificate.counts, counts))
 
 

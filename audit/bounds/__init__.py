@@ -1,7 +1,15 @@
 """From counts to bounds that are valid in finite samples."""
 
 from audit.bounds.anytime import AnytimeBound, StoppingRule, log_e_value
-from audit.bounds.choice import METHODS, Method, delta_lower_bound, epsilon_lower_bound, p_value, refutes
+from audit.bounds.choice import (
+    METHODS,
+    METHODS_AT_ZERO,
+    Method,
+    delta_lower_bound,
+    epsilon_lower_bound,
+    p_value,
+    refutes,
+)
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.counts import MOST_DRAWS, SMALLEST_SIGNIFICANCE, Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
@@ -9,6 +17,7 @@ from audit.bounds.power import POWER, detectable_by_event, detectable_epsilon, l
 
 __all__ = [
     "METHODS",
+    "METHODS_AT_ZERO",
     "MOST_DRAWS",
     "POWER",
     "SMALLEST_SIGNIFICANCE",

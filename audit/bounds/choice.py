@@ -1,4 +1,4 @@
-"""The choice between the two bounds."""
+"""The choice between the bounds."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from audit.bounds.clopper_pearson import (
     clopper_pearson_epsilon_lower_bound,
     clopper_pearson_p_value,
 )
+from audit.bounds.conditional import conditional_epsilon_lower_bound, conditional_p_value
 from audit.bounds.counts import Counts
 from audit.bounds.joint import joint_delta_lower_bound, joint_epsilon_lower_bound, joint_p_value
 
-Method: TypeAlias = Literal["joint", "clopper_pearson"]
+Method: TypeAlias = Literal["joint", "clopper_pearson", "conditional"]
 
 METHODS: tuple[Method, ...] = ("joint", "clopper_pearson")
-"""`joint` shares the significance between the counts; `clopper_pearson` gives each half of it."""
+"""For every delta.  `joint` shares the significance between the counts; `clopper_pearson` halves it."""
+
+METHODS_AT_ZERO: tuple[Method, ...] = (*METHODS, "conditional")
+"""At delta = 0 there is also `conditional`, which is for rare events."""
 
 
-def check_method(method: str) -> None:
-    """Reject a method that is not known."""
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+def check_method(method: str, delta: float = 0.0) -> None:
+    """Reject a method that is not known, or not at this delta."""
+    if method not in METHODS_AT_ZERO:
+        raise ValueError(f"method must be one of {', '.join(METHODS_AT_ZERO)}, got {method!r}")
+    if delta > 0 and method not in METHODS:
+        raise ValueError(f"method {method} is for delta = 0, got delta = {delta}")
 
 
 def refutes(bound: float, claimed_epsilon: float, method: str) -> bool:
@@ -46,14 +52,17 @@ def epsilon_lower_bound(counts: Counts, delta: float, significance: float, metho
         The claimed delta, in [0, 1).
     significance : float
         In [1e-12, 1).
-    method : {'joint', 'clopper_pearson'}
+    method : {'joint', 'clopper_pearson', 'conditional'}
+        `conditional` at delta = 0 only.
 
     Returns
     -------
     float
         At least 0; 0 says nothing.
     """
-    check_method(method)
+    check_method(method, delta)
+    if method == "conditional":
+        return conditional_epsilon_lower_bound(counts, significance)
     if method == "joint":
         return joint_epsilon_lower_bound(counts, delta, significance)
     return clopper_pearson_epsilon_lower_bound(counts, delta, significance)
@@ -77,7 +86,8 @@ def delta_lower_bound(counts: Counts, epsilon: float, significance: float, metho
     float
         At least 0; 0 says nothing.
     """
-    check_method(method)
+    if method not in METHODS:
+        raise ValueError(f"a bound on delta is by one of {', '.join(METHODS)}, got {method!r}")
     if method == "joint":
         return joint_delta_lower_bound(counts, epsilon, significance)
     return clopper_pearson_delta_lower_bound(counts, epsilon, significance)
@@ -96,9 +106,12 @@ def p_value(counts: Counts, epsilon: float, delta: float, method: Method = "join
         In [0, 700].
     delta : float
         In [0, 1).
-    method : {'joint', 'clopper_pearson'}
+    method : {'joint', 'clopper_pearson', 'conditional'}
+        `conditional` at delta = 0 only.
     """
-    check_method(method)
+    check_method(method, delta)
+    if method == "conditional":
+        return conditional_p_value(counts, epsilon)
     if method == "joint":
         return joint_p_value(counts, epsilon, delta)
     return clopper_pearson_p_value(counts, epsilon, delta)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.stats import beta, binom
 
-from audit.bounds.choice import Method, check_method, epsilon_lower_bound
+from audit.bounds.choice import METHODS, Method, epsilon_lower_bound
 from audit.bounds.counts import Counts, FloatArray, check_epsilon, check_levels
 from audit.bounds.joint import joint_rejects
 
@@ -90,7 +90,8 @@ def detectable_by_event(
     The power is a mean over :data:`QUANTILES` values of the unlikely count.  The likely count that refutes beside
     each is found for some values and interpolated between them, in units of its standard error.
     """
-    check_method(method)
+    if method not in METHODS:
+        raise ValueError(f"power is stated for {', '.join(METHODS)}, got {method!r}")
     check_levels(delta, significance)
     n = draws_per_input
     if claimed_epsilon > largest_certifiable_epsilon(n, delta, significance, method):

@@ -174,6 +174,7 @@ def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
         draws=draws,
         significance=SIGNIFICANCE,
         rng=np.random.default_rng(seed),
+        method="joint",
         with_curve=bool(known.truths),
     )
     baseline = epsilon_lower_bound(found.counts, known.delta, SIGNIFICANCE, "clopper_pearson")
