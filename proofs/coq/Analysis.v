@@ -113,3 +113,17 @@ Proof.
   intros f a b c Hf.
   exact (RInt_Chasles f a b c (ex_RInt_cont f a b Hf) (ex_RInt_cont f b c Hf)).
 Qed.
+
+Lemma derive_mult : forall (f g : R -> R) (t df dg : R),
+  is_derive f t df -> is_derive g t dg -> is_derive (fun u => f u * g u) t (df * g t + f t * dg).
+Proof. intros f g t df dg Hf Hg; exact (is_derive_mult f g t df dg Hf Hg Rmult_comm). Qed.
+
+Lemma derive_comp : forall (f g : R -> R) (t df dg : R),
+  is_derive f (g t) df -> is_derive g t dg -> is_derive (fun u => f (g u)) t (dg * df).
+Proof. intros f g t df dg Hf Hg; exact (is_derive_comp f g t df dg Hf Hg). Qed.
+
+Lemma RInt_same : forall (f g : R -> R) (a b : R), (forall t : R, f t = g t :> R) -> RInt f a b = RInt g a b.
+Proof. intros f g a b H; apply RInt_ext; intros t _; apply H. Qed.
+
+(** [ring] after [auto_derive], whose equations are typed in Coquelicot's structures. *)
+Ltac real_ring := match goal with |- @eq _ ?a ?b => change (@eq R a b); simpl; ring end.
