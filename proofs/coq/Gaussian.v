@@ -310,7 +310,7 @@ Proof.
     set (Ep := fun t => expectation l p lower upper (fun ts => test (t :: ts))) in *.
     set (Eq := fun t => expectation l q lower upper (fun ts => test (t :: ts))) in *.
     set (P := fun t => profile nu' (epsilon - loss t) / (2 * kappa)).
-    assert (HexP : ex_RInt (fun t => p a t * P t) (lower a) (upper a)) by (apply step_ex_RInt; exact Hnu').
+    assert (HexP : ex_RInt (fun t => p a t * P t) (lower a) (upper a)) by exact (step_ex_RInt a nu' epsilon (lower a) (upper a) Hnu').
     assert (HexE : ex_RInt (fun t => exp epsilon * (q a t * Eq t)) (lower a) (upper a)) by (apply ex_RInt_mult_const; exact Hexq).
     apply Rle_trans with (RInt (fun t => exp epsilon * (q a t * Eq t) + p a t * P t) (lower a) (upper a)).
     + apply RInt_le; [apply Hord | exact Hexp | apply ex_RInt_add; assumption |].
