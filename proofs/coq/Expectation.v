@@ -21,6 +21,23 @@ Lemma expectation_cons : forall a l p test,
   RInt (fun t => p a t * expectation l p lower upper (fun ts => test (t :: ts))) (lower a) (upper a).
 Proof. reflexivity. Qed.
 
+Lemma expectation_ext : forall l p test test', (forall ts, test ts = test' ts) ->
+  expectation l p lower upper test = expectation l p lower upper test'.
+Proof.
+  induction l as [| a l IH]; intros p test test' H; [apply H |].
+  rewrite !expectation_cons; apply RInt_same; intros t; f_equal; apply IH; intros; apply H.
+Qed.
+
+Lemma integrable_ext : forall l p test test', (forall ts, test ts = test' ts) ->
+  integrable l p lower upper test -> integrable l p lower upper test'.
+Proof.
+  induction l as [| a l IH]; intros p test test' H Hi; [exact I |].
+  destruct Hi as [Hi Hx]; split.
+  - intros t Ht; apply (IH p (fun ts => test (t :: ts))); [intros; apply H | apply Hi; exact Ht].
+  - apply (ex_RInt_ext (fun t => p a t * expectation l p lower upper (fun ts => test (t :: ts)))); [| exact Hx].
+    intros t _; f_equal; apply expectation_ext; intros; apply H.
+Qed.
+
 Lemma expectation_nonneg : forall l p test,
   nonnegative_density p -> (forall ts, 0 <= test ts) -> integrable l p lower upper test ->
   0 <= expectation l p lower upper test.

@@ -1,7 +1,8 @@
 (** * Theorem 2, the extended Gaussian mechanism, and Theorem 4, the relaxed functional mechanism *)
 
-From Coq Require Import Reals List Lra Lia.
-From CFM Require Import Definitions Sums Analysis Normal Expectation Change Box BoxSensitivity Gaussian.
+From Coquelicot Require Import Coquelicot.
+From Coq Require Import Reals List Bool Lra Lia.
+From CFM Require Import Definitions Sums Analysis Normal Expectation Change Box BoxSensitivity Laplace Gaussian.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -27,6 +28,52 @@ Proof.
   replace (2 / PI) with ((/ kappa) ^ 2).
   - apply sqrt_pow2, Rlt_le, Rinv_0_lt_compat; exact Hk.
   - rewrite pow_inv, kappa_square; field; lra.
+Qed.
+
+(** The upper tail of the standard normal distribution. *)
+Definition normal_tail (x : R) : R := 1 / 2 - RInt (fun t => exp (- (t ^ 2 / 2))) 0 x / sqrt (2 * PI).
+
+Lemma normal_tail_tail : forall x, normal_tail x = tail x / (2 * kappa).
+Proof.
+  intros x; assert (Hk := kappa_pos); unfold normal_tail, tail; rewrite two_kappa; fold bell; fold (bell_integral x).
+  change (RInt (fun t => exp (- (t ^ 2 / 2))) 0 x) with (bell_integral x); field; lra.
+Qed.
+
+Theorem gaussian_integral_bounds :
+  (forall a b, a <= b -> RInt (fun t => exp (- (t ^ 2 / 2))) a b <= sqrt (2 * PI)) /\
+  (forall x, 0 <= x -> sqrt (2 * PI) * (1 - exp (- (x ^ 2 / 2))) <= RInt (fun t => exp (- (t ^ 2 / 2))) (- x) x).
+Proof.
+  rewrite two_kappa; split.
+  - intros a b _; change (RInt bell a b <= 2 * kappa); rewrite RInt_bell_tail.
+    generalize (tail_bounds a) (tail_bounds b); lra.
+  - intros x Hx; change (2 * kappa * (1 - bell x) <= RInt bell (- x) x); rewrite RInt_bell_tail, tail_opp.
+    generalize (tail_le_bell x Hx); lra.
+Qed.
+
+Theorem gaussian_profile_normal : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon,
+  (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) <= nu ^ 2 ->
+  indistinguishable epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
+    (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
+Proof.
+  intros A l sigma c c' nu epsilon Hs Hnu Hsum; assert (Hk := kappa_pos).
+  replace (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+    with (profile nu epsilon / (2 * kappa)) by (rewrite !normal_tail_tail; unfold profile; field; lra).
+  apply gaussian_indistinguishable; assumption.
+Qed.
+
+(** Two scales: the weighted change is the shift. *)
+Theorem two_scale_gaussian : forall r n d s domain sigma_s sigma_n nu epsilon, 0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+  (forall D D', neighbours n domain D D' ->
+    l2_change_squared r d (contains s) D D' / sigma_s ^ 2 + l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2 <= nu ^ 2) ->
+  differentially_private epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+    n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof.
+  intros r n d s domain ss sn nu epsilon Hs Hn Hnu H D D' HDD'.
+  apply (gaussian_profile_normal monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D) (coefficient r D'));
+    [apply two_scales_pos; assumption | exact Hnu |].
+  eapply Rle_trans; [| apply (H D D' HDD')]; right; unfold l2_change_squared.
+  rewrite (sum_two_parts _ s); unfold Rdiv; rewrite <- !sum_scal_r; f_equal; rewrite !sum_filter; apply sum_ext; intros phi _;
+    unfold contains_not, two_scales; destruct (contains s phi); cbn [negb]; try reflexivity; field; lra.
 Qed.
 
 (** The largest shift over sigma that sigma of Theorem 2 allows. *)
