@@ -40,3 +40,8 @@ Print Assumptions T5_step_is_false.
 Print Assumptions T5_violated.
 Print Assumptions T5_is_false.
 Print Assumptions composition_adds_up.
+Print Assumptions binomial_is_binomial.
+Print Assumptions clopper_pearson_lower.
+Print Assumptions clopper_pearson_upper.
+Print Assumptions joint_bound_false_alarm.
+Print Assumptions privacy_on_the_ball.

@@ -7,7 +7,7 @@
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation TestFunctions
-  Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball Composition Counterexamples.
+  Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball Composition Counterexamples Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -310,3 +310,37 @@ Theorem composition_adds_up : forall (A : Type) epsilon1 delta1 epsilon2 delta2 
   expectation (l1 ++ l2) p lower upper test <=
   exp (epsilon1 + epsilon2) * expectation (l1 ++ l2) q lower upper test + (delta1 + delta2).
 Proof. exact composition. Qed.
+
+(** ** The auditor's bounds, over exact binomials *)
+
+(** B0: [binomial] is the usual probability. *)
+Theorem binomial_is_binomial : forall n k p, (k <= n)%nat -> binomial n k p = C n k * p ^ k * (1 - p) ^ (n - k).
+Proof. exact binomial_formula. Qed.
+
+(** B1: Clopper and Pearson's lower limit, and any smaller one, exceeds p with probability at most alpha. *)
+Theorem clopper_pearson_lower : forall n alpha (L : nat -> R) p, 0 <= alpha -> 0 <= p <= 1 ->
+  (forall k, (k <= n)%nat -> 0 <= L k <= 1 /\ (0 < L k -> at_least n k (L k) <= alpha)) ->
+  probability n p (fun k => exceeds (L k) p) <= alpha.
+Proof. exact lower_limit_coverage. Qed.
+
+(** B2: the upper limit falls below p with probability at most alpha. *)
+Theorem clopper_pearson_upper : forall n alpha (U : nat -> R) p, 0 <= alpha -> 0 <= p <= 1 ->
+  (forall k, (k <= n)%nat -> 0 <= U k <= 1 /\ (U k < 1 -> at_most n k (U k) <= alpha)) ->
+  probability n p (fun k => exceeds p (U k)) <= alpha.
+Proof. exact upper_limit_coverage. Qed.
+
+(** B3: when p <= exp(epsilon) q + delta holds, the limits of two independent samples contradict it with probability at
+    most alpha + beta: a false alarm. *)
+Theorem joint_bound_false_alarm : forall n m p q alpha beta epsilon delta (L U : nat -> R),
+  0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= alpha -> 0 <= beta -> lower_limit n alpha L -> upper_limit m beta U ->
+  p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j k => exceeds (L j) (exp epsilon * U k + delta)) <= alpha + beta.
+Proof. exact joint_bound. Qed.
+
+(** ** The paper's domain *)
+
+(** D1: what holds for neighbours in the unit box holds for neighbours in the unit ball. *)
+Theorem privacy_on_the_ball : forall epsilon delta n d noise scale r,
+  differentially_private epsilon delta n d (unit_box d) noise scale r ->
+  differentially_private epsilon delta n d (unit_ball d) noise scale r.
+Proof. intros epsilon delta n d noise scale r H D D' HDD'; apply H, neighbours_ball_box, HDD'. Qed.
