@@ -17,6 +17,9 @@ Print Assumptions box_l1_sensitivity.
 Print Assumptions box_l2_sensitivity.
 Print Assumptions ball_l2_plain.
 Print Assumptions ball_l2_absolute.
+Print Assumptions ball_l2_covariance.
+Print Assumptions box_l1_add_one.
+Print Assumptions box_l2_add_one.
 Print Assumptions L2_proof_step_is_false.
 Print Assumptions L2_other_weights.
 Print Assumptions L2_sign_from_data.

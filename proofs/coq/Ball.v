@@ -237,15 +237,3 @@ Proof.
       * intros e _; rewrite ball_change by (try assumption; apply HF); unfold unit_vector; destruct (Nat.eqb e 0); ring.
     + intros p _; rewrite ball_change by (try assumption; apply HF); ring.
 Qed.
-
-(** With a signed covariance the same number is an upper bound. *)
-Theorem ball_l2_covariance : forall r n d D D' sign,
-  0 <= alpha_1 r -> fairness_term r = Covariance sign -> neighbours n (unit_ball d) D D' ->
-  l2_change_squared r d all_monomials D D' <= (1 + 2 * alpha_1 r * nu n) ^ 2.
-Proof.
-  intros r n d D D' sign Ha HF (Hlen & HD & HD' & before & t & t' & after & -> & ->).
-  apply Forall_app in HD; apply Forall_app in HD'; destruct HD as [Hb Ht], HD' as [_ Ht'].
-  inversion Ht; inversion Ht'; subst.
-  eapply Rle_trans; [apply ball_upper; try assumption; apply Forall_app; split; assumption |].
-  rewrite HF; apply Rle_refl.
-Qed.

@@ -121,11 +121,19 @@ Definition l2_change_squared (r : reading) (d : nat) (part : monomial -> bool) (
 Definition neighbours (n : nat) (domain : record -> Prop) (D D' : dataset) : Prop :=
   length D = n /\ Forall domain D /\ Forall domain D' /\ replace_one D D'.
 
-(** [value] is the largest distance between neighbouring data sets, and two data sets attain it. *)
-Definition exact_sensitivity (n : nat) (domain : record -> Prop) (distance : dataset -> dataset -> R)
-    (value : R) : Prop :=
-  (forall D D', neighbours n domain D D' -> distance D D' <= value) /\
-  (exists D D', neighbours n domain D D' /\ distance D D' = value).
+(** [value] is the largest distance between related data sets, and two data sets attain it. *)
+Definition largest_distance (related : dataset -> dataset -> Prop) (distance : dataset -> dataset -> R) (value : R) : Prop :=
+  (forall D D', related D D' -> distance D D' <= value) /\
+  (exists D D', related D D' /\ distance D D' = value).
+
+Definition exact_sensitivity (n : nat) (domain : record -> Prop) : (dataset -> dataset -> R) -> R -> Prop :=
+  largest_distance (neighbours n domain).
+
+(** The other adjacency: D' is D with one record added, n records then; D is not empty.  (Removing is the same with the
+    data sets exchanged, and distances are symmetric.) *)
+Definition neighbours_add_one (n : nat) (domain : record -> Prop) (D D' : dataset) : Prop :=
+  length D' = n /\ Forall domain D' /\
+  exists before t after, D = before ++ after /\ D' = before ++ t :: after /\ D <> [].
 
 (** ** Published constants *)
 

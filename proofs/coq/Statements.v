@@ -7,7 +7,7 @@
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation TestFunctions
-  Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball Composition Counterexamples Binomial.
+  Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall AddOne Composition Counterexamples Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -102,6 +102,26 @@ Proof.
   intros r n d HF Ha Hn Hd; replace (1 + 2 * alpha_1 r * nu n) with (ball_gain r n) by (unfold ball_gain; rewrite HF; reflexivity).
   apply ball_l2_exact; try assumption; intros sign; rewrite HF; discriminate.
 Qed.
+
+(** L4.ball, signed covariance, for every d >= 2. *)
+Theorem ball_l2_covariance : forall r n d sign,
+  fairness_term r = Covariance sign -> 0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat ->
+  exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials)
+    ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2).
+Proof. intros r n d sign HF Ha Hn Hd; exact (ball_l2_covariance_exact r n d sign Ha HF Hn Hd). Qed.
+
+(** L1.add, L2.add: adding or removing one record, on the box; n counts the larger data set. *)
+Theorem box_l1_add_one : forall r n d, 0 <= alpha_1 r -> (2 <= n)%nat ->
+  largest_distance (neighbours_add_one n (unit_box d)) (l1_change r d all_monomials)
+    (INR d * (1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n) + INR d ^ 2 / 8).
+Proof. exact added_l1_exact. Qed.
+
+(** L3.add, L4.add *)
+Theorem box_l2_add_one : forall r n d, 0 <= alpha_1 r -> (2 <= n)%nat ->
+  largest_distance (neighbours_add_one n (unit_box d)) (l2_change_squared r d all_monomials)
+    (INR d * (1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n) ^ 2 +
+     match basis r with MatrixBasis => INR d ^ 2 / 64 | MonomialBasis => (2 * INR d ^ 2 - INR d) / 64 end).
+Proof. exact added_l2_exact. Qed.
 
 (** L2.drift: two data sets whose last records contribute 0 on both sides, while the coefficient moves from 1/2 to 1. *)
 Theorem L2_proof_step_is_false : forall b, let r := Reading b Absolute 1 in
