@@ -10,10 +10,16 @@ pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-inp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: audit test coverage lint bench peers lock clean help
+.PHONY: audit claims validity test coverage lint bench peers lock clean help
 
 audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
+
+claims: .venv/ready ## decide every claim of the paper by a program
+	@$(python) -m audit.claims $(ARGS)
+
+validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms whose loss is known (a quarter of an hour)
+	@$(one_thread) $(python) -m audit.validity $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
 	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
@@ -28,6 +34,7 @@ lint: .venv/ready ## style, format and types
 
 bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)
+	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
 	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers $(ARGS)

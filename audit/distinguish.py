@@ -6,30 +6,41 @@ and the choice did.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
-from scipy.stats import norm
+import numpy.typing as npt
 
-from audit.bounds import Counts, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
-from audit.events import Event, FloatArray, Score, learned_scores, score_all
+from audit.bounds import Counts, Method, detectable_epsilon, epsilon_lower_bound, largest_certifiable_epsilon
+from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.curve import EpsilonCurve
+from audit.choose import Candidate, Prospect, best_event
+from audit.curve import CURVE_DELTAS, Cut, best_cut, between, certified_curve, levels_of
+from audit.draws import Draws
+from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
 from audit.subjects import Subject
 
-LEARN_SHARE, CHOOSE_SHARE = 0.2, 0.2
+LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
 """Shares of the draws that learn scores and choose an event; the rest certifies."""
+
+MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
+"""Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
+
+ONE_SCORE_ROWS = 2**16
+"""Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
 
 SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
 
-THRESHOLDS = 200
-"""Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
-
 STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
 
-CHUNK_VALUES = 4_000_000
-"""Numbers held at a time while certifying."""
+LEARN, CHOOSE, CERTIFY = 1, 2, 3
+"""Phases, as the draws are numbered."""
 
 Progress = Callable[[int], None]
 
@@ -38,53 +49,148 @@ def silent(draws: int) -> None:
     """Report no progress."""
 
 
+_detectable = lru_cache(maxsize=256)(detectable_epsilon)
+
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+
 @dataclass(frozen=True)
-class Estimate:
-    """A certified lower bound and what it rests on.
+class Finding:
+    """One certified event.
 
     Parameters
     ----------
-    epsilon_lower_bound : float
-        Exceeds the true epsilon (at the claimed delta) with probability at most `significance`.
     event : Event
         Chosen before the certifying draws.
     counts : Counts
         Of the certifying draws.
+    epsilon_lower_bound : float
+    """
+
+    event: Event
+    counts: Counts
+    epsilon_lower_bound: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Certified lower bounds and what they rest on.
+
+    Parameters
+    ----------
+    ideal : Finding
+        On quantised outputs: float noise is not seen.
+    implementation : Finding
+        On every bit.  Certified on the same draws as `ideal`; each holds at the full significance on its own.
     draws : int
         All phases, both inputs.
-    largest_certifiable_epsilon : float
-        What a perfect event would have given.
+    requested_draws : int
+        More than `draws` where the run was interrupted, or stopped early.
     significance : float
     delta : float
         The claimed delta.
+    method : {'joint', 'clopper_pearson', 'anytime'}
+    stopped : str or None
+        Why certifying ended before all requested draws were made.
+    levels : ndarray, shape (m,)
+        Thresholds of the ideal event's score: the nested events of the curve.
+    histogram : ndarray of int, shape (2, m + 1)
+        Certifying draws on left and right with so many levels at or below their score; zeros unless asked for.
+    curve : EpsilonCurve or None
+        Bounds at several deltas that hold together; None unless asked for.
+    notes : tuple of str
+        What a reader must know about the outputs.
     """
 
-    epsilon_lower_bound: float
-    event: Event
-    counts: Counts
+    ideal: Finding
+    implementation: Finding
     draws: int
-    largest_certifiable_epsilon: float
+    requested_draws: int
     significance: float
     delta: float
+    method: str
+    stopped: str | None
+    levels: FloatArray
+    histogram: npt.NDArray[np.int64]
+    curve: EpsilonCurve | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """The bound on the ideal mechanism: exceeds the truth with probability at most the significance."""
+        return self.ideal.epsilon_lower_bound
+
+    @property
+    def event(self) -> Event:
+        """The event of the ideal mechanism's bound."""
+        return self.ideal.event
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of the ideal mechanism's event."""
+        return self.ideal.counts
+
+    @property
+    def fixed_method(self) -> Method:
+        """The bound that sizes are stated for: an anytime run is measured by the joint bound of its size."""
+        return "clopper_pearson" if self.method == "clopper_pearson" else "joint"
+
+    @property
+    def largest_certifiable_epsilon(self) -> float:
+        """What a perfect event would have given."""
+        if not self.counts.likely_draws:
+            return 0.0
+        return largest_certifiable_epsilon(
+            self.counts.likely_draws, self.delta, self.significance, self.fixed_method
+        )
 
     def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
         """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
 
         For the best event there could be; None when no event would do.
         """
-        return detectable_epsilon(claimed_epsilon, self.counts.likely_draws, self.delta, self.significance)
+        return self.detectable_with(claimed_epsilon, self.counts.likely_draws)
 
-    def verdict(self, claimed_epsilon: float) -> str:
+    def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
+        """Return the same for another number of certifying draws per input."""
+        if not draws_per_input:
+            return None
+        return _detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.fixed_method)
+
+    def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
         """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
 
         Undecided: not even the best event would have detected :data:`STATED_SIZE` times the claim.
         """
-        if self.epsilon_lower_bound > claimed_epsilon:
+        finding = self.implementation if implementation else self.ideal
+        if finding.epsilon_lower_bound > claimed_epsilon:
             return "refuted"
         detectable = self.detectable_epsilon(claimed_epsilon)
         if detectable is None or detectable > STATED_SIZE * claimed_epsilon:
             return "undecided"
         return "not refuted"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many outputs per input each phase gets."""
+
+    learn: int
+    choose: int
+    certify: int
+
+    @classmethod
+    def of(cls, draws: int, width: int, *, learning: bool) -> Plan:
+        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only."""
+        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // width))
+        learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
+        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else ONE_SCORE_ROWS)
+        return cls(learn, choose, draws // 2 - learn - choose)
+
+    @property
+    def draws(self) -> int:
+        """All phases, both inputs."""
+        return 2 * (self.learn + self.choose + self.certify)
 
 
 def estimate(
@@ -95,8 +201,15 @@ def estimate(
     significance: float,
     rng: np.random.Generator,
     progress: Progress = silent,
+    families: tuple[str, ...] = FAMILIES,
+    method: Method = "joint",
+    workers: int = 1,
+    claimed_epsilon: float = 1.0,
+    max_seconds: float | None = None,
+    until: StoppingRule | None = None,
+    with_curve: bool = False,
 ) -> Estimate:
-    """Return a certified lower bound on the subject's epsilon at `delta`, for its pair of inputs.
+    """Return certified lower bounds on the subject's epsilon at `delta`, for its pair of inputs.
 
     Parameters
     ----------
@@ -106,113 +219,256 @@ def estimate(
     draws : int
         Of all phases and both inputs; at least 1,000.
     significance : float
-        Chance that the bound is wrong.
+        Chance that a bound is wrong.
     rng : numpy.random.Generator
+        Seeds all chunks.
     progress : callable
         Told the number of draws made, as they are made.
+    families : tuple of str
+        Of :data:`audit.events.FAMILIES`.
+    method : {'joint', 'clopper_pearson'}
+    workers : int
+        Cores; the result does not depend on it.
+    claimed_epsilon : float
+        One of the levels of an anytime bound; nothing else depends on it.
+    max_seconds : float, optional
+        Certifying stops when this time has passed.  Drawing may take longer for some outputs than for others, so
+        the bound is then the anytime one.
+    until : StoppingRule, optional
+        Certifying stops when the rule says so; the bound is the anytime one.
+    with_curve : bool
+        Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
     """
     if draws < SMALLEST_DRAWS:
         raise ValueError(f"{draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
-    left, right = subject.inputs()
-    learn = int(draws * LEARN_SHARE) // 2
-    choose = int(draws * CHOOSE_SHARE) // 2
-    certify = draws // 2 - learn - choose
-
-    def sample(count: int) -> tuple[FloatArray, FloatArray]:
-        outputs = subject.sample(left, count, rng), subject.sample(right, count, rng)
-        progress(2 * count)
-        return outputs
-
-    learning = sample(learn)
-    width = learning[0].shape[1]
-    scores = list(learned_scores(*learning))
-    event = choose_event(scores, *sample(choose), certify, delta, significance)
-    occurrences = {"left": 0, "right": 0}
-    chunk = max(1, CHUNK_VALUES // width)
-    for start in range(0, certify, chunk):
-        outputs = sample(min(chunk, certify - start))
-        for side, values in zip(("left", "right"), outputs, strict=True):
-            occurrences[side] += int(event.occurs(values).sum())
-    unlikely_input = "right" if event.likely_input == "left" else "left"
-    counts = Counts(occurrences[event.likely_input], certify, occurrences[unlikely_input], certify)
+    start = time.monotonic()
+    limits = Limits(None if max_seconds is None else start + max_seconds, until)
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    source = Draws.of(subject, entropy, workers, looks=limits.planned)
+    plan = Plan.of(draws, source.width, learning=tuple(families) != ("likelihood_ratio",))
+    selection = select(source, plan, families, Prospect(plan.certify, delta, significance))
+    progress(2 * (plan.learn + plan.choose))
+    tally = Tally(selection, with_curve=with_curve)
+    level = AnytimeBound(claimed_epsilon, delta, significance)
+    stopped = certify(source, plan.certify, tally, progress, limits, level)
+    # planned looks, or an interruption that was not planned: the bound must hold at every look
+    anytime = limits.planned or stopped is not None
+    findings = [tally.finding(place, level if anytime else None, delta, significance, method) for place in (0, 1)]
+    if with_curve and tally.rows and not anytime:
+        curve = certified_curve(selection.cuts, tally.histogram, significance, method)
+    else:
+        curve = None
     return Estimate(
-        epsilon_lower_bound(counts, delta, significance),
-        event,
-        counts,
-        2 * (learn + choose + certify),
-        largest_certifiable_epsilon(certify, delta, significance),
+        findings[0],
+        findings[1],
+        2 * (plan.learn + plan.choose + tally.rows),
+        plan.draws,
         significance,
         delta,
+        "anytime" if anytime else method,
+        stopped,
+        selection.levels,
+        tally.histogram,
+        curve,
+        selection.notes,
     )
 
 
-def choose_event(
-    scores: list[Score],
-    left: FloatArray,
-    right: FloatArray,
-    certify: int,
-    delta: float,
-    significance: float,
-) -> Event:
-    """Return the event that promises the largest bound with `certify` draws an input.
+@dataclass(frozen=True)
+class Limits:
+    """What may end certifying early.
 
-    Where no event promises a positive bound, the event whose shares differ most in units of their standard
-    error: then at least something common is tested, and not the luckiest tail.
-
-    The promise is the bound at the counts that the choosing draws predict, less one standard error of each
-    probability, so that the luckiest of thousands of events does not win by luck alone.
+    Parameters
+    ----------
+    deadline : float or None
+        Of the monotonic clock.
+    rule : StoppingRule or None
+        Looks at the counts after every wave of chunks.
     """
-    z = float(norm.isf(significance / 2))
-    best, best_promise = None, (-np.inf, -np.inf)
-    for score in scores:
-        samples = {"left": np.sort(score_all(score, left)), "right": np.sort(score_all(score, right))}
-        thresholds = _thresholds(*samples.values())
-        for at_least in (True, False):
-            shares = {side: _shares(values, thresholds, at_least) for side, values in samples.items()}
-            for likely, unlikely in (("left", "right"), ("right", "left")):
-                promises = _promises(shares[likely], shares[unlikely], len(left), certify, delta, z)
-                contrasts = _contrasts(shares[likely], shares[unlikely])
-                # lexicographic: a positive promise first, then the contrast
-                index = int(np.lexsort((contrasts, np.maximum(promises, 0.0)))[-1])
-                promise = max(float(promises[index]), 0.0), float(contrasts[index])
-                if promise > best_promise:
-                    best, best_promise = Event(score, float(thresholds[index]), at_least, likely), promise
-    if best is None:
-        raise ValueError("no score to choose an event from")
-    return best
+
+    deadline: float | None
+    rule: StoppingRule | None
+
+    @property
+    def planned(self) -> bool:
+        """Whether looks were planned, so that the anytime bound was chosen beforehand."""
+        return self.deadline is not None or self.rule is not None
 
 
-def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return finite thresholds from two sorted samples: evenly spread, and 1, 2, 4, ... draws from each end."""
-    pooled = np.sort(np.concatenate([left, right]))
-    even = pooled[np.linspace(0, len(pooled) - 1, THRESHOLDS + 2).astype(int)[1:-1]]
-    ranks = 2 ** np.arange(int(np.log2(len(left))) + 1) - 1
-    tails = [sample[place] for sample in (left, right) for place in (ranks, len(sample) - 1 - ranks)]
-    found = np.unique(np.concatenate([even, *tails]))
-    finite = found[np.isfinite(found)]
-    return finite if len(finite) else np.zeros(1)
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What the selection draws decided.
+
+    Parameters
+    ----------
+    ideal, implementation : Event
+        To be certified.
+    levels : ndarray
+        Thresholds of the ideal event's score, for the curve.
+    cuts : tuple of Cut
+        One per delta of the curve.
+    notes : tuple of str
+    """
+
+    ideal: Event
+    implementation: Event
+    levels: FloatArray
+    cuts: tuple[Cut, ...]
+    notes: tuple[str, ...]
 
 
-def _shares(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:
-    """Return the share of sorted scores on the event's side of each threshold."""
-    if at_least:
-        return 1.0 - np.searchsorted(ordered, thresholds, side="left") / len(ordered)
-    return np.searchsorted(ordered, thresholds, side="right") / len(ordered)
+def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospect) -> Selection:
+    """Learn scores on one part of the draws and choose the two events to certify on another.
+
+    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose.
+    """
+    learning = source.phase(LEARN, plan.learn) if plan.learn else None
+    choosing = source.phase(CHOOSE, plan.choose)
+    quantiser = Quantiser.of(*choosing)
+    rounded = quantiser(choosing[0]), quantiser(choosing[1])
+    rounded_learning = None if learning is None else (quantiser(learning[0]), quantiser(learning[1]))
+    ideal = _best([f for f in families if f in IDEAL], source, rounded_learning, rounded, prospect, quantiser)
+    if ideal is None:
+        raise ValueError(f"no score to choose an event from in {', '.join(families)}")
+    exact = _best([f for f in families if f in EXACT], source, learning, choosing, prospect, None)
+    implementation = max((c for c in (ideal, exact) if c is not None), key=lambda candidate: candidate.rank)
+    scores = [ideal.event.scores(side) for side in choosing]
+    levels = levels_of(np.concatenate(scores))
+    histogram = np.array([between(levels, side) for side in scores])
+    deltas = sorted({*CURVE_DELTAS, prospect.delta})
+    cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
+    return Selection(ideal.event, implementation.event, levels, cuts, _notes(choosing))
 
 
-def _contrasts(likely: FloatArray, unlikely: FloatArray) -> FloatArray:
-    """Return the difference of two shares in units of its standard error, but for a common factor."""
-    pooled = (likely + unlikely) / 2
-    spread = np.sqrt(pooled * (1 - pooled))
-    return np.divide(likely - unlikely, spread, out=np.zeros_like(spread), where=spread > 0)
+def _best(
+    families: Sequence[str],
+    source: Draws,
+    learning: Pair | None,
+    choosing: Pair,
+    prospect: Prospect,
+    quantiser: Quantiser | None,
+) -> Candidate | None:
+    """Return the best event of some families; scores that are not learned are judged on all selection draws."""
+    taught = choosing if learning is None else learning
+    scores = list(proposals(families, *taught, source.subject, source.inputs))
+    prospect = replace(prospect, competitors=len(scores))
+    fitted = [score for score in scores if score.learned]
+    given = [score for score in scores if not score.learned]
+    found = []
+    if fitted and learning is not None:
+        found.append(best_event(fitted, *choosing, prospect, quantiser))
+    if given:
+        parts = [choosing] if learning is None else [learning, choosing]
+        left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        found.append(best_event(given, left, right, prospect, quantiser))
+    return max((c for c in found if c is not None), key=lambda candidate: candidate.rank, default=None)
 
 
-def _promises(
-    likely: FloatArray, unlikely: FloatArray, chosen_on: int, certify: int, delta: float, z: float
-) -> FloatArray:
-    """Return normal approximations of the bound; they choose an event and certify nothing."""
-    spread = 1 / np.sqrt(chosen_on) + z / np.sqrt(certify)
-    low = likely - spread * np.sqrt(likely * (1 - likely)) - delta
-    high = unlikely + spread * np.sqrt(unlikely * (1 - unlikely)) + z * z / certify
-    promises: FloatArray = np.log(np.maximum(low, np.finfo(np.float64).tiny) / high)
-    return promises
+def _notes(choosing: Pair) -> tuple[str, ...]:
+    """Return what a reader must know about the outputs."""
+    both = np.concatenate(choosing)
+    notes = []
+    if (both == both[:1]).all() or np.isnan(both).all():
+        notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
+    share = float((~np.isfinite(both).all(axis=1)).mean())
+    if share:
+        notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
+    return tuple(notes)
+
+
+class Tally:
+    """Counts of the certifying draws, wave by wave.
+
+    Parameters
+    ----------
+    selection : Selection
+    with_curve : bool
+        Whether to count between the levels of the curve too.
+    """
+
+    def __init__(self, selection: Selection, *, with_curve: bool) -> None:
+        self.events = (selection.ideal, selection.implementation)
+        self.levels = selection.levels if with_curve else None
+        self.waves: list[Block] = []
+        self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+
+    @property
+    def rows(self) -> int:
+        """Draws per input so far."""
+        return sum(wave.rows for wave in self.waves)
+
+    def count(self, left: FloatArray, right: FloatArray) -> Block:
+        """Return the counts of one chunk, without adding them."""
+        occurrences = np.zeros((2, 2), dtype=np.int64)
+        histogram = np.zeros_like(self.histogram)
+        ideal, implementation = self.events
+        for side, outputs in enumerate((left, right)):
+            scores = ideal.scores(outputs)
+            occurrences[0, side] = np.count_nonzero(ideal.within(scores))
+            if implementation is ideal:
+                occurrences[1, side] = occurrences[0, side]
+            else:
+                occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
+            if self.levels is not None:
+                histogram[side] = between(self.levels, scores)
+        return Block(len(left), occurrences, histogram)
+
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Add the counts of a wave."""
+        rows = sum(block.rows for block in blocks)
+        occurrences = np.sum([block.occurrences for block in blocks], axis=0)
+        self.waves.append(Block(rows, occurrences, self.histogram))
+        self.histogram += np.sum([block.histogram for block in blocks], axis=0)
+
+    def counts(self, place: int, waves: Sequence[Block] | None = None) -> Counts:
+        """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
+        waves = self.waves if waves is None else waves
+        left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
+        likely, unlikely = (left, right) if self.events[place].likely_input == "left" else (right, left)
+        rows = sum(wave.rows for wave in waves)
+        return Counts(likely, rows, unlikely, rows)
+
+    def finding(
+        self, place: int, level: AnytimeBound | None, delta: float, significance: float, method: Method
+    ) -> Finding:
+        """Return the certified event: by the anytime bound of all waves, or by the bound of a fixed size."""
+        counts, event = self.counts(place), self.events[place]
+        if not self.rows:
+            return Finding(event, counts, 0.0)
+        if level is None:
+            return Finding(event, counts, epsilon_lower_bound(counts, delta, significance, method))
+        for wave in self.waves:
+            level = level.after(self.counts(place, [wave]))
+        return Finding(event, counts, level.epsilon_lower_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Counts of one chunk: occurrences[event, input] and histogram[input, bin]."""
+
+    rows: int
+    occurrences: npt.NDArray[np.int64]
+    histogram: npt.NDArray[np.int64]
+
+
+def certify(
+    source: Draws, rows: int, tally: Tally, progress: Progress, limits: Limits, level: AnytimeBound
+) -> str | None:
+    """Count the events on fresh draws, until all are made; return why it ended earlier.
+
+    Whole waves of chunks are kept or dropped, in order.
+    """
+    try:
+        for blocks in source.map(CERTIFY, rows, tally.count):
+            tally.add(blocks)
+            progress(2 * tally.waves[-1].rows)
+            if limits.rule is not None:
+                level = level.after(tally.counts(0, tally.waves[-1:]))
+                reason = limits.rule.reason(level)
+                if reason is not None:
+                    return reason
+            if limits.deadline is not None and time.monotonic() > limits.deadline and tally.rows < rows:
+                return "the time is over"
+    except KeyboardInterrupt:
+        return "interrupted"
+    return None

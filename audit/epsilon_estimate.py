@@ -1,37 +1,37 @@
 """Does this mechanism keep the epsilon it claims?  ``python -m audit.epsilon_estimate``.
 
-Without arguments: each mechanism of the paper, on neighbouring data sets built from the embedded data.
+Without arguments: each mechanism of the paper, on the worst neighbouring data sets that the exact analysis finds.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import secrets
-import shlex
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from audit.catalogue import HalfNoiseLaplace, Laplace
-from audit.distinguish import SMALLEST_DRAWS, Estimate, estimate
-from audit.neighbours import extreme_pair
-from audit.subjects import CoefficientRelease, Subject
-from reference.accounting import exact_privacy
-from reference.budgets import parse_epsilon
+from audit.bounds import METHODS, StoppingRule
+from audit.catalogue import CATALOGUE
+from audit.distinguish import SMALLEST_DRAWS, estimate
+from audit.estimate_report import Audit, Result, as_text
+from audit.events import FAMILIES, IDEAL
+from audit.privacy import setting_from
+from audit.releases import RELEASES, CoefficientRelease
+from audit.rerun import rerun_command
+from audit.subjects import rebuild
+from reference.budgets import parse_delta, parse_epsilon
 from reference.errors import ReadingError
 from reference.files import json_text
 from reference.mechanisms import MECHANISMS
-from reference.numbers import decimal_text
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -46,84 +46,11 @@ from reference.options import (
     records_from,
     run_command,
 )
-from reference.records import Records
-from reference.sensitivity import setting_of
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
-PLANTED = {"laplace": Laplace, "laplace_half_noise": HalfNoiseLaplace}
 
-NOT_RULED_OUT = (
-    "other neighbouring data sets; other events; losses below what so many draws can show; leaks in the bits of "
-    "floating-point noise"
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """One subject with its claim.
-
-    Parameters
-    ----------
-    mechanism : str
-    subject : Subject
-    claimed_epsilon, claimed_delta : Fraction
-    inputs : dict
-        The neighbouring inputs, in a form from which they can be built again.
-    output_names : tuple of str
-        What the coordinates of an output are.
-    """
-
-    mechanism: str
-    subject: Subject
-    claimed_epsilon: Fraction
-    claimed_delta: Fraction
-    inputs: dict[str, Any]
-    output_names: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """An audit with its estimate."""
-
-    audit: Audit
-    estimate: Estimate
-    seconds: float
-    rerun: str
-
-    @property
-    def verdict(self) -> str:
-        """Verdict on the ideal mechanism."""
-        return self.estimate.verdict(float(self.audit.claimed_epsilon))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the contract's object."""
-        counts, event = self.estimate.counts, self.estimate.event
-        return {
-            "mechanism": self.audit.mechanism,
-            "claimed_epsilon": float(self.audit.claimed_epsilon),
-            "claimed_delta": decimal_text(self.audit.claimed_delta),
-            "epsilon_lower_bound": self.estimate.epsilon_lower_bound,
-            "significance": self.estimate.significance,
-            "detectable_epsilon": self.estimate.detectable_epsilon(float(self.audit.claimed_epsilon)),
-            "largest_certifiable_epsilon": self.estimate.largest_certifiable_epsilon,
-            "draws": self.estimate.draws,
-            "seconds": self.seconds,
-            "verdict": self.verdict,
-            "implementation_verdict": "undecided",
-            "witness": {
-                "inputs": self.audit.inputs,
-                "output": list(self.audit.output_names),
-                "event": event.to_json(),
-                "counts": {
-                    "likely": counts.likely,
-                    "likely_draws": counts.likely_draws,
-                    "unlikely": counts.unlikely,
-                    "unlikely_draws": counts.unlikely_draws,
-                },
-            },
-            "not_ruled_out": NOT_RULED_OUT,
-            "rerun": self.rerun,
-        }
+WITNESS_RECORDS = 1000
+"""Size of the worst neighbouring data sets where --records does not say: data sets are finite."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -134,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         default=list(PAPER),
         metavar="MECHANISM",
-        help=f"one or more of {', '.join([*PAPER, *PLANTED])} (the paper's {len(PAPER)})",
+        help=f"{', '.join([*PAPER, *CATALOGUE])}, or package.module:attribute (the paper's {len(PAPER)})",
     )
     top.add_argument(
         "--draws", type=int, default=1_000_000, metavar="N", help="all phases, both inputs (1,000,000)"
@@ -142,170 +69,244 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--significance", type=float, default=0.05, metavar="S", help="chance that a bound is wrong (0.05)"
     )
+    add_search_options(top)
     add_budget_options(top)
     add_data_options(top)
     add_reading_options(top)
     add_output_options(top)
+    # no data named: the worst neighbours of the whole domain
+    top.set_defaults(data=None)
     return top
 
 
-def build_audit(name: str, options: argparse.Namespace, records: Records | None) -> Audit:
-    """Return the audit of one mechanism under the options; `records` is None for the planted ones."""
-    if name in PLANTED:
-        claimed = parse_epsilon("epsilon", options.epsilon or "1")
-        planted = PLANTED[name](float(claimed))
-        left, right = planted.inputs()
-        return Audit(name, planted, claimed, Fraction(0), {"left": left, "right": right}, ("output",))
-    if name not in PAPER or records is None:
-        raise ReadingError("mechanism", name, "one of " + ", ".join([*PAPER, *PLANTED]))
+def add_search_options(parser: argparse.ArgumentParser) -> None:
+    """Add what is audited of a mechanism, and how."""
+    group = parser.add_argument_group("audit")
+    group.add_argument(
+        "--release", choices=RELEASES, default="coefficients", help="what our mechanisms publish (coefficients)"
+    )
+    group.add_argument(
+        "--object",
+        choices=("ideal", "implementation"),
+        default="ideal",
+        help="whose verdict sets the exit code: outputs quantised, or every bit (ideal)",
+    )
+    group.add_argument("--events", default="all", metavar="F,...", help=f"of {', '.join(FAMILIES)} (all)")
+    group.add_argument("--bound", choices=METHODS, default="joint", help="from counts to epsilon (joint)")
+    group.add_argument(
+        "--until",
+        type=float,
+        metavar="GAP",
+        help="stop when the claim is refuted or a loss above it by GAP would have shown; --draws is then the most",
+    )
+    group.add_argument("--max-seconds", type=float, metavar="T", help="certify for about so long at most")
+    group.add_argument("--curve", action="store_true", help="certify epsilon at several deltas together")
+    group.add_argument("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
+    group.add_argument("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
+
+
+def describe(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the description from which :func:`audit.subjects.rebuild` makes the subject that the options name.
+
+    Raises
+    ------
+    reference.errors.InputError
+        An unknown name lists the known ones.
+    """
+    if ":" in name:
+        return {"kind": "import", "path": name}
+    if name in CATALOGUE:
+        parameters: dict[str, Any] = {}
+        if options.epsilon is not None:
+            parameters["epsilon"] = float(parse_epsilon("epsilon", options.epsilon))
+        if options.delta is not None and name == "gaussian":
+            parameters["delta"] = options.delta
+        return {"kind": "catalogue", "name": name, "parameters": parameters}
+    if name not in PAPER:
+        raise ReadingError(
+            "mechanism", name, f"one of {', '.join([*PAPER, *CATALOGUE])}, or package.module:attribute"
+        )
     spec = MECHANISMS[name]
     readings = readings_from(options, spec)
-    domain = records.domain
-    budget = budget_from(options, spec, domain.dimension)
+    if options.data is None:
+        for option in ("intercept", "keep_group"):
+            if getattr(options, option):
+                raise ReadingError(
+                    option, True, "left out without --data: the worst neighbours have features only"
+                )
+        setting = setting_from(options, readings)
+        dimension = setting.dimension
+        place: dict[str, Any] = {
+            "setting": {
+                "dimension": dimension,
+                "records": setting.records or WITNESS_RECORDS,
+                "domain": setting.norm,
+            }
+        }
+    else:
+        dimension = records_from(options).domain.dimension
+        names = ("domain", "encoding", "intercept", "keep_group", "records", "dimension")
+        place = {
+            "data": {"name": options.data, "seed": options.data_seed, **{n: getattr(options, n) for n in names}}
+        }
+    budget = budget_from(options, spec, dimension)
     if budget is None:
         raise ReadingError("mechanism", name, "one that adds noise")
-    x_s = domain.coordinate(options.x_s) if options.x_s is not None else domain.selectable[0]
-    claim = spec.statement(domain, budget, readings, x_s) or spec.formula(domain, budget, readings)
-    pair = extreme_pair(records, options.data, readings, spec.noise(domain, budget, readings, x_s))
-    subject = CoefficientRelease(spec, budget, readings, x_s, pair)
-    inputs = {
-        **pair.to_json(),
-        "x_s": domain.columns[x_s],
-        "claim": claim.claim,
-        "exact": exact_privacy(setting_of(domain, readings), subject.noise, claim, budget.delta).to_json(),
+    return {
+        "kind": "mechanism",
+        "mechanism": name,
+        "release": options.release,
+        "budget": budget.to_json(),
         "readings": readings.to_json(),
+        "x_s": options.x_s,
+        **place,
     }
-    names = tuple(subject.layout.names)
-    return Audit(name, subject, claim.epsilon, claim.delta, inputs, names)
 
 
-def run_audits(audits: Sequence[Audit], options: argparse.Namespace, seed: int) -> list[Result]:
-    """Run the audits one after another, with a progress bar on standard error."""
+def build_audit(name: str, options: argparse.Namespace) -> Audit:
+    """Return the subject that the options name, with its claim."""
+    document = describe(name, options)
+    subject = rebuild(document)
+    if isinstance(subject, CoefficientRelease):
+        claim = subject.claim
+        inputs = {
+            **subject.neighbours.to_json(),
+            "x_s": subject.neighbours.domain.columns[subject.x_s],
+            "claim": claim.claim,
+            "exact": subject.exact.to_json(),
+            "readings": subject.readings.to_json(),
+        }
+        return Audit(name, subject, document, claim.epsilon, claim.delta, inputs, subject.output_names)
+    epsilon = options.epsilon or str(getattr(subject, "claimed_epsilon", 1))
+    delta = options.delta or str(getattr(subject, "claimed_delta", 0))
+    try:
+        left, right = (_plain(given) for given in subject.inputs())
+    except Exception as problem:
+        raise ReadingError("mechanism", name, f"a subject with two inputs ({problem})") from problem
+    return Audit(
+        name,
+        subject,
+        document,
+        parse_epsilon("epsilon", epsilon),
+        parse_delta("delta", delta),
+        {"left": left, "right": right},
+        (),
+    )
+
+
+def _plain(given: Any) -> Any:
+    """Return an input as JSON: numbers as they are, anything else in words."""
+    if isinstance(given, np.ndarray | np.generic):
+        return given.tolist()
+    return given if isinstance(given, int | float | str | list | tuple) else repr(given)[:1000]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the audits are run: the options that are not the subject's, checked."""
+
+    draws: int
+    significance: float
+    families: tuple[str, ...]
+    until: StoppingRule | None
+    with_curve: bool
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> Search:
+        """Return the checked options."""
+        if not 0 < options.significance < 1:
+            raise ReadingError("significance", options.significance, "in (0, 1)")
+        if options.draws < SMALLEST_DRAWS:
+            raise ReadingError(
+                "draws",
+                options.draws,
+                f"at least {SMALLEST_DRAWS:,}, so that each phase has some; epsilon 1 needs about 2,000",
+            )
+        families = FAMILIES if options.events == "all" else tuple(options.events.split(","))
+        unknown = [family for family in families if family not in FAMILIES]
+        if unknown or not any(family in IDEAL for family in families):
+            raise ReadingError("events", options.events, f"some of {', '.join(FAMILIES)}, and not bits alone")
+        for name in ("until", "max_seconds"):
+            if getattr(options, name) is not None and not getattr(options, name) > 0:
+                raise ReadingError(name, getattr(options, name), "positive")
+        if options.workers < 1:
+            raise ReadingError("workers", options.workers, "at least 1")
+        with_curve = options.curve or options.plot is not None
+        if with_curve and (options.until is not None or options.max_seconds is not None):
+            raise ReadingError("curve", True, "left out with --until and --max-seconds: it needs a fixed size")
+        until = None if options.until is None else StoppingRule(options.until)
+        return cls(options.draws, options.significance, families, until, with_curve)
+
+
+def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Search, seed: int) -> list[Result]:
+    """Run the audits one after another, with a progress bar on standard error; an interruption ends the last one.
+
+    The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    results = []
+    results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         for audit in audits:
-            task = progress.add_task(audit.mechanism, total=options.draws)
+            task = progress.add_task(audit.mechanism, total=search.draws)
             start = time.perf_counter()
             found = estimate(
                 audit.subject,
                 delta=float(audit.claimed_delta),
-                draws=options.draws,
-                significance=options.significance,
+                draws=search.draws,
+                significance=search.significance,
                 rng=np.random.default_rng([seed, *audit.mechanism.encode()]),
                 progress=partial(progress.advance, task),
+                families=search.families,
+                method=options.bound,
+                workers=options.workers,
+                claimed_epsilon=float(audit.claimed_epsilon),
+                max_seconds=options.max_seconds,
+                until=search.until,
+                with_curve=search.with_curve,
             )
             seconds = round(time.perf_counter() - start, 3)
-            results.append(Result(audit, found, seconds, rerun_command(audit.mechanism, options, seed)))
+            rerun = rerun_command("audit.epsilon_estimate", parser(), with_seed(options, seed), [audit.mechanism])
+            results.append(Result(audit, found, seconds, seed, rerun))
+            if found.stopped == "interrupted":
+                break
     return results
 
 
-def rerun_command(name: str, options: argparse.Namespace, seed: int) -> str:
-    """Return the command that repeats one audit, draw for draw."""
-    defaults = vars(parser().parse_args([]))
-    words = ["python", "-m", "audit.epsilon_estimate", name]
-    for option, value in vars(options).items():
-        if option in ("mechanism", "seed", "out", "format") or value == defaults[option]:
-            continue
-        flag = "--" + option.replace("_", "-")
-        words.extend([flag] if value is True else [flag, str(value)])
-    return shlex.join([*words, "--seed", str(seed)])
-
-
-def as_text(results: Sequence[Result]) -> str:
-    """Return the results as a table, with the witnesses below."""
-    table = Table(title="Does the mechanism keep the epsilon it claims?")
-    for heading in ("mechanism", "claim", "epsilon at least", "significance", "detectable", "draws"):
-        table.add_column(heading)
-    table.add_column("seconds")
-    table.add_column("verdict")
-    for result in results:
-        audit, found = result.audit, result.estimate
-        claimed = float(audit.claimed_epsilon)
-        detectable = found.detectable_epsilon(claimed)
-        claim = f"({claimed:g}, {float(audit.claimed_delta):g})"
-        table.add_row(
-            audit.mechanism,
-            f"{audit.inputs['claim']}: {claim}" if "claim" in audit.inputs else claim,
-            f"{found.epsilon_lower_bound:.4f}",
-            f"{found.significance:g}",
-            "nothing" if detectable is None else f"{detectable:.3f}",
-            f"{found.draws:,}",
-            f"{result.seconds:.1f}",
-            result.verdict,
-        )
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=120, highlight=False)
-    console.print(table)
-    level = 1 - results[0].estimate.significance
-    console.print(
-        f"Each lower bound holds with probability {level:g} on its own, for the pair of inputs below. Detectable: "
-        "the smallest epsilon that so many draws would show in nine runs of ten, given the best event.",
-        soft_wrap=True,
-    )
-    for result in results:
-        for line in _witness_lines(result):
-            console.print(line, soft_wrap=True, markup=False)
-    console.print(f"Not ruled out: {NOT_RULED_OUT}.", soft_wrap=True, markup=False)
-    return buffer.getvalue()
-
-
-def _witness_lines(result: Result) -> list[str]:
-    counts, event, inputs = result.estimate.counts, result.estimate.event, result.audit.inputs
-    described = event.to_json()
-    what = described["score"] + " score"
-    if "coordinate" in described:
-        what = result.audit.output_names[described["coordinate"]]
-    lines = [f"{result.audit.mechanism}:"]
-    if "shared_records" in inputs:
-        lines.append(f"  inputs: {inputs['shared_records']}, plus")
-        lines.extend(f"    {side}: {_record_text(inputs[side + '_record'])}" for side in ("left", "right"))
-    else:
-        lines.append(f"  inputs: {inputs['left']:g} against {inputs['right']:g}")
-    lines.append(
-        f"  event: {what} {described['relation']} {event.threshold:.6g}, "
-        f"on {event.likely_input} {counts.likely:,} of {counts.likely_draws:,}, "
-        f"on the other {counts.unlikely:,} of {counts.unlikely_draws:,}"
-    )
-    lines.append(f"  again: {result.rerun}")
-    return lines
-
-
-def _record_text(record: dict[str, Any] | None) -> str:
-    if record is None:
-        return "no further record"
-    values = sorted(set(record["x"].values()))
-    if len(values) == 1:
-        x = f"x = {values[0]:.4g} in every coordinate"
-    else:
-        x = "x = " + ", ".join(f"{name}: {value:.4g}" for name, value in record["x"].items() if value) + ", else 0"
-    return f"{x}; y = {record['y']}" + ("" if record["z"] is None else f"; z = {record['z']}")
+def with_seed(options: argparse.Namespace, seed: int) -> argparse.Namespace:
+    """Return the options with the seed that was used."""
+    return argparse.Namespace(**{**vars(options), "seed": seed})
 
 
 def command(argv: Sequence[str] | None) -> int:
     """Run the audits that the command line names."""
     options = parser().parse_args(argv)
-    if not 0 < options.significance < 1:
-        raise ReadingError("significance", options.significance, "in (0, 1)")
-    if options.draws < SMALLEST_DRAWS:
-        raise ReadingError("draws", options.draws, f"at least {SMALLEST_DRAWS}")
+    search = Search.of(options)
     seed = options.seed if options.seed is not None else secrets.randbits(32)
-    if seed < 0:
-        raise ReadingError("seed", seed, "at least 0")
-    needs_data = any(name in PAPER for name in options.mechanism)
-    records = records_from(options) if needs_data else None
-    audits = [build_audit(name, options, records) for name in options.mechanism]
-    results = run_audits(audits, options, seed)
+    audits = [build_audit(name, options) for name in options.mechanism]
+    results = run_audits(audits, options, search, seed)
+    if options.plot is not None:
+        from audit.estimate_plot import draw_results
+
+        draw_results(results, options.plot)
+    write(results, options)
+    verdicts = {result.verdict(options.object) for result in results}
+    if "refuted" in verdicts:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
+
+
+def write(results: Sequence[Result], options: argparse.Namespace) -> None:
+    """Print the results; with text output a file named *.json gets the certificates."""
+    certificates = options.format == "text" and options.out is not None and Path(options.out).suffix == ".json"
+    if certificates:
+        documents = [result.certificate(options.object).to_json() for result in results]
+        emit(json_text(documents if len(documents) > 1 else documents[0]), options.out)
     if options.format == "json":
         documents = [result.to_json() for result in results]
         text = json_text(documents if len(documents) > 1 else documents[0])
     else:
-        text = as_text(results)
-    emit(text, options.out)
-    verdicts = {result.verdict for result in results}
-    if "refuted" in verdicts:
-        return EXIT_REFUTED
-    return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
+        text = as_text(results, options.object)
+    emit(text, None if certificates else options.out)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audit.repeated import Repeated
 from audit.witnesses import readings_of, witness
+from reference.domain import Domain
 from reference.errors import ReadingError
+from reference.moments import Moments
 from reference.noise import Noise
 from reference.objective import objective
 from reference.readings import Readings
@@ -20,19 +22,46 @@ from reference.sensitivity import Setting
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
+class DataSet(Protocol):
+    """Records that are known by their moments."""
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        ...
+
+    @property
+    def domain(self) -> Domain:
+        """What the records were checked against."""
+        ...
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of all records."""
+        ...
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return records with counts, from which the data set can be built again."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Neighbours:
     """Two data sets that differ in one record.
 
     Parameters
     ----------
-    left, right : Repeated
+    left, right : DataSet
     readings : Readings
     """
 
-    left: Repeated
-    right: Repeated
+    left: DataSet
+    right: DataSet
     readings: Readings
+
+    @property
+    def domain(self) -> Domain:
+        """The domain that both data sets were checked against."""
+        return self.left.domain
 
     @property
     def change(self) -> FloatArray:

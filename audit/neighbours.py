@@ -1,73 +1,67 @@
-"""Neighbouring data sets that try to be as far apart as the domain allows."""
+"""Real data sets with one record replaced by the worst that their domain admits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from audit.losses import Neighbours
 from reference.attributes import Attribute, Numeric
 from reference.domain import Domain, ball_corner
 from reference.moments import Moments
 from reference.noise import Noise
-from reference.objective import objective
 from reference.readings import Readings
 from reference.records import Records
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class Pair:
-    """Two data sets that share all records but one.
+class Extended:
+    """Real records, known by their moments, and at most one further record.
 
     Parameters
     ----------
     base : Moments
-        Of the records that both share.
+        Of the real records.
     description : str
         What these are.
-    left, right : Records or None
-        The record of its own that each side adds; None for the smaller side of `add_or_remove_one`.
+    record : Records or None
+        One record; None for the smaller side of `add_or_remove_one`.
     """
 
     base: Moments
     description: str
-    left: Records | None
-    right: Records | None
+    record: Records | None
+
+    def __len__(self) -> int:
+        return self.base.n + (self.record is not None)
 
     @property
     def domain(self) -> Domain:
-        """The domain that both data sets are checked against."""
+        """The domain that all records were checked against."""
         return self.base.domain
 
     @property
-    def moments(self) -> tuple[Moments, Moments]:
-        """Moments of the two data sets, zbar recomputed on each."""
-        left = self.base if self.left is None else self.base + Moments.of(self.left)
-        right = self.base if self.right is None else self.base + Moments.of(self.right)
-        return left, right
+    def moments(self) -> Moments:
+        """Moments of all records; zbar follows from them."""
+        return self.base if self.record is None else self.base + Moments.of(self.record)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the pair in a form from which it can be built again."""
-        return {
-            "shared_records": self.description,
-            "left_record": _record_json(self.left),
-            "right_record": _record_json(self.right),
-        }
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the description of the real records, and the further one in full."""
+        shared: dict[str, Any] = {"count": self.base.n, "records": self.description}
+        return [shared] if self.record is None else [shared, {"count": 1, **_record_json(self.record)}]
 
 
-def extreme_pair(records: Records, description: str, readings: Readings, noise: Noise) -> Pair:
+def extreme_pair(records: Records, description: str, readings: Readings, noise: Noise) -> Neighbours:
     """Return the pair of extreme records that, put in place of the last one, moves the coefficients most.
 
-    "Most" is measured in units of the noise: the sum of |change| / scale for Laplace noise, which is the exact
-    privacy loss of that pair, and the Mahalanobis length for Gaussian noise.  The candidates are encodings of
-    rows that the domain admits, so that a refutation speaks of real data: every attribute at its lower end,
-    at its upper end, and one attribute at its upper end; all labels and groups.
+    "Most" is measured in units of the noise, by :func:`distance`.  The candidates are encodings of rows that the
+    domain admits, so that a refutation speaks of real data: every attribute at its lower end, at its upper end,
+    and one attribute at its upper end; all labels and groups.  Over all points of the norm's domain
+    :func:`audit.losses.extreme_neighbours` finds pairs that are farther apart.
 
     Parameters
     ----------
@@ -81,22 +75,24 @@ def extreme_pair(records: Records, description: str, readings: Readings, noise: 
     candidates = list(_extreme_records(records.domain))
     if readings.adjacency == "replace_one":
         base = Moments.of(records.take(slice(0, -1))) if len(records) > 1 else Moments.zero(records.domain)
-        text = f"{description} without its last record ({base.n} records)"
-        pairs = [Pair(base, text, left, right) for left, right in combinations(candidates, 2)]
+        text = f"{description} without its last record"
+        pairs: Iterable[tuple[Records, Records | None]] = combinations(candidates, 2)
     else:
-        base = Moments.of(records)
-        text = f"{description} ({base.n} records)"
-        pairs = [Pair(base, text, left, None) for left in candidates]
-    return max(pairs, key=lambda pair: distance(pair, readings, noise))
+        base, text = Moments.of(records), description
+        pairs = ((candidate, None) for candidate in candidates)
+    neighbours = (
+        Neighbours(Extended(base, text, left), Extended(base, text, right), readings) for left, right in pairs
+    )
+    return max(neighbours, key=lambda pair: distance(pair, noise))
 
 
-def distance(pair: Pair, readings: Readings, noise: Noise) -> float:
-    """Return how far the coefficients of a pair are apart, in units of the noise.
+def distance(neighbours: Neighbours, noise: Noise) -> float:
+    """Return how far the coefficients of two data sets are apart, in units of the noise.
 
-    The sum of |change| / scale for Laplace noise, the root of the sum of (change / sigma)^2 for Gaussian noise.
+    The sum of |change| / scale for Laplace noise, which is the pair's exact privacy loss, and the root of the sum
+    of (change / sigma)^2 for Gaussian noise, its Mahalanobis length; in floats, for comparisons.
     """
-    left, right = (objective(moments, readings).values for moments in pair.moments)
-    change = (left - right) / noise.scales
+    change = neighbours.change / noise.scales
     return float(np.abs(change).sum() if noise.kind == "laplace" else np.linalg.norm(change))
 
 
@@ -127,9 +123,7 @@ def _ends(attribute: Attribute) -> tuple[Any, Any]:
     return attribute.categories[0], attribute.categories[-1]
 
 
-def _record_json(record: Records | None) -> dict[str, Any] | None:
-    if record is None:
-        return None
+def _record_json(record: Records) -> dict[str, Any]:
     return {
         "x": dict(zip(record.domain.columns, record.x[0].tolist(), strict=True)),
         "y": int(record.y[0]),

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.bounds import lower_bound_on_probability, upper_bound_on_probability
-from audit.losses import Neighbours
+from audit.losses import DataSet, Neighbours
 from audit.repeated import Repeated
 from audit.rerun import rerun_command
 from reference.accounting import PrivacyStatement
@@ -359,7 +359,7 @@ def _lines(result: WeightsResult) -> Iterator[str]:
         yield from _rows(name, data)
 
 
-def _rows(name: str, data: Repeated) -> Iterator[str]:
+def _rows(name: str, data: DataSet) -> Iterator[str]:
     """Yield one line for all unit vectors with the same count, label and group."""
     alike: dict[tuple[int, int, int], list[int]] = {}
     for row in data.to_json():

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import importlib
+import inspect
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from audit.neighbours import Pair
-from reference.budgets import Budget, SplitBudget
-from reference.coefficients import Layout
-from reference.mechanisms import MechanismSpec
-from reference.noise import Noise, add_noise, draw
-from reference.objective import layout, objective
-from reference.readings import Readings
+from reference.errors import InputError, ReadingError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+class SubjectError(InputError):
+    """The subject's own code failed, or gave something that is no array of outputs."""
 
 
 class Subject(Protocol):
     """A mechanism with a pair of neighbouring inputs.
 
-    This is all the auditor gets: it never sees the noise, the scale or the coefficients.
+    This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
+    `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; an error
+    in it costs power, never validity.
+
+    Draws must be independent, and `sample` must be safe to call from several threads with different generators.
     """
 
     def inputs(self) -> tuple[Any, Any]:
@@ -31,48 +33,59 @@ class Subject(Protocol):
         ...
 
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` independent outputs on one input, shape (count, k)."""
+        """Return `count` independent outputs on one input, shape (count, k), k the same for all."""
         ...
 
 
-@dataclass(frozen=True)
-class CoefficientRelease:
-    """The noisy coefficients of one of our mechanisms on a pair of data sets.
-
-    The w that a mechanism returns is computed from them, so it can lose no more privacy than they do.
+def rebuild(document: dict[str, Any]) -> Subject:
+    """Build a subject from its description: every subject of the command line is made here.
 
     Parameters
     ----------
-    spec : MechanismSpec
-    budget : Budget or SplitBudget
-    readings : Readings
-    x_s : int
-        Coordinate with a budget of its own.
-    pair : Pair
-        Neighbouring data sets.
+    document : dict
+        `kind` is `mechanism` (see :func:`audit.releases.release_of`), `catalogue` (`name`, and `parameters` of
+        its class) or `import` (`path`, as in :func:`imported`).
+
+    Raises
+    ------
+    reference.errors.InputError
     """
+    kind = document.get("kind")
+    if kind == "mechanism":
+        from audit.releases import release_of
 
-    spec: MechanismSpec
-    budget: Budget | SplitBudget
-    readings: Readings
-    x_s: int
-    pair: Pair
+        return release_of(document)
+    if kind == "catalogue":
+        from audit.catalogue import CATALOGUE
 
-    @cached_property
-    def noise(self) -> Noise:
-        """What the mechanism adds: a function of public things only."""
-        return self.spec.noise(self.pair.domain, self.budget, self.readings, self.x_s)
+        known = CATALOGUE.get(document["name"])
+        if known is None:
+            raise ReadingError("mechanism", document["name"], "one of " + ", ".join(CATALOGUE))
+        planted: Subject = known(**document.get("parameters", {}))
+        return planted
+    if kind == "import":
+        return imported(document["path"])
+    raise ReadingError("kind", kind, "one of mechanism, catalogue, import")
 
-    @property
-    def layout(self) -> Layout:
-        """Which coefficients an output holds."""
-        return layout(self.pair.domain, self.readings)
 
-    def inputs(self) -> tuple[FloatArray, FloatArray]:
-        """Return the exact coefficients of the two data sets."""
-        left, right = self.pair.moments
-        return objective(left, self.readings).values, objective(right, self.readings).values
+def imported(path: str) -> Subject:
+    """Return the subject that `package.module:attribute` names; a class or function is called without arguments.
 
-    def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` noisy coefficient vectors, by the code that makes a release."""
-        return add_noise(data, self.noise, draw(self.noise, rng, count))
+    Raises
+    ------
+    SubjectError
+        When there is no such thing, or it does not follow :class:`Subject`.
+    """
+    module_name, _, attribute = path.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for name in attribute.split("."):
+            found = getattr(found, name)
+        subject: Any = found() if inspect.isclass(found) or inspect.isroutine(found) else found
+    except Exception as problem:
+        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    for method in ("inputs", "sample"):
+        if not callable(getattr(subject, method, None)):
+            raise SubjectError(f"{path} has no method {method}: a subject has inputs() and sample(input, n, rng)")
+    checked: Subject = subject
+    return checked

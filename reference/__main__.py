@@ -1,213 +1,35 @@
-"""``python -m reference fit``: run the mechanisms on a data set."""
+"""``python -m reference``: run the mechanisms on a data set, predict, write and check domain files."""
 
 from __future__ import annotations
 
 import argparse
-import io
 import sys
-from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-
-from reference.evaluation import NOT_PRIVATE, Evaluation, evaluate_splits
-from reference.files import json_text
-from reference.mechanisms import MECHANISMS
-from reference.numbers import decimal_above
-from reference.options import (
-    EXIT_FINE,
-    add_budget_options,
-    add_data_options,
-    add_output_options,
-    add_reading_options,
-    budget_from,
-    emit,
-    readings_from,
-    records_from,
-    run_command,
-)
+from reference.commands import domain, fit, predict
+from reference.options import run_command
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     top = argparse.ArgumentParser(prog="python -m reference", description=__doc__)
-    fit = top.add_subparsers(dest="command", required=True).add_parser(
-        "fit", help="train mechanisms on random splits and measure them on the rest"
-    )
-    fit.add_argument(
-        "--mechanism",
-        nargs="+",
-        choices=[*MECHANISMS, "all"],
-        default=["pdfc"],
-        metavar="NAME",
-        help=f"one or more of {', '.join(MECHANISMS)}, or all (pdfc)",
-    )
-    fit.add_argument("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
-    fit.add_argument(
-        "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"
-    )
-    add_budget_options(fit)
-    add_data_options(fit)
-    add_reading_options(fit)
-    add_output_options(fit)
+    commands = top.add_subparsers(dest="command", required=True)
+    fit.add_parser(commands)
+    predict.add_parser(commands)
+    domain.add_parser(commands)
     return top
 
 
-def fit(argv: Sequence[str] | None) -> int:
-    """Run ``fit``."""
+def command(argv: Sequence[str] | None) -> int:
+    """Run the command that the arguments name."""
     options = parser().parse_args(argv)
-    names = list(MECHANISMS) if "all" in options.mechanism else list(dict.fromkeys(options.mechanism))
-    records = records_from(options)
-    dimension = records.domain.dimension
-    if options.x_s is not None:
-        records.domain.coordinate(options.x_s)
-    # every option is checked before the first release
-    plans = [
-        (
-            MECHANISMS[name],
-            budget_from(options, MECHANISMS[name], dimension),
-            readings_from(options, MECHANISMS[name]),
-        )
-        for name in names
-    ]
-    results = [
-        evaluate_splits(
-            spec,
-            records,
-            budget,
-            readings,
-            splits=options.splits,
-            test_share=options.test_share,
-            x_s=options.x_s,
-            rng=options.seed,
-        )
-        for spec, budget, readings in plans
-    ]
-    if options.format == "json":
-        documents = [result.to_json() for result in results]
-        text = json_text(documents if len(documents) > 1 else documents[0])
-    else:
-        text = as_text(options.data, results)
-    emit(text, options.out)
-    return EXIT_FINE
-
-
-def as_text(data: str, results: Sequence[Evaluation]) -> str:
-    """Return the results as a table with the readings they rest on."""
-    table = Table(title=f"{data}: per release")
-    for heading in ("mechanism", "published", "exact epsilon", "accuracy", "majority", "positive rate"):
-        table.add_column(heading)
-    table.add_column("risk difference")
-    table.add_column("notes")
-    for result in results:
-        table.add_row(
-            result.releases[0].mechanism,
-            _published(result),
-            _exact(result),
-            _with_spread(result.summary("accuracy")),
-            _with_spread(result.summary("majority_accuracy")),
-            _with_spread(result.summary("positive_rate")),
-            _with_spread(result.summary("risk_difference")),
-            _notes(result),
-        )
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=150, highlight=False)
-    console.print(table)
-    for line in _details(results):
-        console.print(line, soft_wrap=True, markup=False)
-    return buffer.getvalue()
-
-
-def _details(results: Sequence[Evaluation]) -> Iterator[str]:
-    """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
-    yield f"Columns from accuracy on are {NOT_PRIVATE}."
-    yield "Published: the paper's theorem as printed. Exact: what the noise gives over all neighbouring data sets."
-    by_readings: dict[str, list[str]] = {}
-    for result in results:
-        first = result.releases[0]
-        text = ", ".join(f"{name}={value}" for name, value in first.readings.items())
-        by_readings.setdefault(text, []).append(first.mechanism)
-    for text, names in by_readings.items():
-        yield f"Readings of {', '.join(names)}: {text}"
-    private = [result.releases[0] for result in results if result.releases[0].privacy.exact is not None]
-    if any(release.readings["repair"] != "none" for release in private):
-        yield "The repair (minimum of an indefinite objective) is no step of the paper."
-    for result in results:
-        yield from _spent(result)
-
-
-def _spent(result: Evaluation) -> Iterator[str]:
-    releases, first = result.releases, result.releases[0]
-    if first.x_s is not None:
-        yield f"{first.mechanism}: x_s = {', '.join(sorted({str(release.x_s) for release in releases}))}"
-    for kind, total in (("published", result.composed), ("exact", result.composed_exact)):
-        if len(releases) > 1 and total is not None:
-            spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
-            yield f"{first.mechanism}: {len(releases)} releases compose to {spent} by basic composition ({kind})"
-    if first.w is not None and len(releases) == 1:
-        named = zip(first.columns, first.w, strict=True)
-        yield f"{first.mechanism}: w = " + ", ".join(f"{name}={value:.4g}" for name, value in named)
-
-
-def _published(result: Evaluation) -> str:
-    """Return the statement with its claim, or why there is none."""
-    stated = {release.privacy.published for release in result.releases}
-    if len(stated) > 1:
-        return "none for some: x_s is part of an attribute"
-    statement = stated.pop()
-    if statement is not None:
-        return f"{statement.claim}: ({_short(statement.epsilon)}, {_short(statement.delta)})"
-    first = result.releases[0]
-    if first.privacy.exact is None:
-        return "not private"
-    if first.readings["sensitivity"] != "published":
-        return "none: the sensitivity is not the paper's"
-    return "none: x_s is part of an attribute"
-
-
-def _exact(result: Evaluation) -> str:
-    """Return the worst exact epsilon of the releases, rounded up, with the delta it belongs to."""
-    known = [release.privacy.exact for release in result.releases if release.privacy.exact is not None]
-    if not known:
-        return "infinite"
-    worst = max(known, key=lambda exact: exact.epsilon.upper)
-    epsilon = _short(decimal_above(worst.epsilon.upper, 6))
-    return epsilon if worst.at_delta == 0 else f"{epsilon} at {_short(worst.at_delta)}"
-
-
-def _short(value: Fraction) -> str:
-    """Return a number in six digits; a delta of 1e-400 is not 0."""
-    if value == 0 or float(value) != 0.0:
-        return f"{float(value):g}"
-    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
-
-
-def _with_spread(summary: dict[str, float | None]) -> str:
-    if summary["mean"] is None:
-        return "-"
-    return f"{summary['mean']:.4f}" + ("" if summary["std"] is None else f" +- {summary['std']:.4f}")
-
-
-def _notes(result: Evaluation) -> str:
-    splits = len(result.releases)
-    unbounded = sum(release.status == "unbounded" for release in result.releases)
-    notes = []
-    if any(release.privacy.exact and release.privacy.exact.verdict == "refuted" for release in result.releases):
-        notes.append("PUBLISHED STATEMENT IS FALSE")
-    if unbounded:
-        notes.append(f"no minimum in {unbounded} of {splits}")
-    if result.constant_predictors:
-        notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
-    if result.releases[0].seeded:
-        notes.append("seeded")
-    return "; ".join(notes)
+    code: int = options.run(options)
+    return code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(fit, argv)
+    return run_command(command, argv)
 
 
 if __name__ == "__main__":

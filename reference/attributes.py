@@ -22,11 +22,14 @@ class Numeric:
     name : str
     lower, upper : float
         Public bounds, ``lower < upper``.
+    clip : bool
+        Values beyond a bound count as the bound; otherwise they are rejected.
     """
 
     name: str
     lower: float
     upper: float
+    clip: bool = False
 
     def __post_init__(self) -> None:
         bounds = (self.lower, self.upper)
@@ -51,7 +54,7 @@ class Numeric:
         """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
         numbers = as_numbers(self.name, values)
         outside = (numbers < self.lower) | (numbers > self.upper)
-        if outside.any() and not clip:
+        if outside.any() and not (clip or self.clip):
             row = int(np.flatnonzero(outside)[0])
             raise OutOfBoundsError(
                 f"value outside the declared bounds [{self.lower:g}, {self.upper:g}]; "

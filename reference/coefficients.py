@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+NumberArray: TypeAlias = npt.NDArray[Any]
+"""Floats, or Fractions where coefficients must be exact."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,10 @@ class _Polynomial:
     """c.w + w'Qw, with Q triangular in the monomial basis and full in the matrix basis."""
 
     layout: Layout
-    values: FloatArray
+    values: NumberArray
 
     @property
-    def linear(self) -> FloatArray:
+    def linear(self) -> NumberArray:
         """Coefficients of w_e, shape (d,)."""
         return self.values[: self.layout.dimension]
 
@@ -100,7 +102,7 @@ class _Polynomial:
         return matrix
 
     @property
-    def covariance(self) -> FloatArray | None:
+    def covariance(self) -> NumberArray | None:
         """The boundary covariance g = sum (z - zbar) x, shape (d,); None unless `separate`."""
         return self.values[-self.layout.dimension :] if self.layout.separate else None
 
@@ -118,6 +120,7 @@ class Coefficients(_Polynomial):
     ----------
     layout : Layout
     values : ndarray, shape (layout.size,)
+        Floats, or Fractions when the moments are exact.
     """
 
     def __repr__(self) -> str:
@@ -126,13 +129,13 @@ class Coefficients(_Polynomial):
 
     @classmethod
     def from_parts(
-        cls, layout: Layout, linear: FloatArray, second_order: FloatArray, covariance: FloatArray | None
+        cls, layout: Layout, linear: NumberArray, second_order: NumberArray, covariance: NumberArray | None
     ) -> Coefficients:
         """Collect c, the symmetric M of w'Mw, and g (for `separate`) into the basis of `layout`."""
         e, k = layout.pairs
         # monomial basis: w_e w_l with e < l stands for both (e, l) and (l, e)
-        twice = np.where(e == k, 1.0, 2.0) if layout.basis == "monomial" else 1.0
-        parts = [linear, second_order[e, k] * twice]
+        entries = second_order[e, k]
+        parts = [linear, np.where(e == k, entries, 2 * entries) if layout.basis == "monomial" else entries]
         if covariance is not None:
             parts.append(covariance)
         return cls(layout, np.concatenate(parts))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,9 @@ from reference.errors import ReadingError
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
 from reference.mechanisms import MechanismSpec
 from reference.noise import RandomSource, generator
+from reference.private_metrics import PrivateMetrics, composed, private_metrics
 from reference.readings import Readings
+from reference.record_blocks import RecordBlocks, in_memory, part_of
 from reference.records import Records
 from reference.release import Release
 
@@ -34,11 +38,14 @@ class Evaluation:
         One per release that has a w.
     seed : int or None
         None for the operating system's entropy.
+    private : PrivateEvaluation or None
+        Metrics with noise of their own, when they were asked for.
     """
 
     releases: tuple[Release, ...]
     metrics: tuple[Metrics, ...]
     seed: int | None
+    private: PrivateEvaluation | None = None
 
     @property
     def constant_predictors(self) -> int:
@@ -80,6 +87,7 @@ class Evaluation:
                 **{name: self.summary(name) for name in names},
                 "constant_predictors": self.constant_predictors,
             },
+            **({} if self.private is None else {"private_metrics": self.private.to_json()}),
             "splits": len(self.releases),
             "unbounded": sum(release.status == "unbounded" for release in self.releases),
             "seed": self.seed,
@@ -94,24 +102,67 @@ class Evaluation:
     @property
     def composed_exact(self) -> PrivacyStatement | None:
         """The exact epsilons at the budget's delta, composed in the same way: an upper bound, not a supremum."""
-        return basic_composition(
-            [
-                None
-                if release.privacy.exact is None
-                else PrivacyStatement(
-                    release.privacy.exact.epsilon.upper,
-                    release.privacy.exact.at_delta,
-                    str(release.readings["adjacency"]),
-                    ("exact",),
-                )
-                for release in self.releases
-            ]
-        )
+        return basic_composition([_exact_statement(release) for release in self.releases])
+
+
+@dataclass(frozen=True)
+class PrivateEvaluation:
+    """Private metrics on every split, and what was spent with them.
+
+    Parameters
+    ----------
+    metrics : tuple of PrivateMetrics or None
+        One per release; None where there is no w.
+    published, exact : PrivacyStatement or None
+        Of all releases and all metrics together, from the published and from the exact statements of the fits;
+        None where a fit has none.
+    same_records : bool
+        Whether the metrics are of the records that the fit used.
+    """
+
+    metrics: tuple[PrivateMetrics | None, ...]
+    published: PrivacyStatement | None
+    exact: PrivacyStatement | None
+    same_records: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object under `private_metrics`."""
+        return {
+            "splits": [None if metrics is None else metrics.to_json() for metrics in self.metrics],
+            "measured_on": "training records" if self.same_records else "held-out records",
+            "composed_with_fit": {
+                "published": None if self.published is None else self.published.to_json(),
+                "exact": None if self.exact is None else self.exact.to_json(),
+            },
+        }
+
+
+def _exact_statement(release: Release) -> PrivacyStatement | None:
+    exact = release.privacy.exact
+    if exact is None:
+        return None
+    adjacency = str(release.readings["adjacency"])
+    return PrivacyStatement(exact.epsilon.upper, exact.at_delta, adjacency, ("exact",))
+
+
+def _private_evaluation(
+    releases: Sequence[Release],
+    metrics: Sequence[PrivateMetrics | None],
+    spent: PrivacyStatement,
+    *,
+    same_records: bool,
+) -> PrivateEvaluation:
+    """Compose fits and metrics split by split; a split without w is counted as if it had been measured."""
+    published, exact = (
+        basic_composition([composed(fit, spent, same_records=same_records) for fit in fits])
+        for fits in ([r.privacy.published for r in releases], [_exact_statement(r) for r in releases])
+    )
+    return PrivateEvaluation(tuple(metrics), published, exact, same_records)
 
 
 def evaluate_splits(
     spec: MechanismSpec,
-    records: Records,
+    records: Records | RecordBlocks,
     budget: Budget | SplitBudget | None,
     readings: Readings,
     *,
@@ -119,13 +170,16 @@ def evaluate_splits(
     test_share: float = 0.2,
     x_s: str | int | None = None,
     rng: RandomSource = None,
+    private_epsilon: Fraction | None = None,
+    on_release: Callable[[Release, npt.NDArray[np.bool_]], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, `splits` times.
 
     Parameters
     ----------
     spec : MechanismSpec
-    records : Records
+    records : Records or RecordBlocks
+        In memory, or read in blocks once or twice for every split.
     budget : Budget, SplitBudget or None
         Spent once per split.
     readings : Readings
@@ -134,6 +188,10 @@ def evaluate_splits(
         Share of the records held out, in [0, 1); 0 trains and measures on all records.
     x_s, rng
         As for the mechanisms.
+    private_epsilon : Fraction, optional
+        Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+    on_release : callable, optional
+        Told after each split its release, and which records were held out, shape (n,).
     """
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
@@ -143,14 +201,17 @@ def evaluate_splits(
     random, seeded = generator(rng, "splits")
     releases: list[Release] = []
     metrics: list[Metrics] = []
+    private: list[PrivateMetrics | None] = []
     for split in range(splits):
         held_out = _held_out(n, test_share, readings.adjacency, random)
-        train = records.take(np.flatnonzero(~held_out))
-        test = records.take(np.flatnonzero(held_out)) if held_out.any() else train
+        train = part_of(records, ~held_out)
+        test = part_of(records, held_out) if held_out.any() else train
         # a seed gives every split, and every mechanism, a stream of its own
-        source = random if isinstance(rng, np.random.Generator) else None
+        source = noise_of_metrics = random if isinstance(rng, np.random.Generator) else None
         if seed is not None:
-            source = generator(seed, f"{spec.name} {budget} {readings} {x_s} {split}")[0]
+            purpose = f"{spec.name} {budget} {readings} {x_s} {split}"
+            source = generator(seed, purpose)[0]
+            noise_of_metrics = generator(seed, f"private metrics of {purpose}")[0]
         with warnings.catch_warnings():
             # counted and reported as a whole: by constant_predictors, and by the exact privacy
             warnings.simplefilter("ignore", ConstantPredictorWarning)
@@ -158,9 +219,27 @@ def evaluate_splits(
             release = spec.run(train, budget, readings, x_s=x_s, rng=source)
             if release.w is not None:
                 metrics.append(evaluate(release.w, test))
+        if private_epsilon is not None:
+            private.append(_measured(release, test, private_epsilon, readings, noise_of_metrics))
         assert release.seeded == (seeded and spec.private)
         releases.append(release)
-    return Evaluation(tuple(releases), tuple(metrics), seed)
+        if on_release is not None:
+            on_release(release, held_out)
+    together = None
+    if private_epsilon is not None:
+        spent = PrivacyStatement(private_epsilon, Fraction(0), readings.adjacency, ("T1",))
+        together = _private_evaluation(releases, private, spent, same_records=test_share == 0)
+    return Evaluation(tuple(releases), tuple(metrics), seed, together)
+
+
+def _measured(
+    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: RandomSource
+) -> PrivateMetrics | None:
+    if release.w is None:
+        return None
+    return private_metrics(
+        release.w, in_memory(test), epsilon, adjacency=readings.adjacency, noise=readings.noise, rng=rng
+    )
 
 
 def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Generator) -> npt.NDArray[np.bool_]:

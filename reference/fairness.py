@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reference.errors import ParameterError
+from reference.record_blocks import RecordBlocks, blocks_of
 from reference.records import Records
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -77,7 +78,85 @@ def boundary_covariance(w: npt.ArrayLike, x: FloatArray, z: FloatArray) -> float
     return float((z - z.mean()) @ (x @ np.asarray(w, dtype=np.float64)))
 
 
-def evaluate(w: npt.ArrayLike | None, records: Records) -> Metrics:
+@dataclass(frozen=True)
+class Tally:
+    """Counts of one predictor's outcomes on some records: those of parts add up to those of the whole.
+
+    Parameters
+    ----------
+    n, positives, predicted, correct : int
+        Records; those with label 1; those predicted 1; those predicted rightly.
+    members, members_predicted : int or None
+        Records of group 1, and those among them predicted 1; None without groups.
+    sum_score, sum_z_score : float
+        sum x_i.w and sum z_i x_i.w.
+    """
+
+    n: int
+    positives: int
+    predicted: int
+    correct: int
+    members: int | None
+    members_predicted: int | None
+    sum_score: float
+    sum_z_score: float
+
+    @classmethod
+    def of(cls, w: npt.ArrayLike, records: Records) -> Tally:
+        """Count on some records."""
+        scores = records.x @ np.asarray(w, dtype=np.float64)
+        prediction = scores > 0.0
+        z = records.z
+        return cls(
+            n=len(records),
+            positives=int(records.y.sum()),
+            predicted=int(prediction.sum()),
+            correct=int((prediction == (records.y == 1.0)).sum()),
+            members=None if z is None else int(z.sum()),
+            members_predicted=None if z is None else int(prediction[z == 1.0].sum()),
+            sum_score=float(scores.sum()),
+            sum_z_score=0.0 if z is None else float(z @ scores),
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return Tally(
+            self.n + other.n,
+            self.positives + other.positives,
+            self.predicted + other.predicted,
+            self.correct + other.correct,
+            None if self.members is None or other.members is None else self.members + other.members,
+            None
+            if self.members_predicted is None or other.members_predicted is None
+            else self.members_predicted + other.members_predicted,
+            self.sum_score + other.sum_score,
+            self.sum_z_score + other.sum_z_score,
+        )
+
+    def metrics(self) -> Metrics:
+        """Return the metrics of all that was counted."""
+        majority = max(self.positives, self.n - self.positives)
+        rate_0, rate_1, covariance = None, None, None
+        if self.members is not None and self.members_predicted is not None:
+            others, others_predicted = self.n - self.members, self.predicted - self.members_predicted
+            rate_0 = others_predicted / others if others else None
+            rate_1 = self.members_predicted / self.members if self.members else None
+            # sum (z_i - zbar) x_i.w
+            covariance = self.sum_z_score - self.members / self.n * self.sum_score
+        return Metrics(
+            accuracy=self.correct / self.n,
+            majority_accuracy=majority / self.n,
+            gain_over_majority=(self.correct - majority) / self.n,
+            positive_rate=self.predicted / self.n,
+            positive_rate_group_0=rate_0,
+            positive_rate_group_1=rate_1,
+            risk_difference=None if rate_0 is None or rate_1 is None else abs(rate_1 - rate_0),
+            boundary_covariance=covariance,
+        )
+
+
+def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metrics:
     """Return all metrics of the predictor w on a data set.
 
     Raises
@@ -92,24 +171,13 @@ def evaluate(w: npt.ArrayLike | None, records: Records) -> Metrics:
     """
     if w is None:
         raise ParameterError("w", None, "a vector: an unbounded release predicts nothing")
-    prediction = predict(w, records.x)
-    z = records.z
-    rate = float(prediction.mean())
-    if rate in (0.0, 1.0):
+    counted = [Tally.of(w, block) for block in blocks_of(records)]
+    metrics = sum(counted[1:], counted[0]).metrics()
+    if metrics.positive_rate in (0.0, 1.0):
         warnings.warn(
-            f"every record is predicted {int(rate)}: a risk difference of 0 says nothing about fairness here",
+            f"every record is predicted {int(metrics.positive_rate)}: a risk difference of 0 says nothing about "
+            "fairness here",
             ConstantPredictorWarning,
             stacklevel=2,
         )
-    n, positives = len(records), int(records.y.sum())
-    correct, majority = int((prediction == (records.y == 1.0)).sum()), max(positives, n - positives)
-    return Metrics(
-        accuracy=correct / n,
-        majority_accuracy=majority / n,
-        gain_over_majority=(correct - majority) / n,
-        positive_rate=rate,
-        positive_rate_group_0=None if z is None else positive_rate(prediction, z == 0.0),
-        positive_rate_group_1=None if z is None else positive_rate(prediction, z == 1.0),
-        risk_difference=None if z is None else risk_difference(prediction, z),
-        boundary_covariance=None if z is None else boundary_covariance(w, records.x, z),
-    )
+    return metrics

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file: either all of it is there afterwards, or the old file still is.
+def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
+    """Write a file, text as UTF-8: either all of it is there afterwards, or the old file still is.
 
     A symbolic link is followed, so that it stays a link.  What is no regular file (a device, a pipe) is written
     to as it stands and never replaced.
@@ -20,16 +21,17 @@ def write_whole(path: str | Path, text: str) -> None:
     OSError
         When the folder does not exist or cannot be written to; the old file is then untouched.
     """
+    chunks = [content] if isinstance(content, (str, bytes)) else content
     if Path(path).exists() and not Path(path).is_file():
-        with Path(path).open("w", encoding="utf-8") as stream:
-            stream.write(text)
+        with Path(path).open("wb") as stream:
+            stream.writelines(_as_bytes(chunk) for chunk in chunks)
         return
     target = Path(path).resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     scratch = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(_as_bytes(chunk) for chunk in chunks)
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)
@@ -39,6 +41,10 @@ def write_whole(path: str | Path, text: str) -> None:
     except BaseException:
         scratch.unlink()
         raise
+
+
+def _as_bytes(chunk: str | bytes) -> bytes:
+    return chunk.encode() if isinstance(chunk, str) else chunk
 
 
 def json_text(document: Any) -> str:

@@ -7,10 +7,12 @@ Every private mechanism is two functions that stand together: `<name>_noise`, wh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -18,21 +20,22 @@ from reference import accounting
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import NoisyCoefficients
 from reference.domain import Domain
-from reference.errors import DeltaError, ReadingError
+from reference.errors import DeltaError, ParameterError, ReadingError
+from reference.grid import RELEASE_STEPS, l1_slack, with_l2_slack
 from reference.minimiser import Minimum, minimise
 from reference.moments import Moments
 from reference.noise import (
     Noise,
     RandomSource,
-    draw,
     extended_gaussian_sigma,
-    generator,
     laplace_scale,
-    perturb,
     require_delta_in_extended_range,
+    sampler_of,
 )
+from reference.numbers import RealLike, exact
 from reference.objective import layout, objective
 from reference.readings import Readings
+from reference.record_blocks import RecordBlocks, in_memory, moments_of
 from reference.records import Records
 from reference.release import Release
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
@@ -49,8 +52,9 @@ def functional_noise(domain: Domain, budget: Budget, readings: Readings) -> Nois
     _require_kind(budget, Budget)
     _require_pure(budget)
     # Delta_1 by Lemma 1 (Lemma 2 with a fairness term)
-    delta_1 = l1_sensitivity(readings, domain)
-    return Noise.uniform("laplace", laplace_scale(delta_1, budget.epsilon), layout(domain, readings).size)
+    delta_1 = _with_l1_slack(l1_sensitivity(readings, domain), domain, readings)
+    size = layout(domain, readings).size
+    return Noise.uniform("laplace", laplace_scale(delta_1, budget.epsilon), size, _steps(readings))
 
 
 def functional(
@@ -70,16 +74,18 @@ def functional(
     rng : None, int or numpy.random.Generator
         None takes the operating system's entropy; anything else makes a seeded release.
     """
-    random, seeded = generator(rng, _purpose("functional", budget, readings))
+    sampler = sampler_of(readings.noise, rng, _purpose("functional", budget, readings))
     # lambda <- sum_i lambda_{phi t_i}
     coefficients = objective(moments, readings)
     # lambda_hat <- lambda + Lap(Delta_1 / epsilon)
     noise = functional_noise(moments.domain, budget, readings)
-    noisy = perturb(coefficients, noise, draw(noise, random)[0])
+    noisy = sampler.perturb(coefficients, noise)
     # w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     published = _stated(accounting.published_functional, moments.domain, budget, readings, None)
-    return _release("functional", moments.domain, budget, readings, noise, minimum, published, None, seeded)
+    return _release(
+        "functional", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded
+    )
 
 
 # --- Algorithm 2: relaxed functional mechanism ---------------------------------------------------------------
@@ -90,10 +96,10 @@ def relaxed_functional_noise(domain: Domain, budget: Budget, readings: Readings)
     _require_kind(budget, Budget)
     require_delta_in_extended_range("delta", budget.delta)
     # line 3: Delta_2 by Lemma 3 (Lemma 4 with a fairness term)
-    delta_2_squared = l2_sensitivity_squared(readings, domain)
+    delta_2_squared = _with_l2_slack(l2_sensitivity_squared(readings, domain), domain, readings)
     # line 6: sigma <- sqrt(2) Delta_2 / (2 epsilon) (sqrt(log(...)) + sqrt(log(...) + epsilon))
     sigma = extended_gaussian_sigma(delta_2_squared, budget.epsilon, budget.delta)
-    return Noise.uniform("gaussian", sigma, layout(domain, readings).size)
+    return Noise.uniform("gaussian", sigma, layout(domain, readings).size, _steps(readings))
 
 
 def relaxed_functional(
@@ -104,18 +110,18 @@ def relaxed_functional(
     *Implements* Algorithm 2 *except* for the repair.  Claims: L3, T2, T4.  Parameters as in
     :func:`functional`, with 0 < delta <= sqrt(2/pi).
     """
-    random, seeded = generator(rng, _purpose("relaxed_functional", budget, readings))
+    sampler = sampler_of(readings.noise, rng, _purpose("relaxed_functional", budget, readings))
     # line 1: f(D, w)
     coefficients = objective(moments, readings)
     # lines 3-9: lambda <- sum_i lambda_{phi t_i} + N(0, sigma^2)
     noise = relaxed_functional_noise(moments.domain, budget, readings)
-    noisy = perturb(coefficients, noise, draw(noise, random)[0])
+    noisy = sampler.perturb(coefficients, noise)
     # line 10: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     published = _stated(accounting.published_relaxed_functional, moments.domain, budget, readings, None)
     # line 11
     return _release(
-        "relaxed_functional", moments.domain, budget, readings, noise, minimum, published, None, seeded
+        "relaxed_functional", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded
     )
 
 
@@ -129,12 +135,12 @@ def pdfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int
     # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
     in_s = layout(domain, readings).contains(x_s)
     # line 1: Delta_1 by Lemma 2
-    delta_1 = l1_sensitivity(readings, domain)
+    delta_1 = _with_l1_slack(l1_sensitivity(readings, domain), domain, readings)
     # line 17: Lap(Delta_1 / epsilon_s)
     scale_s = laplace_scale(delta_1, budget.epsilon_s)
     # line 19: Lap(Delta_1 / epsilon_n)
     scale_n = laplace_scale(delta_1, budget.epsilon_n)
-    return Noise("laplace", scale_s, scale_n, in_s)
+    return Noise("laplace", scale_s, scale_n, in_s, _steps(readings))
 
 
 def pdfc(
@@ -163,20 +169,20 @@ def pdfc(
         None takes the operating system's entropy; anything else makes a seeded release.
     """
     named = None if x_s is None else moments.domain.coordinate(x_s)
-    random, seeded = generator(rng, _purpose("pdfc", budget, readings, named))
-    s = _random_x_s(moments.domain, random) if named is None else named
+    sampler = sampler_of(readings.noise, rng, _purpose("pdfc", budget, readings, named))
+    s = _random_x_s(moments.domain, sampler.random) if named is None else named
     # line 3: f_bar <- equation (6)
     coefficients = objective(moments, readings)
     # lines 4-22: lambda_hat <- sum_i lambda_bar + Lap(Delta_1 / epsilon_s) on Phi_s, with epsilon_n on Phi_n
     noise = pdfc_noise(moments.domain, budget, readings, s)
     # line 23: f_hat
-    noisy = perturb(coefficients, noise, draw(noise, random)[0])
+    noisy = sampler.perturb(coefficients, noise)
     # line 24: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 25: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
     published = _stated(accounting.published_pdfc, moments.domain, budget, readings, s)
     # line 26
-    return _release("pdfc", moments.domain, budget, readings, noise, minimum, published, s, seeded)
+    return _release("pdfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
 
 
 # --- Algorithm 3: ADFC ---------------------------------------------------------------------------------------
@@ -190,12 +196,12 @@ def adfc_noise(domain: Domain, budget: SplitBudget, readings: Readings, x_s: int
     # lines 4-13: Phi_s <- {phi that includes w_s}, Phi_n <- the others
     in_s = layout(domain, readings).contains(x_s)
     # line 14: Delta_2' by Lemma 4
-    delta_2_squared = l2_sensitivity_squared(readings, domain)
+    delta_2_squared = _with_l2_slack(l2_sensitivity_squared(readings, domain), domain, readings)
     # line 18: sigma_s
     sigma_s = extended_gaussian_sigma(delta_2_squared, budget.epsilon_s, budget.delta_s)
     # line 20: sigma_n
     sigma_n = extended_gaussian_sigma(delta_2_squared, budget.epsilon_n, budget.delta_n)
-    return Noise("gaussian", sigma_s, sigma_n, in_s)
+    return Noise("gaussian", sigma_s, sigma_n, in_s, _steps(readings))
 
 
 def adfc(
@@ -213,20 +219,102 @@ def adfc(
     (0, sqrt(2/pi)].
     """
     named = None if x_s is None else moments.domain.coordinate(x_s)
-    random, seeded = generator(rng, _purpose("adfc", budget, readings, named))
-    s = _random_x_s(moments.domain, random) if named is None else named
+    sampler = sampler_of(readings.noise, rng, _purpose("adfc", budget, readings, named))
+    s = _random_x_s(moments.domain, sampler.random) if named is None else named
     # line 3: f_bar <- equation (6)
     coefficients = objective(moments, readings)
     # lines 4-23: lambda_hat <- sum_i lambda_bar + N(0, sigma_s^2) on Phi_s, N(0, sigma_n^2) on Phi_n
     noise = adfc_noise(moments.domain, budget, readings, s)
     # line 24: f_hat
-    noisy = perturb(coefficients, noise, draw(noise, random)[0])
+    noisy = sampler.perturb(coefficients, noise)
     # line 25: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 26: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d;  delta <- 1 - (1 - delta_s)(1 - delta_n)
     published = _stated(accounting.published_adfc, moments.domain, budget, readings, s)
     # line 27
-    return _release("adfc", moments.domain, budget, readings, noise, minimum, published, s, seeded)
+    return _release("adfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
+
+
+# --- PFLR*: one Laplace scale and a shifted mean (Xu, Yuan and Wu 2019, as the paper mentions it) ------------
+
+
+def pflr_noise(domain: Domain, budget: Budget, readings: Readings) -> Noise:
+    """Return the centred part of the noise: Lap(Delta_1 / epsilon) for every coefficient.
+
+    The published Delta_1 is Lemma 1's, of the objective without the fairness term: that the fairness term adds
+    no noise is the point of a shifted mean.  An `exact` sensitivity is that of everything that is released, a
+    shift from the data included.
+    """
+    _require_kind(budget, Budget)
+    _require_pure(budget)
+    calibration = readings.with_(fairness="none") if readings.sensitivity == "published" else readings
+    delta_1 = _with_l1_slack(l1_sensitivity(calibration, domain), domain, readings)
+    size = layout(domain, readings).size
+    return Noise.uniform("laplace", laplace_scale(delta_1, budget.epsilon), size, _steps(readings))
+
+
+def pflr(
+    moments: Moments,
+    budget: Budget,
+    readings: Readings = FAIR,
+    *,
+    shift: Sequence[RealLike] | None = None,
+    rng: RandomSource = None,
+) -> Release:
+    """Run PFLR* as far as the paper describes it.
+
+    *Implements* two sentences of the paper: PFLR* "adds same scale of noise in each attribute" and "injects
+    Laplace noise with shifted mean to the objective function of logistic regression with fairness constraint".
+    They leave open what the mean is, whether it depends on the data, and which Delta_1 the scale has; the
+    original algorithm was not consulted.  Claims: T1, L1, T1.shift.
+
+    Two readings of the mean:
+
+    - `shift=None`: the mean on the linear coefficients is the fairness term, alpha_1 sum |z - zbar| x or as
+      `readings.fairness` says.  It depends on the data, so it is part of what is released and not of the
+      noise: the epsilon of the budget is only claimed, by Theorem 1 with a Delta_1 that does not count the
+      shift.  `privacy.exact` counts it, and refutes the claim where it is false.
+    - `shift` given: public numbers, fixed without looking at the data.  Then this is the functional mechanism
+      of plain logistic regression plus a constant, and Theorem 1 holds.
+
+    Parameters
+    ----------
+    moments, budget, readings, rng
+        As in :func:`functional`; with a public `shift`, `readings.fairness` must be `none`.
+    shift : sequence of d numbers, optional
+        Public mean of the noise on the linear coefficients.
+    """
+    sampler = sampler_of(readings.noise, rng, _purpose("pflr", budget, readings))
+    mean = _public_shift(shift, moments.domain, readings)
+    # lambda + mu: without a public shift, mu is the fairness term
+    coefficients = objective(moments, readings)
+    # ... + Lap(Delta_1 / epsilon)
+    noise = pflr_noise(moments.domain, budget, readings)
+    noisy = sampler.perturb(coefficients, noise)
+    # a public mean is added afterwards: to the noise, or to what it was added to, is the same
+    minimum = minimise(noisy if mean is None else replace(noisy, values=noisy.values + mean), readings)
+    formula = accounting.published_pflr if mean is None else accounting.published_functional
+    published = _stated(formula, moments.domain, budget, readings, None)
+    release = _release("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
+    stated_mean = "the fairness term" if mean is None else mean[: moments.domain.dimension].tolist()
+    return replace(release, noise={**release.noise, "mean": stated_mean})
+
+
+def _public_shift(
+    shift: Sequence[RealLike] | None, domain: Domain, readings: Readings
+) -> npt.NDArray[np.float64] | None:
+    """Return a public mean per coefficient, or None where the mean is the fairness term."""
+    if readings.fairness == "separate":
+        raise ReadingError("fairness", "separate", "'absolute', 'covariance' or 'none': its term is no mean")
+    if shift is None:
+        return None
+    if readings.fairness != "none":
+        raise ReadingError("fairness", readings.fairness, "'none' with a public shift")
+    if len(shift) != domain.dimension:
+        raise ParameterError("shift", shift, f"{domain.dimension} numbers, one per column")
+    mean = np.zeros(layout(domain, readings).size)
+    mean[: domain.dimension] = [float(exact("shift", value)) for value in shift]
+    return mean
 
 
 # --- Baselines: not private ----------------------------------------------------------------------------------
@@ -239,7 +327,9 @@ def no_privacy(moments: Moments, readings: Readings = PLAIN) -> Release:
     """
     coefficients = objective(moments, readings)
     noise = Noise.uniform("none", 0.0, coefficients.layout.size)
-    minimum = minimise(NoisyCoefficients(coefficients.layout, coefficients.values, noise), readings)
+    minimum = minimise(
+        NoisyCoefficients(coefficients.layout, coefficients.values.astype(np.float64), noise), readings
+    )
     without_spectrum = Minimum(minimum.status, minimum.w, ())
     return _release("no_privacy", moments.domain, None, readings, noise, without_spectrum, None, None, False)
 
@@ -332,9 +422,24 @@ class MechanismSpec:
             raise ReadingError("mechanism", self.name, "one that adds noise")
         return self.published(budget, domain.dimension, readings.adjacency)
 
+    def promise(
+        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings, x_s: str | int | None = None
+    ) -> accounting.Privacy:
+        """Return the privacy of a release before it is made, from public things only.
+
+        With `x_s` drawn at random, `published` is what every choice would state, else None; the exact privacy
+        is the same for every choice.
+        """
+        choices = domain.selectable if x_s is None else (domain.coordinate(x_s),)
+        stated = {self.statement(domain, budget, readings, s) for s in choices}
+        published = stated.pop() if len(stated) == 1 else None
+        noise = self.noise(domain, budget, readings, choices[0])
+        exact = accounting.exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
+        return accounting.Privacy(published, exact)
+
     def run(
         self,
-        records: Records,
+        records: Records | RecordBlocks,
         budget: Budget | SplitBudget | None,
         readings: Readings,
         *,
@@ -343,10 +448,10 @@ class MechanismSpec:
     ) -> Release:
         """Run the mechanism on checked records; `budget` is None for the baselines."""
         if self.function is lr:
-            return lr(records, readings)
-        moments = Moments.of(records)
+            return lr(in_memory(records), readings)
         if not self.private:
-            return self.function(moments, readings)
+            return self.function(moments_of(records), readings)
+        moments = moments_of(records, exact=readings.noise == "hardened")
         if self.split_budget:
             return self.function(moments, budget, readings, x_s=x_s, rng=rng)
         return self.function(moments, budget, readings, rng=rng)
@@ -393,6 +498,14 @@ MECHANISMS: dict[str, MechanismSpec] = {
             split_budget=True,
             needs_delta=True,
         ),
+        MechanismSpec(
+            "pflr",
+            "PFLR*: Laplace noise, one scale, the fairness term as its mean",
+            FAIR,
+            pflr,
+            pflr_noise,
+            accounting.published_pflr,
+        ),
     )
 }
 
@@ -402,6 +515,21 @@ READINGS_NOT_USED = {
     "lr": tuple(Readings().to_json()),
 }
 """Readings that a baseline ignores, and so does not print."""
+
+
+def _steps(readings: Readings) -> int | None:
+    """Return the release grid of hardened noise."""
+    return RELEASE_STEPS if readings.noise == "hardened" else None
+
+
+def _with_l1_slack(l1: Fraction, domain: Domain, readings: Readings) -> Fraction:
+    """Return Delta_1, enlarged for coefficients that are rounded to the grid of hardened noise."""
+    return l1 + l1_slack(layout(domain, readings)) if readings.noise == "hardened" else l1
+
+
+def _with_l2_slack(l2_squared: Fraction, domain: Domain, readings: Readings) -> Fraction:
+    """Return the square of Delta_2, enlarged in the same way."""
+    return with_l2_slack(l2_squared, layout(domain, readings)) if readings.noise == "hardened" else l2_squared
 
 
 def _random_x_s(domain: Domain, random: np.random.Generator) -> int:
@@ -424,8 +552,10 @@ def _stated(
     if readings.sensitivity != "published" or (s is not None and domain.is_one_of_several(s)):
         return None
     statement = published(budget, domain.dimension, readings.adjacency)
-    number = (1 if statement.claim in ("T1", "T3") else 3) + (readings.fairness != "none")
-    scaled = readings.fairness != "none" and readings.fairness_weight != 1
+    # a shifted mean leaves the fairness term out of the sensitivity
+    fair = readings.fairness != "none" and statement.claim != "T1.shift"
+    number = (3 if statement.claim in ("T4", "T5") else 1) + fair
+    scaled = fair and readings.fairness_weight != 1
     return replace(statement, claims=(*statement.claims, f"L{number}", *(["L2.alpha"] if scaled else [])))
 
 
@@ -484,7 +614,12 @@ def _release(
             "intercept": domain.intercept,
             "keep_group": domain.keep_group,
         },
-        noise={"kind": noise.kind, "scale_s": noise.scale_s, "scale_n": noise.scale_n},
+        noise={
+            "kind": noise.kind,
+            "scale_s": noise.scale_s,
+            "scale_n": noise.scale_n,
+            **({} if noise.steps is None else {"steps": noise.steps}),
+        },
         x_s=None if s is None else domain.columns[s],
         seeded=seeded,
         noisy_eigenvalues=minimum.eigenvalues,

@@ -7,16 +7,18 @@ moments of the whole, in any order, so a file, a stream and a cluster are the sa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from reference.domain import Domain
-from reference.errors import DomainMismatchError, EmptyDataError
+from reference.errors import DomainMismatchError, EmptyDataError, GridError
 from reference.records import BLOCK_ROWS, Records
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+NumberArray: TypeAlias = npt.NDArray[Any]
+"""Floats, or Fractions where sums must be exact."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,39 +39,52 @@ class Moments:
     sum_x, sum_yx, sum_zx : ndarray, shape (d,)
     sum_xx : ndarray, shape (d, d)
         sum x x', symmetric.
+
+    All four hold floats, or Fractions for hardened noise; the two kinds do not add up.
     """
 
     domain: Domain
     n: int
     sum_z: int
-    sum_x: FloatArray
-    sum_yx: FloatArray
-    sum_zx: FloatArray
-    sum_xx: FloatArray
+    sum_x: NumberArray
+    sum_yx: NumberArray
+    sum_zx: NumberArray
+    sum_xx: NumberArray
 
     def __repr__(self) -> str:
         # exact statistics may not reach a log by accident
         return f"Moments(of {self.domain.dimension} columns)"
 
     @classmethod
-    def zero(cls, domain: Domain) -> Moments:
+    def zero(cls, domain: Domain, *, exact: bool = False) -> Moments:
         """Return the moments of no records: the start of a fold."""
         d = domain.dimension
-        return cls(domain, 0, 0, np.zeros(d), np.zeros(d), np.zeros(d), np.zeros((d, d)))
+        first, second = _zeros((d,), exact=exact), _zeros((d, d), exact=exact)
+        return cls(domain, 0, 0, first, first, first, second)
 
     @classmethod
-    def of(cls, records: Records) -> Moments:
-        """Return the moments of checked records."""
+    def of(cls, records: Records, *, exact: bool = False) -> Moments:
+        """Return the moments of checked records.
+
+        Parameters
+        ----------
+        records : Records
+        exact : bool
+            First round x to the grid, :meth:`reference.records.Records.on_grid`; then every sum is exact.
+        """
+        if exact:
+            records = records.on_grid()
         n, d = records.x.shape
         # One row each for 1, y and z, so that a single product gives sum x, sum yx and sum zx.
         weights = np.ones((3, n))
         weights[1] = records.y
         weights[2] = 0.0 if records.z is None else records.z
-        first, second = np.zeros((3, d)), np.zeros((d, d))
+        first, second = _zeros((3, d), exact=exact), _zeros((d, d), exact=exact)
         for start in range(0, n, BLOCK_ROWS):
             block = records.x[start : start + BLOCK_ROWS]
-            first += weights[:, start : start + BLOCK_ROWS] @ block
-            second += block.T @ block
+            # on the grid: at most 2^12 multiples of 2^-40 up to 1, whose float sum is exact in any order
+            first = first + _numbers(weights[:, start : start + BLOCK_ROWS] @ block, exact=exact)
+            second = second + _numbers(block.T @ block, exact=exact)
         sum_z = int(weights[2].sum())
         return cls(records.domain, n, sum_z, first[0], first[1], first[2], second)
 
@@ -78,6 +93,8 @@ class Moments:
             return NotImplemented
         if self.domain != other.domain:
             raise DomainMismatchError("moments of different domains do not add up")
+        if self.exact != other.exact:
+            raise GridError("moments", "mixed", "all exact, or all floats, to add up")
         return Moments(
             self.domain,
             self.n + other.n,
@@ -89,8 +106,24 @@ class Moments:
         )
 
     @property
-    def zbar(self) -> float:
+    def exact(self) -> bool:
+        """Whether the sums are exact ones of records on the grid."""
+        return self.sum_x.dtype == np.object_
+
+    @property
+    def zbar(self) -> float | Fraction:
         """The paper's z-bar, the average of the protected attribute; undefined without records."""
         if self.n == 0:
             raise EmptyDataError("there is no record, so zbar is undefined")
-        return self.sum_z / self.n
+        return Fraction(self.sum_z, self.n) if self.exact else self.sum_z / self.n
+
+
+def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:
+    return np.full(shape, Fraction(0), dtype=object) if exact else np.zeros(shape)
+
+
+def _numbers(floats: NumberArray, *, exact: bool) -> NumberArray:
+    """Return an array as it stands, or as Fractions with the same values."""
+    if not exact:
+        return floats
+    return np.array([Fraction(value) for value in floats.ravel().tolist()], dtype=object).reshape(floats.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from reference.coefficients import Coefficients, Layout
 from reference.domain import Domain
@@ -43,12 +44,12 @@ def objective(moments: Moments, readings: Readings) -> Coefficients:
     -------
     Coefficients
     """
-    zbar = moments.zbar
-    alpha_1 = float(readings.fairness_weight)
+    number: Any = Fraction if moments.exact else float
+    zbar, alpha_1 = moments.zbar, number(readings.fairness_weight)
     # sum_i (f_1'(0) - y_i) x_i
-    linear = float(TAYLOR_LINEAR) * moments.sum_x - moments.sum_yx
+    linear = number(TAYLOR_LINEAR) * moments.sum_x - moments.sum_yx
     # sum_i f_1''(0)/2 x_i x_i'
-    second_order = float(TAYLOR_QUADRATIC) * moments.sum_xx
+    second_order = number(TAYLOR_QUADRATIC) * moments.sum_xx
     # sum_i (z_i - zbar) x_i
     covariance = moments.sum_zx - zbar * moments.sum_x
     if readings.fairness == "absolute":

@@ -18,7 +18,7 @@ FAIRNESS = ("none", "absolute", "covariance", "separate")
 BASES = ("monomial", "matrix")
 ADJACENCIES = ("replace_one", "add_or_remove_one")
 REPAIRS = ("none", "shift_and_trim", "trim", "ball")
-NOISE_SOURCES = ("numpy",)
+NOISE_SOURCES = ("numpy", "hardened")
 SENSITIVITIES = ("published", "exact")
 
 
@@ -47,8 +47,8 @@ class Readings:
         What is done when the noisy objective has no minimum.  The paper has no such step.
     ball_radius : number
         Radius of the ball of `repair='ball'`: a public constant.
-    noise : {'numpy'}
-        The sampler.
+    noise : {'numpy', 'hardened'}
+        The sampler: numpy's, which is repeatable, or OpenDP's, which is safe at the bits and takes no seed.
     """
 
     fairness: str = "none"

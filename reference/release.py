@@ -35,7 +35,7 @@ class Release:
     readings : dict
         All readings, those of the domain included.
     noise : dict
-        `kind`, `scale_s`, `scale_n`: public.
+        `kind`, `scale_s`, `scale_n`; hardened noise: `steps` of the grid per unit; `pflr`: `mean`.  All public.
     x_s : str or None
         The coordinate with a budget of its own.
     seeded : bool
@@ -55,6 +55,11 @@ class Release:
     x_s: str | None
     seeded: bool
     noisy_eigenvalues: tuple[float, ...] = ()
+
+    @property
+    def adjacency(self) -> str | None:
+        """Neighbouring relation of the privacy statements; None for `no_privacy` and `lr`, which have none."""
+        return self.readings.get("adjacency")
 
     def to_json(self) -> dict[str, Any]:
         """Return the release as a JSON document."""

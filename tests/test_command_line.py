@@ -310,7 +310,7 @@ def test_bad_option_is_found_before_any_mechanism_runs(fit: CommandLine, monkeyp
     def unexpected(*_arguments: object, **_options: object) -> None:
         raise AssertionError("a mechanism ran")
 
-    monkeypatch.setattr("reference.__main__.evaluate_splits", unexpected)
+    monkeypatch.setattr("reference.commands.fit.evaluate_splits", unexpected)
     assert fit.run(*SMALL, "--mechanism", "lr", "pdfc", "--epsilon", "0")[0] == EXIT_USAGE
     assert fit.run(*SMALL, "--mechanism", "lr", "pdfc", "--x-s", "nope")[0] == EXIT_USAGE
     code, _, err = fit.run(*SMALL, "--mechanism", "lr", "pdfc")
@@ -321,7 +321,7 @@ def test_error_that_is_no_input_error_is_not_hidden(fit: CommandLine, monkeypatc
     def broken(*_arguments: object, **_options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("reference.__main__.evaluate_splits", broken)
+    monkeypatch.setattr("reference.commands.fit.evaluate_splits", broken)
     assert not issubclass(ZeroDivisionError, InputError)
     code, out, err = fit.run(*SMALL)
     # neither 0 (fine) nor 1 (refuted): nothing was decided

@@ -87,6 +87,15 @@ def test_data_packages_are_imported_by_datasets_only(package):
     assert all(name.startswith("reference.datasets") for name in users)
 
 
+def test_opendp_is_imported_by_the_noise_room_only():
+    users = {
+        name
+        for name, path in modules("reference").items()
+        if any(used.split(".")[0] == "opendp" for used in imports(path))
+    }
+    assert users == {"reference.noise.hardened"}
+
+
 def test_importing_the_mechanisms_does_not_load_data_packages():
     code = (
         "import sys, reference.domain, reference.moments, reference.minimiser, reference.noise\n"

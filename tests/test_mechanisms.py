@@ -43,6 +43,9 @@ RECORDS = random_records(400, 4, 11)
 MOMENTS = Moments.of(RECORDS)
 PRIVATE = [name for name, spec in MECHANISMS.items() if spec.private]
 
+# its claim is false in few dimensions; that it then warns is tested in test_pflr.py
+pytestmark = pytest.mark.filterwarnings("ignore:pflr.*false")
+
 
 def budget_for(name: str) -> Budget | SplitBudget:
     delta = "1e-3" if MECHANISMS[name].needs_delta else 0
@@ -156,7 +159,7 @@ def test_gaussian_mechanisms_refuse_a_delta_outside_the_formula(name, delta):
         MECHANISMS[name].run(RECORDS, budget, MECHANISMS[name].readings)
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("name", [name for name in PRIVATE if name != "pflr"])
 def test_separate_needs_a_sensitivity_of_the_callers(name):
     with pytest.raises(NoPublishedBoundError):
         run(name, readings=Readings("separate"))
@@ -359,7 +362,9 @@ def released_noise(monkeypatch, name: str, releases: int) -> tuple[np.ndarray, n
     coefficients = objective(MOMENTS, spec.readings)
     in_s = np.array(["[x2]" in label for label in coefficients.layout.names])
     d, fair = RECORDS.domain.dimension, 3 if spec.readings.fairness != "none" else 1
-    if name in ("functional", "pdfc"):
+    if name == "pflr":
+        scale = float(Fraction(d * d, 4) + d)
+    elif name in ("functional", "pdfc"):
         scale = float(Fraction(d * d, 4) + fair * d)
     else:
         squared = Fraction(d * d, 16) + (9 if fair == 3 else 1) * d
@@ -372,7 +377,7 @@ def released_noise(monkeypatch, name: str, releases: int) -> tuple[np.ndarray, n
 @pytest.mark.parametrize("name", PRIVATE)
 def test_whole_releases_add_noise_of_the_published_distribution(monkeypatch, name):
     """Kolmogorov-Smirnov at 1e-6 on 1,500 runs of the mechanism itself; finds a scale wrong by 25 %."""
-    distribution = stats.laplace if name in ("functional", "pdfc") else stats.norm
+    distribution = stats.norm if MECHANISMS[name].needs_delta else stats.laplace
     for added in released_noise(monkeypatch, name, 1_500):
         assert len(added) >= 6_000
         assert stats.kstest(added, distribution.cdf).pvalue > 1e-6

@@ -1,8 +1,10 @@
-"""Scalar Laplace noise on a value of sensitivity 1."""
+"""Laplace noise on values of l1 sensitivity 1."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +25,7 @@ class Laplace:
     """
 
     epsilon: float = 1.0
+    claimed_delta: ClassVar[str] = "0"
 
     @property
     def claimed_epsilon(self) -> float:
@@ -45,7 +48,20 @@ class Laplace:
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs, shape (count, 1)."""
-        return data + rng.laplace(scale=self.scale, size=(count, 1))
+        return rng.laplace(data, self.scale, size=(count, 1))
+
+
+@dataclass(frozen=True)
+class ScoredLaplace(Laplace):
+    """:class:`Laplace` with its log likelihood ratio, (|v - 1| - |v|) / scale."""
+
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        """Return log density at 0 less log density at 1, shape (n,)."""
+        values = outputs[:, 0]
+        ratio = np.abs(values - 1.0)
+        ratio -= np.abs(values)
+        ratio /= self.scale
+        return np.asarray(ratio)
 
 
 @dataclass(frozen=True)
@@ -59,3 +75,57 @@ class HalfNoiseLaplace(Laplace):
     def true_epsilon(self) -> float:
         """Twice the claim."""
         return 2 * self.epsilon
+
+
+@dataclass(frozen=True)
+class LeakyLaplace(Laplace):
+    """The Laplace mechanism that with probability `leak` releases 100 + the raw answer.  Broken.
+
+    Exact loss: the output 101 has probability `leak` on input 1 and 0 on input 0, so the loss is infinite.
+
+    Parameters
+    ----------
+    leak : float
+        1e-4 unless told.
+    """
+
+    leak: float = 1e-4
+
+    @property
+    def true_epsilon(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    @property
+    def scale(self) -> float:
+        """Of the honest outputs."""
+        return 1.0 / self.epsilon
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs, shape (count, 1)."""
+        honest = super().sample(data, count, rng)
+        return np.where(rng.random((count, 1)) < self.leak, 100.0 + data, honest)
+
+
+@dataclass(frozen=True)
+class ProductLaplace(Laplace):
+    """The Laplace mechanism on a vector: 0 against one of l1 length 1, spread evenly.
+
+    Exact loss: each coordinate's density ratio is at most exp(epsilon / dimension), attained for v <= 0, so the
+    product attains exp(epsilon) where all are <= 0, with probability 2^-dimension.
+
+    Parameters
+    ----------
+    dimension : int
+        8 unless told.
+    """
+
+    dimension: int = 8
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the value of every coordinate on the two inputs."""
+        return 0.0, 1.0 / self.dimension
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs, shape (count, dimension)."""
+        return rng.laplace(data, self.scale, size=(count, self.dimension))

@@ -1,60 +1,217 @@
-"""The lower bound on epsilon covers the truth as often as it says: exact sums over binomials."""
+"""The bounds cover the truth as often as they say: exact sums over all counts, no simulation."""
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy.stats import binom
-from statsmodels.stats.proportion import proportion_confint
 
+from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
+    METHODS,
     Counts,
+    Method,
+    delta_lower_bound,
+    detectable_by_event,
     detectable_epsilon,
+    epsilon_curve,
     epsilon_lower_bound,
     largest_certifiable_epsilon,
     lower_bound_on_probability,
+    p_value,
     upper_bound_on_probability,
 )
+from audit.bounds.counts import at_least
+from audit.bounds.joint import MARGIN, Region, Strip
 
-DRAWS = 40
 SIGNIFICANCE = 0.05
 
+SIZES = [(12, 12, 0.0), (16, 5, 0.1), (5, 16, 0.0)]
+"""Draws on the likely and the unlikely input, and delta."""
 
-def exact_error(p_likely: float, p_unlikely: float, delta: float, bound) -> float:
-    """Return the exact probability that `bound(k, l)` exceeds log((p_likely - delta) / p_unlikely)."""
-    truth = math.log((p_likely - delta) / p_unlikely) if p_likely > delta else -math.inf
-    return sum(
-        binom.pmf(k, DRAWS, p_likely) * binom.pmf(m, DRAWS, p_unlikely)
-        for k in range(DRAWS + 1)
-        for m in range(DRAWS + 1)
-        if bound(k, m, delta) > max(truth, 0.0)
+NUISANCE = np.concatenate([np.geomspace(1e-3, 0.5, 40), np.linspace(0.52, 0.999, 12)])
+
+
+@cache
+def table(bound: str, likely_draws: int, unlikely_draws: int, level: float, other: float) -> np.ndarray:
+    """Return a bound for every pair of counts; `other` is delta, or epsilon for a bound on delta."""
+    bounds = {
+        "joint": lambda counts: epsilon_lower_bound(counts, other, level, "joint"),
+        "clopper_pearson": lambda counts: epsilon_lower_bound(counts, other, level, "clopper_pearson"),
+        "delta": lambda counts: delta_lower_bound(counts, other, level, "joint"),
+        "point_estimate": lambda counts: math.log(
+            max(counts.likely / likely_draws - other, 1e-9) / max(counts.unlikely / unlikely_draws, 1e-9)
+        ),
+        "p_value": lambda counts: p_value(counts, 0.5, other, "joint"),
+        "clopper_pearson_p_value": lambda counts: p_value(counts, 0.5, other, "clopper_pearson"),
+    }
+    return np.array(
+        [
+            [bounds[bound](Counts(k, likely_draws, m, unlikely_draws)) for m in range(unlikely_draws + 1)]
+            for k in range(likely_draws + 1)
+        ]
     )
 
 
-@cache
-def certified(k: int, m: int, delta: float) -> float:
-    return epsilon_lower_bound(Counts(k, DRAWS, m, DRAWS), delta, SIGNIFICANCE)
+def probability(wrong: np.ndarray, likely: float, unlikely: float) -> float:
+    """Return the probability of a set of counts."""
+    first, second = (np.arange(size) for size in wrong.shape)
+    left = binom.pmf(first, wrong.shape[0] - 1, likely)
+    right = binom.pmf(second, wrong.shape[1] - 1, unlikely)
+    return float(left @ wrong @ right)
 
 
-@cache
-def point_estimate(k: int, m: int, delta: float) -> float:
-    return math.log(max(k / DRAWS - delta, 1e-9) / (m / DRAWS)) if m else math.inf
+def worst_error(bounds: np.ndarray, delta: float) -> float:
+    """Return the largest probability, over a grid of pairs, that a bound exceeds the pair's own epsilon."""
+    likely = np.concatenate([np.linspace(delta + 1e-3, 1, 50), 1 - np.geomspace(1e-4, 0.05, 6)])
+    first, second = (np.arange(size) for size in bounds.shape)
+    left = binom.pmf(first, bounds.shape[0] - 1, likely[:, None])
+    worst = 0.0
+    for unlikely in NUISANCE:
+        truths = np.maximum(np.log((likely - delta) / unlikely), 0.0)
+        wrong = bounds > truths[:, None, None] + 1e-12
+        right = binom.pmf(second, bounds.shape[1] - 1, unlikely)
+        worst = max(worst, float(np.einsum("pk,pkm,m->p", left, wrong, right).max()))
+    return worst
 
 
-GRID = [(0.9, 0.1), (0.5, 0.05), (0.5, 0.5), (0.2, 0.02), (0.99, 0.9), (0.05, 0.01)]
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("method", METHODS)
+def test_bound_exceeds_the_truth_at_most_as_often_as_stated_whatever_the_nuisance(method, size):
+    likely_draws, unlikely_draws, delta = size
+    assert worst_error(table(method, likely_draws, unlikely_draws, SIGNIFICANCE, delta), delta) <= SIGNIFICANCE
 
 
-@pytest.mark.parametrize(("p_likely", "p_unlikely"), GRID)
-@pytest.mark.parametrize("delta", [0.0, 0.01])
-def test_bound_exceeds_the_truth_at_most_as_often_as_stated(p_likely, p_unlikely, delta):
-    assert exact_error(p_likely, p_unlikely, delta, certified) <= SIGNIFICANCE
+def test_joint_bound_spends_more_of_the_significance_than_clopper_pearson():
+    errors = {method: worst_error(table(method, 12, 12, SIGNIFICANCE, 0.0), 0.0) for method in METHODS}
+    assert errors["joint"] > 0.4 * SIGNIFICANCE > errors["clopper_pearson"]
 
 
-def test_coverage_check_fires_on_the_point_estimate():
-    assert exact_error(0.5, 0.05, 0.0, point_estimate) > 5 * SIGNIFICANCE
+@pytest.mark.parametrize(("bound", "level"), [("point_estimate", SIGNIFICANCE), ("joint", 3 * SIGNIFICANCE)])
+def test_coverage_check_fires_on_the_point_estimate_and_on_a_tripled_significance(bound, level):
+    assert worst_error(table(bound, 12, 12, level, 0.0), 0.0) > SIGNIFICANCE
+
+
+def test_delta_bound_exceeds_the_truth_at_most_as_often_as_stated():
+    ratio, bounds = math.exp(0.5), table("delta", 12, 12, SIGNIFICANCE, 0.5)
+    tripled = table("delta", 12, 12, 3 * SIGNIFICANCE, 0.5)
+    errors, broken = [], []
+    for unlikely in NUISANCE[NUISANCE * ratio < 1]:
+        for likely in np.linspace(ratio * unlikely, 1, 40):
+            truth = likely - ratio * unlikely + 1e-12
+            errors.append(probability(bounds > truth, likely, unlikely))
+            broken.append(probability(tripled > truth, likely, unlikely))
+    assert 0.3 * SIGNIFICANCE < max(errors) <= SIGNIFICANCE < max(broken)
+
+
+def p_value_excess(values: np.ndarray, level: float) -> float:
+    """Return the largest probability on the edge of the hypothesis that a p-value is at most `level`, less it."""
+    edge = [(min(1.0, math.exp(0.5) * unlikely + 0.1), unlikely) for unlikely in NUISANCE]
+    return max(probability(values <= level, *pair) for pair in edge) - level
+
+
+@pytest.mark.parametrize("kind", ["p_value", "clopper_pearson_p_value"])
+def test_p_value_is_no_smaller_than_uniform_on_the_edge_of_the_hypothesis(kind):
+    values = table(kind, 12, 12, SIGNIFICANCE, 0.1)
+    assert all(p_value_excess(values, level) <= 0 for level in (0.01, 0.05, 0.2, 0.5))
+
+
+def test_p_value_check_fires_on_a_third_of_the_p_value():
+    values = table("p_value", 12, 12, SIGNIFICANCE, 0.1)
+    assert p_value_excess(values / 3, 0.05) > 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_bounds_grow_with_the_likely_count_and_fall_with_the_unlikely_one(size):
+    for method in METHODS:
+        bounds = table(method, size[0], size[1], SIGNIFICANCE, size[2])
+        assert (np.diff(bounds, axis=0) >= -1e-9).all()
+        assert (np.diff(bounds, axis=1) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("draws", [1_000, 1_000_000, 10**9])
+def test_one_more_occurrence_never_lowers_the_bound(draws):
+    counts = [Counts(draws // 2 + k, draws, draws // 5, draws) for k in range(4)]
+    found = [epsilon_lower_bound(one, 1e-3, SIGNIFICANCE) for one in counts]
+    assert all(second >= first for first, second in pairwise(found))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_joint_bound_is_nowhere_below_clopper_pearson_among_all_counts_of_small_sizes(size):
+    joint, baseline = (table(method, size[0], size[1], SIGNIFICANCE, size[2]) for method in METHODS)
+    assert (joint >= baseline - 1e-9).all()
+    assert (joint > baseline + 0.01).any()
+
+
+EVENTS = [(0.5, 0.5 / math.e, 0.0), (0.05, 0.05 / math.e, 0.0), (0.9, 0.3, 0.0), (0.4, 0.1, 0.01), (1.0, 0.0, 0.0)]
+
+
+@pytest.mark.parametrize("draws", [1_000, 100_000, 10_000_000])
+def test_joint_bound_closes_a_quarter_to_two_fifths_of_the_gap_that_clopper_pearson_leaves(draws):
+    """A third at the threshold of a Laplace mechanism; less where one count carries most of the uncertainty."""
+    closed = []
+    for likely, unlikely, delta in EVENTS[:4]:
+        counts = Counts(round(draws * likely), draws, round(draws * unlikely), draws)
+        joint, baseline = (epsilon_lower_bound(counts, delta, SIGNIFICANCE, method) for method in METHODS)
+        limit = math.log((counts.likely / draws - delta) / (counts.unlikely / draws))
+        closed.append((joint - baseline) / (limit - baseline))
+    assert 0.35 < closed[0] < 0.39
+    assert all(0.25 < share < 0.4 for share in closed)
+
+
+@pytest.mark.parametrize("draws", [1, 2, 50, 10_000, 10**9])
+def test_joint_bound_is_no_lower_than_clopper_pearson_from_one_draw_to_a_billion(draws):
+    for likely, unlikely, delta in EVENTS:
+        counts = Counts(round(draws * likely), draws, round(draws * unlikely), draws)
+        joint, baseline = (epsilon_lower_bound(counts, delta, SIGNIFICANCE, method) for method in METHODS)
+        assert joint >= baseline
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [Counts(10, 10, 0, 10), Counts(30, 60, 5, 40), Counts(990, 1_000, 2, 1_000), Counts(60, 10**6, 1, 10**6)],
+)
+def test_ball_arithmetic_confirms_the_bounds_and_no_more(counts):
+    for delta in (0.0, 1e-5):
+        joint, baseline = (epsilon_lower_bound(counts, delta, SIGNIFICANCE, method) for method in METHODS)
+        assert joint_holds(counts, joint, delta, SIGNIFICANCE) is True
+        assert joint_holds(counts, 1.2 * joint + 0.1, delta, SIGNIFICANCE) is False
+        assert clopper_pearson_holds(counts, baseline, delta, SIGNIFICANCE) is True
+        assert clopper_pearson_holds(counts, baseline + 1e-6, delta, SIGNIFICANCE) is False
+
+
+def test_a_strip_is_rejected_only_if_each_of_its_pairs_is():
+    """The judgement of a cell is at least that of any pair inside it."""
+    region = Region.of(Counts(60, 100, 10, 90), SIGNIFICANCE)
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        low = random.uniform(0.05, 0.3)
+        high, ratio = low + random.uniform(0, 0.1), random.uniform(1, 3)
+        wider = ratio + random.uniform(0, 1)
+        whole = region.excess(np.array([low]), np.array([high]), Strip((ratio, wider), (0.0, 0.01)))[0]
+        unlikely, r, delta = random.uniform([low, ratio, 0.0], [high, wider, 0.01])
+        pair = region.excess(np.array([unlikely]), np.array([unlikely]), Strip((r, r), (delta, delta)))[0]
+        assert pair <= whole + 1e-12
+
+
+@pytest.mark.parametrize("draws", [10, 1_000, 10**6, 10**9])
+@pytest.mark.parametrize("share", [1e-3, 0.2, 0.5, 0.97])
+def test_tail_probabilities_err_by_less_than_a_tenth_of_their_margin(draws, share):
+    ctx.prec = 160
+    count = max(1, round(draws * share))
+    spread = math.sqrt(share * (1 - share) / draws)
+    points = np.clip(count / draws + spread * np.linspace(-7, 7, 5), 1e-12, 1 - 1e-12)
+    for tail, fails in zip(at_least(count, draws, points), (False, True), strict=True):
+        for probability, found in zip(points, tail, strict=True):
+            exact = arb(float(probability)).beta_lower(count, draws - count + 1, 1)
+            exact = 1 - exact if fails else exact
+            # smaller tails are cut, or rejected by one count alone
+            assert exact < 1e-16 or abs(arb(float(found)) - exact) <= MARGIN / 10 * exact
 
 
 def test_probability_bounds_are_on_their_own_sides():
@@ -65,45 +222,140 @@ def test_probability_bounds_are_on_their_own_sides():
     assert binom.cdf(30, 100, high) == pytest.approx(0.025, rel=1e-6)
 
 
-def test_bound_is_zero_when_the_event_says_nothing():
-    assert epsilon_lower_bound(Counts(10, 100, 12, 100), 0.0, 0.05) == 0.0
-    assert epsilon_lower_bound(Counts(0, 100, 0, 100), 0.0, 0.05) == 0.0
-    assert epsilon_lower_bound(Counts(5, 1000, 0, 1000), 0.01, 0.05) == 0.0
+@pytest.mark.parametrize("method", METHODS)
+def test_bound_is_zero_when_the_event_says_nothing(method):
+    for counts, delta in (
+        (Counts(10, 100, 12, 100), 0.0),
+        (Counts(0, 100, 0, 100), 0.0),
+        (Counts(100, 100, 100, 100), 0.0),
+        (Counts(5, 1000, 0, 1000), 0.01),
+        (Counts(1, 1, 0, 1), 0.0),
+    ):
+        assert epsilon_lower_bound(counts, delta, SIGNIFICANCE, method) == 0.0
+        assert delta_lower_bound(counts, 3.0, SIGNIFICANCE, method) == 0.0
+        assert p_value(counts, 0.0, delta, method) > SIGNIFICANCE
 
 
-def test_delta_lowers_the_bound():
-    counts = Counts(500, 1000, 50, 1000)
-    assert epsilon_lower_bound(counts, 0.1, 0.05) < epsilon_lower_bound(counts, 0.0, 0.05)
+@pytest.mark.parametrize("method", METHODS)
+def test_bound_p_value_and_delta_bound_agree(method):
+    counts, delta = Counts(5_000, 10_000, 1_000, 9_000), 0.01
+    bound = epsilon_lower_bound(counts, delta, SIGNIFICANCE, method)
+    assert p_value(counts, bound, delta, method) == pytest.approx(SIGNIFICANCE, rel=0.01)
+    assert delta_lower_bound(counts, bound, SIGNIFICANCE, method) == pytest.approx(delta, rel=0.02)
+    assert epsilon_lower_bound(counts, 0.1, SIGNIFICANCE, method) < bound
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [((3, 2, 0, 2), "likely must be"), ((0, 0, 0, 2), "likely_draws"), ((0, 2, -1, 2), "unlikely must be")],
+)
+def test_impossible_counts_are_rejected(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        Counts(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("delta", "significance", "method", "words"),
+    [
+        (1.0, 0.05, "joint", "delta"),
+        (0.0, 0.0, "joint", "significance"),
+        (0.0, 0.05, "wald", "joint, clopper_pearson"),
+    ],
+)
+def test_impossible_levels_and_methods_are_rejected(delta, significance, method, words):
+    with pytest.raises(ValueError, match=words):
+        epsilon_lower_bound(Counts(1, 2, 1, 2), delta, significance, method)
+
+
+# What so many draws can show.
 
 
 def test_largest_certifiable_epsilon_grows_with_the_draws():
-    few, many = (largest_certifiable_epsilon(n, 0.0, 0.05) for n in (1_000, 100_000))
-    # a perfect event: log of about n / log(2 / significance)
-    assert few == pytest.approx(math.log(1_000 / math.log(40)), abs=0.01)
-    assert many - few == pytest.approx(math.log(100), abs=0.01)
+    """A perfect event: the log of n / log(1 / significance), Clopper-Pearson paying for both sides."""
+    for method, share in (("joint", 1), ("clopper_pearson", 2)):
+        few, many = (largest_certifiable_epsilon(n, 0.0, SIGNIFICANCE, method) for n in (1_000, 100_000))
+        assert few == pytest.approx(math.log(1_000 / math.log(share / SIGNIFICANCE)), abs=0.03)
+        assert many - few == pytest.approx(math.log(100), abs=0.03)
 
 
-def best_power(epsilon: float, claim: float, draws: int) -> float:
-    """Return the largest simulated power over events, by the event's probability on the unlikely input."""
-    random, runs = np.random.default_rng(0), 1_000
-    unlikely = np.geomspace(1e-3 / draws, 0.5, 400)[:, None]
+def refutes(counts: Counts, claim: float, method: Method) -> bool:
+    return epsilon_lower_bound(counts, 0.0, SIGNIFICANCE, method) > claim
+
+
+def power(epsilon: float, claim: float, draws: int, unlikely: float, method: Method) -> float:
+    """Return the exact power of one event, over the unlikely counts that matter."""
     likely = math.exp(epsilon) * unlikely
-    possible = (likely <= 1).ravel()
-    sizes = (int(possible.sum()), runs)
-    k, m = (random.binomial(draws, share[possible], sizes) for share in (likely, unlikely))
-    # both probabilities bounded at half the significance, as in epsilon_lower_bound
-    low = proportion_confint(k, draws, alpha=SIGNIFICANCE, method="beta")[0]
-    high = proportion_confint(m, draws, alpha=SIGNIFICANCE, method="beta")[1]
-    return float((low > math.exp(claim) * high).mean(axis=1).max())
+    total, needed = 0.0, 0
+    for m in range(int(binom.ppf(1e-3, draws, unlikely)), int(binom.isf(1e-3, draws, unlikely)) + 1):
+        # the likely count needed grows with the unlikely one
+        while needed <= draws and not refutes(Counts(needed, draws, m, draws), claim, method):
+            needed += 1
+        total += binom.pmf(m, draws, unlikely) * binom.sf(needed - 1, draws, likely)
+    return total
 
 
-@pytest.mark.parametrize(("claim", "draws"), [(1.0, 600), (1.0, 20_000), (3.0, 5_000)])
-def test_detectable_epsilon_is_refuted_with_the_stated_power_and_less_is_not(claim, draws):
-    detectable = detectable_epsilon(claim, draws, 0.0, SIGNIFICANCE)
-    assert best_power(detectable, claim, draws) > 0.9
-    assert best_power(claim + 0.6 * (detectable - claim), claim, draws) < 0.9
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("claim", "draws", "unlikely"), [(1.0, 100, 0.05), (2.0, 150, 0.01)])
+def test_detectable_epsilon_is_refuted_with_the_stated_power_and_less_is_not(claim, draws, unlikely, method):
+    found = float(detectable_by_event(claim, draws, 0.0, SIGNIFICANCE, method, np.array([unlikely]))[0])
+    assert 0.89 < power(found, claim, draws, unlikely, method) < 0.95
+    assert power(claim + 0.7 * (found - claim), claim, draws, unlikely, method) < 0.85
 
 
-def test_detectable_epsilon_is_none_when_no_event_can_refute_the_claim():
-    assert detectable_epsilon(9.0, 300, 0.0, SIGNIFICANCE) is None
-    assert largest_certifiable_epsilon(300, 0.0, SIGNIFICANCE) < 9.0
+def test_detectable_epsilon_is_smaller_with_the_joint_bound_and_with_more_draws():
+    joint, baseline = (detectable_epsilon(1.0, 10_000, 0.0, SIGNIFICANCE, method) for method in METHODS)
+    assert 1 < detectable_epsilon(1.0, 1_000_000, 0.0, SIGNIFICANCE) < joint < baseline
+
+
+def test_rare_events_detect_larger_losses_only():
+    found = detectable_by_event(1.0, 10_000, 0.0, SIGNIFICANCE, "joint", np.array([1e-4, 1e-3, 1e-2, 0.1]))
+    assert (np.diff(found) < 0).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_detectable_epsilon_is_none_when_no_event_can_refute_the_claim(method):
+    assert detectable_epsilon(9.0, 300, 0.0, SIGNIFICANCE, method) is None
+    assert largest_certifiable_epsilon(300, 0.0, SIGNIFICANCE, method) < 9.0
+
+
+# Several deltas at once.
+
+
+def nested_error(share: float) -> float:
+    """Return the exact probability that some bound of a curve of two nested events is above its truth.
+
+    The larger event has probabilities 1/2 and 1/4, the smaller 1/5 and 1/20, on 12 draws a side; both truths are
+    at their deltas.  `share` is the part of the significance that each gets.
+    """
+    draws, likely, unlikely = 12, (0.2, 0.3, 0.5), (0.05, 0.2, 0.75)
+    deltas = (0.02, 0.1)
+    truths = (math.log((0.2 - deltas[0]) / 0.05), math.log((0.5 - deltas[1]) / 0.25))
+    wrong = [
+        table("joint", draws, draws, share, delta) > truth for delta, truth in zip(deltas, truths, strict=True)
+    ]
+    cells = [(a, b) for a in range(draws + 1) for b in range(draws + 1 - a)]
+
+    def law(shares):
+        ways = np.array([math.comb(draws, a) * math.comb(draws - a, b) for a, b in cells])
+        return ways * np.array([shares[0] ** a * shares[1] ** b * shares[2] ** (draws - a - b) for a, b in cells])
+
+    left, right = law(likely), law(unlikely)
+    inner, outer = np.array([a for a, _ in cells]), np.array([a + b for a, b in cells])
+    either = wrong[0][np.ix_(inner, inner)] | wrong[1][np.ix_(outer, outer)]
+    return float(left @ either @ right)
+
+
+def test_curve_is_right_at_all_deltas_together_and_the_check_fires_on_points_at_too_high_a_level():
+    assert nested_error(SIGNIFICANCE / 2) <= SIGNIFICANCE
+    assert nested_error(5 * SIGNIFICANCE) > SIGNIFICANCE
+
+
+def test_curve_certifies_each_point_at_its_share_and_holds_for_smaller_deltas():
+    counts = [Counts(5_000, 10_000, 1_000, 10_000), Counts(2_000, 10_000, 100, 10_000)]
+    curve = epsilon_curve(counts, [0.1, 1e-3], SIGNIFICANCE)
+    assert [point.delta for point in curve.points] == [1e-3, 0.1]
+    for point in curve.points:
+        assert point.epsilon_lower_bound == epsilon_lower_bound(point.counts, point.delta, SIGNIFICANCE / 2)
+    assert curve.at(0.01) == curve.points[1].epsilon_lower_bound
+    assert curve.at(0.0) == curve.points[0].epsilon_lower_bound > curve.at(0.01)
+    assert curve.at(0.5) == 0.0

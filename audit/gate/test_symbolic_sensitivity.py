@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from audit.symbolic import sensitivity as symbolic
+from audit.symbolic.inequalities import nonnegative_from
 from audit.thresholds import alpha_threshold
 from reference.sensitivity import Setting, exact_l1, exact_l2_squared
 from reference.sensitivity.ball import _one_angle
@@ -86,7 +87,7 @@ def test_maximising_vertices_follow_from_convexity():
 
 @pytest.mark.parametrize("lemma", ["L1", "L2", "L3", "L4"])
 def test_published_bound_exceeds_the_exact_value_for_every_dimension(lemma):
-    assert symbolic.is_positive_from_one(symbolic.slack(lemma))
+    assert nonnegative_from(symbolic.slack(lemma), strict=True).verdict == "proved"
 
 
 @pytest.mark.parametrize("basis", ["matrix", "monomial"])
@@ -96,8 +97,10 @@ def test_bound_behind_the_l2_slack_holds_for_every_vertex(basis):
 
 
 def test_slack_proof_fires_on_a_bound_that_is_too_small():
-    assert not symbolic.is_positive_from_one(symbolic.slack("L2") - symbolic.d / 2)
-    assert not symbolic.is_positive_from_one(symbolic.slack("L4") - symbolic.d**2 / 32)
+    for too_small in (symbolic.slack("L2") - symbolic.d / 2, symbolic.slack("L4") - symbolic.d**2 / 32):
+        decision = nonnegative_from(too_small, strict=True)
+        assert decision.verdict == "refuted"
+        assert not too_small.subs(symbolic.d, decision.counterexample) > 0
 
 
 @pytest.mark.parametrize(("fairness", "multiple"), [("absolute", 2), ("covariance", 1)])

@@ -11,9 +11,12 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from audit.symbolic import inequalities
+from audit.symbolic.inequalities import nonnegative_from
+
 Expression: TypeAlias = Any
 
-d = sp.Symbol("d", integer=True, positive=True)
+d = inequalities.d
 k = sp.Symbol("k", integer=True, nonnegative=True)
 A, w_s, w_n = sp.symbols("A w_s w_n", positive=True)
 q, t = sp.symbols("q t", nonnegative=True)
@@ -39,8 +42,8 @@ def box_l1(*, replaces: bool = True) -> Expression:
 def box_l1_edges() -> list[tuple[Expression, Expression]]:
     """Return the points (q, t) among which the maximum of :func:`box_l1` lies, before clipping to the edges.
 
-    The Hessian has determinant w_s (w_n - w_s)/16: for w_n < w_s a stationary point is a saddle, and otherwise the
-    function is concave with its stationary point on the edge q = 0 or beyond.
+    The Hessian has determinant w_s (w_n - w_s)/16: for w_n < w_s a stationary point is a saddle, and otherwise
+    the function is concave with its stationary point on the edge q = 0 or beyond.
     """
     value = box_l1()
     points: list[tuple[Expression, Expression]] = []
@@ -129,12 +132,8 @@ def box_l2_excess(basis: str) -> Expression:
 
 
 def is_positive_from_one(polynomial: Expression) -> bool:
-    """Tell whether a polynomial in d is positive for every real d >= 1, by its coefficients in d - 1.
-
-    Nonnegative coefficients and a positive constant suffice; a False proves nothing.
-    """
-    shifted = sp.Poly(polynomial.subs(d, d + 1), d).all_coeffs()
-    return bool(shifted[-1] > 0 and all(coefficient >= 0 for coefficient in shifted))
+    """Tell whether a polynomial in d is known to be positive for every whole d >= 1; a False proves nothing."""
+    return nonnegative_from(polynomial, strict=True).verdict == "proved"
 
 
 def alpha_threshold_l1(multiple: int, gain: Expression) -> Expression:

@@ -17,7 +17,7 @@ from audit.repeated import Repeated
 from reference.accounting import Enclosure
 from reference.domain import Domain
 from reference.errors import ReadingError
-from reference.moments import FloatArray, Moments
+from reference.moments import Moments
 from reference.objective import TAYLOR_LINEAR
 from reference.sensitivity import (
     Setting,
@@ -27,6 +27,7 @@ from reference.sensitivity import (
     published_l2_sensitivity_squared,
 )
 from reference.sensitivity.box import linear_change
+from reference.values import FloatArray
 
 HALF, SIXTY_FOURTH = Fraction(1, 2), Fraction(1, 64)
 

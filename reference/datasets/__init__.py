@@ -1,20 +1,33 @@
 """Data sets, each with its public Domain: ``load(name)`` gives checked records.
 
-``affairs`` is embedded and works offline; ``adult`` reads the original files; ``synthetic`` is generated.
+``affairs`` is embedded and works offline; ``adult``, ``us``, ``german`` and ``compas`` read files under
+``CFM_DATA``; ``synthetic`` is generated.  ``docs/data/`` has a page on the columns of each.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reference.datasets import adult, affairs, synthetic
+from reference.datasets import adult, affairs, compas, german, synthetic, us
 from reference.datasets.source import Source
-from reference.errors import DataError, ReadingError, UnknownDataError
+from reference.datasets.table_file import ENDINGS
+from reference.domain_file import DomainFile
+from reference.errors import ReadingError, UnknownDataError
 from reference.records import Records
 
 ENCODINGS = ("ordinal", "one_hot")
 
-SOURCES: dict[str, Source] = {source.name: source for source in (affairs.SOURCE, adult.SOURCE, synthetic.SOURCE)}
+SOURCES: dict[str, Source] = {
+    source.name: source
+    for source in (
+        affairs.SOURCE,
+        adult.SOURCE,
+        synthetic.SOURCE,
+        us.SOURCE,
+        german.SOURCE,
+        compas.SOURCE,
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ def load(
 
     Parameters
     ----------
-    name : {'affairs', 'adult', 'synthetic'}
+    name : {'affairs', 'adult', 'synthetic', 'us', 'german', 'compas'}
     choices : Encoding, optional
     records, dimension, seed
         Size of the `synthetic` data; rejected for real data.  `dimension` counts all coordinates of w, the
@@ -64,24 +77,33 @@ def load(
     reference.errors.MissingDataError
         The message says which path was looked at and how to get the data.
     """
-    if name not in SOURCES:
-        raise UnknownDataError("data", name, "one of " + ", ".join(SOURCES))
     chosen = choices or Encoding()
+    source = _sized(name, chosen, records, dimension, seed)
+    return source.read(_laid_out(source, chosen))
+
+
+def shipped_domain(name: str, choices: Encoding | None = None, *, dimension: int | None = None) -> DomainFile:
+    """Return the public domain of a data set, without reading the data."""
+    chosen = choices or Encoding()
+    return _laid_out(_sized(name, chosen, None, dimension, 0), chosen)
+
+
+def unknown_data(name: str) -> UnknownDataError:
+    """Return the error for a name that is no data set."""
+    return UnknownDataError("data", name, f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}")
+
+
+def _sized(name: str, chosen: Encoding, records: int | None, dimension: int | None, seed: int) -> Source:
+    if name not in SOURCES:
+        raise unknown_data(name)
     extra = int(chosen.intercept) + int(chosen.keep_group)
     attributes = None if dimension is None else dimension - extra
     if attributes is not None and attributes < 1:
         raise ReadingError("dimension", dimension, f"at least {1 + extra}: the intercept and a kept group count")
-    source = SOURCES[name].sized(records, attributes, seed)
-    domain = source.domain(chosen.encoding).with_(
+    return SOURCES[name].sized(records, attributes, seed)
+
+
+def _laid_out(source: Source, chosen: Encoding) -> DomainFile:
+    return source.domain_file(chosen.encoding).with_(
         norm=chosen.norm, intercept=chosen.intercept, keep_group=chosen.keep_group
     )
-    table = source.table()
-    try:
-        return domain.encode(table.columns)
-    except DataError as problem:
-        if problem.row is None or table.places is None:
-            raise
-        file, line = table.places[problem.row]
-        raise type(problem)(
-            problem.problem, file=file, row=line, column=problem.column, value=problem.value
-        ) from problem

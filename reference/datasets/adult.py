@@ -7,14 +7,13 @@ paper's 13 features: 12 unprotected ones and sex.  A missing value ``?`` is a ca
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from reference.attributes import Numeric
-from reference.datasets.source import Source, Table, categorical
-from reference.domain import Domain
+from reference.datasets.source import Source, Table, categorical, data_folder
+from reference.domain_file import DomainFile, Marker
 from reference.errors import (
     CsvRowError,
     LabelError,
@@ -166,14 +165,19 @@ SEXES = {"Female": 0, "Male": 1}
 class Adult(Source):
     """Loader of the two original files, or of the copy at OpenML where there is a network."""
 
-    def domain(self, encoding: str) -> Domain:
+    def domain_file(self, encoding: str) -> DomainFile:
         """Return the documented categories and public bounds, in the order of the files."""
         attributes = tuple(
             Numeric(name, *BOUNDS[name]) if name in BOUNDS else categorical(name, CATEGORIES[name], encoding)
             for name in HEADER
             if name in BOUNDS or name in CATEGORIES
         )
-        return Domain(attributes, label="income_above_50k", group="male")
+        return DomainFile(
+            attributes,
+            label=Marker("income", one=(">50K",), zero=("<=50K",), name="income_above_50k"),
+            group=Marker("sex", one=("Male",), zero=("Female",), name="male"),
+            ignore=("fnlwgt",),
+        )
 
     def table(self) -> Table:
         """Read the files under ``CFM_DATA``; where they are missing, ask OpenML.
@@ -187,11 +191,6 @@ class Adult(Source):
         if all((folder / name).is_file() for name in FILES):
             return read_files(folder)
         return _from_openml(folder)
-
-
-def data_folder() -> Path:
-    """Return the folder that ``CFM_DATA`` names, against the working directory (default ../shared/data)."""
-    return Path(os.environ.get("CFM_DATA") or "../shared/data").absolute()
 
 
 def read_files(folder: Path) -> Table:

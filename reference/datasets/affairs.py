@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reference.datasets.source import Source, Table, categorical
-from reference.domain import Domain
+from reference.domain_file import DomainFile, Marker
 
 # The questionnaire's own codes: public, whatever the answers were.
 CODES: dict[str, tuple[float, ...]] = {
@@ -26,10 +26,14 @@ CODES: dict[str, tuple[float, ...]] = {
 class Affairs(Source):
     """Loader of the embedded survey."""
 
-    def domain(self, encoding: str) -> Domain:
+    def domain_file(self, encoding: str) -> DomainFile:
         """Return the questionnaire's codes as declared categories."""
         attributes = tuple(categorical(name, codes, encoding) for name, codes in CODES.items())
-        return Domain(attributes, label="any_affair", group="religious_3_or_4")
+        return DomainFile(
+            attributes,
+            label=Marker("affairs", above=0, name="any_affair"),
+            group=Marker("religious", one=(3, 4), zero=(1, 2), name="religious_3_or_4"),
+        )
 
     def table(self) -> Table:
         """Read the survey that statsmodels ships."""

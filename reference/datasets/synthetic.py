@@ -8,7 +8,7 @@ import numpy as np
 
 from reference.attributes import Numeric
 from reference.datasets.source import Source, Table
-from reference.domain import Domain
+from reference.domain_file import DomainFile, Marker
 from reference.errors import ReadingError
 
 
@@ -32,10 +32,10 @@ class Synthetic(Source):
                 raise ReadingError(option, value, "at least 1")
         return replace(self, records=records or self.records, dimension=dimension or self.dimension, seed=seed)
 
-    def domain(self, encoding: str) -> Domain:
+    def domain_file(self, encoding: str) -> DomainFile:
         """Return `dimension` numbers on [0, 1]."""
         attributes = tuple(Numeric(f"x{index}", 0.0, 1.0) for index in range(self.dimension))
-        return Domain(attributes, label="label", group="group")
+        return DomainFile(attributes, label=Marker("label"), group=Marker("group"))
 
     def table(self) -> Table:
         """Generate the data."""

@@ -1,4 +1,9 @@
-"""Enclosures and exact numbers: square roots, and text that is exact or rounded outwards."""
+"""Enclosures and exact numbers: square roots, and text that is exact or rounded outwards.
+
+``balls`` goes to and from Arb's balls, ``gaussian`` encloses the privacy profile, ``regions`` covers a region by
+certified boxes, ``extended_gaussian`` does so for Theorem 2, ``taylor`` encloses the error of the
+loss's polynomial, ``noise_comparison`` the boundary between Gaussian and Laplace noise.
+"""
 
 from __future__ import annotations
 

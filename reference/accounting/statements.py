@@ -13,8 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from reference.budgets import Budget, SplitBudget
+from reference.discrete import delta_ends, epsilon_ends
 from reference.errors import ReadingError
 from reference.gaussian import RELATIVE_ERROR, SMALLEST_DELTA, delta_of_shift, epsilon_of_shift
+from reference.grid import widened_l1, widened_l2_squared
 from reference.noise import Noise
 from reference.numbers import decimal_above, decimal_below, decimal_text, exact
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
@@ -67,6 +69,14 @@ class PrivacyStatement:
 def published_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
     """Return Theorem 1's statement for Laplace noise of scale Delta_1 / epsilon on every coefficient."""
     return PrivacyStatement(budget.epsilon, Fraction(0), adjacency, ("T1",))
+
+
+def published_pflr(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
+    """Return what is claimed for noise whose mean comes from the data: epsilon, by Theorem 1 without the mean.
+
+    No theorem of the paper says this; `T1.shift` is the claim that Theorem 1 covers such a mean.
+    """
+    return PrivacyStatement(budget.epsilon, Fraction(0), adjacency, ("T1.shift",))
 
 
 def published_relaxed_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
@@ -154,6 +164,9 @@ class ExactPrivacy:
     verdict : str or None
         Of the claim: `proved` (rational arithmetic only) or `enclosed` (true), `refuted`, `undecided` (the
         enclosure straddles it); None without a claim.
+    squared_shift : Enclosure or None
+        Gaussian: the square of the longest Mahalanobis shift, which determines the whole profile; None for
+        Laplace noise.
     """
 
     epsilon: Enclosure
@@ -161,6 +174,7 @@ class ExactPrivacy:
     delta: Enclosure | None
     at_epsilon: Fraction | None
     verdict: str | None
+    squared_shift: Enclosure | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON document; exact numbers are strings."""
@@ -170,18 +184,20 @@ class ExactPrivacy:
             "delta": None if self.delta is None else self.delta.to_json(),
             "at_epsilon": None if self.at_epsilon is None else decimal_text(self.at_epsilon),
             "verdict": self.verdict,
+            "squared_shift": None if self.squared_shift is None else self.squared_shift.to_json(),
         }
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> ExactPrivacy:
         """Read back what :meth:`to_json` wrote."""
-        delta, at_epsilon = document["delta"], document["at_epsilon"]
+        delta, at_epsilon, shift = document["delta"], document["at_epsilon"], document["squared_shift"]
         return cls(
             Enclosure.from_json(document["epsilon"]),
             exact("at_delta", document["at_delta"]),
             None if delta is None else Enclosure.from_json(delta),
             None if at_epsilon is None else exact("at_epsilon", at_epsilon),
             document["verdict"],
+            None if shift is None else Enclosure.from_json(shift),
         )
 
 
@@ -222,7 +238,9 @@ def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None
     """Return the exact privacy of the noisy coefficients.
 
     Laplace noise loses exactly the supremum of sum |change| / scale.  Gaussian noise has the profile of
-    :mod:`reference.gaussian` at the longest Mahalanobis shift, sqrt(sup sum (change / sigma)^2).
+    :mod:`reference.gaussian` at the longest Mahalanobis shift, sqrt(sup sum (change / sigma)^2).  Noise on a grid
+    is enclosed: rounding the records and the coefficients is part of the change, see :mod:`reference.grid`, and
+    the discrete Gaussian is within a proved distance of the continuous one, see :mod:`reference.discrete`.
 
     Parameters
     ----------
@@ -234,14 +252,14 @@ def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None
     delta : Fraction
         Where epsilon is evaluated: the claimed delta, or the budget's where nothing is claimed.
     """
-    return _exact_privacy(
-        setting,
-        noise.kind,
-        Fraction(noise.scale_s) if noise.in_s.any() else Fraction(noise.scale_n),
-        Fraction(noise.scale_n),
-        None if claim is None else claim.epsilon,
-        delta if claim is None else claim.delta,
-    )
+    scale_n = Fraction(noise.scale_n)
+    scale_s = Fraction(noise.scale_s) if noise.in_s.any() else scale_n
+    epsilon, delta = (None, delta) if claim is None else (claim.epsilon, claim.delta)
+    if noise.steps is not None:
+        in_s = int(noise.in_s.sum())
+        grid = (noise.steps, in_s, noise.in_s.size - in_s)
+        return _exact_privacy_on_grid(setting, noise.kind, scale_s, scale_n, grid, epsilon, delta)
+    return _exact_privacy(setting, noise.kind, scale_s, scale_n, epsilon, delta)
 
 
 @lru_cache(maxsize=1024)
@@ -253,13 +271,51 @@ def _exact_privacy(
         verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=loss.is_exact)
         return ExactPrivacy(Enclosure(loss.lower, loss.upper), delta, None, epsilon, verdict)
     squared_shift = exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2)
+    shift = Enclosure(decimal_below(squared_shift.lower, 20), decimal_above(squared_shift.upper, 20))
     worst_epsilon = _enclose(squared_shift, epsilon_of_shift, delta)
     if epsilon is None:
-        return ExactPrivacy(worst_epsilon, delta, None, None, None)
+        return ExactPrivacy(worst_epsilon, delta, None, None, None, shift)
     worst_delta = _enclose(squared_shift, delta_of_shift, epsilon)
     # evaluated at 50 digits with a margin, not by intervals: never more than enclosed
     verdict = _verdict(worst_delta.lower, worst_delta.upper, delta, exact=False)
-    return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict)
+    return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict, shift)
+
+
+@lru_cache(maxsize=1024)
+def _exact_privacy_on_grid(
+    setting: Setting,
+    kind: str,
+    scale_s: Fraction,
+    scale_n: Fraction,
+    grid: tuple[int, int, int],
+    epsilon: Fraction | None,
+    delta: Fraction,
+) -> ExactPrivacy:
+    """Return the privacy of discrete noise on rounded coefficients; `grid` is steps, |Phi_s| and |Phi_n|."""
+    steps, in_s, others = grid
+    inverse_scales = in_s / scale_s + others / scale_n
+    if kind == "laplace":
+        ideal = exact_l1(setting, 1 / scale_s, 1 / scale_n)
+        loss = widened_l1(ideal, setting, inverse_scales, steps)
+        verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=ideal.is_exact)
+        return ExactPrivacy(_outwards(loss.lower, loss.upper), delta, None, epsilon, verdict)
+    inverse_squares = in_s / scale_s**2 + others / scale_n**2
+    squared_shift = widened_l2_squared(
+        exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2), setting, inverse_squares, steps
+    )
+    noise = (squared_shift, inverse_scales, in_s + others, steps)
+    worst_epsilon = _outwards(*epsilon_ends(*noise, delta))
+    if epsilon is None:
+        return ExactPrivacy(worst_epsilon, delta, None, None, None)
+    lower, upper = delta_ends(*noise, epsilon, delta)
+    return ExactPrivacy(
+        worst_epsilon, delta, _outwards(lower, upper), epsilon, _verdict(lower, upper, delta, exact=False)
+    )
+
+
+def _outwards(lower: Fraction, upper: Fraction) -> Enclosure:
+    """Return an enclosure with ends of 20 digits."""
+    return Enclosure(decimal_below(lower, 20), decimal_above(upper, 20))
 
 
 def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool) -> str:

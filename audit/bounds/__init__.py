@@ -1,0 +1,29 @@
+"""From counts to bounds that are valid in finite samples."""
+
+from audit.bounds.anytime import AnytimeBound, StoppingRule, log_e_value
+from audit.bounds.choice import METHODS, Method, delta_lower_bound, epsilon_lower_bound, p_value
+from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
+from audit.bounds.counts import Counts
+from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
+from audit.bounds.power import POWER, detectable_by_event, detectable_epsilon, largest_certifiable_epsilon
+
+__all__ = [
+    "METHODS",
+    "POWER",
+    "AnytimeBound",
+    "Counts",
+    "CurvePoint",
+    "EpsilonCurve",
+    "Method",
+    "StoppingRule",
+    "delta_lower_bound",
+    "detectable_by_event",
+    "detectable_epsilon",
+    "epsilon_curve",
+    "epsilon_lower_bound",
+    "largest_certifiable_epsilon",
+    "log_e_value",
+    "lower_bound_on_probability",
+    "p_value",
+    "upper_bound_on_probability",
+]

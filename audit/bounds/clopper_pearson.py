@@ -1,0 +1,69 @@
+"""The baseline: each probability bounded by Clopper and Pearson at half the significance."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.optimize import brentq
+from scipy.stats import binom, binomtest
+
+from audit.bounds.counts import Counts, check_epsilon, check_levels
+
+
+def lower_bound_on_probability(occurrences: int, draws: int, significance: float) -> float:
+    """Return the one-sided Clopper-Pearson lower bound."""
+    interval = binomtest(occurrences, draws, alternative="greater").proportion_ci(1 - significance, "exact")
+    return float(interval.low)
+
+
+def upper_bound_on_probability(occurrences: int, draws: int, significance: float) -> float:
+    """Return the one-sided Clopper-Pearson upper bound."""
+    interval = binomtest(occurrences, draws, alternative="less").proportion_ci(1 - significance, "exact")
+    return float(interval.high)
+
+
+def clopper_pearson_epsilon_lower_bound(counts: Counts, delta: float, significance: float) -> float:
+    """Return log((low - delta) / high) for the two bounds on the probabilities; at least 0."""
+    check_levels(delta, significance)
+    low, high = _limits(counts, significance)
+    return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0
+
+
+def clopper_pearson_delta_lower_bound(counts: Counts, epsilon: float, significance: float) -> float:
+    """Return low - exp(epsilon) high for the two bounds on the probabilities; at least 0."""
+    check_epsilon(epsilon)
+    check_levels(0.0, significance)
+    low, high = _limits(counts, significance)
+    return max(0.0, low - math.exp(epsilon) * high)
+
+
+def clopper_pearson_p_value(counts: Counts, epsilon: float, delta: float) -> float:
+    """Return the smallest significance at which p_likely <= exp(epsilon) p_unlikely + delta is rejected."""
+    check_epsilon(epsilon)
+    check_levels(delta, 0.5)
+    ratio = math.exp(epsilon)
+
+    def difference(unlikely: float) -> float:
+        return _tails(unlikely)[0] - _tails(unlikely)[1]
+
+    def _tails(unlikely: float) -> tuple[float, float]:
+        likely = min(1.0, ratio * unlikely + delta)
+        return (
+            float(binom.sf(counts.likely - 1, counts.likely_draws, likely)),
+            float(binom.cdf(counts.unlikely, counts.unlikely_draws, unlikely)),
+        )
+
+    # the first tail grows with the nuisance and the second falls: the smaller of them is largest where they cross
+    if difference(0.0) >= 0:
+        return min(1.0, 2 * _tails(0.0)[1])
+    if difference(1.0) <= 0:
+        return min(1.0, 2 * _tails(1.0)[0])
+    crossing = float(brentq(difference, 0.0, 1.0, xtol=1e-300, rtol=1e-12))
+    return min(1.0, 2 * max(_tails(crossing)))
+
+
+def _limits(counts: Counts, significance: float) -> tuple[float, float]:
+    return (
+        lower_bound_on_probability(counts.likely, counts.likely_draws, significance / 2),
+        upper_bound_on_probability(counts.unlikely, counts.unlikely_draws, significance / 2),
+    )

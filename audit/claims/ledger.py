@@ -1,0 +1,265 @@
+"""The ledger: run the checks, compare with what is committed, and keep what cannot be run here."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from audit.claims.digest import digest
+from audit.claims.registry import SEED, Claim, Evidence, Finding, claims, set_seed
+from reference.datasets.adult import FILES
+from reference.datasets.source import data_folder
+from reference.files import json_text, write_whole
+
+LEDGER = "ledger.json"
+
+RUN, NOT_RUN, OPEN = "run", "not re-run here", "open"
+
+RENEW = "python -m audit.claims --write"
+
+TOLERANCE = 1e-6
+"""Relative difference of floats in evidence that another machine's linear algebra explains."""
+
+
+def has_data() -> bool:
+    """Tell whether the files of UCI Adult are there."""
+    return all((data_folder() / "adult" / name).is_file() for name in FILES)
+
+
+def has_coq() -> bool:
+    """Tell whether Coq is installed."""
+    return shutil.which("coqc") is not None
+
+
+AVAILABLE: dict[str, Callable[[], bool]] = {"data": has_data, "coq": has_coq}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim with its finding, and what is wrong with the pair.
+
+    Parameters
+    ----------
+    claim : Claim
+    status : {'run', 'not re-run here', 'open'}
+    finding : Finding or None
+        Of this run, or the committed one where the check cannot run here; None for an open row.
+    digest : str
+        Of the code that the row speaks of, as it is now.
+    problems : tuple of str
+        Reasons for which the ledger as a whole is not as registered.
+    """
+
+    claim: Claim
+    status: str
+    finding: Finding | None
+    digest: str
+    problems: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contract's object."""
+        claim, finding = self.claim, self.finding
+        return {
+            "id": claim.id,
+            "statement": claim.statement,
+            "place": claim.place,
+            "readings": list(claim.readings),
+            "verdict": "undecided" if finding is None else finding.verdict,
+            "registered_verdict": claim.verdict,
+            "proof": "none" if finding is None else finding.proof,
+            "failing_step": None if finding is None else finding.failing_step,
+            "machine_proof": claim.machine_proof,
+            "evidence": {} if finding is None else finding.evidence,
+            "why": claim.why,
+            "repaired": claim.repaired,
+            "advice": claim.advice,
+            "check": claim.check_name,
+            "controls": [] if claim.null is None or claim.broken is None else [claim.null.what, claim.broken.what],
+            "rerun": list(claim.rerun),
+            "needs": list(claim.needs),
+            "symbols": list(claim.symbols),
+            "digest": self.digest,
+            "status": self.status,
+            **({"open_for": claim.open_for} if claim.is_open else {}),
+            **({"problems": list(self.problems)} if self.problems else {}),
+        }
+
+
+def code_digest(claim: Claim) -> str:
+    """Return the digest of a row's symbols and of its check."""
+    own = () if claim.check_name is None else (claim.check_name,)
+    return digest((*claim.symbols, *own))
+
+
+def committed_path() -> Path:
+    """Return where the committed ledger is."""
+    return Path(str(files("audit.claims") / LEDGER))
+
+
+def committed() -> dict[str, dict[str, Any]]:
+    """Return the committed rows by id; none where there is no ledger yet."""
+    path = committed_path()
+    if not path.is_file():
+        return {}
+    return {row["id"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+
+
+def run(ids: Sequence[str] | None = None, *, jobs: int = 1, seed: int = SEED) -> list[Row]:
+    """Run the checks of some rows, or of all, and return the rows in the order of the ledger.
+
+    Parameters
+    ----------
+    ids : sequence of str, optional
+    jobs : int
+        Processes.
+    seed : int
+        Of rows whose evidence is drawn; with another one than :data:`SEED` their numbers are not compared.
+    """
+    rows = [row for row in claims().values() if ids is None or row.id in ids]
+    known = committed()
+    findings = Parallel(n_jobs=jobs)(delayed(find)(row.id, seed) for row in rows if is_runnable(row))
+    found = dict(zip((row.id for row in rows if is_runnable(row)), findings, strict=True))
+    return [row_of(claim, found.get(claim.id), known.get(claim.id), seed=seed) for claim in rows]
+
+
+def find(id: str, seed: int = SEED) -> Finding:  # noqa: A002
+    """Run one check; its evidence as it will be read back from a file."""
+    check = claims()[id].check
+    if check is None:
+        raise LookupError(f"{id} is open")
+    set_seed(seed)
+    try:
+        finding = check()
+    finally:
+        set_seed(SEED)
+    return Finding(finding.verdict, finding.proof, json.loads(json_text(finding.evidence)), finding.failing_step)
+
+
+def is_runnable(claim: Claim) -> bool:
+    """Tell whether the check is there and what it needs too."""
+    return not claim.is_open and not missing(claim)
+
+
+def missing(claim: Claim) -> tuple[str, ...]:
+    """Return what the check needs and is not here."""
+    return tuple(need for need in claim.needs if not AVAILABLE[need]())
+
+
+def row_of(claim: Claim, finding: Finding | None, stored: dict[str, Any] | None, *, seed: int = SEED) -> Row:
+    """Return the row of a claim: of this run, or as committed where the check cannot run here."""
+    current = code_digest(claim)
+    if claim.is_open:
+        return Row(claim, OPEN, None, current)
+    status = RUN
+    if finding is None:
+        status = NOT_RUN
+        finding = None if stored is None else _stored_finding(stored)
+    compared = not (claim.drawn and seed != SEED)
+    problems = tuple(_problems(claim, status, finding, current, stored, compared=compared))
+    return Row(claim, status, finding, current, problems)
+
+
+def _stored_finding(stored: dict[str, Any]) -> Finding:
+    return Finding(stored["verdict"], stored["proof"], stored["evidence"], stored["failing_step"])
+
+
+def _problems(
+    claim: Claim,
+    status: str,
+    finding: Finding | None,
+    current: str,
+    stored: dict[str, Any] | None,
+    *,
+    compared: bool = True,
+) -> Iterator[str]:
+    if finding is None:
+        yield f"{claim.id}: needs {', '.join(missing(claim))}, and no evidence is committed"
+        return
+    if status == NOT_RUN and os.environ.get("CHECK_ALL") == "1":
+        yield f"{claim.id}: CHECK_ALL=1, but {', '.join(missing(claim))} is missing"
+    if finding.verdict != claim.verdict:
+        yield f"{claim.id}: {finding.verdict}, registered as {claim.verdict}"
+    if finding.verdict == "undecided":
+        yield f"{claim.id}: undecided"
+    if finding.proof != claim.proof:
+        yield f"{claim.id}: proof {finding.proof}, registered as {claim.proof}"
+    if stored is None:
+        yield f"{claim.id}: not in the committed ledger; renew it: {RENEW}"
+        return
+    if stored["digest"] != current:
+        yield f"{claim.id}: stale, the code that it speaks of has changed; renew the ledger: {RENEW}"
+    for place in differences(stored["evidence"], finding.evidence) if compared else ():
+        yield f"{claim.id}: evidence differs from the committed one at {place}; renew the ledger: {RENEW}"
+
+
+def differences(old: Any, new: Any, place: str = "evidence") -> Iterator[str]:
+    """Yield where two pieces of evidence differ; floats and ends of enclosures may by :data:`TOLERANCE`."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        if list(old) != list(new):
+            yield f"the keys of {place}"
+        elif set(old) == {"lo", "hi"}:
+            # how narrow a certified enclosure comes out depends on linear algebra, too
+            if any(not _close(Fraction(old[end]), Fraction(new[end])) for end in old):
+                yield place
+        else:
+            for key in old:
+                yield from differences(old[key], new[key], f"{place}.{key}")
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield f"the length of {place}"
+        else:
+            for index, (left, right) in enumerate(zip(old, new, strict=True)):
+                yield from differences(left, right, f"{place}[{index}]")
+    elif not _same(old, new):
+        yield place
+
+
+def _same(old: Any, new: Any) -> bool:
+    numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (old, new)]
+    if all(numbers) and (isinstance(old, float) or isinstance(new, float)):
+        return _close(old, new)
+    return type(old) is type(new) and bool(old == new)
+
+
+def _close(old: float | Fraction, new: float | Fraction) -> bool:
+    return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=1e-12)
+
+
+def absent(rows: Sequence[Row]) -> list[str]:
+    """Return the rows that the committed ledger has and these have not: checks that did not run."""
+    ran = {row.claim.id for row in rows}
+    return [f"{name}: in the committed ledger, and no check of it ran" for name in committed() if name not in ran]
+
+
+def document(rows: Sequence[Row]) -> Evidence:
+    """Return the ledger as it is committed."""
+    return {"schema": "claims_ledger_v1", "rows": [_stored(row) for row in rows]}
+
+
+def _stored(row: Row) -> dict[str, Any]:
+    stored = row.to_json()
+    stored.pop("problems", None)
+    # a committed row says nothing of the machine that wrote it
+    stored["status"] = OPEN if row.claim.is_open else RUN
+    return stored
+
+
+def write(rows: Sequence[Row], path: Path | None = None) -> None:
+    """Write the ledger; a row that could not be run here keeps its committed evidence and digest."""
+    known = committed()
+    kept = document(rows)
+    kept["rows"] = [
+        known[row.claim.id] if row.status == NOT_RUN and row.claim.id in known else stored
+        for row, stored in zip(rows, kept["rows"], strict=True)
+    ]
+    write_whole(path or committed_path(), json_text(kept))

@@ -1,0 +1,216 @@
+"""What a row of the ledger is: a claim as printed, a check that decides it, and the check's two controls.
+
+The verdict of a row is what its check finds.  The registered verdict says only what is expected; a difference is
+reported and never hidden.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambiguous", "undecided")
+PROOFS = ("right", "wrong", "none")
+NEEDS = ("data", "coq")
+
+TOPICS = (
+    "definitions",
+    "sensitivities",
+    "theorems",
+    "steps",
+    "analysis",
+    "objective",
+    "algorithms",
+    "tables",
+    "experiments",
+)
+"""Modules of this package that register rows, in the order of the ledger."""
+
+Evidence: TypeAlias = dict[str, Any]
+"""JSON values only; exact rationals as "p/q" strings, enclosures as `{"lo": , "hi": }`."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found.
+
+    Parameters
+    ----------
+    verdict : str
+        One of :data:`VERDICTS`, on the statement as printed.
+    proof : {'right', 'wrong', 'none'}
+        Whether the paper's proof is right; `none` where it has none.
+    evidence : dict
+        Numbers and data sets in full.
+    failing_step : str or None
+        The step of the paper's proof that fails, and how.
+    """
+
+    verdict: str
+    proof: str
+    evidence: Evidence
+    failing_step: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS or self.proof not in PROOFS:
+            raise ValueError(f"no such verdict or proof: {self.verdict}, {self.proof}")
+        if (self.proof == "wrong") != (self.failing_step is not None):
+            raise ValueError("a wrong proof, and no other, has a failing step")
+
+
+@dataclass(frozen=True)
+class Control:
+    """A case in which it is known whether a check's instrument has to fire.
+
+    Parameters
+    ----------
+    what : str
+        The case, in words.
+    fires : callable
+        Runs the instrument of the check on the case; True when it reports a violation.
+    """
+
+    what: str
+    fires: Callable[[], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """One row: the part that is fixed, with the check that decides it.
+
+    Parameters
+    ----------
+    id : str
+        Stable for ever.
+    statement : str
+        As printed, in our symbols.
+    place : str
+        Where in the paper: section, theorem, equation, line of an algorithm.
+    readings : tuple of str
+        Under which readings the check decides.
+    symbols : tuple of str
+        Dotted names of the code that the row speaks of.
+    verdict, proof : str
+        What is expected of the check.
+    check : callable or None
+        None for a row that is open.
+    null, broken : Control or None
+        On the first the check's instrument stays silent, on the second it fires.
+    paper_step : str
+        The step of the paper that decides the matter, quoted by place.
+    why : str
+        Why it fails, or why it holds all the same.
+    repaired : str
+        The right statement.
+    advice : str
+        What a user of the published formula should do.
+    rerun : tuple of str
+        Command lines that show it again.
+    needs : tuple of str
+        Of :data:`NEEDS`.
+    machine_proof : str or None
+        A theorem checked by a proof assistant.
+    drawn : bool
+        Whether evidence is drawn, so that another seed gives other numbers (and the same verdict).
+    """
+
+    id: str
+    statement: str
+    place: str
+    readings: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    verdict: str = "undecided"
+    proof: str = "none"
+    check: Callable[[], Finding] | None = None
+    null: Control | None = None
+    broken: Control | None = None
+    paper_step: str = ""
+    why: str = ""
+    repaired: str = ""
+    advice: str = ""
+    rerun: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    machine_proof: str | None = None
+    drawn: bool = False
+    open_for: str = field(default="")
+    """Which later work decides an open row."""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS or self.proof not in PROOFS or not set(self.needs) <= set(NEEDS):
+            raise ValueError(f"{self.id}: no such verdict, proof or need")
+        decided = self.check is not None and self.null is not None and self.broken is not None
+        if decided == bool(self.open_for):
+            raise ValueError(f"{self.id}: a row has a check with two controls, or says what it is open for")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a later issue decides the row."""
+        return self.check is None
+
+    @property
+    def check_name(self) -> str | None:
+        """Dotted name of the check."""
+        return None if self.check is None else f"{self.check.__module__}.{self.check.__qualname__}"
+
+
+SEED = 20200207
+"""Of rows whose evidence is drawn, unless another is asked for."""
+
+_CLAIMS: dict[str, Claim] = {}
+_seed = SEED
+
+
+def seed() -> int:
+    """Return the seed of this run, for checks that draw."""
+    return _seed
+
+
+def set_seed(value: int) -> None:
+    """Choose the seed of this process."""
+    global _seed  # noqa: PLW0603
+    _seed = value
+
+
+def claim(
+    id: str,  # noqa: A002
+    statement: str,
+    place: str,
+    *,
+    null: Control,
+    broken: Control,
+    **fixed: Any,
+) -> Callable[[Callable[[], Finding]], Callable[[], Finding]]:
+    """Register the function below as the check of a row; parameters as in :class:`Claim`."""
+
+    def register(check: Callable[[], Finding]) -> Callable[[], Finding]:
+        _add(Claim(id, statement, place, check=check, null=null, broken=broken, **fixed))
+        return check
+
+    return register
+
+
+def open_claim(id: str, statement: str, place: str, open_for: str) -> None:  # noqa: A002
+    """Register a row that a later issue decides."""
+    _add(Claim(id, statement, place, open_for=open_for))
+
+
+def _add(row: Claim) -> None:
+    known = _CLAIMS.get(row.id)
+    # the same module read twice (python -m) registers the same row again
+    if known is not None and known.check_name != row.check_name:
+        raise ValueError(f"claim {row.id} is registered twice")
+    _CLAIMS[row.id] = row
+
+
+def claims() -> dict[str, Claim]:
+    """Return every row by id, in the order of the ledger."""
+    for topic in TOPICS:
+        importlib.import_module(f"audit.claims.{topic}")
+    return dict(_CLAIMS)
+
+
+def decided() -> Iterator[Claim]:
+    """Yield the rows that have a check."""
+    return (row for row in claims().values() if not row.is_open)

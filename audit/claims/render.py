@@ -1,0 +1,210 @@
+"""The ledger as text and as one HTML page."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from audit.claims.ledger import NOT_RUN, OPEN, Row
+
+WIDTH = 115
+
+STATUS_NOTE = {NOT_RUN: "committed evidence, not re-run here", OPEN: "open"}
+
+
+def verdict_of(row: Row) -> str:
+    """Return the verdict of a row, or `open`."""
+    return "open" if row.finding is None else row.finding.verdict
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return how many rows have which verdict, and how many were not run."""
+    counts = Counter(verdict_of(row) for row in rows)
+    text = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    skipped = [row.claim.id for row in rows if row.status == NOT_RUN]
+    note = f"; not re-run here: {len(skipped)} ({', '.join(skipped)})" if skipped else ""
+    return f"{len(rows)} claims: {text}{note}"
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """Return the ledger as a table."""
+    table = Table(title="Claims of the paper")
+    for heading in ("claim", "verdict", "proof", "statement"):
+        table.add_column(heading, no_wrap=heading in ("claim", "verdict", "proof"))
+    for row in rows:
+        note = "" if row.status != NOT_RUN else " *"
+        proof = "" if row.finding is None or row.finding.proof == "none" else row.finding.proof
+        table.add_row(row.claim.id, verdict_of(row) + note, proof, row.claim.statement)
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=WIDTH, highlight=False, markup=False)
+    console.print(table)
+    console.print(summary(rows), soft_wrap=True)
+    for problem in (problem for row in rows for problem in row.problems):
+        console.print(f"problem: {problem}", soft_wrap=True)
+    console.print("one row in full: python -m audit.claims --claim ID", soft_wrap=True)
+    return buffer.getvalue()
+
+
+def explain(row: Row) -> str:
+    """Return everything about one row."""
+    return "\n".join(_explanation(row)) + "\n"
+
+
+def _explanation(row: Row) -> Iterator[str]:
+    claim, finding = row.claim, row.finding
+    yield from _wrapped(f"{claim.id}: ", claim.statement)
+    yield from _wrapped("  place:     ", claim.place)
+    for reading in claim.readings:
+        yield from _wrapped("  reading:   ", reading)
+    if finding is None:
+        yield f"  status:    open, for {claim.open_for}"
+        return
+    note = "" if row.status != NOT_RUN else f" ({STATUS_NOTE[NOT_RUN]})"
+    yield f"  verdict:   {finding.verdict}{note}"
+    yield f"  proof:     {finding.proof}"
+    for label, text in (
+        ("the step", claim.paper_step),
+        ("it fails", finding.failing_step),
+        ("why", claim.why),
+        ("instead", claim.repaired),
+        ("advice", claim.advice),
+    ):
+        if text:
+            yield from _wrapped(f"  {label + ':':<10} ", text)
+    yield "  evidence:"
+    yield from _lines(finding.evidence, "    ")
+    yield f"  check:     {claim.check_name}"
+    for label, control in (("silent on", claim.null), ("fires on", claim.broken)):
+        if control is not None:
+            yield from _wrapped(f"  {label + ':':<10} ", control.what)
+    for command in (*claim.rerun, f"python -m audit.claims --claim {claim.id}"):
+        yield f"  again:     {command}"
+    yield f"  digest:    {row.digest}"
+    for problem in row.problems:
+        yield f"  problem:   {problem}"
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_long_words=False)
+
+
+def _lines(value: Any, margin: str) -> Iterator[str]:
+    """Write evidence as indented lines; what fits on one line stays on one."""
+    pairs = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
+    for key, entry in pairs:
+        name = "- " if key is None else f"{key}: "
+        flat = _flat(entry)
+        if not isinstance(entry, (dict, list)) or len(margin) + len(name) + len(flat) <= WIDTH:
+            yield f"{margin}{name}{flat}"
+        else:
+            yield f"{margin}{name}".rstrip()
+            yield from _lines(entry, margin + "  ")
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and set(value) == {"lo", "hi"}:
+        return f"[{value['lo']}, {value['hi']}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+# --- HTML -----------------------------------------------------------------------------------------------------
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 75rem; margin: 0 auto; padding: 1rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid GrayText; }
+caption { text-align: left; padding: .5rem 0; }
+pre { overflow-x: auto; padding: .6rem; border: 1px solid GrayText; }
+.verdict { font-weight: 600; white-space: nowrap; }
+dt { font-weight: 600; margin-top: .5rem; }
+dd { margin-left: 1rem; }
+a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
+"""
+
+INTRODUCTION = (
+    "Every claim of &ldquo;Differentially Private and Fair Classification via Calibrated Functional "
+    "Mechanism&rdquo; (AAAI 2020), as a program decides it. A claim may hold by a wrong proof: "
+    "verdict and proof are two columns."
+)
+
+HEADINGS = "".join(
+    f'<th scope="col">{name}</th>' for name in ("Claim", "Verdict", "Proof", "Statement", "Place in the paper")
+)
+
+
+def as_html(rows: Sequence[Row]) -> str:
+    """Return the ledger as one HTML page without scripts and without anything fetched from elsewhere."""
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en-GB"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>Claims ledger</title><style>{STYLE}</style></head><body>",
+        "<header><h1>Claims ledger</h1>",
+        f"<p>{INTRODUCTION}</p></header><main>",
+        f"<p>{escape(summary(rows))}</p>",
+        "<table><caption>Verdicts; each claim links to its evidence below</caption>",
+        f"<thead><tr>{HEADINGS}</tr></thead><tbody>",
+    ]
+    for row in rows:
+        claim, proof = row.claim, "none" if row.finding is None else row.finding.proof
+        note = f" ({STATUS_NOTE[NOT_RUN]})" if row.status == NOT_RUN else ""
+        parts.append(
+            f'<tr><th scope="row"><a href="#{_anchor(row)}">{escape(claim.id)}</a></th>'
+            f'<td class="verdict">{escape(verdict_of(row) + note)}</td><td>{escape(proof)}</td>'
+            f"<td>{escape(claim.statement)}</td><td>{escape(claim.place)}</td></tr>"
+        )
+    parts.append("</tbody></table>")
+    parts.extend(_section(row) for row in rows)
+    parts.append("</main></body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def _anchor(row: Row) -> str:
+    return "claim-" + escape(row.claim.id, quote=True)
+
+
+def _section(row: Row) -> str:
+    claim, finding = row.claim, row.finding
+    terms: list[tuple[str, str]] = [("Statement", claim.statement), ("Place", claim.place)]
+    terms += [("Reading", reading) for reading in claim.readings]
+    if finding is None:
+        terms.append(("Open for", claim.open_for))
+    else:
+        terms += [
+            ("Verdict", finding.verdict + (f" ({STATUS_NOTE[NOT_RUN]})" if row.status == NOT_RUN else "")),
+            ("Proof", finding.proof),
+            ("The paper's step", claim.paper_step),
+            ("Where it fails", finding.failing_step or ""),
+            ("Why", claim.why),
+            ("What holds instead", claim.repaired),
+            ("What a user should do", claim.advice),
+            ("Check", claim.check_name or ""),
+            ("Stays silent on", "" if claim.null is None else claim.null.what),
+            ("Fires on", "" if claim.broken is None else claim.broken.what),
+            ("Digest of the code", row.digest),
+        ]
+        terms += [("Run again", command) for command in claim.rerun]
+    entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms if text)
+    evidence = ""
+    if finding is not None:
+        text = escape("\n".join(_lines(finding.evidence, "")))
+        label = f"Evidence for {escape(claim.id)}"
+        evidence = (
+            f"<details><summary>{label}</summary>"
+            f'<pre tabindex="0" role="region" aria-label="{label}">{text}</pre></details>'
+        )
+    return (
+        f'<section id="{_anchor(row)}" aria-labelledby="{_anchor(row)}-title">'
+        f'<h2 id="{_anchor(row)}-title">{escape(claim.id)}</h2><dl>{entries}</dl>{evidence}</section>'
+    )

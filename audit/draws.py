@@ -1,0 +1,128 @@
+"""Drawing from a subject: checked, in chunks of fixed size, on several cores with the same result as on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from audit.events import FloatArray
+from audit.subjects import Subject, SubjectError
+
+CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
+"""Numbers drawn at a time on one input: few enough for a cache; fewer where looks in between are planned."""
+
+WAVE, LOOK_WAVE = 16, 2
+"""Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """The draws of one audit, numbered: chunk c of phase p is the same whoever draws it, and whenever.
+
+    Each chunk has a generator of its own, seeded by (entropy, phase, chunk, input), so that results depend
+    neither on the number of workers nor on the order in which they finish.
+
+    Parameters
+    ----------
+    subject : Subject
+    inputs : tuple
+        Left and right.
+    width : int
+        Coordinates of an output.
+    entropy : tuple of int
+    workers : int
+    looks : bool
+        Whether the counts are looked at in between: chunks and waves are smaller then.
+    """
+
+    subject: Subject
+    inputs: tuple[Any, Any]
+    width: int
+    entropy: tuple[int, ...]
+    workers: int = 1
+    looks: bool = False
+
+    @classmethod
+    def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
+        """Return the draws of a subject, its width learned from two draws on each input that are not used."""
+        try:
+            inputs = subject.inputs()
+        except Exception as problem:
+            raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
+        pair: Any = inputs
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise SubjectError(f"inputs() must return the two inputs, not {inputs!r}")
+        probe = cls(subject, (pair[0], pair[1]), -1, entropy, workers)
+        widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
+        if len(widths) > 1:
+            raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
+        return cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
+
+    def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
+        """Return the generator of one chunk on one input."""
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(phase, chunk, side)))
+
+    @property
+    def chunk_rows(self) -> int:
+        """Outputs per chunk and input."""
+        return max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+
+    def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
+        """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
+        left, right = (self._one(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
+        return left, right
+
+    def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
+        """Return a whole phase, for those that learn and choose."""
+        parts = [outputs for wave in self.map(phase, rows, _itself) for outputs in wave]
+        left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        return left, right
+
+    def map(
+        self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Result]
+    ) -> Iterator[list[Result]]:
+        """Yield `work(left, right)` of each chunk of a phase, in order, a wave of chunks at a time."""
+        sizes = [min(self.chunk_rows, rows - start) for start in range(0, rows, self.chunk_rows)]
+
+        def one(chunk: int) -> Result:
+            return work(*self.chunk(phase, chunk, sizes[chunk]))
+
+        wave = LOOK_WAVE if self.looks else WAVE
+        # threads: drawing and scoring happen inside numpy, which lets other threads run
+        with Parallel(n_jobs=self.workers, backend="threading") as pool:
+            for start in range(0, len(sizes), wave):
+                chunks = range(start, min(start + wave, len(sizes)))
+                if self.workers == 1:
+                    yield [one(chunk) for chunk in chunks]
+                else:
+                    yield pool(delayed(one)(chunk) for chunk in chunks)
+
+    def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
+        try:
+            outputs = self.subject.sample(self.inputs[side], rows, rng)
+        except Exception as problem:
+            raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
+        return _checked(outputs, rows, self.width)
+
+
+def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
+    """Return outputs as floats of shape (rows, width); a width of -1 is any."""
+    if not isinstance(outputs, np.ndarray):
+        raise SubjectError(f"sample() must return a numpy array, not {type(outputs).__name__}")
+    if outputs.dtype.kind not in "fiub":
+        raise SubjectError(f"sample() must return real numbers, not {outputs.dtype}")
+    if outputs.ndim != 2 or outputs.shape[0] != rows or outputs.shape[1] == 0:
+        raise SubjectError(f"sample() must return shape ({rows}, k) for {rows} draws, not {outputs.shape}")
+    if width != -1 and outputs.shape[1] != width:
+        raise SubjectError(f"outputs change shape: {outputs.shape[1]} coordinates after {width}")
+    return outputs.astype(np.float64, copy=False)
+
+
+def _itself(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return left, right

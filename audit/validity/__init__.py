@@ -1,0 +1,1 @@
+"""The auditor audited: how often its bounds are above the truth."""

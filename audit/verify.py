@@ -1,0 +1,238 @@
+"""Is this certificate right?  ``python -m audit.verify certificate.json``.
+
+Checks that the fields agree with each other and that the bound follows from the counts.  The arithmetic takes
+another road than :mod:`audit.bounds`: see :mod:`audit.ball_arithmetic`.
+``--fresh`` also rebuilds the subject, draws anew and counts the stored event again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, joint_holds
+from audit.bounds import Counts, epsilon_lower_bound
+from audit.certificate import Certificate
+from reference.files import json_text
+from reference.options import (
+    EXIT_FINE,
+    EXIT_REFUTED,
+    EXIT_UNDECIDED,
+    add_output_options,
+    emit,
+    run_command,
+)
+
+CHUNK = 200_000
+"""Fresh draws made at a time."""
+
+FORGED = 1e-6
+"""Stored counts less likely than this beside fresh ones are not of this subject and event."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked.
+
+    Parameters
+    ----------
+    name : str
+    holds : bool or None
+        None when it could not be decided.
+    detail : str
+    """
+
+    name: str
+    holds: bool | None
+    detail: str
+
+
+def consistency(certificate: Certificate) -> list[Check]:
+    """Return whether the fields agree with each other."""
+    counts, bound = certificate.counts, certificate.epsilon_lower_bound
+    certified = counts.likely_draws + counts.unlikely_draws
+    refutes = bound > certificate.claimed_epsilon
+    delta = _delta(certificate)
+    return [
+        Check(
+            "levels", 0 <= delta < 1 and 1e-12 <= certificate.significance < 1, "delta and significance in range"
+        ),
+        Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
+        Check(
+            "verdict",
+            refutes == (certificate.verdict == "refuted"),
+            f"{certificate.verdict}: bound {bound:.6g}, claim {certificate.claimed_epsilon:.6g}",
+        ),
+        Check("bound", math.isfinite(bound) and bound >= 0, "finite and not negative"),
+    ]
+
+
+def arithmetic(certificate: Certificate) -> Check:
+    """Return whether the bound follows from the counts, by ball arithmetic."""
+    bound, counts = certificate.epsilon_lower_bound, certificate.counts
+    if bound == 0:
+        return Check("arithmetic", True, "a bound of 0 always holds")
+    delta, significance = _delta(certificate), certificate.significance
+    routes: dict[str, Callable[[Counts, float, float, float], bool | None]] = {
+        "joint": joint_holds,
+        "clopper_pearson": clopper_pearson_holds,
+        "anytime": anytime_holds,
+    }
+    holds = routes[certificate.method](counts, bound, delta, significance)
+    words = {
+        True: "every pair of probabilities below the bound is rejected",
+        False: "the counts do not reject everything below the bound",
+        None: "could not be decided at this precision",
+    }
+    if certificate.method == "anytime" and holds:
+        words[True] = (
+            "the highest level is rejected by these counts; lower levels and earlier looks are not stored"
+        )
+    return Check("arithmetic", holds, words[holds])
+
+
+def _delta(certificate: Certificate) -> float:
+    try:
+        return float(certificate.claimed_delta)
+    except ValueError:
+        return math.nan
+
+
+@dataclass(frozen=True)
+class FreshResult:
+    """What new draws say of the stored event.
+
+    Parameters
+    ----------
+    counts : Counts
+    epsilon_lower_bound : float
+        At the certificate's significance and delta, of these draws alone.
+    refuted : bool
+        Whether they refute the claim on their own.
+    homogeneity : float
+        Smaller p-value of the two comparisons of stored with fresh counts, times two.
+    """
+
+    counts: Counts
+    epsilon_lower_bound: float
+    refuted: bool
+    homogeneity: float
+
+
+def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
+    """Rebuild the subject and the event, draw, and count the event again."""
+    from audit.events import event_from_json
+    from audit.subjects import rebuild
+
+    subject = rebuild(certificate.subject)
+    event = event_from_json(certificate.event, subject)
+    left, right = subject.inputs()
+    likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
+    occurrences = []
+    for data in (likely, unlikely):
+        chunks = [CHUNK] * (draws_per_input // CHUNK) + [draws_per_input % CHUNK]
+        occurrences.append(
+            sum(int(event.occurs(subject.sample(data, count, rng)).sum()) for count in chunks if count)
+        )
+    counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
+    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance)
+    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, homogeneity(certificate.counts, counts))
+
+
+def homogeneity(first: Counts, second: Counts) -> float:
+    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
+
+    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
+    """
+    tables = [
+        (first.likely, first.likely_draws, second.likely, second.likely_draws),
+        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
+    ]
+    smallest = 1.0
+    for count, draws, other, other_draws in tables:
+        law = hypergeom(draws + other_draws, count + other, draws)
+        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
+    return min(1.0, 4 * smallest)
+
+
+def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
+    """Return what fresh draws say of the certificate."""
+    same = Check(
+        "stored counts",
+        result.homogeneity >= FORGED,
+        f"against fresh draws: p-value {result.homogeneity:.3g}",
+    )
+    found = f"fresh draws alone: epsilon at least {result.epsilon_lower_bound:.6g}"
+    if certificate.verdict == "refuted":
+        return [same, Check("fresh verdict", True if result.refuted else None, found)]
+    return [same, Check("fresh verdict", not result.refuted, found)]
+
+
+def verify(certificate: Certificate) -> list[Check]:
+    """Return all checks that need no draws."""
+    checks = consistency(certificate)
+    if all(check.holds for check in checks):
+        checks.append(arithmetic(certificate))
+    return checks
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser."""
+    top = argparse.ArgumentParser(prog="python -m audit.verify", description=__doc__)
+    top.add_argument("certificate", metavar="FILE")
+    top.add_argument("--fresh", action="store_true", help="rebuild the subject, draw anew, retest the event")
+    top.add_argument("--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)")
+    add_output_options(top)
+    return top
+
+
+def command(argv: Sequence[str] | None) -> int:
+    """Check the certificate that the command line names."""
+    options = parser().parse_args(argv)
+    certificate = Certificate.read(options.certificate)
+    checks = verify(certificate)
+    document: dict[str, Any] = {"certificate": options.certificate, "mechanism": certificate.mechanism}
+    if options.fresh:
+        counts = certificate.counts
+        draws = options.draws or max(counts.likely_draws, counts.unlikely_draws)
+        seed = options.seed if options.seed is not None else secrets.randbits(64)
+        result = fresh(certificate, draws, np.random.default_rng(seed))
+        checks += fresh_checks(certificate, result)
+        document["fresh"] = {"seed": seed, **asdict(result)}
+    outcome = _outcome(checks)
+    document |= {"outcome": outcome, "checks": [asdict(check) for check in checks]}
+    emit(json_text(document) if options.format == "json" else _as_text(certificate, checks, outcome), options.out)
+    return {"holds": EXIT_FINE, "does not hold": EXIT_REFUTED, "undecided": EXIT_UNDECIDED}[outcome]
+
+
+def _outcome(checks: Sequence[Check]) -> str:
+    if any(check.holds is False for check in checks):
+        return "does not hold"
+    return "undecided" if any(check.holds is None for check in checks) else "holds"
+
+
+def _as_text(certificate: Certificate, checks: Sequence[Check], outcome: str) -> str:
+    words = {True: "holds", False: "DOES NOT HOLD", None: "undecided"}
+    claim = (
+        f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
+    )
+    lines = [f"{certificate.mechanism}: epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"]
+    lines += [f"  {check.name}: {words[check.holds]} ({check.detail})" for check in checks]
+    return "\n".join([*lines, f"the certificate {outcome}" if outcome != "undecided" else "undecided"]) + "\n"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    return run_command(command, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The privacy of releases: what one claims and what is true (`statements`), and of many (`composition`)."""
+
+from __future__ import annotations
+
+from reference.accounting.composition import (
+    METHODS,
+    Composition,
+    Counted,
+    compose,
+    rho_of_pure,
+    zcdp_epsilon,
+)
+from reference.accounting.statements import (
+    Enclosure,
+    ExactPrivacy,
+    Privacy,
+    PrivacyStatement,
+    PublishedStatementWarning,
+    basic_composition,
+    exact_privacy,
+    published_adfc,
+    published_functional,
+    published_pdfc,
+    published_pflr,
+    published_relaxed_functional,
+)
+
+__all__ = [
+    "METHODS",
+    "Composition",
+    "Counted",
+    "Enclosure",
+    "ExactPrivacy",
+    "Privacy",
+    "PrivacyStatement",
+    "PublishedStatementWarning",
+    "basic_composition",
+    "compose",
+    "exact_privacy",
+    "published_adfc",
+    "published_functional",
+    "published_pdfc",
+    "published_pflr",
+    "published_relaxed_functional",
+    "rho_of_pure",
+    "zcdp_epsilon",
+]

@@ -1,0 +1,271 @@
+"""Several releases about the same records: what they lose together.
+
+Every bound here holds when each release is chosen after the earlier ones were seen, its privacy parameters
+included; proofs and sources are in ``docs/composition.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from scipy.optimize import minimize_scalar
+
+from reference.accounting.statements import ExactPrivacy, Privacy, PrivacyStatement, basic_composition
+from reference.budgets import parse_delta
+from reference.errors import DeltaError, NotPrivateError, ReadingError
+from reference.gaussian import RELATIVE_ERROR, epsilon_of_shift
+from reference.numbers import (
+    RealLike,
+    decimal_above,
+    decimal_text,
+    interval,
+    interval_functions,
+    upper_end,
+)
+
+METHODS = ("basic", "gdp", "zcdp")
+STATEMENTS = ("exact", "published")
+
+
+class Counted(Protocol):
+    """What is composed: a :class:`reference.release.Release`, or the record of one."""
+
+    @property
+    def mechanism(self) -> str:
+        """Name of the mechanism."""
+
+    @property
+    def adjacency(self) -> str | None:
+        """Neighbouring relation of its privacy statements."""
+
+    @property
+    def privacy(self) -> Privacy:
+        """What it claims and what is true."""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """(epsilon, delta)-differential privacy of several releases together: an upper bound, not a supremum.
+
+    Parameters
+    ----------
+    releases : int
+        How many.
+    method : {'basic', 'gdp', 'zcdp'}
+    statement : {'exact', 'published'}
+        Whether the exact privacy of each release was composed, or what it claims.
+    epsilon, delta : Fraction
+    adjacency : str
+    verdicts : tuple of str
+        `published`: the distinct verdicts on the claims that were added up.  Empty for `exact`.
+    squared_shift, rho : Fraction or None
+        `gdp`: mu^2 of all releases.  `zcdp`: rho of all releases.
+    """
+
+    releases: int
+    method: str
+    statement: str
+    epsilon: Fraction
+    delta: Fraction
+    adjacency: str
+    verdicts: tuple[str, ...] = ()
+    squared_shift: Fraction | None = None
+    rho: Fraction | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every statement that was added up is known to be true."""
+        return all(verdict in ("proved", "enclosed") for verdict in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON document; exact numbers are strings."""
+        return {
+            "releases": self.releases,
+            "method": self.method,
+            "statement": self.statement,
+            "epsilon": float(self.epsilon),
+            "epsilon_exact": decimal_text(self.epsilon),
+            "delta": decimal_text(self.delta),
+            "adjacency": self.adjacency,
+            "verdicts": list(self.verdicts),
+            "squared_shift": None if self.squared_shift is None else decimal_text(self.squared_shift),
+            "rho": None if self.rho is None else decimal_text(self.rho),
+        }
+
+
+def compose(
+    releases: Sequence[Counted],
+    method: str = "basic",
+    *,
+    delta: RealLike | None = None,
+    statement: str = "exact",
+) -> Composition:
+    """Return what several releases about the same records lose together.
+
+    Parameters
+    ----------
+    releases : sequence of Release
+        At least one, all for the same neighbours.
+    method : {'basic', 'gdp', 'zcdp'}
+        `basic`: epsilons and deltas add up, each at the delta of its release.  `gdp`: squared Mahalanobis
+        shifts add up, for Gaussian noise only; the result is the exact profile of the sum.  `zcdp`: rhos add
+        up, for Laplace and Gaussian noise together.
+    delta : number, optional
+        Where epsilon is evaluated: needed by `gdp` and `zcdp`, left out with `basic`.
+    statement : {'exact', 'published'}
+        Which statement of each release counts.  The exact one is the true one.  The published ones compose by
+        `basic` only, and the result carries their verdicts.
+
+    Raises
+    ------
+    reference.errors.NotPrivateError
+        When a release has no privacy to count.
+    reference.errors.ReadingError
+        When neighbours differ, a method does not apply, or a release publishes no statement.
+    """
+    if method not in METHODS:
+        raise ReadingError("method", method, "one of " + ", ".join(METHODS))
+    if statement not in STATEMENTS:
+        raise ReadingError("statement", statement, "one of " + ", ".join(STATEMENTS))
+    if statement == "published" and method != "basic":
+        raise ReadingError("method", method, "basic for published statements, which are (epsilon, delta) pairs")
+    adjacency = _common_adjacency(releases)
+    known = [_exact_of(release) for release in releases]
+    if method == "basic":
+        if delta is not None:
+            raise ReadingError("delta", delta, "left out with basic composition, where the deltas add up")
+        return _basic(releases, known, adjacency, statement)
+    if delta is None:
+        raise DeltaError("delta", None, f"given with {method}: it is where epsilon is evaluated")
+    by_method = _gdp if method == "gdp" else _zcdp
+    return by_method(known, adjacency, parse_delta("delta", delta))
+
+
+def _basic(releases: Sequence[Counted], known: list[ExactPrivacy], adjacency: str, statement: str) -> Composition:
+    """Add up epsilons and deltas."""
+    if statement == "exact":
+        # epsilon <- sum epsilon_j(delta_j), delta <- sum delta_j
+        statements = [PrivacyStatement(one.epsilon.upper, one.at_delta, adjacency, ("exact",)) for one in known]
+    else:
+        statements = [_published_of(release) for release in releases]
+    total = basic_composition(statements)
+    assert total is not None
+    verdicts = tuple(dict.fromkeys(str(one.verdict) for one in known)) if statement == "published" else ()
+    return Composition(len(known), "basic", statement, total.epsilon, total.delta, adjacency, verdicts)
+
+
+def _gdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composition:
+    """Add up squared shifts: independent Gaussian outputs are one Gaussian output in more dimensions."""
+    shifts = [one.squared_shift for one in known]
+    if delta == 0:
+        raise DeltaError("delta", "0", "positive: Gaussian noise is not purely private")
+    # mu^2 <- sum mu_j^2
+    total = Fraction(0)
+    for shift in shifts:
+        if shift is None:
+            raise ReadingError(
+                "method", "gdp", "basic, or zcdp for Laplace noise, where a release has no known shift"
+            )
+        total += shift.upper
+    epsilon = decimal_above(epsilon_of_shift(total, delta) * (1 + RELATIVE_ERROR), 20)
+    return Composition(len(known), "gdp", "exact", epsilon, delta, adjacency, squared_shift=total)
+
+
+def _zcdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composition:
+    """Add up rhos of zero-concentrated differential privacy, then convert once."""
+    if delta == 0:
+        raise DeltaError("delta", "0", "positive: zCDP states nothing at delta 0")
+    # rho <- sum rho_j
+    rho = sum((_rho(one) for one in known), Fraction(0))
+    return Composition(len(known), "zcdp", "exact", zcdp_epsilon(rho, delta), delta, adjacency, rho=rho)
+
+
+def _rho(one: ExactPrivacy) -> Fraction:
+    """Return rho of one release, rounded up to 20 digits."""
+    if one.squared_shift is not None:
+        # Gaussian: D_alpha = alpha mu^2 / 2
+        return one.squared_shift.upper / 2
+    if one.at_delta == 0:
+        return rho_of_pure(one.epsilon.upper)
+    raise ReadingError("method", "zcdp", "basic where a release is known at a single delta only")
+
+
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Return the smallest rho for which epsilon-differential privacy implies rho-zCDP, rounded up.
+
+    epsilon tanh(epsilon / 2), attained by randomised response; proof in ``docs/composition.md``, section 3.
+    """
+    functions, e = interval_functions(), interval(epsilon)
+    # tanh(e/2) = 1 - 2/(exp(e) + 1); beyond 100 it is 1 to more digits than are kept
+    tanh = 1 - 2 / (functions.exp(e) + 1) if epsilon < 100 else interval(1)
+    # the second is larger, but free of cancellation where epsilon is tiny
+    return decimal_above(min(upper_end(e * tanh), epsilon**2 / 2), 20)
+
+
+def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
+    """Return an epsilon such that rho-zCDP implies (epsilon, delta)-differential privacy, rounded up.
+
+    *Implements* Canonne, Kamath and Steinke (NeurIPS 2020), Corollary 13, at one order alpha.  Every alpha > 1
+    gives a true statement; the best one is searched in floats, then the formula is evaluated in intervals.
+
+    Parameters
+    ----------
+    rho : Fraction
+        At least 0.
+    delta : Fraction
+        In (0, 1).
+    """
+    if rho == 0:
+        return Fraction(0)
+    log_rho, log_delta = _log(rho), _log(delta)
+    # near the best alpha - 1, which is sqrt(log(1/delta) / rho) up to a slowly varying factor
+    rough = (math.log(-log_delta) - log_rho) / 2
+    best = minimize_scalar(
+        lambda logarithm: _zcdp_epsilon_at(math.exp(logarithm), float(rho), log_delta),
+        bounds=(rough - 10, rough + 10),
+        method="bounded",
+    )
+    a, functions = interval(Fraction(math.exp(best.x))), interval_functions()
+    alpha = 1 + a
+    # epsilon <- alpha rho + log((alpha - 1) / alpha) - (log alpha + log delta) / (alpha - 1)
+    enclosure = (
+        alpha * interval(rho)
+        + functions.log(a / alpha)
+        - (functions.log(alpha) + functions.log(interval(delta))) / a
+    )
+    return decimal_above(max(Fraction(0), upper_end(enclosure)), 20)
+
+
+def _zcdp_epsilon_at(a: float, rho: float, log_delta: float) -> float:
+    return (1 + a) * rho + math.log(a) - math.log1p(a) - (math.log1p(a) + log_delta) / a
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def _common_adjacency(releases: Sequence[Counted]) -> str:
+    if not releases:
+        raise ReadingError("releases", "nothing", "at least one")
+    for release in releases:
+        _exact_of(release)
+    adjacencies = sorted({str(release.adjacency) for release in releases})
+    if len(adjacencies) > 1:
+        raise ReadingError("adjacency", " and ".join(adjacencies), "the same in all releases that are composed")
+    return adjacencies[0]
+
+
+def _exact_of(release: Counted) -> ExactPrivacy:
+    if release.privacy.exact is None:
+        raise NotPrivateError(release.mechanism)
+    return release.privacy.exact
+
+
+def _published_of(release: Counted) -> PrivacyStatement:
+    if release.privacy.published is None:
+        raise ReadingError("statement", "published", f"exact: a release of {release.mechanism} publishes none")
+    return release.privacy.published

@@ -1,0 +1,698 @@
+"""scikit-learn estimators over the mechanisms.
+
+Each estimator declares the input, runs one mechanism of :mod:`reference.mechanisms` and predicts with its w.
+Every ``fit`` is a release: it spends the budget again, in each fold and for each grid point.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from reference.accounting import ExactPrivacy, Privacy
+from reference.budgets import Budget, SplitBudget
+from reference.declaration import (
+    OBSERVED,
+    declared_pair,
+    domain_of_bounds,
+    fitted_domain,
+    observed_classes,
+    zero_or_one,
+)
+from reference.domain import Domain
+from reference.errors import (
+    ExtraColumnError,
+    GroupError,
+    LabelError,
+    ParameterError,
+    ReadingError,
+    ShapeError,
+    UncountableReleaseError,
+)
+from reference.mechanisms import MECHANISMS, MechanismSpec
+from reference.noise import RandomSource
+from reference.numbers import RealLike
+from reference.options import budget_from
+from reference.readings import Readings
+from reference.records import Records
+from reference.release import Release
+from reference.release_ledger import CountedRelease, ReleaseLedger
+from reference.values import FloatArray
+
+BUDGET_PARTS = ("epsilon", "epsilon_ratio", "epsilon_s", "epsilon_n", "delta", "delta_s", "delta_n")
+
+ANY_VALUES = {"dtype": None, "ensure_all_finite": False}
+"""scikit-learn checks the shape; the domain checks the values, and names row and column."""
+
+
+class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all estimators share; the subclasses differ in their parameters only."""
+
+    _mechanism: ClassVar[str]
+
+    # With metadata routing, the group reaches every method without further requests.
+    __metadata_request__fit: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict_proba: ClassVar = {"sensitive_features": True}
+    __metadata_request__decision_function: ClassVar = {"sensitive_features": True}
+    __metadata_request__score: ClassVar = {"sensitive_features": True}
+
+    # Parameters that not every estimator has.
+    x_s: str | int | None = None
+    random_state: Any = None
+    release_ledger: ReleaseLedger | None = None
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
+        """Make a release.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, columns)
+            The unprotected attributes, within the declared bounds.
+        y : array, shape (n,)
+            Labels, of the two declared classes.
+        sensitive_features : array, shape (n,), optional
+            Group of each record, of the two declared groups.  Needed unless `fairness` is ``'none'``.
+
+        Raises
+        ------
+        reference.errors.CeilingError
+            When the release ledger has no room; no value of the data has been looked at then.
+        reference.errors.DataError
+            With row, column and value; nothing is counted then.
+
+        Warns
+        -----
+        reference.accounting.PublishedStatementWarning
+            When the theorem that the release cites is false for its budget.
+        """
+        spec, readings = MECHANISMS[self._mechanism], self._readings()
+        if readings.fairness != "none" and sensitive_features is None:
+            raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")
+        # public: the names and the number of columns
+        validate_data(self, X, y, skip_check_array=True)
+        if not getattr(self, "n_features_in_", 0):
+            check_array(X, estimator=self, **ANY_VALUES)  # no table: says what is wrong
+        domain = fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
+        budget = self._budget(spec, domain)
+        promise = self._promise(spec, domain, budget, readings)
+        # private: the values
+        labels = column_or_1d(y, warn=True)
+        pair = self._declared_classes(labels)
+        codes = zero_or_one(domain.label, labels, pair, LabelError)
+        records = self._encode(domain, X, codes, sensitive_features)
+        if promise is not None and self.release_ledger is not None:
+            self.release_ledger.reserve(promise)
+        release = spec.run(records, budget, readings, x_s=self.x_s, rng=_random_source(self.random_state))
+        self._require_kept(promise, release)
+        self.domain_, self.release_ = domain, release
+        self.classes_, self.positive_class_ = np.unique(np.asarray(pair)), pair[1]
+        return self
+
+    @property
+    def privacy_(self) -> Privacy:
+        """What the release claims about privacy, beside what is true."""
+        check_is_fitted(self)
+        privacy: Privacy = self.release_.privacy
+        return privacy
+
+    def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
+        """Return x.w, shape (n,), with the sign that is positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, columns)
+        sensitive_features : array, shape (n,), optional
+            Used, and needed, with `keep_group` only.
+        """
+        scores = self._scores(X, sensitive_features)
+        return scores if self._positive_index else -scores
+
+    def predict(self, X: Any, *, sensitive_features: Any = None) -> npt.NDArray[Any]:
+        """Return the positive class where x.w > 0, else the other one, shape (n,)."""
+        is_positive = self._scores(X, sensitive_features) > 0.0
+        positive = self._positive_index
+        predicted: npt.NDArray[Any] = self.classes_[np.where(is_positive, positive, 1 - positive)]
+        return predicted
+
+    def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
+        """Return rho(x, w) = 1 / (1 + exp(-x.w)) for ``classes_[1]`` and its complement, shape (n, 2)."""
+        scores = self.decision_function(X, sensitive_features=sensitive_features)
+        # both by the same formula: 1 - rho would lose digits
+        return np.column_stack([expit(-scores), expit(scores)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """Return the accuracy: an exact function of the data, so not private."""
+        predicted = self.predict(X, sensitive_features=sensitive_features)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        # the noise decides: no accuracy is promised
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    @property
+    def _positive_index(self) -> int:
+        """Where the positive class stands in `classes_`, which is sorted as scikit-learn's scorers assume."""
+        return int(self.positive_class_ == self.classes_[1])
+
+    def _scores(self, X: Any, sensitive_features: Any) -> FloatArray:
+        """Return x.w of encoded records, shape (n,)."""
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=_has_columns(X), **ANY_VALUES)
+        if self.release_.w is None:
+            raise ParameterError("w", None, "a vector: the release is unbounded, so it predicts nothing")
+        domain = self.domain_ if self.domain_.keep_group else self.domain_.with_(group=None)
+        group = sensitive_features if domain.keep_group else None
+        if domain.keep_group and group is None:
+            raise ReadingError("sensitive_features", None, "given where the group stands among the features")
+        records = self._encode(domain, X, None, group)
+        scores: FloatArray = records.x @ np.asarray(self.release_.w)
+        return scores
+
+    def _encode(self, domain: Domain, X: Any, label: FloatArray | None, group: Any) -> Records:
+        """Check the values against the domain and encode them; without labels all of them are 0."""
+        columns = self._columns([attribute.name for attribute in domain.attributes])
+        for name in (domain.label, domain.group):
+            if name in columns:
+                raise ExtraColumnError("the label and the group are given apart from X", column=name)
+        if _has_columns(X) and all(name in X.columns for name in columns):
+            # column by column: a matrix would force one type on all
+            table = {name: X[name] for name in columns}
+        else:
+            table = dict(zip(columns, check_array(X, estimator=self, **ANY_VALUES).T, strict=True))
+        table[domain.label] = np.zeros(len(table[columns[0]])) if label is None else label
+        if domain.group is not None:
+            pair = declared_pair("groups", self.groups)
+            table[domain.group] = zero_or_one(domain.group, column_or_1d(group), pair, GroupError)
+        return domain.encode(table, clip=self.clip)
+
+    def _columns(self, declared: list[str]) -> list[str]:
+        """Return the names of the columns of X: its own, or the declared ones in their order."""
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        if len(declared) != self.n_features_in_:
+            raise ShapeError(f"X has {self.n_features_in_} columns where the domain declares {len(declared)}")
+        return declared
+
+    def _declared_domain(self) -> Domain:
+        if not isinstance(self.domain, Domain):
+            columns = self._columns([f"x{j}" for j in range(self.n_features_in_)])
+            return domain_of_bounds(
+                columns, self.bounds, self.domain, intercept=self.intercept, keep_group=self.keep_group
+            )
+        stated = {"bounds": self.bounds is not None, "intercept": self.intercept, "keep_group": self.keep_group}
+        for name, is_stated in stated.items():
+            if is_stated:
+                raise ReadingError(name, getattr(self, name), "left out with a Domain, which declares it")
+        return self.domain
+
+    def _declared_classes(self, labels: npt.NDArray[Any]) -> tuple[Any, Any]:
+        """Return the negative and the positive class."""
+        if isinstance(self.classes, str) and self.classes == OBSERVED:
+            return observed_classes(labels)
+        return declared_pair("classes", self.classes)
+
+    def _readings(self) -> Readings:
+        return Readings(
+            **{name: getattr(self, name) for name in Readings.__dataclass_fields__ if hasattr(self, name)}
+        )
+
+    def _budget(self, spec: MechanismSpec, domain: Domain) -> Budget | SplitBudget | None:
+        parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}
+        # as text, like on the command line: 0 is a number that was given, and is refused
+        stated = {name: None if part is None else str(part) for name, part in parts.items()}
+        return budget_from(Namespace(**stated), spec, domain.dimension)
+
+    def _promise(
+        self, spec: MechanismSpec, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings
+    ) -> CountedRelease | None:
+        """Return what the release will cost, and raise when the ledger has no room for it."""
+        if self.release_ledger is None or budget is None:
+            return None
+        promise = CountedRelease(
+            spec.name,
+            readings.adjacency,
+            spec.promise(domain, budget, readings, self.x_s),
+            seeded=self.random_state is not None,
+        )
+        self.release_ledger.check(promise)
+        return promise
+
+    def _require_kept(self, promise: CountedRelease | None, release: Release) -> None:
+        """Raise when a release costs other than was counted for it; it is then not handed out."""
+        if promise is None or self.release_ledger is None:
+            return
+        counted, made = promise.privacy.exact, release.privacy.exact
+        if counted is None or made is None or _cost(counted) != _cost(made):
+            raise UncountableReleaseError(
+                f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
+            )
+
+
+class PDFCClassifier(_Classifier):
+    """Algorithm 1: purely differentially private and fair logistic regression.
+
+    Thin over :func:`reference.mechanisms.pdfc`.  Nothing is read from the data to set it up: bounds, classes
+    and groups are declared, and public.
+
+    Parameters
+    ----------
+    epsilon : number, optional
+        epsilon_s = epsilon_n; 1 when nothing is given.
+    epsilon_ratio : number, optional
+        Fixes epsilon_s / epsilon_n and solves the published formula for `epsilon`.
+    epsilon_s, epsilon_n : number, optional
+        The parts, given together and without `epsilon`.
+    x_s : str, int or None
+        The coordinate with a budget of its own, by name or index, chosen without looking at the data; None draws
+        one at random.
+    fairness : {'absolute', 'covariance', 'separate', 'none'}
+        How the paper's fairness term is read.
+    fairness_weight, tau, basis, adjacency, sensitivity, repair, ball_radius, noise
+        As for :class:`reference.readings.Readings`.
+    bounds : (lower, upper) or one pair per column
+        Declared bounds of numeric columns; needed unless `domain` is a Domain.
+    clip : bool
+        Move numbers outside the bounds to the nearest bound; otherwise they raise with row, column and value.
+    domain : {'unit_ball', 'unit_box'} or Domain
+        The norm of x, or a whole declaration, categories included.  Its label and group columns are not part of
+        X; its columns are matched by name when X has names.
+    intercept, keep_group : bool
+        An intercept coordinate inside the norm; the group among the features (then predictions need
+        `sensitive_features` too).
+    classes : (negative, positive) or 'observed'
+        The two labels.  ``'observed'`` takes those that occur in y, the larger one as positive, and thereby makes
+        them public.
+    groups : (value, value)
+        The two values of `sensitive_features`; the second one is group z = 1.
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None
+        None takes the operating system's entropy.  Anything else makes a seeded release, which says so.
+    release_ledger : ReleaseLedger, optional
+        Counts every fit, those of clones and worker processes included.
+
+    Attributes
+    ----------
+    release_ : Release
+        What may leave the data holder.
+    privacy_ : Privacy
+        Of the release: claimed and exact.
+    domain_ : Domain
+        What was declared about the input.
+    classes_ : ndarray, shape (2,)
+        The two classes, sorted.
+    positive_class_ : object
+        The one that x.w > 0 stands for.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, when X has names.
+    """
+
+    _mechanism = "pdfc"
+
+    def __init__(
+        self,
+        *,
+        epsilon: RealLike | None = None,
+        epsilon_ratio: RealLike | None = None,
+        epsilon_s: RealLike | None = None,
+        epsilon_n: RealLike | None = None,
+        x_s: str | int | None = None,
+        fairness: str = "absolute",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        adjacency: str = "replace_one",
+        sensitivity: str | RealLike = "published",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        noise: str = "numpy",
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        release_ledger: ReleaseLedger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.epsilon_ratio = epsilon_ratio
+        self.epsilon_s = epsilon_s
+        self.epsilon_n = epsilon_n
+        self.x_s = x_s
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.adjacency = adjacency
+        self.sensitivity = sensitivity
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.noise = noise
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+        self.random_state = random_state
+        self.release_ledger = release_ledger
+
+
+class ADFCClassifier(_Classifier):
+    """Algorithm 3: approximately differentially private and fair logistic regression.
+
+    Thin over :func:`reference.mechanisms.adfc`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for the deltas below.
+
+    Parameters
+    ----------
+    delta : number or decimal string, optional
+        The total that is stated; 1e-3 when nothing is given.
+    delta_s, delta_n : number or decimal string, optional
+        The parts, given together and without `delta`.
+    """
+
+    _mechanism = "adfc"
+
+    def __init__(
+        self,
+        *,
+        epsilon: RealLike | None = None,
+        epsilon_ratio: RealLike | None = None,
+        epsilon_s: RealLike | None = None,
+        epsilon_n: RealLike | None = None,
+        delta: RealLike | None = None,
+        delta_s: RealLike | None = None,
+        delta_n: RealLike | None = None,
+        x_s: str | int | None = None,
+        fairness: str = "absolute",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        adjacency: str = "replace_one",
+        sensitivity: str | RealLike = "published",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        noise: str = "numpy",
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        release_ledger: ReleaseLedger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.epsilon_ratio = epsilon_ratio
+        self.epsilon_s = epsilon_s
+        self.epsilon_n = epsilon_n
+        self.delta = delta
+        self.delta_s = delta_s
+        self.delta_n = delta_n
+        self.x_s = x_s
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.adjacency = adjacency
+        self.sensitivity = sensitivity
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.noise = noise
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+        self.random_state = random_state
+        self.release_ledger = release_ledger
+
+
+class FunctionalMechanismClassifier(_Classifier):
+    """The functional mechanism of Zhang et al. 2012: Laplace noise of one scale.
+
+    Thin over :func:`reference.mechanisms.functional`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for a single
+    `epsilon`, no `x_s`, and no fairness term by default.
+    """
+
+    _mechanism = "functional"
+
+    def __init__(
+        self,
+        *,
+        epsilon: RealLike | None = None,
+        fairness: str = "none",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        adjacency: str = "replace_one",
+        sensitivity: str | RealLike = "published",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        noise: str = "numpy",
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        release_ledger: ReleaseLedger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.adjacency = adjacency
+        self.sensitivity = sensitivity
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.noise = noise
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+        self.random_state = random_state
+        self.release_ledger = release_ledger
+
+
+class RelaxedFunctionalMechanismClassifier(_Classifier):
+    """Algorithm 2: the functional mechanism with Gaussian noise of one scale.
+
+    Thin over :func:`reference.mechanisms.relaxed_functional`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for a single
+    `epsilon`, a single `delta` (1e-3 when none is given), no `x_s`, and no fairness term by default.
+    """
+
+    _mechanism = "relaxed_functional"
+
+    def __init__(
+        self,
+        *,
+        epsilon: RealLike | None = None,
+        delta: RealLike | None = None,
+        fairness: str = "none",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        adjacency: str = "replace_one",
+        sensitivity: str | RealLike = "published",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        noise: str = "numpy",
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        release_ledger: ReleaseLedger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.adjacency = adjacency
+        self.sensitivity = sensitivity
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.noise = noise
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+        self.random_state = random_state
+        self.release_ledger = release_ledger
+
+
+class PFLRClassifier(_Classifier):
+    """PFLR*: the functional mechanism with the fairness term of the data as the mean of its noise.
+
+    Thin over :func:`reference.mechanisms.pflr`, which says what is uncertain: its epsilon is only claimed.
+    Parameters and attributes, `n_features_in_` and `feature_names_in_` among them, are those of
+    :class:`FunctionalMechanismClassifier`; `fairness` decides the mean.
+    """
+
+    _mechanism = "pflr"
+
+    def __init__(
+        self,
+        *,
+        epsilon: RealLike | None = None,
+        fairness: str = "absolute",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        adjacency: str = "replace_one",
+        sensitivity: str | RealLike = "published",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        noise: str = "numpy",
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        release_ledger: ReleaseLedger | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.adjacency = adjacency
+        self.sensitivity = sensitivity
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.noise = noise
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+        self.random_state = random_state
+        self.release_ledger = release_ledger
+
+
+class NoPrivacyClassifier(_Classifier):
+    """The paper's No-Privacy: the approximate objective without noise.  Not private.
+
+    Thin over :func:`reference.mechanisms.no_privacy`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, without those that concern noise.
+    """
+
+    _mechanism = "no_privacy"
+
+    def __init__(
+        self,
+        *,
+        fairness: str = "none",
+        fairness_weight: RealLike = 1,
+        tau: RealLike = 0,
+        basis: str = "monomial",
+        repair: str = "shift_and_trim",
+        ball_radius: RealLike = 10,
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+    ) -> None:
+        self.fairness = fairness
+        self.fairness_weight = fairness_weight
+        self.tau = tau
+        self.basis = basis
+        self.repair = repair
+        self.ball_radius = ball_radius
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+
+
+class LRClassifier(_Classifier):
+    """The paper's LR: logistic regression without penalty and without a Taylor approximation.  Not private.
+
+    Thin over :func:`reference.mechanisms.lr`.  Parameters and attributes, `n_features_in_` and
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, without those that
+    concern noise or the approximate objective.
+    """
+
+    _mechanism = "lr"
+
+    def __init__(
+        self,
+        *,
+        bounds: Any = None,
+        clip: bool = False,
+        domain: str | Domain = "unit_ball",
+        intercept: bool = False,
+        keep_group: bool = False,
+        classes: Any = (0, 1),
+        groups: Any = (0, 1),
+    ) -> None:
+        self.bounds = bounds
+        self.clip = clip
+        self.domain = domain
+        self.intercept = intercept
+        self.keep_group = keep_group
+        self.classes = classes
+        self.groups = groups
+
+
+def _has_columns(X: Any) -> bool:
+    """Tell a DataFrame from an array."""
+    return hasattr(X, "columns")
+
+
+def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
+    return exact.epsilon, exact.at_delta, exact.squared_shift
+
+
+def _random_source(random_state: Any) -> RandomSource:
+    """Return a source for the mechanisms; a legacy RandomState gives a seed."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(np.iinfo(np.int32).max))
+    source: RandomSource = random_state
+    return source

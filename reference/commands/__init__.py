@@ -1,0 +1,1 @@
+"""The command lines beside ``fit``: ``domain`` and ``predict``."""

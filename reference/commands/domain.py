@@ -1,0 +1,217 @@
+"""``python -m reference domain``: print a shipped domain, help to write a domain file, check one."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from reference.datasets import ENCODINGS, SOURCES, shipped_domain
+from reference.datasets.from_file import record_blocks
+from reference.datasets.table_file import ENDINGS, ROWS_READ, TableFile, is_table_file, open_table
+from reference.domain import NORMS
+from reference.domain_file import NUMBER, SCHEMA, load_domain_file
+from reference.errors import MissingColumnError, ReadingError
+from reference.files import json_text
+from reference.options import EXIT_FINE, emit, encoding_from, require_writable
+
+SAMPLE = 1000
+"""Records of a text file that are looked at to guess whether a column holds numbers."""
+
+MOST_CATEGORIES = 100
+"""A column with more distinct texts than this is not offered as categories."""
+
+WARNING = (
+    "bounds and categories must be public: from a code book, a questionnaire or the law. Read from the data they "
+    "break privacy, because the encoding then depends on every record"
+)
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "domain",
+        help="print, describe or check a domain file",
+        description="Print the domain of a data set; print a template for a data file; or check a domain file.",
+    )
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--describe", action="store_true", help="print a template for a data file")
+    action.add_argument(
+        "--check", metavar="FILE", help="check a domain file, and with --data all records of a file"
+    )
+    parser.add_argument(
+        "--data",
+        metavar="NAME|FILE",
+        help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}",
+    )
+    parser.add_argument("--label", metavar="COLUMN", help="column of a data file with the label")
+    parser.add_argument("--group", metavar="COLUMN", help="column of a data file with the group")
+    parser.add_argument(
+        "--bounds-from-data",
+        action="store_true",
+        help="fill the template in from the data, marked so that `fit` refuses private mechanisms",
+    )
+    parser.add_argument("--domain", choices=NORMS, help="norm of a printed domain (unit_ball)")
+    parser.add_argument("--encoding", choices=ENCODINGS, help="categories as ranks or one-hot (ordinal)")
+    parser.add_argument("--intercept", action="store_true", help="with an intercept coordinate")
+    parser.add_argument("--keep-group", action="store_true", help="with the group among the features")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of --check (text)")
+    parser.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run ``domain``."""
+    require_writable(out=options.out)
+    if options.check is not None:
+        text = check(options)
+    elif options.data is None:
+        raise ReadingError("data", None, "the name of a data set or a data file")
+    elif is_table_file(options.data):
+        sys.stderr.write(f"warning: {WARNING}\n")
+        text = json_text(template(open_table(options.data), options))
+    elif options.describe and options.data not in SOURCES:
+        raise ReadingError("data", options.data, "a file whose name ends in " + ", ".join(ENDINGS))
+    else:
+        text = json_text(shipped_domain(options.data, encoding_from(options)).to_json())
+    emit(text, options.out)
+    return EXIT_FINE
+
+
+# --- Check ---------------------------------------------------------------------------------------------------
+
+
+def check(options: argparse.Namespace) -> str:
+    """Return what a domain file declares; with a data file, read every record by it."""
+    declared = load_domain_file(options.check).with_columns(options.label, options.group)
+    domain = declared.domain
+    records = None
+    if options.data is not None:
+        records = len(record_blocks(open_table(options.data), declared))
+    facts: dict[str, Any] = {
+        "domain_file": options.check,
+        "schema": SCHEMA,
+        "norm": domain.norm,
+        "attributes": len(domain.attributes),
+        "dimension": domain.dimension,
+        "columns": list(domain.columns),
+        "label": domain.label,
+        "group": domain.group,
+        "from_data": list(declared.from_data),
+        "records": records,
+    }
+    if options.format == "json":
+        return json_text(facts)
+    lines = [
+        f"{options.check}: {facts['attributes']} attributes, {domain.dimension} coordinates, {domain.norm}",
+        f"label {domain.label}, group {domain.group or 'none'}",
+    ]
+    if declared.from_data:
+        lines.append(f"READ FROM THE DATA: {', '.join(declared.from_data)}; `fit` refuses private mechanisms")
+    if records is not None:
+        lines.append(f"{options.data}: all {records} records are inside (their number is not private)")
+    return "\n".join(lines) + "\n"
+
+
+# --- Describe ------------------------------------------------------------------------------------------------
+
+
+def template(table: TableFile, options: argparse.Namespace) -> dict[str, Any]:
+    """Return a domain file with the columns of a data file, and nulls where a public fact is needed.
+
+    Raises
+    ------
+    reference.errors.MissingColumnError
+        When the label or the group is no column.
+    """
+    names = table.columns
+    for name in (options.label, options.group):
+        if name is not None and name not in names:
+            raise MissingColumnError("there is no such column", file=str(table.path), column=name)
+    kinds = table.kinds() or guessed_kinds(table)
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}.",
+        "norm": options.domain or "unit_ball",
+        "intercept": options.intercept,
+        "keep_group": options.keep_group,
+        "attributes": [],
+    }
+    kind_of_categories = options.encoding or "ordinal"
+    found = values_in(table) if options.bounds_from_data else {}
+    for name in names:
+        if name not in (options.label, options.group):
+            entry = _attribute(name, kinds[name], kind_of_categories, found.get(name))
+            document["attributes"].append(entry)
+    for mark, name in (("label", options.label), ("group", options.group)):
+        if name is not None:
+            document[mark] = _marker(name, kinds[name], found.get(name))
+    return document
+
+
+def guessed_kinds(table: TableFile) -> dict[str, str]:
+    """Return `number` or `text` for each column of a text file, from its first records."""
+    kinds = dict.fromkeys(table.columns, "number")
+    for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
+        for name, values in block.columns.items():
+            if not all(NUMBER.fullmatch(value) for value in values):
+                kinds[name] = "text"
+    return kinds
+
+
+def values_in(table: TableFile) -> dict[str, set[Any]]:
+    """Return the distinct values of each column, a null apart; of a large column more than are of use."""
+    found: dict[str, set[Any]] = {name: set() for name in table.columns}
+    for block in table.blocks(table.columns, ROWS_READ):
+        for name, values in block.columns.items():
+            found[name].update(value for value in values if value is not None)
+            if len(found[name]) > MOST_CATEGORIES:
+                found[name] = set(_ends(found[name])) | set(itertools.islice(found[name], MOST_CATEGORIES + 1))
+    return found
+
+
+def _ends(values: set[Any]) -> Iterator[Any]:
+    """Yield the smallest and the largest number."""
+    numbers = [value for value in values if _as_number(value) is not None]
+    if numbers:
+        yield min(numbers, key=float)
+        yield max(numbers, key=float)
+
+
+def _attribute(name: str, kind: str, kind_of_categories: str, values: set[Any] | None) -> dict[str, Any]:
+    if kind == "number":
+        numbers = [number for value in values or () if (number := _as_number(value)) is not None]
+        if not numbers or min(numbers) == max(numbers):
+            return {"name": name, "kind": "numeric", "lower": None, "upper": None}
+        return {"name": name, "kind": "numeric", "lower": min(numbers), "upper": max(numbers), "from_data": True}
+    if (
+        not values
+        or not 2 <= len(values) <= MOST_CATEGORIES
+        or not all(isinstance(value, str) for value in values)
+    ):
+        return {"name": name, "kind": kind_of_categories, "categories": None}
+    return {"name": name, "kind": kind_of_categories, "categories": sorted(values), "from_data": True}
+
+
+def _marker(name: str, kind: str, values: set[Any] | None) -> dict[str, Any]:
+    known: set[Any] = {_as_number(value) if kind == "number" else value for value in values or ()}
+    if known == {0, 1}:
+        return {"column": name, "one": [1], "zero": [0]}
+    if len(known) != 2 or None in known:
+        return {"column": name, "one": None, "zero": None}
+    zero, one = sorted(known)
+    return {"column": name, "one": [one], "zero": [zero], "from_data": True}
+
+
+def _as_number(value: Any) -> int | float | None:
+    if isinstance(value, str) and not NUMBER.fullmatch(value):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if number != number or abs(number) == float("inf"):
+        return None
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,176 @@
+"""The text that ``fit`` prints: a table of releases, and what they spend together."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from rich.console import Console
+from rich.table import Table
+
+from reference.accounting import basic_composition
+from reference.evaluation import NOT_PRIVATE, Evaluation
+from reference.numbers import decimal_above
+from reference.private_metrics import NoisyMetric
+
+MARK = "*"
+"""Put behind the name of every exact metric in a table."""
+
+
+def as_text(data: str, results: Sequence[Evaluation]) -> str:
+    """Return the results as a table with the readings they rest on."""
+    table = Table(title=f"{data}: per release")
+    for heading in ("mechanism", "published", "exact epsilon"):
+        table.add_column(heading)
+    for heading in ("accuracy", "majority", "positive rate", "risk difference", "notes"):
+        table.add_column(heading + MARK)
+    for result in results:
+        table.add_row(
+            result.releases[0].mechanism,
+            _published(result),
+            _exact(result),
+            _with_spread(result.summary("accuracy")),
+            _with_spread(result.summary("majority_accuracy")),
+            _with_spread(result.summary("positive_rate")),
+            _with_spread(result.summary("risk_difference")),
+            _notes(result),
+        )
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=150, highlight=False)
+    console.print(table)
+    for line in _details(results):
+        console.print(line, soft_wrap=True, markup=False)
+    return buffer.getvalue()
+
+
+def _details(results: Sequence[Evaluation]) -> Iterator[str]:
+    """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
+    yield f"{MARK} {NOT_PRIVATE}."
+    yield "Published: the paper's theorem as printed. Exact: what the noise gives over all neighbouring data sets."
+    by_readings: dict[str, list[str]] = {}
+    for result in results:
+        first = result.releases[0]
+        text = ", ".join(f"{name}={value}" for name, value in first.readings.items())
+        by_readings.setdefault(text, []).append(first.mechanism)
+    for text, names in by_readings.items():
+        yield f"Readings of {', '.join(dict.fromkeys(names))}: {text}"
+    private = [result.releases[0] for result in results if result.releases[0].privacy.exact is not None]
+    if any(release.readings["repair"] != "none" for release in private):
+        yield "The repair (minimum of an indefinite objective) is no step of the paper."
+    for result in results:
+        yield from _spent(result)
+        yield from _private_metrics(result)
+    yield from _spent_on_grid(results)
+
+
+def _spent_on_grid(results: Sequence[Evaluation]) -> Iterator[str]:
+    """Yield what a mechanism that was run for several epsilons has spent in all."""
+    by_name: dict[str, list[Evaluation]] = {}
+    for result in results:
+        by_name.setdefault(result.releases[0].mechanism, []).append(result)
+    for name, found in by_name.items():
+        if len(found) > 1:
+            count = sum(len(result.releases) for result in found)
+            totals = {
+                "published": [r.composed if r.private is None else r.private.published for r in found],
+                "exact": [r.composed_exact if r.private is None else r.private.exact for r in found],
+            }
+            for kind, total in ((kind, basic_composition(parts)) for kind, parts in totals.items()):
+                if total is not None:
+                    spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
+                    yield f"{name}: all {count} releases of the grid compose to {spent} ({kind})"
+
+
+def _private_metrics(result: Evaluation) -> Iterator[str]:
+    """Yield the metrics that have noise of their own, with what all of it spends."""
+    private, name = result.private, result.releases[0].mechanism
+    if private is None:
+        return
+    for metrics in private.metrics:
+        if metrics is None:
+            yield f"{name}: private metrics: none, as there is no w"
+            continue
+        parts = [f"accuracy {_with_interval(metrics.accuracy)}"]
+        if metrics.risk_difference is not None:
+            parts.append(f"risk difference {_with_interval(metrics.risk_difference)}")
+        level = f"significance {float(metrics.significance):g}"
+        yield f"{name}: private metrics ({_short(metrics.privacy.epsilon)}, 0): {', '.join(parts)}; {level}"
+    where = "the training records: both budgets add up" if private.same_records else "held-out records"
+    for kind, total in (("published", private.published), ("exact", private.exact)):
+        if total is not None:
+            spent = f"({_short(decimal_above(total.epsilon, 6))}, {_short(total.delta)})"
+            yield f"{name}: fits and private metrics, on {where}, compose to {spent} ({kind})"
+
+
+def _with_interval(metric: NoisyMetric) -> str:
+    estimate = "-" if metric.estimate is None else f"{metric.estimate:.4f}"
+    return f"{estimate} in [{metric.lower:.4f}, {metric.upper:.4f}]"
+
+
+def _spent(result: Evaluation) -> Iterator[str]:
+    releases, first = result.releases, result.releases[0]
+    if first.x_s is not None:
+        yield f"{first.mechanism}: x_s = {', '.join(sorted({str(release.x_s) for release in releases}))}"
+    for kind, total in (("published", result.composed), ("exact", result.composed_exact)):
+        if len(releases) > 1 and total is not None:
+            spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
+            yield f"{first.mechanism}: {len(releases)} releases compose to {spent} by basic composition ({kind})"
+    if first.w is not None and len(releases) == 1:
+        named = zip(first.columns, first.w, strict=True)
+        yield f"{first.mechanism}: w = " + ", ".join(f"{name}={value:.4g}" for name, value in named)
+
+
+def _published(result: Evaluation) -> str:
+    """Return the statement with its claim, or why there is none."""
+    stated = {release.privacy.published for release in result.releases}
+    if len(stated) > 1:
+        return "none for some: x_s is part of an attribute"
+    statement = stated.pop()
+    if statement is not None:
+        return f"{statement.claim}: ({_short(statement.epsilon)}, {_short(statement.delta)})"
+    first = result.releases[0]
+    if first.privacy.exact is None:
+        return "not private"
+    if first.readings["sensitivity"] != "published":
+        return "none: the sensitivity is not the paper's"
+    return "none: x_s is part of an attribute"
+
+
+def _exact(result: Evaluation) -> str:
+    """Return the worst exact epsilon of the releases, rounded up, with the delta it belongs to."""
+    known = [release.privacy.exact for release in result.releases if release.privacy.exact is not None]
+    if not known:
+        return "infinite"
+    worst = max(known, key=lambda exact: exact.epsilon.upper)
+    epsilon = _short(decimal_above(worst.epsilon.upper, 6))
+    return epsilon if worst.at_delta == 0 else f"{epsilon} at {_short(worst.at_delta)}"
+
+
+def _short(value: Fraction) -> str:
+    """Return a number in six digits; a delta of 1e-400 is not 0."""
+    if value == 0 or float(value) != 0.0:
+        return f"{float(value):g}"
+    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
+
+
+def _with_spread(summary: dict[str, float | None]) -> str:
+    if summary["mean"] is None:
+        return "-"
+    return f"{summary['mean']:.4f}" + ("" if summary["std"] is None else f" +- {summary['std']:.4f}")
+
+
+def _notes(result: Evaluation) -> str:
+    splits = len(result.releases)
+    unbounded = sum(release.status == "unbounded" for release in result.releases)
+    notes = []
+    if any(release.privacy.exact and release.privacy.exact.verdict == "refuted" for release in result.releases):
+        notes.append("PUBLISHED STATEMENT IS FALSE")
+    if unbounded:
+        notes.append(f"no minimum in {unbounded} of {splits}")
+    if result.constant_predictors:
+        notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
+    if result.releases[0].seeded:
+        notes.append("seeded")
+    return "; ".join(notes)

@@ -1,0 +1,59 @@
+"""Noise: the scale from (epsilon, delta, sensitivity), the draw, and the perturbation.
+
+`scales` computes what is needed, `kinds` says what a noise is, `draws` is numpy's sampler and `hardened`
+OpenDP's.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from reference.noise.draws import (
+    NumpySampler,
+    RandomSource,
+    add_noise,
+    draw,
+    generator,
+    perturb,
+)
+from reference.noise.hardened import HardenedSampler
+from reference.noise.kinds import Noise
+from reference.noise.scales import (
+    analytic_gaussian_sigma,
+    extended_gaussian_sigma,
+    laplace_scale,
+    require_delta_in_extended_range,
+)
+
+__all__ = [
+    "HardenedSampler",
+    "Noise",
+    "NumpySampler",
+    "RandomSource",
+    "Sampler",
+    "add_noise",
+    "analytic_gaussian_sigma",
+    "draw",
+    "extended_gaussian_sigma",
+    "generator",
+    "laplace_scale",
+    "perturb",
+    "require_delta_in_extended_range",
+    "sampler_of",
+]
+
+Sampler: TypeAlias = NumpySampler | HardenedSampler
+
+
+def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
+    """Return the sampler that a reading names.
+
+    Parameters
+    ----------
+    source : {'numpy', 'hardened'}
+    rng : None, int or numpy.random.Generator
+        None takes the operating system's entropy; `hardened` takes nothing else.
+    purpose : str
+        As for :func:`generator`.
+    """
+    return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))

@@ -1,0 +1,108 @@
+"""numpy's sampler: plain as the paper, repeatable with a seed, and not safe at the bits.
+
+The perturbation is a deterministic function of the coefficients and of unit variates, so that it can be
+replayed and compared across languages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from reference.coefficients import Coefficients, NoisyCoefficients
+from reference.errors import ParameterError, ReadingError
+from reference.noise.kinds import Noise
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+RandomSource: TypeAlias = int | np.integer | np.random.Generator | None
+
+
+def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, bool]:
+    """Return a random generator, and whether it is a caller's (seeded) one.
+
+    Parameters
+    ----------
+    rng : None, int or numpy.random.Generator
+        None takes the operating system's entropy.
+    purpose : str
+        Everything public about the use: one integer seed gives unrelated streams for different purposes.  (With
+        one stream for all, two releases under one secret seed would be two equations for the same noise.)
+    """
+    if rng is None:
+        return np.random.default_rng(), False
+    if isinstance(rng, np.random.Generator):
+        return rng, True
+    given: object = rng
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
+        raise ParameterError("rng", rng, "None, a whole number of at least 0, or a numpy Generator")
+    return np.random.default_rng([int(given), *purpose.encode()]), True
+
+
+def draw(noise: Noise, rng: np.random.Generator, count: int = 1) -> FloatArray:
+    """Draw independent unit variates, shape (count, size).
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        For hardened noise, which takes no generator.
+    """
+    if noise.steps is not None:
+        raise ReadingError("noise", "hardened", "'numpy' where noise comes from a generator, as in an audit")
+    shape = (count, *noise.in_s.shape)
+    if noise.kind == "laplace":
+        return rng.laplace(size=shape)
+    if noise.kind == "gaussian":
+        return rng.standard_normal(size=shape)
+    return np.zeros(shape)
+
+
+def add_noise(values: FloatArray, noise: Noise, unit_variates: FloatArray) -> FloatArray:
+    """Return lambda-hat = lambda + scale * unit variate, for one draw or for many (last axis: size)."""
+    # lambda_hat <- sum_i lambda + Lap(scale) or N(0, sigma^2)
+    return values + noise.scales * unit_variates
+
+
+def perturb(coefficients: Coefficients, noise: Noise, unit_variates: FloatArray) -> NoisyCoefficients:
+    """Return the noisy coefficients for given unit variates.
+
+    *Implements* Algorithm 1, lines 14-23; Algorithm 2, lines 4-9; Algorithm 3, lines 15-24: fully, given the
+    variates.
+
+    Parameters
+    ----------
+    coefficients : Coefficients
+    noise : Noise
+    unit_variates : ndarray, shape (size,)
+        Independent standard variates of the noise's kind; zeros give the coefficients back.
+    """
+    values = add_noise(coefficients.values.astype(np.float64), noise, unit_variates)
+    return NoisyCoefficients(coefficients.layout, values, noise)
+
+
+@dataclass(frozen=True)
+class NumpySampler:
+    """Continuous noise from a numpy generator.
+
+    Parameters
+    ----------
+    random : numpy.random.Generator
+        Also for public random choices, such as x_s.
+    seeded : bool
+        Whether the generator is a caller's.
+    """
+
+    random: np.random.Generator
+    seeded: bool
+
+    def perturb(self, coefficients: Coefficients, noise: Noise) -> NoisyCoefficients:
+        """Return the noisy coefficients of one release."""
+        return perturb(coefficients, noise, draw(noise, self.random)[0])
+
+    def add(self, values: npt.NDArray[Any], noise: Noise) -> list[Fraction]:
+        """Return numbers plus noise."""
+        noisy = add_noise(values.astype(np.float64), noise, draw(noise, self.random)[0])
+        return [Fraction(value) for value in noisy.tolist()]

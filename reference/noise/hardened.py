@@ -1,0 +1,114 @@
+"""Hardened noise: discrete Laplace and discrete Gaussian noise on a public grid, from OpenDP's exact samplers.
+
+OpenDP adds a big integer, drawn in exact rational arithmetic from a cryptographic generator, to an integer, and
+casts the sum to 64 bits by saturation.  No sum is rounded and every output is possible under every input, so the
+floating-point attacks of Mironov (2012) have nothing to look at.  Proofs: ``docs/proofs/hardened.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reference.coefficients import Coefficients, NoisyCoefficients
+from reference.errors import GridError, HardenedNoiseMissingError, SeededHardenedNoiseError
+from reference.noise.draws import RandomSource
+from reference.noise.kinds import Noise
+
+LARGEST_STEP = 2**62
+"""Coefficients and 32 scales stay below this many steps, so that 64 bits hold a sum but for a chance of e^-31."""
+
+LARGEST_SCALE = 2**57
+"""In steps."""
+
+
+class HardenedSampler:
+    """Discrete noise from OpenDP; takes no seed.
+
+    Raises
+    ------
+    reference.errors.SeededHardenedNoiseError
+        When a seed or a generator is given.
+    reference.errors.HardenedNoiseMissingError
+        When OpenDP is not installed.
+    """
+
+    seeded = False
+
+    def __init__(self, rng: RandomSource = None) -> None:
+        if rng is not None:
+            raise SeededHardenedNoiseError(
+                "rng", rng, "None with hardened noise: it takes the operating system's entropy and no seed"
+            )
+        self._opendp = _opendp()
+        # for public choices such as x_s only, never for noise
+        self.random = np.random.default_rng()
+
+    def perturb(self, coefficients: Coefficients, noise: Noise) -> NoisyCoefficients:
+        """Return the noisy coefficients of one release.
+
+        Raises
+        ------
+        reference.errors.GridError
+            When the coefficients are not exact, or too large for 64 bits.
+        """
+        noisy = self.add(coefficients.values, noise)
+        # rounding a released number to a float is post-processing
+        return NoisyCoefficients(coefficients.layout, np.array([float(v) for v in noisy]), noise)
+
+    def add(self, values: npt.NDArray[Any], noise: Noise) -> list[Fraction]:
+        """Return exact numbers, rounded to the nearest step, plus discrete noise."""
+        steps = noise.steps
+        if steps is None:
+            raise GridError("noise", "continuous", "noise on a grid for the hardened sampler")
+        whole = on_steps(values, steps)
+        noisy = [0] * len(whole)
+        for scale, members in ((noise.scale_s, noise.in_s), (noise.scale_n, ~noise.in_s)):
+            places = np.flatnonzero(members).tolist()
+            if places:
+                released = self._draw(noise.kind, scale * steps, [whole[i] for i in places])
+                for i, value in zip(places, released, strict=True):
+                    noisy[i] = value
+        return [Fraction(value, steps) for value in noisy]
+
+    def _draw(self, kind: str, scale: float, whole: list[int]) -> list[int]:
+        """Return integers plus discrete noise; `scale` is in steps, an exact multiple by a power of two."""
+        dp = self._opendp
+        if scale > LARGEST_SCALE:
+            raise GridError("scale", scale, "at most 2^57 steps of the grid: use a larger epsilon")
+        space = dp.vector_domain(dp.atom_domain(T="i64"))
+        if kind == "laplace":
+            measurement = dp.m.make_laplace(space, dp.l1_distance(T="i64"), scale=scale)
+        else:
+            measurement = dp.m.make_gaussian(space, dp.l2_distance(T=float), scale=scale)
+        released: list[int] = measurement(whole)
+        return released
+
+
+def on_steps(values: npt.NDArray[Any], steps: int) -> list[int]:
+    """Return exact numbers as whole steps, rounded to the nearest.
+
+    Raises
+    ------
+    reference.errors.GridError
+    """
+    if values.dtype != np.object_:
+        raise GridError("moments", "floats", "exact with hardened noise: use Moments.of(records, exact=True)")
+    whole = [round(value * steps) for value in values.tolist()]
+    if any(abs(value) > LARGEST_STEP for value in whole):
+        raise GridError("coefficients", "too large", f"at most 2^62 steps of 1/{steps}: use fewer records")
+    return whole
+
+
+def _opendp() -> Any:
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        raise HardenedNoiseMissingError(
+            "hardened noise needs OpenDP: install calibrated-functional-mechanism[hardened]"
+        ) from None
+    dp.enable_features("contrib")
+    return dp

@@ -1,0 +1,126 @@
+"""Accuracy and risk difference over epsilon, drawn: for the data holder."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reference.errors import MissingExtraError, ReadingError
+from reference.evaluation import NOT_PRIVATE, Evaluation
+from reference.files import write_whole
+
+FORMATS = ("png", "svg")
+
+PANELS = (
+    ("accuracy", "accuracy"),
+    ("risk_difference", "risk difference"),
+    ("positive_rate", "positive rate"),
+)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The evaluations of one mechanism.
+
+    Parameters
+    ----------
+    name : str
+    epsilons : tuple of float
+        Empty for a mechanism without noise, which is drawn as a line across.
+    evaluations : tuple of Evaluation
+        One per epsilon, or a single one.
+    """
+
+    name: str
+    epsilons: tuple[float, ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+def require_plot(path: str) -> None:
+    """Raise unless a plot can be drawn to a file of this name.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        For another format.
+    reference.errors.MissingExtraError
+        Without matplotlib.
+    """
+    if Path(path).suffix.lower().removeprefix(".") not in FORMATS:
+        endings = " or ".join(f".{name}" for name in FORMATS)
+        raise ReadingError("plot", path, f"a file name ending in {endings}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as problem:
+        raise MissingExtraError("a plot", "matplotlib", "report") from problem
+
+
+def draw(curves: Sequence[Curve], path: str, title: str) -> None:
+    """Draw the curves to a PNG or SVG file, written whole or not at all.
+
+    The figure shows each metric with its standard deviation over the splits, the majority class's accuracy beside
+    the accuracy, and the positive rate beside the risk difference: a predictor of one class has risk difference 0.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+    path : str
+    title : str
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    kind = Path(path).suffix.lower().removeprefix(".")
+    # the same file for the same numbers
+    with matplotlib.rc_context({"svg.hashsalt": "reference", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(12.0, 4.2), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(1, len(PANELS))
+        for axes, (metric, label) in zip(panels, PANELS, strict=True):
+            _panel(axes, curves, metric, label)
+        figure.suptitle(f"{title} ({NOT_PRIVATE})")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        target = io.BytesIO()
+        metadata = {"Date": None, "Creator": "reference"} if kind == "svg" else {"Software": "reference"}
+        figure.savefig(target, format=kind, metadata=metadata)
+    write_whole(path, target.getvalue())
+
+
+def _panel(axes: Any, curves: Sequence[Curve], metric: str, label: str) -> None:
+    noisy = sorted({epsilon for curve in curves for epsilon in curve.epsilons})
+    for curve in curves:
+        summaries = [evaluation.summary(metric) for evaluation in curve.evaluations]
+        # without a w, or without a group, there is nothing to show
+        points = [
+            (place, summary["mean"], summary["std"] or 0.0)
+            for place, summary in zip(curve.epsilons or (None,), summaries, strict=True)
+            if summary["mean"] is not None
+        ]
+        if curve.epsilons:
+            axes.errorbar(
+                [place for place, _, _ in points],
+                [mean for _, mean, _ in points],
+                [deviation for _, _, deviation in points],
+                marker="o",
+                capsize=3,
+                label=curve.name,
+            )
+        elif points:
+            axes.axhline(points[0][1], linestyle="--", color=f"C{8 + (curve.name == 'lr')}", label=curve.name)
+    if metric == "accuracy" and curves:
+        majorities = [
+            mean
+            for curve in curves
+            for evaluation in curve.evaluations
+            if (mean := evaluation.summary("majority_accuracy")["mean"]) is not None
+        ]
+        if majorities:
+            axes.axhline(sum(majorities) / len(majorities), linestyle=":", color="black", label="majority class")
+    if noisy:
+        axes.set_xscale("log")
+    axes.set_xlabel("epsilon of one release, as published")
+    axes.set_ylabel(label)

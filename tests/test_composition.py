@@ -1,0 +1,255 @@
+"""What several releases lose together: each rule against an independent evaluation, and its limits."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reference.accounting import (
+    Enclosure,
+    ExactPrivacy,
+    Privacy,
+    compose,
+    rho_of_pure,
+    zcdp_epsilon,
+)
+from reference.budgets import Budget, SplitBudget
+from reference.errors import DeltaError, NotPrivateError, ReadingError
+from reference.gaussian import delta_of_shift, epsilon_of_shift
+from reference.mechanisms import FAIR, adfc, functional, lr, pdfc, relaxed_functional
+from reference.moments import Moments
+from reference.release import Release
+from reference.release_ledger import CountedRelease
+from tests.strategies import random_records
+
+RECORDS = random_records(200, 3, 5)
+MOMENTS = Moments.of(RECORDS)
+LAPLACE = [functional(MOMENTS, Budget("1/2"), rng=0), pdfc(MOMENTS, SplitBudget(1, 2), rng=0)]
+GAUSSIAN = [
+    relaxed_functional(MOMENTS, Budget(3, "1e-3"), rng=0),
+    adfc(MOMENTS, SplitBudget.equal(2, "1e-4"), rng=0),
+]
+
+
+def gaussian_release(shift: float) -> CountedRelease:
+    squared = Fraction(shift) ** 2
+    exact = ExactPrivacy(
+        Enclosure(Fraction(1), Fraction(1)), Fraction("1e-5"), None, None, None, Enclosure(squared, squared)
+    )
+    return CountedRelease("adfc", "replace_one", Privacy(None, exact))
+
+
+def delta_of_two(shifts: tuple[float, float], epsilon: float) -> float:
+    """Integrate the hockey-stick divergence of two Gaussian outputs over the plane."""
+    axis = np.linspace(-9.0, 12.0, 1501)
+    step = axis[1] - axis[0]
+    first = np.multiply.outer(stats.norm.pdf(axis - shifts[0]), stats.norm.pdf(axis - shifts[1]))
+    second = np.multiply.outer(stats.norm.pdf(axis), stats.norm.pdf(axis))
+    return float(np.clip(first - math.exp(epsilon) * second, 0.0, None).sum() * step * step)
+
+
+@pytest.mark.parametrize("shifts", [(0.5, 0.5), (1.0, 0.3), (1.5, 2.0)])
+def test_gdp_is_the_exact_profile_of_two_gaussian_outputs(shifts):
+    total = compose([gaussian_release(shift) for shift in shifts], "gdp", delta="1e-3")
+    assert delta_of_two(shifts, float(total.epsilon)) == pytest.approx(1e-3, rel=1e-3)
+    # adding up shifts instead of their squares would be seen
+    wrong = float(epsilon_of_shift(Fraction(sum(shifts)) ** 2, Fraction("1e-3")))
+    assert delta_of_two(shifts, wrong) < 0.5e-3
+
+
+def test_gdp_of_one_release_is_its_exact_privacy():
+    for release in GAUSSIAN:
+        exact = release.privacy.exact
+        total = compose([release], "gdp", delta=exact.at_delta)
+        assert float(total.epsilon) == pytest.approx(float(exact.epsilon.upper), rel=1e-14)
+        assert total.epsilon >= exact.epsilon.lower
+
+
+def test_basic_adds_up_the_exact_privacy():
+    total = compose(LAPLACE + GAUSSIAN)
+    exacts = [release.privacy.exact for release in LAPLACE + GAUSSIAN]
+    assert total.epsilon == sum(exact.epsilon.upper for exact in exacts)
+    assert total.delta == Fraction("1e-3") + Fraction("1e-4")
+    assert (total.releases, total.adjacency, total.verdicts, total.holds) == (4, "replace_one", (), True)
+
+
+def test_published_statements_compose_with_their_verdicts():
+    total = compose(LAPLACE, statement="published")
+    # 1/2 by Theorem 1, 1/3 + 4/3 by Theorem 3
+    assert (total.epsilon, total.delta) == (Fraction(1, 2) + Fraction(5, 3), 0)
+    assert total.holds
+    with pytest.warns(UserWarning, match="false"):
+        false = adfc(MOMENTS, SplitBudget(30, "0.1", "1e-3", "1e-3"), x_s=0, rng=0)
+    mixed = compose([*LAPLACE, false], statement="published")
+    assert "refuted" in mixed.verdicts
+    assert not mixed.holds
+
+
+# --- zCDP ----------------------------------------------------------------------------------------------------
+
+
+def divergence_of_randomised_response(alpha: float, epsilon: float) -> float:
+    """Return the Renyi divergence of order alpha of a bit that is kept with odds exp(epsilon)."""
+    kept = 1 / (1 + math.exp(-epsilon))
+    terms = np.log([kept, 1 - kept])
+    exponents = [alpha * terms[0] + (1 - alpha) * terms[1], alpha * terms[1] + (1 - alpha) * terms[0]]
+    return float(np.logaddexp(*exponents)) / (alpha - 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 20.0])
+def test_rho_of_pure_is_the_smallest_for_randomised_response(epsilon):
+    rho = float(rho_of_pure(Fraction(epsilon)))
+    orders = 1 + np.logspace(-3, 4, 200)
+    ratios = np.array([divergence_of_randomised_response(order, epsilon) / order for order in orders])
+    assert (ratios <= rho * (1 + 1e-9)).all()
+    # attained as alpha falls to 1
+    assert ratios.max() > rho * 0.99
+    assert rho <= epsilon**2 / 2
+
+
+def test_rho_of_pure_holds_far_out():
+    assert rho_of_pure(Fraction(10**50)) == 10**50
+    tiny = Fraction(1, 10**50)
+    assert tiny**2 / 2 * Fraction(999, 1000) < rho_of_pure(tiny) <= tiny**2 / 2
+
+
+def delta_of_zcdp(rho: float, epsilon: float) -> float:
+    """Minimise the bound of Canonne, Kamath and Steinke over a dense grid of orders."""
+    a = np.logspace(-4, 6, 200_001)
+    return float(np.exp((a * ((a + 1) * rho - epsilon) - np.log(a) + (a + 1) * np.log(a / (a + 1))).min()))
+
+
+@pytest.mark.parametrize("delta", ["1e-2", "1e-6", "1e-12"])
+@pytest.mark.parametrize("rho", ["0.01", "0.1", "3"])
+def test_zcdp_conversion_is_the_best_over_all_orders(rho, delta):
+    epsilon = float(zcdp_epsilon(Fraction(rho), Fraction(delta)))
+    assert delta_of_zcdp(float(rho), epsilon) == pytest.approx(float(delta), rel=1e-3)
+
+
+@pytest.mark.parametrize("delta", ["1e-2", "1e-6", "1e-12"])
+@pytest.mark.parametrize("shift", ["0.1", "1", "3"])
+def test_zcdp_bounds_the_exact_gaussian_profile(shift, delta):
+    squared = Fraction(shift) ** 2
+    exact = epsilon_of_shift(squared, Fraction(delta))
+    assert exact <= zcdp_epsilon(squared / 2, Fraction(delta)) <= exact * 2
+    # half the rho would be refuted
+    assert zcdp_epsilon(squared / 4, Fraction(delta)) < exact
+
+
+def test_zcdp_conversion_survives_extremes():
+    assert zcdp_epsilon(Fraction(0), Fraction(1, 10)) == 0
+    assert zcdp_epsilon(Fraction(1, 1000), Fraction(99, 100)) == 0
+    assert 0 < zcdp_epsilon(Fraction(1, 10**400), Fraction(1, 10**300)) < Fraction(1, 10**190)
+    assert zcdp_epsilon(Fraction(10**150), Fraction(1, 10**400)) >= 10**150
+
+
+def test_zcdp_composes_both_noises():
+    total = compose(LAPLACE + GAUSSIAN, "zcdp", delta="1e-5")
+    shifts = [release.privacy.exact.squared_shift.upper / 2 for release in GAUSSIAN]
+    losses = [rho_of_pure(release.privacy.exact.epsilon.upper) for release in LAPLACE]
+    assert total.rho == sum(shifts) + sum(losses)
+    assert total.epsilon == zcdp_epsilon(total.rho, Fraction("1e-5"))
+
+
+def test_many_gaussian_releases_cost_less_by_gdp_than_by_zcdp_than_by_adding_up():
+    many = GAUSSIAN[:1] * 20
+    by = {
+        "gdp": compose(many, "gdp", delta="0.02"),
+        "zcdp": compose(many, "zcdp", delta="0.02"),
+        "basic": compose(many),
+    }
+    assert by["basic"].delta == Fraction("0.02")
+    assert by["gdp"].epsilon < by["zcdp"].epsilon < by["basic"].epsilon
+
+
+# --- What does not compose -----------------------------------------------------------------------------------
+
+
+def test_different_neighbours_do_not_compose():
+    other = pdfc(MOMENTS, SplitBudget(1, 1), FAIR.with_(adjacency="add_or_remove_one"), rng=0)
+    with pytest.raises(ReadingError, match="add_or_remove_one and replace_one"):
+        compose([*LAPLACE, other])
+
+
+def test_a_release_without_privacy_does_not_compose():
+    with pytest.raises(NotPrivateError, match="lr"):
+        compose([*LAPLACE, lr(RECORDS)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "word"),
+    [
+        ({"releases": []}, ReadingError, "releases"),
+        ({"method": "best"}, ReadingError, "basic, gdp, zcdp"),
+        ({"statement": "claimed"}, ReadingError, "exact, published"),
+        ({"method": "zcdp", "statement": "published", "delta": "1e-5"}, ReadingError, "basic"),
+        ({"delta": "1e-5"}, ReadingError, "left out"),
+        ({"method": "zcdp"}, DeltaError, "given"),
+        ({"method": "zcdp", "delta": 0}, DeltaError, "positive"),
+        ({"releases": GAUSSIAN, "method": "gdp", "delta": 0}, DeltaError, "positive"),
+        ({"method": "gdp", "delta": "1e-5"}, ReadingError, "basic, or zcdp"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(arguments, error, word):
+    with pytest.raises(error, match=word):
+        compose(**{"releases": LAPLACE, **arguments})
+
+
+def test_a_release_known_at_one_delta_composes_by_adding_up_only():
+    exact = ExactPrivacy(Enclosure(Fraction(1), Fraction(1)), Fraction("1e-5"), None, None, None)
+    release = CountedRelease("other", "replace_one", Privacy(None, exact))
+    assert compose([release, release]).delta == Fraction("2e-5")
+    for method in ("gdp", "zcdp"):
+        with pytest.raises(ReadingError, match="basic"):
+            compose([release], method, delta="1e-5")
+
+
+def test_composition_is_read_back_from_releases_in_json():
+    read = [Release.from_json(release.to_json()) for release in LAPLACE + GAUSSIAN]
+    assert compose(read, "zcdp", delta="1e-5") == compose(LAPLACE + GAUSSIAN, "zcdp", delta="1e-5")
+    document = compose(read, "zcdp", delta="1e-5").to_json()
+    assert Fraction(document["epsilon_exact"]) == compose(read, "zcdp", delta="1e-5").epsilon
+    assert Fraction(document["rho"]) > 0
+
+
+# --- Releases that depend on earlier ones --------------------------------------------------------------------
+
+
+def losses_of_adaptive_shifts(second_shift, draws: int) -> np.ndarray:
+    """Return log ratios of two releases under P; the second shift is a function of the first noise."""
+    random = np.random.default_rng(2026)
+    first, second = random.standard_normal((2, draws))
+    shifts = [0.6, second_shift(first)]
+    return 0.6**2 / 2 + 0.6 * first + shifts[1] ** 2 / 2 + shifts[1] * second
+
+
+def filled(first: np.ndarray) -> np.ndarray:
+    """Return a shift that is large after lucky noise; a third release fills up to the ceiling of 1."""
+    return np.where(first > 0, 0.8, 0.3)
+
+
+def test_shifts_that_depend_on_the_past_stay_within_the_ceiling():
+    """200,000 draws at 1e-6: an epsilon of 1 has delta 0.127; the overdrawn ceiling's 0.19 would be seen."""
+    draws, epsilon = 200_000, 1.0
+    claimed = float(delta_of_shift(Fraction(1), Fraction(1)))
+
+    def lower_bound(losses: np.ndarray) -> float:
+        # Hoeffding: each term lies in [0, 1]
+        return float(np.clip(1 - np.exp(epsilon - losses), 0, None).mean()) - math.sqrt(
+            math.log(1e6) / (2 * draws)
+        )
+
+    rest = np.random.default_rng(7).standard_normal(draws)
+    within = losses_of_adaptive_shifts(filled, draws)
+    unspent = np.sqrt(
+        np.clip(1 - 0.36 - filled(np.random.default_rng(2026).standard_normal((2, draws))[0]) ** 2, 0, None)
+    )
+    full = within + unspent**2 / 2 + unspent * rest
+    assert lower_bound(full) < claimed
+    assert stats.kstest(full, stats.norm(0.5, 1).cdf).pvalue > 1e-6
+    overdrawn = losses_of_adaptive_shifts(lambda first: np.where(first > 0, 1.4, 0.3), draws)
+    assert lower_bound(overdrawn) > claimed

@@ -1,0 +1,356 @@
+"""Domain files: JSON there and back, the schema, every kind of mistake with its place."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference import datasets
+from reference.attributes import Attribute, Numeric, OneHot, Ordinal
+from reference.domain import Domain
+from reference.domain_file import DomainFile, Marker, load_domain_file
+from reference.errors import (
+    BoundsFromDataError,
+    DomainFileError,
+    ExtraColumnError,
+    GroupError,
+    LabelError,
+    MissingColumnError,
+    NotANumberError,
+    UnseenCategoryError,
+)
+from reference.files import json_text
+
+SCHEMA = json.loads(
+    (resources.files("reference") / "schemas" / "domain_v1.schema.json").read_text(encoding="utf-8")
+)
+
+DOCUMENT: dict[str, Any] = {
+    "schema": "domain_v1",
+    "norm": "unit_box",
+    "attributes": [
+        {"name": "age", "kind": "numeric", "lower": 18, "upper": 98},
+        {"name": "school", "kind": "ordinal", "categories": ["none", "some"]},
+        {"name": "rooms", "kind": "one_hot", "categories": [1, 2, 3]},
+    ],
+    "label": {"column": "income", "one": [">50K"], "zero": ["<=50K"], "name": "rich"},
+    "group": {"column": "sex", "one": ["M"], "zero": ["F", "X"]},
+    "ignore": ["id"],
+}
+TABLE: dict[str, list[Any]] = {
+    "id": ["a", "b", "c"],
+    "age": ["18", "58", "98.0"],
+    "school": ["none", "some", "none"],
+    "rooms": ["1", "2.0", "3"],
+    "income": [">50K", "<=50K", ">50K"],
+    "sex": ["M", "F", "X"],
+}
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """Return the document with one place replaced; `...` takes the field away."""
+    document = json.loads(json.dumps(DOCUMENT))
+    *parents, last = [int(part) if part.isdigit() else part for part in path.split("/")]
+    target = document
+    for part in parents:
+        target = target[part]
+    if value is ...:
+        del target[last]
+    else:
+        target[last] = value
+    return document
+
+
+def is_valid(document: Any) -> bool:
+    """Tell what the JSON Schema says."""
+    return bool(jsonschema.Draft202012Validator(SCHEMA).is_valid(document))
+
+
+# --- There and back ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", datasets.SOURCES)
+@pytest.mark.parametrize("encoding", ["ordinal", "one_hot"])
+@pytest.mark.parametrize("norm", ["unit_ball", "unit_box", "symmetric_ball"])
+def test_shipped_domain_goes_to_json_and_back(name: str, encoding: str, norm: str) -> None:
+    choices = datasets.Encoding(norm, encoding, intercept=True, keep_group=True)
+    declared = datasets.shipped_domain(name, choices)
+    text = json_text(declared.to_json())
+    assert is_valid(json.loads(text))
+    back = DomainFile.from_json(json.loads(text))
+    assert back == declared
+    assert back.domain == declared.domain
+    assert back.domain.columns == declared.domain.columns
+    # the domain alone, without raw columns, comes back too
+    assert DomainFile.from_json(DomainFile.of(declared.domain).to_json()).domain == declared.domain
+
+
+def names(count: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.text(min_size=1, max_size=6), min_size=count, max_size=count, unique=True)
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> Domain:
+    """Draw a domain of any kind."""
+    bounds = st.floats(-1e300, 1e300)
+    values = st.one_of(st.text(max_size=4), st.integers(-(10**20), 10**20), st.floats(-1e9, 1e9))
+    label, group, *columns = draw(names(draw(st.integers(3, 7))))
+    attributes: list[Attribute] = []
+    for column in columns:
+        kind = draw(st.sampled_from([Numeric, Ordinal, OneHot]))
+        if kind is Numeric:
+            lower, upper = sorted(draw(st.lists(bounds, min_size=2, max_size=2, unique=True)))
+            attributes.append(Numeric(column, lower, upper, draw(st.booleans())))
+        else:
+            # texts of a kind of their own, so that none writes a declared number
+            categories = draw(st.lists(values, min_size=2, max_size=5, unique=True))
+            attributes.append(kind(column, tuple("t" + v if isinstance(v, str) else v for v in categories)))
+    try:
+        return Domain(
+            tuple(attributes),
+            label,
+            draw(st.sampled_from([None, group])),
+            draw(st.sampled_from(["unit_ball", "unit_box", "symmetric_ball"])),
+            intercept=draw(st.booleans()),
+        )
+    except ValueError:
+        # two coordinates of one name
+        return Domain((Numeric("a", 0, 1),), "y")
+
+
+@given(domains())
+def test_any_domain_goes_to_json_and_back(domain: Domain) -> None:
+    document = json.loads(json_text(DomainFile.of(domain).to_json()))
+    assert is_valid(document)
+    assert DomainFile.from_json(document).domain == domain
+
+
+def test_prescaled_domain_goes_to_json_and_back() -> None:
+    domain = Domain.of_columns(["a", "b"])
+    assert DomainFile.from_json(DomainFile.of(domain).to_json()).domain == domain
+
+
+def test_document_with_every_field_is_read_as_written() -> None:
+    document = changed("attributes/0/clip", True)
+    declared = DomainFile.from_json(document)
+    assert {**declared.to_json(), "comment": 1} == {
+        **document,
+        "intercept": False,
+        "keep_group": False,
+        "comment": 1,
+    }
+    assert declared.domain.columns == ("age", "school", "rooms=1", "rooms=2", "rooms=3")
+    assert (declared.domain.label, declared.domain.group) == ("rich", "sex")
+
+
+@pytest.mark.parametrize("category", [True, None, (1, 2), float("nan")])
+def test_category_that_json_has_not_cannot_be_written(category: Any) -> None:
+    with pytest.raises(DomainFileError, match=r"at a\b"):
+        DomainFile.of(Domain((Ordinal("a", ("x", category)),), "y")).to_json()
+
+
+def test_numpy_numbers_are_written_as_numbers() -> None:
+    domain = Domain((Numeric("a", np.float64(0), np.int64(3)), Ordinal("b", (np.int64(1), np.int64(2)))), "y")
+    assert DomainFile.from_json(json.loads(json_text(DomainFile.of(domain).to_json()))).domain == domain
+
+
+# --- Reading a table -----------------------------------------------------------------------------------------
+
+
+def test_texts_stand_for_declared_numbers() -> None:
+    records = DomainFile.from_json(DOCUMENT).records(TABLE)
+    assert records.x.tolist() == [[0, 0, 1, 0, 0], [0.5, 1, 0, 1, 0], [1, 0, 0, 0, 1]]
+    assert records.y.tolist() == [1, 0, 1]
+    assert records.z is not None
+    assert records.z.tolist() == [1, 0, 0]
+
+
+def test_typed_values_are_taken_as_they_are() -> None:
+    table = {**TABLE, "age": [18, 58.0, 98], "rooms": [1, 2.0, 3]}
+    declared = DomainFile.from_json(DOCUMENT)
+    assert np.array_equal(declared.records(table).x, declared.records(TABLE).x)
+
+
+def test_marker_above_a_threshold_means_strictly_above() -> None:
+    marker = Marker("income", above=25_000)
+    assert marker.decode(["25000", "25000.01", -3, 1e9], LabelError) == [0, 1, 0, 1]
+
+
+def test_one_column_may_be_attribute_and_group() -> None:
+    document = changed("group", {"column": "age", "above": 25, "name": "over_25"})
+    records = DomainFile.from_json(document).records({k: v for k, v in TABLE.items() if k != "sex"})
+    assert records.z is not None
+    assert records.z.tolist() == [0, 1, 1]
+
+
+def test_clip_of_one_attribute_leaves_the_others_strict() -> None:
+    declared = DomainFile.from_json(changed("attributes/0/clip", True))
+    assert declared.records({**TABLE, "age": ["0", "58", "1e9"]}).x[:, 0].tolist() == [0.0, 0.5, 1.0]
+    with pytest.raises(UnseenCategoryError):
+        declared.records({**TABLE, "rooms": ["1", "2", "4"]})
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "error"),
+    [
+        ("age", "1_000", NotANumberError),
+        ("age", "nan", NotANumberError),
+        ("age", "inf", NotANumberError),
+        ("age", "", NotANumberError),
+        ("age", "０", NotANumberError),
+        ("age", "5,5", NotANumberError),
+        ("rooms", "4", UnseenCategoryError),
+        ("rooms", "one", UnseenCategoryError),
+        ("school", "None", UnseenCategoryError),
+        ("income", ">50K.", LabelError),
+        ("income", "", LabelError),
+        ("income", None, LabelError),
+        ("sex", "m", GroupError),
+    ],
+)
+def test_value_that_is_not_declared_is_named(column: str, value: Any, error: type[Exception]) -> None:
+    table = {name: list(values) for name, values in TABLE.items()}
+    table[column][1] = value
+    with pytest.raises(error) as caught:
+        DomainFile.from_json(DOCUMENT).records(table)
+    assert (caught.value.row, caught.value.column, caught.value.value) == (1, column, value)  # type: ignore[attr-defined]
+
+
+def test_columns_must_be_declared_or_ignored() -> None:
+    declared = DomainFile.from_json(DOCUMENT)
+    with pytest.raises(ExtraColumnError) as extra:
+        declared.records({**TABLE, "weight": [1, 2, 3]})
+    assert extra.value.column == "weight"
+    with pytest.raises(MissingColumnError) as missing:
+        declared.records({name: values for name, values in TABLE.items() if name != "sex"})
+    assert missing.value.column == "sex"
+
+
+def test_label_and_group_can_be_named_later_but_not_otherwise() -> None:
+    bare = DomainFile.from_json({key: DOCUMENT[key] for key in ("schema", "attributes")})
+    with pytest.raises(DomainFileError, match="no label is declared"):
+        _ = bare.domain
+    complete = bare.with_columns("y", "z")
+    assert (complete.domain.label, complete.domain.group) == ("y", "z")
+    assert complete.with_columns("y", "z") == complete
+    with pytest.raises(DomainFileError, match="the label is column 'y', not 'x'"):
+        complete.with_columns("x", None)
+
+
+def test_bounds_read_from_the_data_are_refused_for_private_mechanisms() -> None:
+    DomainFile.from_json(DOCUMENT).require_public()
+    marked = DomainFile.from_json(changed("attributes/1/from_data", True))
+    assert marked.from_data == ("school",)
+    assert DomainFile.from_json(marked.to_json()) == marked
+    with pytest.raises(BoundsFromDataError, match="school"):
+        marked.require_public()
+
+
+# --- Mistakes ------------------------------------------------------------------------------------------------
+
+# (path to change, new value, place that the message names, whether the JSON Schema says no too)
+MISTAKES: list[tuple[str, Any, str | None, bool]] = [
+    ("schema", "domain_v2", "schema", True),
+    ("schema", ..., None, True),
+    ("norm", "l2", "norm", True),
+    ("norm", ["unit_ball"], "norm", True),
+    ("colour", "red", None, True),
+    ("intercept", 1, "intercept", True),
+    ("attributes", {}, "attributes", True),
+    ("attributes", [], None, True),
+    ("attributes/0", 3, "attributes[0]", True),
+    ("attributes/0/kind", "integer", "attributes[0].kind", True),
+    ("attributes/0/kind", ["numeric"], "attributes[0].kind", True),
+    ("attributes/0/lower", ..., "attributes[0]", True),
+    ("attributes/0/lower", None, "attributes[0].lower", True),
+    ("attributes/0/lower", "18", "attributes[0].lower", True),
+    ("attributes/0/lower", True, "attributes[0].lower", True),
+    ("attributes/0/lower", 99, "attributes[0]", False),
+    ("attributes/0/upper", 10**400, "attributes[0]", False),
+    ("attributes/0/categories", ["a"], "attributes[0]", True),
+    ("attributes/0/name", "", "attributes[0].name", True),
+    ("attributes/0/clip", "yes", "attributes[0].clip", True),
+    ("attributes/1/categories", None, "attributes[1].categories", True),
+    ("attributes/1/categories", ["one"], "attributes[1]", True),
+    ("attributes/1/categories", ["a", "a"], "attributes[1]", True),
+    ("attributes/1/categories", ["a", True], "attributes[1].categories[1]", True),
+    ("attributes/1/categories", [1, "1.0"], "attributes[1].categories[1]", False),
+    ("attributes/1/lower", 0, "attributes[1]", True),
+    ("attributes/1/name", "age", None, False),
+    ("label", [], "label", True),
+    ("label/column", ..., "label", True),
+    ("label/column", 3, "label.column", True),
+    ("label/zero", ..., "label", True),
+    ("label/zero", None, "label.zero", True),
+    ("label/zero", [], "label", True),
+    ("label/zero", [">50K"], "label", False),
+    ("label/above", 1, "label", True),
+    ("group/name", "rich", None, False),
+    ("group", ..., None, False),
+    ("ignore", "id", "ignore", True),
+    ("ignore", [3], "ignore[0]", True),
+    ("ignore", ["age"], "ignore[0]", False),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "place", "by_schema"), MISTAKES)
+def test_mistake_is_reported_with_its_place(path: str, value: Any, place: str | None, by_schema: bool) -> None:
+    document = changed(path, value)
+    if path == "group":
+        document["keep_group"] = True
+        # a group that is to be kept may be named later, so the file alone is sound
+        assert DomainFile.from_json(document).with_columns(None, "sex").domain.columns[-1] == "sex"
+        return
+    with pytest.raises(DomainFileError) as caught:
+        DomainFile.from_json(document)
+    assert caught.value.place == place
+    assert is_valid(document) is not by_schema
+
+
+def test_sound_document_is_accepted_by_both() -> None:
+    assert is_valid(DOCUMENT)
+    DomainFile.from_json(DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ('{\n "schema": "domain_v1",\n "attributes": [}\n', 3, "is no JSON"),
+        ("", 1, "is no JSON"),
+        ('{"schema": "domain_v1", "schema": "x"}', None, "'schema' is there twice"),
+        ('{"schema": "domain_v1", "attributes": [NaN]}', None, "NaN is no JSON number"),
+        ("[" * 100_000, None, "is no JSON that can be read"),
+        ('{"a": ' + "9" * 5000 + "}", None, "is no JSON that can be read"),
+        ("[]", None, "an object is needed"),
+    ],
+)
+def test_text_that_is_no_domain_file_is_reported_with_the_file(
+    text: str, line: int | None, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "domain.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DomainFileError, match=problem) as caught:
+        load_domain_file(path)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+    assert str(path) in str(caught.value)
+
+
+def test_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(DomainFileError, match="cannot be read"):
+        load_domain_file(tmp_path / "missing.json")
+    (tmp_path / "latin.json").write_bytes(b'{"schema": "\xe9"}')
+    with pytest.raises(DomainFileError, match="no UTF-8"):
+        load_domain_file(tmp_path / "latin.json")
+
+
+def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "domain.json").write_text(json.dumps(DOCUMENT), encoding="utf-8-sig")
+    assert load_domain_file(tmp_path / "domain.json") == DomainFile.from_json(DOCUMENT)

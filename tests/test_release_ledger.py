@@ -1,0 +1,422 @@
+"""The ledger counts every release, once, before its noise, and says when it cannot."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+
+import pytest
+from joblib import Parallel, delayed
+
+from reference import release_ledger
+from reference.accounting import Enclosure, ExactPrivacy, Privacy, PrivacyStatement
+from reference.budgets import SplitBudget
+from reference.errors import (
+    CeilingError,
+    CorruptLedgerError,
+    DeltaError,
+    EpsilonError,
+    InputError,
+    LedgerError,
+    MissingLedgerError,
+    OtherLedgerError,
+    ReadingError,
+    UncountableReleaseError,
+)
+from reference.mechanisms import MECHANISMS
+from reference.release_ledger import CountedRelease, ReleaseLedger
+from tests.strategies import random_records
+
+DOMAIN = random_records(5, 3, 0).domain
+
+
+def pure(epsilon, adjacency: str = "replace_one", verdict: str = "proved", **more) -> CountedRelease:
+    value = Fraction(epsilon)
+    exact = ExactPrivacy(Enclosure(value, value), Fraction(0), None, value, verdict)
+    claim = PrivacyStatement(2 * value, Fraction(0), adjacency, ("T3",))
+    return CountedRelease("pdfc", adjacency, Privacy(claim, exact), **more)
+
+
+def gaussian(epsilon: str = "1/2", delta: str = "1e-5") -> CountedRelease:
+    spec = MECHANISMS["adfc"]
+    return CountedRelease(
+        "adfc", "replace_one", spec.promise(DOMAIN, SplitBudget.equal(epsilon, delta), spec.readings, 0)
+    )
+
+
+def opened(folder, **terms) -> ReleaseLedger:
+    return ReleaseLedger(folder / "ledger.jsonl", **{"data": "survey", "epsilon": 1, **terms})
+
+
+def test_releases_add_up_to_the_ceiling_and_not_beyond(tmp_path):
+    ledger = opened(tmp_path)
+    assert ledger.spent() is None
+    assert [ledger.reserve(pure("1/4")), ledger.reserve(pure("3/4"))] == [1, 2]
+    assert ledger.spent().epsilon == 1
+    before = ledger.path.read_bytes()
+    with pytest.raises(CeilingError, match="would spend"):
+        ledger.reserve(pure("1e-30"))
+    with pytest.raises(CeilingError):
+        ledger.check(pure("1e-30"))
+    assert ledger.path.read_bytes() == before
+
+
+def test_delta_has_a_ceiling_of_its_own(tmp_path):
+    ledger = opened(tmp_path, epsilon=100, delta="1.5e-5")
+    ledger.reserve(gaussian())
+    with pytest.raises(CeilingError, match="delta"):
+        ledger.reserve(gaussian())
+
+
+def test_check_counts_nothing(tmp_path):
+    ledger = opened(tmp_path)
+    ledger.check(pure(1))
+    assert ledger.releases == ()
+
+
+def test_a_ledger_goes_on_where_it_stood(tmp_path):
+    opened(tmp_path).reserve(pure("1/2"))
+    again = opened(tmp_path)
+    assert again.reserve(pure("1/2")) == 2
+    assert [release.privacy for release in ReleaseLedger.open(again.path).releases] == [pure("1/2").privacy] * 2
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda ledger: pickle.loads(pickle.dumps(ledger))])
+def test_copies_count_in_the_same_file(tmp_path, copied):
+    ledger = opened(tmp_path)
+    copied(ledger).reserve(pure("3/4"))
+    with pytest.raises(CeilingError):
+        ledger.reserve(pure("1/2"))
+
+
+@pytest.mark.parametrize(
+    "terms", [{"data": "census"}, {"epsilon": 2}, {"delta": "1e-9"}, {"adjacency": "add_or_remove_one"}]
+)
+def test_other_terms_are_refused(tmp_path, terms):
+    opened(tmp_path)
+    with pytest.raises(OtherLedgerError, match="terms"):
+        opened(tmp_path, **terms)
+
+
+@pytest.mark.parametrize(
+    ("terms", "error"),
+    [
+        ({"data": " "}, ReadingError),
+        ({"data": 3}, ReadingError),
+        ({"epsilon": 0}, EpsilonError),
+        ({"delta": 1}, DeltaError),
+        ({"adjacency": "other"}, ReadingError),
+        ({"method": "best"}, ReadingError),
+        ({"method": "gdp"}, DeltaError),
+    ],
+)
+def test_terms_that_mean_nothing_are_refused(tmp_path, terms, error):
+    with pytest.raises(error):
+        opened(tmp_path, **terms)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_neighbours_are_refused(tmp_path):
+    with pytest.raises(UncountableReleaseError, match="add_or_remove_one"):
+        opened(tmp_path).reserve(pure("1/2", "add_or_remove_one"))
+
+
+def test_seeded_releases_are_refused(tmp_path):
+    with pytest.raises(UncountableReleaseError, match="seed"):
+        opened(tmp_path).reserve(pure("1/2", seeded=True))
+
+
+def test_gdp_ledger_counts_shifts_and_refuses_laplace_noise(tmp_path):
+    ledger = opened(tmp_path, method="gdp", delta="1e-5")
+    for _ in range(4):
+        ledger.reserve(gaussian())
+    shift = gaussian().privacy.exact.squared_shift.upper
+    assert ledger.spent().squared_shift == 4 * shift
+    assert ledger.spent().epsilon < ledger.spent("basic").epsilon
+    with pytest.raises(UncountableReleaseError, match="gdp"):
+        ledger.reserve(pure("1e-9"))
+    assert len(ledger.releases) == 4
+
+
+def test_zcdp_ledger_counts_both_noises(tmp_path):
+    ledger = opened(tmp_path, method="zcdp", delta="1e-5")
+    ledger.reserve(gaussian())
+    ledger.reserve(pure("1/10"))
+    assert 0 < ledger.spent().epsilon < 1
+
+
+# --- Crashes and damage --------------------------------------------------------------------------------------
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from reference import mechanisms
+from reference.classifier import PDFCClassifier
+from reference.release_ledger import ReleaseLedger
+
+def die(noisy, readings):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+mechanisms.minimise = die
+ledger = ReleaseLedger(sys.argv[1], data="survey", epsilon=1)
+model = PDFCClassifier(epsilon="1/2", bounds=(0, 1), fairness="none", release_ledger=ledger)
+model.fit(np.ones((4, 2)), [0, 1, 0, 1])
+"""
+
+
+def test_a_release_stays_counted_when_the_process_is_killed_over_its_noise(tmp_path):
+    path = tmp_path / "ledger.jsonl"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, capture_output=True)
+    assert done.returncode == -9, done.stderr
+    assert [release.mechanism for release in ReleaseLedger.open(path).releases] == ["pdfc"]
+
+
+def torn(text: bytes) -> bytes:
+    return text[:-7]
+
+
+def changed(text: bytes) -> bytes:
+    lines = text.split(b"\n")
+    lines[1] = lines[1].replace(b'"1/3"', b'"1/9"')
+    return b"\n".join(lines)
+
+
+def without_a_line(text: bytes) -> bytes:
+    lines = text.split(b"\n")
+    return b"\n".join(lines[:1] + lines[2:])
+
+
+DAMAGES = {
+    "torn": torn,
+    "changed": changed,
+    "missing line": without_a_line,
+    "empty": lambda _text: b"",
+    "no JSON": lambda text: text + b"}\n",
+    "blank line": lambda text: text + b"\n",
+    "no list of entries": lambda text: text + b"[]\n",
+    "binary": lambda text: text + b"\xff\xfe\n",
+    "other schema": lambda text: text.replace(b"release_ledger_v1", b"release_ledger_v0"),
+    "a header with a higher ceiling": lambda text: text.replace(b'"epsilon": "1"', b'"epsilon": "9"', 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused_and_left_alone(tmp_path, damage):
+    ledger = opened(tmp_path)
+    for _ in range(3):
+        ledger.reserve(pure("1/3" if damage == "changed" else "1/30"))
+    damaged = DAMAGES[damage](ledger.path.read_bytes())
+    assert damaged != ledger.path.read_bytes()
+    ledger.path.write_bytes(damaged)
+    for use in (lambda: ledger.reserve(pure("1e-9")), lambda: ledger.releases, lambda: opened(tmp_path)):
+        with pytest.raises(CorruptLedgerError, match="line"):
+            use()
+    assert ledger.path.read_bytes() == damaged
+
+
+def test_a_header_without_terms_is_refused(tmp_path):
+    path = opened(tmp_path).path
+    path.write_bytes(path.read_bytes().replace(b'"method"', b'"way"'))
+    with pytest.raises(CorruptLedgerError, match="header"):
+        ReleaseLedger.open(path)
+
+
+def test_an_undamaged_file_is_read(tmp_path):
+    ledger = opened(tmp_path)
+    ledger.reserve(pure("1/30"))
+    ledger.path.write_bytes(ledger.path.read_bytes())
+    assert len(ledger.releases) == 1
+
+
+def test_a_line_that_is_no_release_is_refused(tmp_path):
+    ledger = opened(tmp_path)
+    header = ledger.path.read_bytes()
+    entry = {"release": 1, "previous": release_ledger._digest(header[:-1]), "mechanism": "pdfc"}
+    ledger.path.write_bytes(header + json.dumps(entry).encode() + b"\n")
+    with pytest.raises(CorruptLedgerError, match="no release"):
+        ledger.check(pure("1e-9"))
+
+
+def test_a_ledger_that_vanished_is_not_begun_anew(tmp_path):
+    ledger = opened(tmp_path)
+    ledger.path.unlink()
+    with pytest.raises(MissingLedgerError):
+        ledger.reserve(pure("1/2"))
+    assert not ledger.path.exists()
+    with pytest.raises(MissingLedgerError):
+        ReleaseLedger.open(ledger.path)
+
+
+def test_a_ledger_in_place_of_another_is_refused(tmp_path):
+    ledger = opened(tmp_path)
+    ledger.path.unlink()
+    opened(tmp_path)
+    with pytest.raises(OtherLedgerError, match="another ledger"):
+        ledger.reserve(pure("1/2"))
+
+
+def test_a_file_replaced_under_the_lock_is_noticed(tmp_path):
+    ledger = opened(tmp_path)
+    with release_ledger._locked(ledger.path, exclusive=True) as handle:
+        ledger.path.rename(tmp_path / "old")
+        with pytest.raises(MissingLedgerError, match="gone"):
+            ledger._releases(handle)
+        opened(tmp_path)
+        with pytest.raises(MissingLedgerError, match="replaced"):
+            ledger._releases(handle)
+
+
+@pytest.mark.parametrize("failure", ["short write", "no sync"])
+def test_a_failed_write_leaves_no_trace(tmp_path, monkeypatch, failure):
+    ledger = opened(tmp_path)
+    before, write = ledger.path.read_bytes(), os.write
+
+    def broken_sync(_handle):
+        raise OSError(28, "No space left on device")
+
+    if failure == "short write":
+        monkeypatch.setattr(release_ledger.os, "write", lambda handle, line: write(handle, line[:10]))
+    else:
+        monkeypatch.setattr(release_ledger.os, "fsync", broken_sync)
+    with pytest.raises(MissingLedgerError, match="written"):
+        ledger.reserve(pure("1/2"))
+    monkeypatch.undo()
+    assert ledger.path.read_bytes() == before
+    assert ledger.reserve(pure("1/2")) == 1
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(MissingLedgerError, match="made"):
+        opened(tmp_path / "nowhere")
+
+
+def test_a_system_without_locks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(LedgerError, match="locks"):
+        opened(tmp_path)
+
+
+# --- At the same time ----------------------------------------------------------------------------------------
+
+
+def attempt(ledger: ReleaseLedger) -> str:
+    try:
+        ledger.reserve(pure("1/5"))
+    except CeilingError:
+        return "refused"
+    return "counted"
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_workers_together_stay_below_the_ceiling(tmp_path, backend):
+    ledger = opened(tmp_path)
+    outcomes = Parallel(n_jobs=2, backend=backend)(delayed(attempt)(ledger) for _ in range(12))
+    assert (outcomes.count("counted"), outcomes.count("refused")) == (5, 7)
+    assert ledger.spent().epsilon == 1
+
+
+def both_between_check_and_write(monkeypatch, ledger: ReleaseLedger) -> list[str]:
+    """Two threads reserve 3/4 each of a ceiling of 1; each waits for the other before it writes, if it can."""
+    append, meeting, outcomes = release_ledger._append, threading.Barrier(2), []
+
+    def slow_append(*arguments):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meeting.wait(timeout=0.3)
+        append(*arguments)
+
+    def reserve():
+        try:
+            outcomes.append(ledger.reserve(pure("3/4")))
+        except CeilingError:
+            outcomes.append("refused")
+
+    monkeypatch.setattr(release_ledger, "_append", slow_append)
+    threads = [threading.Thread(target=reserve) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+def test_the_lock_covers_check_and_write(tmp_path, monkeypatch):
+    outcomes = both_between_check_and_write(monkeypatch, opened(tmp_path))
+    assert sorted(map(str, outcomes)) == ["1", "refused"]
+
+
+def test_without_the_lock_both_pass_and_the_file_shows_it(tmp_path, monkeypatch):
+    import fcntl
+
+    ledger = opened(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", lambda *_arguments: None)
+    assert both_between_check_and_write(monkeypatch, ledger) == [1, 1]
+    with pytest.raises(CorruptLedgerError, match="line 3"):
+        ledger.check(pure("1e-9"))
+
+
+def test_a_ledger_is_made_once_by_two_makers(tmp_path, monkeypatch):
+    monkeypatch.setattr(release_ledger.Path, "exists", lambda _path: False)
+    first, second = opened(tmp_path), opened(tmp_path)
+    first.reserve(pure("3/4"))
+    with pytest.raises(CeilingError):
+        second.reserve(pure("3/4"))
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.jsonl"]
+
+
+# --- What it says --------------------------------------------------------------------------------------------
+
+
+def test_report_says_what_was_spent_and_what_was_not_counted(tmp_path):
+    ledger = opened(tmp_path)
+    assert "nothing, no release" in str(ledger)
+    ledger.reserve(pure("1/3"))
+    ledger.reserve(pure("1/3", verdict="refuted"))
+    text = ledger.report()
+    assert "survey" in text
+    assert "spent: epsilon 0.666667, delta 0 by 2 release(s)" in text
+    assert "2 x pdfc" in text
+    assert "epsilon 1.33334, delta 0 (each: proved, refuted)" in text
+    assert "Not counted: scores" in text
+    assert repr(ledger).startswith("ReleaseLedger('")
+
+
+def test_report_says_where_nothing_is_published(tmp_path):
+    ledger = opened(tmp_path)
+    unstated = pure("1/3")
+    ledger.reserve(CountedRelease("pdfc", "replace_one", Privacy(None, unstated.privacy.exact)))
+    assert "none for some release" in ledger.report()
+    with pytest.raises(ReadingError, match="publishes none"):
+        ledger.spent(statement="published")
+
+
+def test_json_holds_terms_total_and_releases(tmp_path):
+    ledger = opened(tmp_path)
+    assert ledger.to_json()["spent"] is None
+    ledger.reserve(pure("1/3"))
+    document = json.loads(json.dumps(ledger.to_json()))
+    assert document["terms"]["epsilon"] == "1"
+    assert document["spent"]["epsilon_exact"] == "1/3"
+    assert CountedRelease.from_json(document["releases"][0]).privacy == pure("1/3").privacy
+    assert "scores" in document["note"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CeilingError("p", "f"),
+        CorruptLedgerError("p", "f", 3),
+        ReadingError("a", 1, "b"),
+        InputError("x"),
+    ],
+)
+def test_errors_survive_the_way_from_a_worker(error):
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
