@@ -1,8 +1,8 @@
 """Compile a clean copy of the proofs, and ask Coq what it has proved.
 
 Only sources are copied, so that every ``.vo`` is made by this build.  Statements and definitions are digested as
-Coq prints them with ``Set Printing All``: implicit arguments, coercions, notations and scopes are then spelled out,
-and a change of any of them changes the digest.
+Coq prints them with ``Set Printing All``: implicit arguments, coercions, notations and scopes are then spelled
+out, and a change of any of them changes the digest.
 """
 
 from __future__ import annotations
