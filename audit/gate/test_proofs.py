@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from audit.claims import ledger, registry
+from audit.claims.digest import source_of
+from audit.proofs import claims, status
 from audit.proofs.build import Answers, ProofError, ask, build, missing
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
@@ -78,6 +82,67 @@ def test_every_file_and_theorem_of_the_mutants_is_a_different_one():
     assert len({(mutant.file, mutant.theorem) for mutant in MUTANTS}) == len(MUTANTS) >= 8
 
 
+# --- Ties to claims and code ------------------------------------------------------------------------------------
+
+
+def test_every_theorem_has_one_row_with_the_level_that_its_proof_has():
+    levels = {name: row["level"] for name, row in committed()["theorems"].items()}
+    assert {row.theorem: row.level for row in claims.rows()} == levels
+    assert len(claims.rows()) == len(levels)
+
+
+def test_rows_name_claims_of_the_ledger_and_code_that_exists():
+    for row in claims.rows():
+        assert set(row.claims) <= set(registry.claims()), row.theorem
+        assert all(source_of(symbol) for symbol in row.symbols), row.theorem
+        assert row.symbols or row.status == "support", row.theorem
+
+
+def spoken() -> set[str]:
+    return {symbol for row in claims.rows() for symbol in row.symbols} | set(claims.without_theorem())
+
+
+def test_every_public_function_of_the_scope_has_a_theorem_or_a_reason():
+    assert claims.unspoken(spoken()) == []
+
+
+def test_missing_row_of_a_public_function_is_found():
+    name = "reference.noise.scales.laplace_scale"
+    assert claims.unspoken(spoken() - {name}) == [name]
+
+
+def test_reasons_are_for_functions_of_the_scope_that_no_theorem_speaks_of():
+    excused = set(claims.without_theorem())
+    assert excused <= set(claims.public_functions())
+    assert not excused & {symbol for row in claims.rows() for symbol in row.symbols}
+
+
+@pytest.mark.parametrize(("claimed", "says"), [((), "holds"), (("L1",), "support"), (("L1",), "true")])
+def test_row_needs_a_status_and_a_claim(claimed, says):
+    with pytest.raises(ValueError, match="a status"):
+        claims.Carried("L1", claimed, "Lemma 1", (), "reals", says, "everything")
+
+
+def test_a_theorem_agrees_with_the_verdict_of_the_ledger():
+    verdicts = {"holds": {"proved", "enclosed"}, "fails": {"refuted"}}
+    for row in claims.rows():
+        for name in row.claims:
+            expected = verdicts.get(row.status)
+            assert expected is None or registry.claims()[name].verdict in expected, (row.theorem, name)
+
+
+def test_ledger_names_the_theorems_and_needs_no_coq_for_its_verdicts():
+    for name, row in ledger.committed().items():
+        assert row["machine_proof"] == claims.machine_proof(name), name
+        assert "coq" not in row["needs"], name
+    assert claims.machine_proof("T5") == "T5_violated, T5_is_false"
+    assert claims.machine_proof("E.wins") is None
+
+
+def test_status_page_is_as_generated():
+    assert status.path().read_text(encoding="utf-8") == status.page()
+
+
 # --- The gate's own controls ------------------------------------------------------------------------------------
 
 WORDS = """
@@ -110,7 +175,7 @@ def answers_of(folder: Path) -> Answers:
 
 
 @pytest.fixture(scope="session")
-def stored(tmp_path_factory) -> dict:
+def stored(tmp_path_factory) -> dict[str, Any]:
     require_coq()
     return document(answers_of(toy(tmp_path_factory.mktemp("toy") / "committed")))
 

@@ -16,20 +16,16 @@ from audit.proofs.build import Answers, ProofError, missing
 from audit.proofs.check import committed, compiled, differences, document, write
 from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
+from audit.proofs.status import LIMITS
+from audit.proofs.status import write as write_status
 from reference.options import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, emit, run_command
-
-LIMITS = """\
-The theorems are about real arithmetic, noise given by its density, and test functions on boxes.  Floating-point
-numbers, samplers, solvers and random generators are outside: nothing here says that a program is differentially
-private.
-"""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     top = argparse.ArgumentParser(prog="python -m audit.proofs", description=__doc__)
     top.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
-    top.add_argument("--write", action="store_true", help="renew the committed digests")
+    top.add_argument("--write", action="store_true", help="renew the committed digests and proofs/STATUS.md")
     return top
 
 
@@ -50,6 +46,7 @@ def command(argv: Sequence[str] | None) -> int:
         else:
             if options.write:
                 write(answers)
+                write_status()
             problems += [*differences(answers, committed()), *_survivors(copy)]
             lines = list(_summary(answers))
     emit("\n".join([*lines, *(f"problem: {problem}" for problem in problems), "", LIMITS]), options.out)
