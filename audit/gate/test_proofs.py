@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 
 from audit.claims import ledger, registry
 from audit.claims.digest import source_of
-from audit.proofs import claims, status
-from audit.proofs.build import Answers, ProofError, ask, build, missing
+from audit.proofs import claims, constants, status
+from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
@@ -80,6 +81,36 @@ def test_mutants_change_a_constant_that_occurs():
 
 def test_every_file_and_theorem_of_the_mutants_is_a_different_one():
     assert len({(mutant.file, mutant.theorem) for mutant in MUTANTS}) == len(MUTANTS) >= 8
+
+
+# --- Constants of the Python code -------------------------------------------------------------------------------
+
+EXACT = ("box_l1_absolute_monomial_13_100", "box_l2_covariance_matrix_4_100", "published_fair_l2_squared_48")
+
+
+def test_constants_file_is_as_generated():
+    assert (PROJECT / constants.FILE).read_text(encoding="utf-8") == constants.text()
+
+
+def numbered(name: str, *, change: str) -> str:
+    """Return a file with one lemma, its number changed."""
+    (lemma,) = (lemma for lemma in constants.lemmas() if f"Lemma {name} " in lemma)
+    statement, proof = lemma.split(".\nProof")
+    stem, number = re.split(r"(?<==) |(?<=\)) (?=\([0-9/ ]+\)$)", statement)
+    return f"{constants.HEADER}\n{stem} ({number}{change}).\nProof{proof}"
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("name", EXACT)
+def test_number_that_is_off_by_a_billionth_is_rejected(proved, name):
+    copy, _ = proved
+    (copy / "Right.v").write_text(numbered(name, change=""), encoding="utf-8")
+    compile_file(copy, "Right.v")
+    for sign in "+-":
+        (copy / "Wrong.v").write_text(numbered(name, change=f" {sign} 1 / 1000000000"), encoding="utf-8")
+        with pytest.raises(ProofError, match="Cannot find witness"):
+            compile_file(copy, "Wrong.v")
 
 
 # --- Ties to claims and code ------------------------------------------------------------------------------------

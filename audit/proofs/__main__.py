@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from audit.proofs import constants
 from audit.proofs.build import Answers, ProofError, missing
 from audit.proofs.check import committed, compiled, differences, document, write
 from audit.proofs.mutants import MUTANTS, rejected
@@ -25,7 +26,11 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     top = argparse.ArgumentParser(prog="python -m audit.proofs", description=__doc__)
     top.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
-    top.add_argument("--write", action="store_true", help="renew the committed digests and proofs/STATUS.md")
+    top.add_argument(
+        "--write",
+        action="store_true",
+        help="renew the generated Coq file, the committed digests and proofs/STATUS.md",
+    )
     return top
 
 
@@ -36,6 +41,8 @@ def command(argv: Sequence[str] | None) -> int:
     if reason is not None:
         emit(f"{reason}\n", options.out)
         return EXIT_UNDECIDED
+    if options.write:
+        constants.write()
     problems = source_problems(PROJECT)
     lines = []
     with tempfile.TemporaryDirectory() as scratch:

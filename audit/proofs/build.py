@@ -27,6 +27,9 @@ AXIOM = re.compile(r"^([\w'.]+)\s*:", re.MULTILINE)
 
 QUESTIONS = "Questions.v"
 
+ASSUMPTIONS = "Assumptions.v"
+"""Proves nothing and asks what :func:`ask` asks again, at 25 s of processor time."""
+
 
 class ProofError(Exception):
     """Coq rejected a file; the message is Coq's."""
@@ -94,9 +97,10 @@ def compile_file(folder: Path, name: str) -> str:
 
 
 def build(folder: Path) -> None:
-    """Compile every file of a project, in the order of its ``_CoqProject``."""
+    """Compile every file of a project that proves something, in the order of its ``_CoqProject``."""
     for name in project_files(folder):
-        compile_file(folder, name)
+        if name != ASSUMPTIONS:
+            compile_file(folder, name)
 
 
 def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
@@ -133,7 +137,7 @@ def coq_version() -> str:
 
 
 def _put(folder: Path, questions: Sequence[str]) -> None:
-    modules = " ".join(Path(name).stem for name in project_files(folder) if name != "Assumptions.v")
+    modules = " ".join(Path(name).stem for name in project_files(folder) if name != ASSUMPTIONS)
     settings = ["Set Printing All.", "Set Printing Width 100000.", "Set Printing Depth 100000."]
     lines = [f"From CFM Require {modules}.", *settings, *questions]
     (folder / QUESTIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
