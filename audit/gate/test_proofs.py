@@ -10,11 +10,13 @@ import pytest
 
 from audit.claims import ledger, registry
 from audit.claims.digest import source_of
+from audit.proofs import __main__ as program
 from audit.proofs import claims, constants, status
 from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
+from reference.options import EXIT_UNDECIDED
 from tests.conftest import require_or_skip
 
 BUILD_SECONDS = 1800
@@ -81,6 +83,12 @@ def test_mutants_change_a_constant_that_occurs():
 
 def test_every_file_and_theorem_of_the_mutants_is_a_different_one():
     assert len({(mutant.file, mutant.theorem) for mutant in MUTANTS}) == len(MUTANTS) >= 8
+
+
+def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
+    assert program.main([]) == EXIT_UNDECIDED
+    assert "PROOFS NOT CHECKED" in capsys.readouterr().out
 
 
 # --- Constants of the Python code -------------------------------------------------------------------------------
