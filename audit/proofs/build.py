@@ -98,9 +98,8 @@ def compile_file(folder: Path, name: str) -> str:
 
 def build(folder: Path) -> None:
     """Compile every file of a project that proves something, in the order of its ``_CoqProject``."""
-    for name in project_files(folder):
-        if name != ASSUMPTIONS:
-            compile_file(folder, name)
+    for name in _proving(folder):
+        compile_file(folder, name)
 
 
 def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
@@ -136,8 +135,12 @@ def coq_version() -> str:
     return done.stdout.split()[0]
 
 
+def _proving(folder: Path) -> list[str]:
+    return [name for name in project_files(folder) if name != ASSUMPTIONS]
+
+
 def _put(folder: Path, questions: Sequence[str]) -> None:
-    modules = " ".join(Path(name).stem for name in project_files(folder) if name != ASSUMPTIONS)
+    modules = " ".join(Path(name).stem for name in _proving(folder))
     settings = ["Set Printing All.", "Set Printing Width 100000.", "Set Printing Depth 100000."]
     lines = [f"From CFM Require {modules}.", *settings, *questions]
     (folder / QUESTIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -147,7 +150,7 @@ def _put(folder: Path, questions: Sequence[str]) -> None:
 def _defined_words(folder: Path) -> list[str]:
     """Return the names, each as Module.name, to which the project gives a meaning."""
     words = []
-    for file in project_files(folder):
+    for file in _proving(folder):
         for line in (folder / file).with_suffix(".glob").read_text(encoding="utf-8").splitlines():
             kind, *rest = line.split()
             if kind in DEFINED:
