@@ -10,13 +10,16 @@ pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-inp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: audit claims validity test coverage lint bench peers lock clean help
+.PHONY: audit claims proofs validity test coverage lint bench peers lock clean help
 
 audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
 
 claims: .venv/ready ## decide every claim of the paper by a program
 	@$(python) -m audit.claims $(ARGS)
+
+proofs: .venv/ready ## compile the machine-checked proofs and compare them with what is committed (needs coqc)
+	@$(python) -m audit.proofs $(ARGS)
 
 validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms whose loss is known (a quarter of an hour)
 	@$(one_thread) $(python) -m audit.validity $(ARGS)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from audit.proofs.claims import machine_proof
+
 VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambiguous", "undecided")
 PROOFS = ("right", "wrong", "none")
 NEEDS = ("data", "coq")
@@ -110,8 +112,6 @@ class Claim:
         Command lines that show it again.
     needs : tuple of str
         Of :data:`NEEDS`.
-    machine_proof : str or None
-        A theorem checked by a proof assistant.
     drawn : bool
         Whether evidence is drawn, so that another seed gives other numbers (and the same verdict).
     """
@@ -132,7 +132,6 @@ class Claim:
     advice: str = ""
     rerun: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    machine_proof: str | None = None
     drawn: bool = False
     open_for: str = field(default="")
     """Which later work decides an open row."""
@@ -148,6 +147,11 @@ class Claim:
     def is_open(self) -> bool:
         """Whether a later issue decides the row."""
         return self.check is None
+
+    @property
+    def machine_proof(self) -> str | None:
+        """The theorems of ``proofs/coq`` that carry the claim; the verdict never rests on them."""
+        return machine_proof(self.id)
 
     @property
     def check_name(self) -> str | None:

@@ -77,6 +77,7 @@ def _explanation(row: Row) -> Iterator[str]:
         ("why", claim.why),
         ("instead", claim.repaired),
         ("advice", claim.advice),
+        ("in Coq", claim.machine_proof),
     ):
         if text:
             yield from _wrapped(f"  {label + ':':<10} ", text)

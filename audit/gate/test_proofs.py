@@ -1,0 +1,346 @@
+"""The machine-checked proofs: a clean build, statements and axioms as committed, wrong constants rejected."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.claims import ledger, registry
+from audit.claims.digest import source_of
+from audit.proofs import __main__ as program
+from audit.proofs import claims, constants, status
+from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
+from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
+from audit.proofs.mutants import MUTANTS, rejected, text_of
+from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
+from reference.options import EXIT_UNDECIDED
+from tests.conftest import require_or_skip
+
+BUILD_SECONDS = 1800
+"""Limit for the clean build: a minute and a half of processor time, on a machine that may be busy."""
+
+
+def require_coq() -> None:
+    reason = missing()
+    require_or_skip(reason is None, str(reason))
+
+
+@pytest.fixture(scope="session")
+def proved(tmp_path_factory) -> tuple[Path, Answers]:
+    """Return the compiled copy and Coq's answers, made once."""
+    require_coq()
+    return compiled(tmp_path_factory.mktemp("proofs"))
+
+
+# --- The gate ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_clean_build_proves_what_is_committed(proved):
+    _, answers = proved
+    assert list(differences(answers, committed())) == []
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.theorem)
+def test_wrong_constant_is_rejected_and_the_right_one_is_not(proved, mutant):
+    copy, _ = proved
+    assert not rejected(copy, mutant, mutated=False)
+    assert rejected(copy, mutant)
+
+
+def test_sources_assume_nothing_and_are_all_compiled():
+    assert source_problems(PROJECT) == []
+
+
+def test_committed_digests_are_of_the_theorems_that_the_statements_file_states():
+    stated = theorems((PROJECT / "Statements.v").read_text(encoding="utf-8"))
+    assert stated == list(committed()["theorems"])
+    assert len(stated) > 40
+
+
+def test_every_theorem_has_a_level_and_every_definition_it_mentions_a_digest():
+    stored = committed()
+    for name, row in stored["theorems"].items():
+        assert row["level"] in LEVELS, name
+        assert set(row["mentions"]) <= set(stored["definitions"]), name
+
+
+def test_assumptions_file_asks_about_every_theorem():
+    asked = [line.split()[-1] for line in sentences((PROJECT / "Assumptions.v").read_text(encoding="utf-8"))]
+    assert asked[1:] == list(committed()["theorems"])
+
+
+def test_mutants_change_a_constant_that_occurs():
+    for mutant in MUTANTS:
+        assert text_of(PROJECT, mutant, mutated=True) != text_of(PROJECT, mutant, mutated=False), mutant.theorem
+
+
+def test_every_file_and_theorem_of_the_mutants_is_a_different_one():
+    assert len({(mutant.file, mutant.theorem) for mutant in MUTANTS}) == len(MUTANTS) >= 8
+
+
+def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
+    assert program.main([]) == EXIT_UNDECIDED
+    assert "PROOFS NOT CHECKED" in capsys.readouterr().out
+
+
+# --- Constants of the Python code -------------------------------------------------------------------------------
+
+EXACT = ("box_l1_absolute_monomial_13_100", "box_l2_covariance_matrix_4_100", "published_fair_l2_squared_48")
+
+
+def test_constants_file_is_as_generated():
+    assert (PROJECT / constants.FILE).read_text(encoding="utf-8") == constants.text()
+
+
+def numbered(name: str, *, change: str) -> str:
+    """Return a file with one lemma, its number changed."""
+    (lemma,) = (lemma for lemma in constants.lemmas() if f"Lemma {name} " in lemma)
+    statement, proof = lemma.split(".\nProof")
+    stem, number = re.split(r"(?<==) |(?<=\)) (?=\([0-9/ ]+\)$)", statement)
+    return f"{constants.HEADER}\n{stem} ({number}{change}).\nProof{proof}"
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("name", EXACT)
+def test_number_that_is_off_by_a_billionth_is_rejected(proved, name):
+    copy, _ = proved
+    (copy / "Right.v").write_text(numbered(name, change=""), encoding="utf-8")
+    compile_file(copy, "Right.v")
+    for sign in "+-":
+        (copy / "Wrong.v").write_text(numbered(name, change=f" {sign} 1 / 1000000000"), encoding="utf-8")
+        with pytest.raises(ProofError, match="Cannot find witness"):
+            compile_file(copy, "Wrong.v")
+
+
+# --- Ties to claims and code ------------------------------------------------------------------------------------
+
+
+def test_every_theorem_has_one_row_with_the_level_that_its_proof_has():
+    levels = {name: row["level"] for name, row in committed()["theorems"].items()}
+    assert {row.theorem: row.level for row in claims.rows()} == levels
+    assert len(claims.rows()) == len(levels)
+
+
+def test_rows_name_claims_of_the_ledger_and_code_that_exists():
+    for row in claims.rows():
+        assert set(row.claims) <= set(registry.claims()), row.theorem
+        assert all(source_of(symbol) for symbol in row.symbols), row.theorem
+        assert row.symbols or row.status == "support", row.theorem
+
+
+def spoken() -> set[str]:
+    return {symbol for row in claims.rows() for symbol in row.symbols} | set(claims.without_theorem())
+
+
+def test_every_public_function_of_the_scope_has_a_theorem_or_a_reason():
+    assert claims.unspoken(spoken()) == []
+
+
+def test_missing_row_of_a_public_function_is_found():
+    name = "reference.noise.scales.laplace_scale"
+    assert claims.unspoken(spoken() - {name}) == [name]
+
+
+def test_reasons_are_for_functions_of_the_scope_that_no_theorem_speaks_of():
+    excused = set(claims.without_theorem())
+    assert excused <= set(claims.public_functions())
+    assert not excused & {symbol for row in claims.rows() for symbol in row.symbols}
+
+
+@pytest.mark.parametrize(("claimed", "says"), [((), "holds"), (("L1",), "support"), (("L1",), "true")])
+def test_row_needs_a_status_and_a_claim(claimed, says):
+    with pytest.raises(ValueError, match="a status"):
+        claims.Carried("L1", claimed, "Lemma 1", (), "reals", says, "everything")
+
+
+def test_a_theorem_agrees_with_the_verdict_of_the_ledger():
+    verdicts = {"holds": {"proved", "enclosed"}, "fails": {"refuted"}}
+    for row in claims.rows():
+        for name in row.claims:
+            expected = verdicts.get(row.status)
+            assert expected is None or registry.claims()[name].verdict in expected, (row.theorem, name)
+
+
+def test_ledger_names_the_theorems_and_needs_no_coq_for_its_verdicts():
+    for name, row in ledger.committed().items():
+        assert row["machine_proof"] == claims.machine_proof(name), name
+        assert "coq" not in row["needs"], name
+    assert claims.machine_proof("T5") == "T5_violated, T5_is_false"
+    assert claims.machine_proof("E.wins") is None
+
+
+def test_status_page_is_as_generated():
+    assert status.path().read_text(encoding="utf-8") == status.page()
+
+
+# --- The gate's own controls ------------------------------------------------------------------------------------
+
+WORDS = """
+Definition bound : nat := 2.
+Definition small (n : nat) : Prop := n < bound.
+"""
+
+STATED = """
+From CFM Require Import Words.
+(** A statement (* with a comment inside a comment. *) *)
+Theorem one_is_small : small 1.
+Proof. unfold small, bound. repeat constructor. Qed.
+Theorem two_is_at_most_bound : 2 <= bound.
+Proof. unfold bound. apply le_n. Qed.
+"""
+
+
+def toy(folder: Path, words: str = WORDS, stated: str = STATED) -> Path:
+    """Write a project of two files that needs no library."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "_CoqProject").write_text("-Q . CFM\nWords.v\nStatements.v\n", encoding="utf-8")
+    (folder / "Words.v").write_text(words, encoding="utf-8")
+    (folder / "Statements.v").write_text(stated, encoding="utf-8")
+    return folder
+
+
+def answers_of(folder: Path) -> Answers:
+    build(folder)
+    return ask(folder)
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory) -> dict[str, Any]:
+    require_coq()
+    return document(answers_of(toy(tmp_path_factory.mktemp("toy") / "committed")))
+
+
+@pytest.mark.coq
+def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
+    changed = STATED.replace("Theorem one", "(** Another comment. *)\n\nTheorem   one").replace(
+        " : small", "\n: small"
+    )
+    assert list(differences(answers_of(toy(tmp_path, stated=changed)), stored)) == []
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    ("words", "stated", "found"),
+    [
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", "Axiom cheat : False.\nTheorem one").replace(
+                "unfold small, bound. repeat constructor", "destruct cheat"
+            ),
+            "one_is_small: assumes Statements.cheat",
+            id="an added axiom",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("unfold bound. apply le_n. Qed", "Admitted"),
+            "two_is_at_most_bound: assumes Statements.two_is_at_most_bound",
+            id="an Admitted",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("2 <= bound", "1 <= bound").replace("apply le_n", "repeat constructor"),
+            "two_is_at_most_bound: the statement has changed",
+            id="a weakened statement with an adapted proof",
+        ),
+        pytest.param(
+            WORDS.replace(":= 2", ":= 3"),
+            STATED.replace("apply le_n", "repeat constructor"),
+            "Words.bound: the definition has changed",
+            id="a weakened definition",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", "Definition small (n : nat) : Prop := True.\nTheorem one").replace(
+                "unfold small, bound. repeat constructor", "exact I"
+            ),
+            "one_is_small: the statement has changed",
+            id="a definition in front of another of the same name",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem two", 'Notation "a <= b" := (a = b \\/ True).\nTheorem two').replace(
+                "unfold bound. apply le_n", "right; exact I"
+            ),
+            "two_is_at_most_bound: the statement has changed",
+            id="a notation that changes the meaning",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.partition("Theorem two")[0],
+            "two_is_at_most_bound: committed, and no longer proved",
+            id="a theorem left out",
+        ),
+        pytest.param(
+            WORDS,
+            STATED + "Theorem new : True.\nProof. exact I. Qed.\n",
+            "new: proved, and not committed",
+            id="a theorem added",
+        ),
+    ],
+)
+def test_gate_fires_on(stored, tmp_path, words, stated, found):
+    problems = "\n".join(differences(answers_of(toy(tmp_path, words, stated)), stored))
+    assert found in problems
+
+
+@pytest.mark.coq
+def test_build_rejects_a_false_proof(tmp_path):
+    require_coq()
+    with pytest.raises(ProofError, match=r"Statements\.v"):
+        build(toy(tmp_path, stated=STATED.replace("small 1", "small 2")))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Axiom cheat : False.",
+        "Local Axiom cheat : False.",
+        "#[local] Parameter cheat : False.",
+        "Conjecture cheat : False.",
+        "Hypothesis cheat : False.",
+        "Section S. End S. Variable cheat : False.",
+        "Context (cheat : False).",
+        "Lemma l : False. Proof. Admitted.",
+        "Lemma l : False. Proof. { admit. } Qed.",
+        "Unset Guard Checking.",
+        "Unset Universe Checking.",
+        "#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n.",
+        'Declare ML Module "plugin".',
+    ],
+)
+def test_scan_fires_on(sentence):
+    assert list(forbidden(f"(* before *) {sentence}\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(* Axiom cheat : False. (* Admitted. *) *)",
+        "Section S. Variable d : nat. Hypothesis positive : 0 < d. Context {A : Type}. End S.",
+        "Lemma assumptions_hold : True. Proof. exact I. Qed.",
+        "Lemma l : 1 = 1. Proof. intros Axiom_like; reflexivity. Qed.",
+    ],
+)
+def test_scan_is_silent_on(text):
+    assert list(forbidden(text)) == []
+
+
+def test_source_problems_name_a_file_that_is_not_compiled(tmp_path):
+    (toy(tmp_path) / "Stray.v").write_text("", encoding="utf-8")
+    assert source_problems(tmp_path) == ["Stray.v: not compiled, _CoqProject does not list it"]
+
+
+def test_level_is_the_lowest_that_allows_the_axioms():
+    assert level_of(()) == "none"
+    assert level_of(LEVELS["reals"][:1]) == "reals"
+    assert level_of(LEVELS["classical"]) == "classical"
+    assert level_of(("CFM.Statements.cheat",)) is None

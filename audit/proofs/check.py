@@ -1,0 +1,90 @@
+"""Compare what Coq proves with what is committed.
+
+``digests.json`` holds a digest of every statement and of every definition that a statement mentions, and the level
+of every proof.  A theorem may assume what its level allows and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from audit.proofs.build import Answers, ask, build, copy_sources
+from audit.proofs.sources import PROJECT
+from reference.files import json_text, write_whole
+
+REALS = ("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec")
+FUNCTIONS = "FunctionalExtensionality.functional_extensionality_dep"
+CLASSIC = "Classical_Prop.classic"
+
+LEVELS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "reals": (*REALS, FUNCTIONS),
+    "classical": (*REALS, FUNCTIONS, CLASSIC),
+}
+"""Axioms by level: none; those of Coq's real numbers; the same with excluded middle."""
+
+DIGESTS = "digests.json"
+RENEW = "python -m audit.proofs --write"
+
+
+def level_of(axioms: tuple[str, ...]) -> str | None:
+    """Return the lowest level that allows these axioms, or None."""
+    return next((level for level, allowed in LEVELS.items() if set(axioms) <= set(allowed)), None)
+
+
+def committed() -> dict[str, Any]:
+    """Return the committed digests, and the level of every theorem."""
+    return dict(json.loads((files("audit.proofs") / DIGESTS).read_text(encoding="utf-8")))
+
+
+def document(answers: Answers) -> dict[str, Any]:
+    """Return the digests as they are committed."""
+    rows = {}
+    for name, theorem in answers.theorems.items():
+        row = asdict(theorem)
+        del row["axioms"]
+        rows[name] = {**row, "mentions": list(theorem.mentions), "level": level_of(theorem.axioms)}
+    return {"coq": answers.coq, "theorems": rows, "definitions": answers.definitions}
+
+
+def write(answers: Answers) -> None:
+    """Renew the committed digests."""
+    write_whole(Path(str(files("audit.proofs") / DIGESTS)), json_text(document(answers)))
+
+
+def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
+    """Yield where Coq's answers are not the committed ones, and axioms beyond a theorem's level."""
+    if answers.coq != stored["coq"]:
+        yield f"Coq {answers.coq}: the digests are of what Coq {stored['coq']} prints; renew them: {RENEW}"
+    known = stored["theorems"]
+    for name in [*known, *(name for name in answers.theorems if name not in known)]:
+        if name not in answers.theorems:
+            yield f"{name}: committed, and no longer proved"
+            continue
+        theorem = answers.theorems[name]
+        row = known.get(name, {"level": "none", "statement": "", "mentions": []})
+        beyond = sorted(set(theorem.axioms) - set(LEVELS.get(row["level"], ())))
+        if beyond:
+            yield f"{name}: assumes {', '.join(beyond)}, beyond its level {row['level']}"
+        if name not in known:
+            yield f"{name}: proved, and not committed; renew the digests: {RENEW}"
+            continue
+        if theorem.statement != row["statement"]:
+            yield f"{name}: the statement has changed"
+        if list(theorem.mentions) != row["mentions"]:
+            yield f"{name}: the statement mentions other definitions"
+    for word in sorted({*stored["definitions"], *answers.definitions}):
+        if stored["definitions"].get(word) != answers.definitions.get(word):
+            yield f"{word}: the definition has changed"
+
+
+def compiled(scratch: Path, folder: Path = PROJECT) -> tuple[Path, Answers]:
+    """Compile a clean copy of a project and ask Coq about it; return the copy and the answers."""
+    copy = copy_sources(folder, scratch / "coq")
+    build(copy)
+    return copy, ask(copy)

@@ -1,0 +1,116 @@
+"""Which claim each theorem carries, and which Python code speaks of the same object.
+
+``claims.json`` has one row for every theorem: claims of the ledger, place in the paper, Python symbols, the level
+of axioms that the proof may use, what the theorem says of the claims, and what it covers.  It ships with the
+package, so that the ledger can name theorems where Coq and the sources are absent.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+STATUSES = {
+    "holds": "the claim, under what it covers",
+    "fails": "the claim's negation",
+    "part": "a part of the claim",
+    "value": "the exact value that the claim bounds",
+    "support": "a fact that no claim of the paper states",
+}
+"""What a theorem says of its claims."""
+
+SCOPE = (
+    "reference.sensitivity.published",
+    "reference.sensitivity.box",
+    "reference.sensitivity.ball",
+    "reference.noise.scales",
+    "reference.accounting.statements",
+    "reference.gaussian",
+    "audit.bounds.clopper_pearson",
+)
+"""Modules each of whose public functions has a theorem, or a reason for having none."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A row: one theorem and what it carries.
+
+    Parameters
+    ----------
+    theorem : str
+        Name in ``Statements.v``.
+    claims : tuple of str
+        Ids of the ledger; none for `support`.
+    place : str
+        Where in the paper.
+    symbols : tuple of str
+        Dotted names of Python code that speaks of the same object.
+    level : str
+        Of :data:`audit.proofs.check.LEVELS`: the axioms that the proof may use.
+    status : str
+        One of :data:`STATUSES`.
+    covers : str
+        Under which readings the theorem speaks.
+    """
+
+    theorem: str
+    claims: tuple[str, ...]
+    place: str
+    symbols: tuple[str, ...]
+    level: str
+    status: str
+    covers: str
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES or (self.status == "support") == bool(self.claims):
+            raise ValueError(f"{self.theorem}: a status, and a claim unless it is only support")
+
+
+@lru_cache(maxsize=1)
+def rows() -> tuple[Carried, ...]:
+    """Return every row, in the order of the theorems."""
+    return tuple(
+        Carried(**{**row, "claims": tuple(row["claims"]), "symbols": tuple(row["symbols"])})
+        for row in json.loads(_text())["rows"]
+    )
+
+
+def without_theorem() -> dict[str, str]:
+    """Return the symbols of :data:`SCOPE` that no theorem speaks of, with the reason."""
+    return dict(json.loads(_text())["without_theorem"])
+
+
+def machine_proof(claim: str) -> str | None:
+    """Return the theorems that carry a claim of the ledger, or None; those that carry a part of it say so."""
+    named = [
+        row.theorem if row.status != "part" else f"{row.theorem} (part)"
+        for row in rows()
+        if claim in row.claims and row.status != "value"
+    ]
+    return ", ".join(named) or None
+
+
+def public_functions() -> Iterator[str]:
+    """Yield the dotted names of the public functions of :data:`SCOPE`."""
+    for module in SCOPE:
+        spec = find_spec(module)
+        if spec is None or spec.origin is None:
+            raise LookupError(f"no module {module}")
+        for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield f"{module}.{node.name}"
+
+
+def unspoken(named: set[str]) -> list[str]:
+    """Return the public functions of :data:`SCOPE` that are not among `named`."""
+    return [name for name in public_functions() if name not in named]
+
+
+def _text() -> str:
+    return (files("audit.proofs") / "claims.json").read_text(encoding="utf-8")

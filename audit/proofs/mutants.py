@@ -1,0 +1,104 @@
+"""Wrong constants, each of which makes a theorem false: its own proof must then fail.
+
+A mutant is one theorem in a file of its own, after everything that its file has proved.  Unchanged, the same file
+compiles: that is each mutant's null control.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.proofs.build import ProofError, compile_file
+from audit.proofs.sources import sentences
+
+HEADER = ("From ", "Require ", "Import ", "Open Scope ")
+
+OTHER_FAILURES = ("Syntax error", "was not found in the current environment", "Cannot find a physical path")
+"""Coq's words for a mutant that is no Coq at all; they do not count as a rejection."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A theorem with a wrong constant.
+
+    Parameters
+    ----------
+    file, theorem : str
+        Where the constant is used.
+    old, new : str
+        The constant and the wrong one, wherever it stands in statement and proof.
+    word : str
+        A definition of ``Definitions.v`` that holds the constant; empty when the theorem itself does.
+    """
+
+    file: str
+    theorem: str
+    old: str
+    new: str
+    word: str = ""
+
+
+MUTANTS = (
+    Mutant("BoxSensitivity.v", "published_l1_holds", "^ 2 / 4 + INR d", "^ 2 / 8 + INR d / 2", "published_l1"),
+    Mutant("BoxSensitivity.v", "published_fair_l1_holds", "3 * INR d", "2 * INR d", "published_fair_l1"),
+    Mutant("BoxSensitivity.v", "published_l2_holds", "+ INR d", "+ INR d / 2", "published_l2_squared"),
+    Mutant("BoxSensitivity.v", "published_fair_l2_holds", "9 * INR d", "8 * INR d", "published_fair_l2_squared"),
+    Mutant("Taylor.v", "remainder_lower", "192", "200"),
+    Mutant("Taylor.v", "second_derivative_0", "1 / 4", "1 / 8"),
+    Mutant("Counterexamples.v", "lemma2_other_weights", "5 / 4", "3 / 2"),
+    Mutant("Counterexamples.v", "drift_is_dropped", "still_D' (Linear 0) = 1", "still_D' (Linear 0) = 1 / 2"),
+    Mutant("AddOne.v", "added_l1_exact", "INR d ^ 2 / 8", "INR d ^ 2 / 4"),
+    Mutant("Theorem3.v", "twice_largest_s", "2 * INR d - 1", "2 * INR d"),
+    Mutant("ExtendedGaussian.v", "theorem4_step_needs_1", "theorem4_step 1", "theorem4_step 2"),
+    Mutant("Theorem5.v", "t5_published", "= 24", "= 23"),
+)
+
+
+def text_of(folder: Path, mutant: Mutant, *, mutated: bool) -> str:
+    """Return a file with the mutant's theorem and its proof, with the wrong constant or the right one.
+
+    Raises
+    ------
+    LookupError
+        When there is no such theorem, definition or constant.
+    """
+    whole = sentences((folder / mutant.file).read_text(encoding="utf-8"))
+    header = [sentence for sentence in whole if sentence.startswith(HEADER)]
+    header.append(f"From CFM Require Import {Path(mutant.file).stem}")
+    proof = _named(whole, ("Theorem", "Lemma"), mutant.theorem)
+    shadow = []
+    if mutant.word:
+        words = sentences((folder / "Definitions.v").read_text(encoding="utf-8"))
+        shadow = _named(words, ("Definition",), mutant.word)[:1]
+    changed = shadow or proof
+    if not any(mutant.old in sentence for sentence in changed):
+        raise LookupError(f"{mutant.theorem}: {mutant.old} does not occur")
+    if mutated:
+        changed[:] = [sentence.replace(mutant.old, mutant.new) for sentence in changed]
+    return "".join(f"{sentence}.\n" for sentence in [*header, *shadow, *proof])
+
+
+def rejected(folder: Path, mutant: Mutant, *, mutated: bool = True) -> bool:
+    """Tell whether Coq rejects a mutant, or, unless mutated, its unchanged theorem, in a compiled copy."""
+    name = f"Mutant_{mutant.theorem}_{'wrong' if mutated else 'right'}.v"
+    (folder / name).write_text(text_of(folder, mutant, mutated=mutated), encoding="utf-8")
+    try:
+        compile_file(folder, name)
+    except ProofError as error:
+        if any(words in str(error) for words in OTHER_FAILURES):
+            raise
+        return True
+    return False
+
+
+def _named(whole: list[str], kinds: tuple[str, ...], name: str) -> list[str]:
+    """Return the sentences of a theorem with its proof, or from a definition on."""
+    starts = tuple(f"{kind} {name} " for kind in kinds)
+    first = next((place for place, sentence in enumerate(whole) if sentence.startswith(starts)), None)
+    if first is None:
+        raise LookupError(f"no {' or '.join(kinds)} {name}")
+    last = next(
+        place for place in range(first, len(whole)) if whole[place].endswith("Qed") or kinds == ("Definition",)
+    )
+    return whole[first : last + 1]

@@ -1,0 +1,85 @@
+"""Read Coq files: their sentences without comments, the theorems they state, and what they may not contain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2] / "proofs" / "coq"
+"""The development; absent where only the package is installed."""
+
+STATEMENTS = "Statements.v"
+
+ASSUMED = re.compile(r"(?:Axioms?|Parameters?|Conjectures?|Admitted|Admit)\b")
+LOCAL = re.compile(r"(?:Variables?|Hypothes[ei]s|Context)\b")
+"""Inside a section these become premises of its theorems; outside they are axioms."""
+
+UNSAFE = re.compile(
+    r"\b(?:admit|give_up|Drop|Redirect)\b"
+    r"|\b(?:Guard|Positivity|Universe)\s+Checking\b"
+    r"|^(?:Load|Declare\s+ML\s+Module)\b"
+)
+PREFIX = re.compile(r"^(?:[-+*{}\s]|#\[[^]]*\]|(?:Local|Global|Polymorphic|Program|Time|Fail)\s)*")
+
+COMMENT_MARK = re.compile(r"\(\*|\*\)")
+SENTENCE_END = re.compile(r"(?<!\.)\.(?=\s|$)")
+
+
+def without_comments(text: str) -> str:
+    """Return a Coq file's text without its comments, which nest."""
+    kept: list[str] = []
+    depth = position = 0
+    for mark in COMMENT_MARK.finditer(text):
+        if depth == 0:
+            kept.append(text[position : mark.start()])
+        depth += 1 if mark.group() == "(*" else -1
+        position = mark.end()
+    return " ".join([*kept, text[position:]])
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a Coq file, comments left out and spaces normalised."""
+    return [" ".join(part.split()) for part in SENTENCE_END.split(without_comments(text)) if part.strip()]
+
+
+def forbidden(text: str) -> Iterator[str]:
+    """Yield the sentences of a Coq file that assume something, or switch a check of the kernel off."""
+    open_sections: list[str] = []
+    for sentence in sentences(text):
+        bare = PREFIX.sub("", sentence)
+        words = bare.split()
+        if words[:1] == ["Section"]:
+            open_sections.append(words[1])
+        elif words[:1] == ["End"] and open_sections and open_sections[-1] == words[1]:
+            open_sections.pop()
+        outside = not open_sections and LOCAL.match(bare) is not None
+        if outside or ASSUMED.match(bare) or UNSAFE.search(bare) or "bypass_check" in sentence:
+            yield sentence
+
+
+def theorems(text: str) -> list[str]:
+    """Return the names of the theorems that a Coq file states, in its order."""
+    found = (re.match(r"(?:Theorem|Lemma|Corollary)\s+([\w']+)", sentence) for sentence in sentences(text))
+    return [match.group(1) for match in found if match]
+
+
+def project_files(folder: Path) -> list[str]:
+    """Return the Coq files that a project compiles, in its order."""
+    lines = (folder / "_CoqProject").read_text(encoding="utf-8").split()
+    return [line for line in lines if line.endswith(".v")]
+
+
+def source_problems(folder: Path) -> list[str]:
+    """Return what is wrong with the files of a project before anything is compiled."""
+    problems = []
+    listed = project_files(folder)
+    for path in sorted(folder.glob("*.v")):
+        if path.name not in listed:
+            problems.append(f"{path.name}: not compiled, _CoqProject does not list it")
+        text = path.read_text(encoding="utf-8")
+        problems += [f"{path.name}: {sentence}" for sentence in forbidden(text)]
+    problems += [
+        f"{name}: listed in _CoqProject and not there" for name in listed if not (folder / name).is_file()
+    ]
+    return problems

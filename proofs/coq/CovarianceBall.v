@@ -1,0 +1,313 @@
+(** * The unit ball with a signed covariance: the exact l2-sensitivity
+
+    (1 + e)^2 + e^2 with e = alpha_1 (n-1)/n, for every d >= 2. *)
+
+From Coq Require Import Reals List Bool PeanoNat Lia Lra.
+From CFM Require Import Definitions Sums Change Box BoxSensitivity Theorem5 Ball.
+Import ListNotations.
+Open Scope R_scope.
+
+Definition quartic (d : nat) (u v : nat -> R) : R := (dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2) / 32.
+
+Lemma expand_three : forall d c1 c2 u v w,
+  sum_over (coordinates d) (fun e => (c1 * u e + c2 * v e + w e) ^ 2) =
+  c1 ^ 2 * dot d u u + c2 ^ 2 * dot d v v + dot d w w + 2 * (c1 * c2) * dot d u v
+  + 2 * c1 * dot d u w + 2 * c2 * dot d v w.
+Proof.
+  intros; unfold dot; rewrite <- !sum_scal, <- !sum_plus; apply sum_ext; intros; ring.
+Qed.
+
+Section Vectors.
+
+Variable d : nat.
+Variables u v w : nat -> R.
+Variable e : R.
+Hypothesis e_nonneg : 0 <= e.
+Hypothesis u_pos : forall i, (i < d)%nat -> 0 <= u i.
+Hypothesis v_pos : forall i, (i < d)%nat -> 0 <= v i.
+Hypothesis w_pos : forall i, (i < d)%nat -> 0 <= w i.
+Hypothesis u_ball : dot d u u <= 1.
+Hypothesis v_ball : dot d v v <= 1.
+Hypothesis w_ball : dot d w w <= e ^ 2.
+
+Lemma dot_pos : forall f g, (forall i, (i < d)%nat -> 0 <= f i) -> (forall i, (i < d)%nat -> 0 <= g i) -> 0 <= dot d f g.
+Proof. intros f g Hf Hg; apply sum_nonneg; intros i Hi; apply in_coordinates in Hi; apply Rmult_le_pos; [apply Hf | apply Hg]; exact Hi. Qed.
+
+Lemma dot_le : forall f g k, 0 <= k -> dot d f f <= 1 -> dot d g g <= k ^ 2 -> dot d f g <= k.
+Proof.
+  intros f g k Hk Hf Hg; assert (H := dot_cauchy d f g); assert (Hf0 := dot_nonneg d f); assert (Hg0 := dot_nonneg d g).
+  assert (dot d f g ^ 2 <= k ^ 2) by nra.
+  destruct (Rle_or_lt (dot d f g) k); [assumption | nra].
+Qed.
+
+Lemma dots : 0 <= dot d u v <= 1 /\ 0 <= dot d u w <= e /\ 0 <= dot d v w <= e /\
+  quartic d u v <= (1 - dot d u v) / 8 /\ quartic d u v <= 1 / 16.
+Proof.
+  assert (H1 : 0 <= dot d u v <= 1).
+  { split; [apply dot_pos; assumption |]; apply dot_le; [lra | exact u_ball | rewrite pow1; exact v_ball]. }
+  split; [exact H1 |].
+  split; [split; [apply dot_pos; assumption | apply dot_le; assumption] |].
+  split; [split; [apply dot_pos; assumption | apply dot_le; assumption] |].
+  assert (Hu := dot_nonneg d u); assert (Hv := dot_nonneg d v); unfold quartic.
+  assert (dot d u u ^ 2 <= 1) by nra; assert (dot d v v ^ 2 <= 1) by nra; split; nra.
+Qed.
+
+Lemma squares_le : forall c, c ^ 2 * dot d u u <= c ^ 2 /\ c ^ 2 * dot d v v <= c ^ 2.
+Proof. intros c; generalize (pow2_ge_0 c); intros; split; nra. Qed.
+
+(** The group changes: the other records pull by w. *)
+Lemma group_changes : forall a a' half half', 0 <= a -> 0 <= a' -> a + a' = e ->
+  half = 1 / 2 \/ half = - (1 / 2) -> half' = 1 / 2 \/ half' = - (1 / 2) ->
+  sum_over (coordinates d) (fun i => ((half - a) * u i + (half' - a') * v i + w i) ^ 2) + quartic d u v
+  <= (1 + e) ^ 2 + e ^ 2.
+Proof.
+  intros a a' half half' Ha Ha' Hsum Hh Hh'; rewrite expand_three.
+  destruct dots as [Huv [Huw [Hvw [Hq1 Hq2]]]].
+  set (c1 := half - a); set (c2 := half' - a').
+  assert (S1 := proj1 (squares_le c1)); assert (S2 := proj2 (squares_le c2)).
+  set (s := dot d u v) in *; set (p := dot d u w) in *; set (q := dot d v w) in *.
+  assert (P1 : c1 <= 0 -> 2 * c1 * p <= 0) by (intros; nra).
+  assert (P2 : c2 <= 0 -> 2 * c2 * q <= 0) by (intros; nra).
+  assert (P3 : 0 <= c1 -> 2 * c1 * p <= 2 * c1 * e) by (intros; nra).
+  assert (P4 : 0 <= c2 -> 2 * c2 * q <= 2 * c2 * e) by (intros; nra).
+  assert (P5 : c1 * c2 <= 0 -> 2 * (c1 * c2) * s <= 0) by (intros; nra).
+  assert (P6 : 0 <= c1 * c2 -> 2 * (c1 * c2) * s = 2 * (c1 * c2) - 2 * (c1 * c2) * (1 - s)) by (intros; ring).
+  assert (P7 : 0 <= c1 * c2 -> 0 <= 2 * (c1 * c2) * (1 - s)) by (intros; nra).
+  assert (P8 : 1 / 16 <= c1 * c2 -> (1 - s) / 8 <= 2 * (c1 * c2) * (1 - s)) by (intros; nra).
+  assert (P9 : (1 - s) / 8 <= 1 / 8) by lra.
+  assert (Hsq : (c1 + c2) ^ 2 = c1 ^ 2 + c2 ^ 2 + 2 * (c1 * c2)) by ring.
+  destruct (Rle_or_lt c1 0) as [H1 | H1], (Rle_or_lt c2 0) as [H2 | H2].
+  - (* both against the pull *)
+    assert (Hp : 0 <= c1 * c2) by nra.
+    specialize (P1 H1); specialize (P2 H2); specialize (P6 Hp); specialize (P7 Hp).
+    destruct Hh as [-> | ->], Hh' as [-> | ->].
+    + assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc in Hsq; nra.
+    + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc in Hsq; nra.
+    + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc in Hsq; nra.
+    + assert (Hc : c1 + c2 = - (1 + e)) by (unfold c1, c2; lra); rewrite Hc in Hsq.
+      assert (1 / 4 <= c1 * c2) by (unfold c1, c2; nra).
+      assert (P10 : (1 - s) / 8 <= 2 * (c1 * c2) * (1 - s)) by (apply P8; lra).
+      nra.
+  - (* c1 <= 0 < c2 *)
+    assert (Hp : c1 * c2 <= 0) by nra.
+    specialize (P1 H1); specialize (P4 (Rlt_le _ _ H2)); specialize (P5 Hp).
+    assert (B2 : 0 <= c2 + e <= 1 / 2 + e) by (unfold c2 in *; destruct Hh' as [-> | ->]; lra).
+    assert (B1 : - (1 / 2 + e) <= c1 <= 0) by (unfold c1 in *; destruct Hh as [-> | ->]; lra).
+    assert ((c2 + e) ^ 2 <= (1 / 2 + e) ^ 2) by nra; assert (c1 ^ 2 <= (1 / 2 + e) ^ 2) by nra.
+    nra.
+  - assert (Hp : c1 * c2 <= 0) by nra.
+    specialize (P2 H2); specialize (P3 (Rlt_le _ _ H1)); specialize (P5 Hp).
+    assert (B1 : 0 <= c1 + e <= 1 / 2 + e) by (unfold c1 in *; destruct Hh as [-> | ->]; lra).
+    assert (B2 : - (1 / 2 + e) <= c2 <= 0) by (unfold c2 in *; destruct Hh' as [-> | ->]; lra).
+    assert ((c1 + e) ^ 2 <= (1 / 2 + e) ^ 2) by nra; assert (c2 ^ 2 <= (1 / 2 + e) ^ 2) by nra.
+    nra.
+  - (* both with the pull: half = half' = 1/2 *)
+    assert (Hp : 0 <= c1 * c2) by (apply Rmult_le_pos; lra).
+    specialize (P3 (Rlt_le _ _ H1)); specialize (P4 (Rlt_le _ _ H2)); specialize (P6 Hp); specialize (P7 Hp).
+    assert (E1 : half = 1 / 2) by (unfold c1 in *; destruct Hh; lra).
+    assert (E2 : half' = 1 / 2) by (unfold c2 in *; destruct Hh'; lra).
+    assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc in Hsq.
+    assert (Hpull : 2 * c1 * e + 2 * c2 * e = 2 * (1 - e) * e) by (rewrite <- Hc; ring).
+    assert (He2 : 0 <= e ^ 2) by apply pow2_ge_0.
+    destruct (Rle_or_lt e (3 / 8)) as [Hs | Hs].
+    + assert (1 / 16 <= c1 * c2).
+      { unfold c1, c2; rewrite E1, E2; assert (0 <= a * a') by (apply Rmult_le_pos; assumption).
+        replace ((1 / 2 - a) * (1 / 2 - a')) with (1 / 4 - (a + a') / 2 + a * a') by field; rewrite Hsum; lra. }
+      assert (P10 : (1 - s) / 8 <= 2 * (c1 * c2) * (1 - s)) by (apply P8; assumption).
+      lra.
+    + lra.
+Qed.
+
+(** The group stays: no pull. *)
+Lemma group_stays : forall h half half', - e <= h <= e ->
+  half = 1 / 2 \/ half = - (1 / 2) -> half' = 1 / 2 \/ half' = - (1 / 2) ->
+  sum_over (coordinates d) (fun i => ((half + h) * u i - (half' + h) * v i) ^ 2) + quartic d u v
+  <= (1 + e) ^ 2 + e ^ 2.
+Proof.
+  intros h half half' Hh H1 H2.
+  destruct dots as [Huv [_ [_ [Hq1 Hq2]]]].
+  rewrite (sum_ext _ _ (fun i => ((half + h) * u i + (- (half' + h)) * v i + 0) ^ 2)) by (intros; ring).
+  rewrite (expand_three d (half + h) (- (half' + h)) u v (fun _ => 0)).
+  assert (Hz : forall f, dot d f (fun _ => 0) = 0) by (intros f; apply sum_zero; intros; ring).
+  rewrite !Hz.
+  set (c1 := half + h); set (c2 := - (half' + h)).
+  assert (S1 := proj1 (squares_le c1)); assert (S2 := proj2 (squares_le c2)).
+  set (s := dot d u v) in *.
+  assert (Hh2 : h ^ 2 <= e ^ 2) by nra.
+  assert (C1 : c1 ^ 2 <= (1 / 2 + e) ^ 2) by (unfold c1; destruct H1 as [-> | ->]; nra).
+  assert (C2 : c2 ^ 2 <= (1 / 2 + e) ^ 2) by (unfold c2; destruct H2 as [-> | ->]; nra).
+  assert (P5 : c1 * c2 <= 0 -> 2 * (c1 * c2) * s <= 0) by (intros; nra).
+  destruct (Rle_or_lt (c1 * c2) 0) as [Hp | Hp].
+  - specialize (P5 Hp); nra.
+  - assert (E : c1 * c2 = 1 / 4 - h ^ 2 /\ c1 ^ 2 + c2 ^ 2 = 2 * h ^ 2 + 1 / 2).
+    { unfold c1, c2 in *; destruct H1 as [-> | ->], H2 as [-> | ->];
+        [exfalso; generalize (pow2_ge_0 (1 / 2 + h)); lra | split; field | split; field | exfalso; generalize (pow2_ge_0 (- (1 / 2) + h)); lra]. }
+    destruct E as [E1 E2]; rewrite E1 in *.
+    assert (0 <= h ^ 2) by apply pow2_ge_0; assert (0 <= h ^ 2 * s) by (apply Rmult_le_pos; lra).
+    assert (0 <= e ^ 2) by apply pow2_ge_0; lra.
+Qed.
+
+End Vectors.
+
+Section Upper.
+
+Variable d : nat.
+Variable before after : dataset.
+Variable t t' : record.
+Let D := before ++ t :: after.
+Let D' := before ++ t' :: after.
+Let others := before ++ after.
+Let n := length D.
+Hypothesis ball_t : unit_ball d t.
+Hypothesis ball_t' : unit_ball d t'.
+Hypothesis ball_others : Forall (unit_ball d) others.
+
+Let K := INR (length others).
+Let m := sum_over others (fun o => number (z o)).
+Let mean_pull (alpha : R) (e : nat) : R := alpha / (K + 1) * sum_over others (fun o => x o e).
+
+Lemma covariance_sum : forall e,
+  fairness_sum (Covariance true) (zbar D) (zbar D') t t' others e =
+  (number (z t) - zbar D) * x t e - (number (z t') - zbar D') * x t' e
+  + (zbar D' - zbar D) * sum_over others (fun o => x o e).
+Proof.
+  intros e; unfold fairness_sum; cbn [fairness_factor]; f_equal; rewrite <- sum_scal; apply sum_ext; intros; ring.
+Qed.
+
+Lemma covariance_flip : forall e,
+  fairness_sum (Covariance false) (zbar D) (zbar D') t t' others e =
+  - fairness_sum (Covariance true) (zbar D) (zbar D') t t' others e.
+Proof.
+  intros e; rewrite covariance_sum; unfold fairness_sum; cbn [fairness_factor].
+  rewrite (sum_ext others _ (fun o => (zbar D - zbar D') * x o e)) by (intros; ring); rewrite sum_scal; ring.
+Qed.
+
+Lemma covariance_ball_upper : forall r sign, 0 <= alpha_1 r -> fairness_term r = Covariance sign ->
+  l2_change_squared r d all_monomials D D' <= (1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2.
+Proof.
+  intros r sign Ha HF; unfold l2_change_squared; rewrite filter_all, sum_Phi.
+  assert (Hq : sum_over (pairs (basis r) d) (fun p =>
+      (coefficient r D (Quadratic (fst p) (snd p)) - coefficient r D' (Quadratic (fst p) (snd p))) ^ 2)
+    <= quartic d (x t) (x t')).
+  { eapply Rle_trans; [| apply (quadratic_square_le (basis r))]; right; apply sum_ext; intros p _.
+    unfold D, D'; rewrite quadratic_change; reflexivity. }
+  assert (Hu : dot d (x t) (x t) <= 1) by (rewrite <- dot_square; apply ball_t).
+  assert (Hv : dot d (x t') (x t') <= 1) by (rewrite <- dot_square; apply ball_t').
+  assert (HK : 0 <= K) by apply pos_INR.
+  assert (Hm := m_bounds before after); fold others in Hm; fold m K in Hm.
+  assert (Hnu : nu n = K / (K + 1)) by apply nu_K.
+  set (e := alpha_1 r * nu n).
+  assert (He : 0 <= e).
+  { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos; [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
+  assert (Hothers : forall o, In o others -> unit_ball d o) by (apply Forall_forall; exact ball_others).
+  assert (Hw0 : forall i, (i < d)%nat -> 0 <= mean_pull (alpha_1 r) i).
+  { intros i Hi; apply Rmult_le_pos.
+    - apply Rmult_le_pos; [exact Ha | apply Rlt_le, Rinv_0_lt_compat; lra].
+    - apply sum_nonneg; intros o Ho; apply (Hothers o Ho); exact Hi. }
+  assert (Hw : dot d (mean_pull (alpha_1 r)) (mean_pull (alpha_1 r)) <= e ^ 2).
+  { unfold dot, mean_pull; rewrite (sum_ext _ _ (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
+    rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu; field; lra).
+    apply Rmult_le_compat_l; [apply pow2_ge_0 |].
+    apply Rle_trans with (sum_over (coordinates d) (fun i => K * sum_over others (fun o => x o i ^ 2))).
+    - apply sum_le; intros i _; generalize (cauchy_schwarz others (fun _ => 1) (fun o => x o i)).
+      rewrite (sum_ext others (fun o => 1 * x o i) (fun o => x o i)) by (intros; ring).
+      rewrite (sum_ext others (fun _ => 1 ^ 2) (fun _ => 1)) by (intros; ring); rewrite sum_const, Rmult_1_r; intros H; exact H.
+    - rewrite sum_scal, sum_swap; apply Rmult_le_compat_l; [exact HK |].
+      rewrite <- (Rmult_1_r K); unfold K; rewrite <- sum_const; apply sum_le; intros o Ho; apply (Hothers o Ho). }
+  (* one sign of the penalty is the other with all labels flipped *)
+  assert (Hform : forall i,
+    (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2 =
+    ((if sign then 1 / 2 - number (y t) else - (1 / 2 - number (y t))) * x t i
+     - (if sign then 1 / 2 - number (y t') else - (1 / 2 - number (y t'))) * x t' i
+     + alpha_1 r * ((number (z t) - zbar D) * x t i - (number (z t') - zbar D') * x t' i
+                    + (zbar D' - zbar D) * sum_over others (fun o => x o i))) ^ 2).
+  { intros i; unfold D at 1, D' at 1; rewrite linear_change; fold D D' others; rewrite HF; destruct sign.
+    - rewrite covariance_sum; reflexivity.
+    - rewrite covariance_flip, covariance_sum; ring. }
+  rewrite (sum_ext (coordinates d) _ _ (fun i _ => Hform i)).
+  set (half := if sign then 1 / 2 - number (y t) else - (1 / 2 - number (y t))).
+  set (half' := if sign then 1 / 2 - number (y t') else - (1 / 2 - number (y t'))).
+  assert (Hhalf : half = 1 / 2 \/ half = - (1 / 2)) by (unfold half; destruct sign, (y t); cbn; lra).
+  assert (Hhalf' : half' = 1 / 2 \/ half' = - (1 / 2)) by (unfold half'; destruct sign, (y t'); cbn; lra).
+  assert (Hminus : - half' = 1 / 2 \/ - half' = - (1 / 2)) by (destruct Hhalf' as [-> | ->]; lra).
+  assert (Hminus1 : - half = 1 / 2 \/ - half = - (1 / 2)) by (destruct Hhalf as [-> | ->]; lra).
+  assert (Hzd : zbar D = (m + number (z t)) / (K + 1)) by apply zbar_D.
+  assert (Hzd' : zbar D' = (m + number (z t')) / (K + 1)) by apply zbar_D'.
+  assert (Hi : 0 < / (K + 1)) by (apply Rinv_0_lt_compat; lra).
+  set (a := alpha_1 r * (m / (K + 1))); set (a' := alpha_1 r * ((K - m) / (K + 1))).
+  assert (Ha0 : 0 <= a) by (unfold a, Rdiv; repeat apply Rmult_le_pos; lra).
+  assert (Ha0' : 0 <= a') by (unfold a', Rdiv; repeat apply Rmult_le_pos; lra).
+  assert (Haa : a + a' = e) by (unfold a, a', e; rewrite Hnu; field; lra).
+  eapply Rle_trans; [apply Rplus_le_compat_l; exact Hq |].
+  destruct (z t) eqn:Hz, (z t') eqn:Hz'; cbn [number] in *.
+  - rewrite (sum_ext _ _ (fun i => ((half + a') * x t i - (half' + a') * x t' i) ^ 2))
+      by (intros; rewrite Hzd, Hzd'; unfold a'; f_equal; field; lra).
+    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((- half - a') * x t i + (- - half' - a) * x t' i + mean_pull (alpha_1 r) i) ^ 2))
+      by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; field; lra).
+    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((half - a) * x t i + (- half' - a') * x t' i + mean_pull (alpha_1 r) i) ^ 2))
+      by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; f_equal; field; lra).
+    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((half + - a) * x t i - (half' + - a) * x t' i) ^ 2))
+      by (intros; rewrite Hzd, Hzd'; unfold a; f_equal; field; lra).
+    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
+Qed.
+
+End Upper.
+
+(** ** Attainment: the other records sit at another unit vector *)
+
+Definition cov_D (sign : bool) (k : nat) : dataset :=
+  Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k.
+Definition cov_D' (sign : bool) (k : nat) : dataset :=
+  Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k.
+
+Lemma cov_change : forall r sign k i, fairness_term r = Covariance sign ->
+  (coefficient r (cov_D sign k) (Linear i) - coefficient r (cov_D' sign k) (Linear i)) ^ 2 =
+  (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0) + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
+Proof.
+  intros r sign k i HF.
+  set (t := Tuple (unit_vector 0) sign false); set (t' := Tuple (unit_vector 0) (negb sign) true).
+  set (rest := repeat (Tuple (unit_vector 1) false false) k).
+  change (cov_D sign k) with ([] ++ t :: rest); change (cov_D' sign k) with ([] ++ t' :: rest).
+  assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
+  assert (Hk : 0 <= INR k) by apply pos_INR.
+  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app; rewrite sum_repeat; simpl; ring).
+  assert (Hnu : nu (S k) = INR k / (INR k + 1)) by (unfold nu; rewrite S_INR; field; lra).
+  rewrite linear_change, zbar_D, zbar_D', Hm, HK, HF; unfold fairness_sum; simpl app; unfold rest; rewrite sum_repeat, Hnu.
+  unfold unit_vector; destruct sign; cbn [fairness_factor t t' x y z number negb]; unfold unit_vector;
+    destruct (Nat.eqb_spec i 0) as [-> | H0]; try (cbn [Nat.eqb]; field; lra);
+    destruct (Nat.eqb_spec i 1); field; lra.
+Qed.
+
+Theorem ball_l2_covariance_exact : forall r n d sign,
+  0 <= alpha_1 r -> fairness_term r = Covariance sign -> (1 <= n)%nat -> (2 <= d)%nat ->
+  exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials)
+    ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2).
+Proof.
+  intros r n d sign Ha HF Hn Hd; split.
+  - intros D D' (Hlen & HD & HD' & before & t & t' & after & -> & ->).
+    apply Forall_app in HD; apply Forall_app in HD'; destruct HD as [Hb Ht], HD' as [_ Ht'].
+    inversion Ht; inversion Ht'; subst.
+    apply covariance_ball_upper with sign; try assumption; apply Forall_app; split; assumption.
+  - destruct n as [| k]; [lia |].
+    exists (cov_D sign k), (cov_D' sign k); split.
+    + assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector 1) false false) k)).
+      { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; apply unit_vector_in_ball; lia. }
+      split; [unfold cov_D; cbn [length]; rewrite repeat_length; reflexivity |].
+      split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
+      split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
+      exists [], (Tuple (unit_vector 0) sign false), (Tuple (unit_vector 0) (negb sign) true), (repeat (Tuple (unit_vector 1) false false) k).
+      split; reflexivity.
+    + unfold l2_change_squared; rewrite filter_all, sum_Phi.
+      rewrite (sum_ext (coordinates d) _ _ (fun i _ => cov_change r sign k i HF)).
+      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)), (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.
+      rewrite (sum_zero (pairs _ _)); [ring |].
+      intros p _; unfold cov_D, cov_D'.
+      change (Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k)
+        with ([] ++ Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k).
+      change (Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k)
+        with ([] ++ Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k).
+      rewrite quadratic_change; cbn [x]; ring.
+Qed.
