@@ -10,7 +10,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
@@ -34,7 +33,7 @@ from reference.files import json_text
 from reference.gaussian import delta_of_shift
 from reference.mechanisms import MECHANISMS, MechanismSpec
 from reference.noise import Noise
-from reference.numbers import decimal_above, decimal_below, decimal_text
+from reference.numbers import decimal_above, decimal_below, decimal_text, short_text
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -122,7 +121,7 @@ class Judgement:
             "claimed_delta": decimal_text(self.claim.delta),
             "exact_epsilon": _written(self.exact.epsilon),
             "exact_delta": None if exact_delta is None else _written(exact_delta),
-            "factor": _short(self.factor),
+            "factor": short_text(self.factor),
             "verdict": self.verdict,
             "witness": self.witness.to_json(),
             "budget": self.budget.to_json(),
@@ -183,7 +182,11 @@ class Witness:
         return {
             "records": self.records,
             **self.neighbours.to_json(),
-            **({"epsilon": _short(self.loss)} if self.delta is None else {"shift_squared": _short(self.loss)}),
+            **(
+                {"epsilon": short_text(self.loss)}
+                if self.delta is None
+                else {"shift_squared": short_text(self.loss)}
+            ),
             "delta_at_claimed_epsilon": None if self.delta is None else _written(self.delta),
             "attains_supremum": self.attains,
         }
@@ -351,16 +354,18 @@ def _lines(judgement: Judgement) -> Iterator[str]:
         f"{judgement.mechanism}: d = {setting.dimension}, {setting.norm}, fairness {setting.fairness}, "
         f"{setting.basis} basis, {setting.adjacency}, {size} records"
     )
-    budget = ", ".join(f"{name} = {_short(Fraction(value))}" for name, value in judgement.budget.to_json().items())
+    budget = ", ".join(
+        f"{name} = {short_text(Fraction(value))}" for name, value in judgement.budget.to_json().items()
+    )
     yield f"  budget:  {budget}; sensitivity {judgement.readings.to_json()['sensitivity']}"
-    yield f"  claim:   epsilon = {_short(claim.epsilon)}, delta = {_short(claim.delta)}  ({claim.claim})"
+    yield f"  claim:   epsilon = {short_text(claim.epsilon)}, delta = {short_text(claim.delta)}  ({claim.claim})"
     if exact.delta is None:
         yield f"  exact:   epsilon = {_range(exact.epsilon)}, delta = 0"
-        yield f"  factor:  {_short(judgement.factor)} times the claimed epsilon"
+        yield f"  factor:  {short_text(judgement.factor)} times the claimed epsilon"
     else:
         yield f"  exact:   delta = {_range(exact.delta)} at the claimed epsilon"
         yield f"           epsilon = {_range(exact.epsilon)} at the claimed delta"
-        yield f"  factor:  {_short(judgement.factor)} times the claimed delta"
+        yield f"  factor:  {short_text(judgement.factor)} times the claimed delta"
     yield f"  verdict: {judgement.verdict}"
     yield from _witness_lines(judgement)
     yield f"  covered: {COVERED}"
@@ -369,16 +374,16 @@ def _lines(judgement: Judgement) -> Iterator[str]:
 
 def _range(value: Enclosure) -> str:
     """Return one number where both ends show the same digits, else both ends."""
-    least, most = _short(value.lower), _short(value.upper)
+    least, most = short_text(value.lower), short_text(value.upper)
     return least if least == most else f"{least} to {most}"
 
 
 def _witness_lines(judgement: Judgement) -> Iterator[str]:
     witness = judgement.witness
     if witness.delta is None:
-        shown = f"epsilon = {_short(witness.loss)}"
+        shown = f"epsilon = {short_text(witness.loss)}"
     else:
-        shown = f"delta = {_short(witness.delta.lower)} at the claimed epsilon"
+        shown = f"delta = {short_text(witness.delta.lower)} at the claimed epsilon"
     yield f"  witness: {witness.records:,} records; {shown}"
     for side in ("left", "right"):
         for row in getattr(witness.neighbours, side).to_json():
@@ -402,13 +407,6 @@ def _vector(x: Sequence[float]) -> str:
 
 def _written(value: Enclosure) -> str | dict[str, str]:
     return written(value.lower, value.upper, 20)
-
-
-def _short(value: Fraction) -> str:
-    """Return a number in six digits; a delta of 1e-400 is not 0."""
-    if value == 0 or 1e-300 < abs(value) < Fraction(10) ** 300:
-        return f"{float(value):.6g}"
-    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -147,3 +147,10 @@ def _binary_fraction(parts: tuple[int, int, int, int]) -> Fraction:
         raise OverflowError("an infinite or undefined end has no rational value")
     value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return -value if sign else value
+
+
+def short_text(value: Fraction) -> str:
+    """Return a number in six digits for a person to read; a delta of 1e-400 is not 0."""
+    if value == 0 or 1e-300 < abs(value) < Fraction(10) ** 300:
+        return f"{float(value):.6g}"
+    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"

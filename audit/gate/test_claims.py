@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tokenize
 from dataclasses import replace
@@ -22,20 +21,12 @@ from audit.claims.render import as_html, as_text, explain
 from reference.budgets import Budget, SplitBudget
 from reference.domain import Domain
 from reference.mechanisms import MECHANISMS
+from tests.conftest import require_or_skip
 
 OTHER_PAGES = ("audit.claims.steps", "audit.claims.analysis", "audit.claims.tables")
 """Topics whose rows are described on pages of their own."""
 
 DECIDED = [row.id for row in registry.decided()]
-
-
-def require_or_skip(present: bool, reason: str) -> None:
-    """Skip a check that needs something absent; with CHECK_ALL=1 that is a failure."""
-    if present:
-        return
-    if os.environ.get("CHECK_ALL") == "1":
-        pytest.fail(f"CHECK_ALL=1, but {reason}")
-    pytest.skip(reason)
 
 
 # --- The gate ---------------------------------------------------------------------------------------------------

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from fractions import Fraction
 
 from rich.console import Console
 from rich.table import Table
 
 from reference.accounting import basic_composition
 from reference.evaluation import NOT_PRIVATE, Evaluation
-from reference.numbers import decimal_above
+from reference.numbers import decimal_above, short_text
 from reference.private_metrics import NoisyMetric
 
 MARK = "*"
@@ -79,7 +77,7 @@ def _spent_on_grid(results: Sequence[Evaluation]) -> Iterator[str]:
             }
             for kind, total in ((kind, basic_composition(parts)) for kind, parts in totals.items()):
                 if total is not None:
-                    spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
+                    spent = f"({short_text(total.epsilon)}, {short_text(total.delta)})"
                     yield f"{name}: all {count} releases of the grid compose to {spent} ({kind})"
 
 
@@ -96,11 +94,11 @@ def _private_metrics(result: Evaluation) -> Iterator[str]:
         if metrics.risk_difference is not None:
             parts.append(f"risk difference {_with_interval(metrics.risk_difference)}")
         level = f"significance {float(metrics.significance):g}"
-        yield f"{name}: private metrics ({_short(metrics.privacy.epsilon)}, 0): {', '.join(parts)}; {level}"
+        yield f"{name}: private metrics ({short_text(metrics.privacy.epsilon)}, 0): {', '.join(parts)}; {level}"
     where = "the training records: both budgets add up" if private.same_records else "held-out records"
     for kind, total in (("published", private.published), ("exact", private.exact)):
         if total is not None:
-            spent = f"({_short(decimal_above(total.epsilon, 6))}, {_short(total.delta)})"
+            spent = f"({short_text(decimal_above(total.epsilon, 6))}, {short_text(total.delta)})"
             yield f"{name}: fits and private metrics, on {where}, compose to {spent} ({kind})"
 
 
@@ -115,7 +113,7 @@ def _spent(result: Evaluation) -> Iterator[str]:
         yield f"{first.mechanism}: x_s = {', '.join(sorted({str(release.x_s) for release in releases}))}"
     for kind, total in (("published", result.composed), ("exact", result.composed_exact)):
         if len(releases) > 1 and total is not None:
-            spent = f"({_short(total.epsilon)}, {_short(total.delta)})"
+            spent = f"({short_text(total.epsilon)}, {short_text(total.delta)})"
             yield f"{first.mechanism}: {len(releases)} releases compose to {spent} by basic composition ({kind})"
     if first.w is not None and len(releases) == 1:
         named = zip(first.columns, first.w, strict=True)
@@ -129,7 +127,7 @@ def _published(result: Evaluation) -> str:
         return "none for some: x_s is part of an attribute"
     statement = stated.pop()
     if statement is not None:
-        return f"{statement.claim}: ({_short(statement.epsilon)}, {_short(statement.delta)})"
+        return f"{statement.claim}: ({short_text(statement.epsilon)}, {short_text(statement.delta)})"
     first = result.releases[0]
     if first.privacy.exact is None:
         return "not private"
@@ -144,15 +142,8 @@ def _exact(result: Evaluation) -> str:
     if not known:
         return "infinite"
     worst = max(known, key=lambda exact: exact.epsilon.upper)
-    epsilon = _short(decimal_above(worst.epsilon.upper, 6))
-    return epsilon if worst.at_delta == 0 else f"{epsilon} at {_short(worst.at_delta)}"
-
-
-def _short(value: Fraction) -> str:
-    """Return a number in six digits; a delta of 1e-400 is not 0."""
-    if value == 0 or float(value) != 0.0:
-        return f"{float(value):g}"
-    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
+    epsilon = short_text(decimal_above(worst.epsilon.upper, 6))
+    return epsilon if worst.at_delta == 0 else f"{epsilon} at {short_text(worst.at_delta)}"
 
 
 def _with_spread(summary: dict[str, float | None]) -> str:
