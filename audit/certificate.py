@@ -20,6 +20,24 @@ from reference.files import json_text, write_whole
 SCHEMA = "certificate_v1.json"
 SCHEMA_FILE = Path(__file__).parent / "schemas" / SCHEMA
 
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked of a certificate.
+
+    Parameters
+    ----------
+    name : str
+    holds : bool or None
+        None when it could not be decided.
+    detail : str
+    """
+
+    name: str
+    holds: bool | None
+    detail: str
+
+
 METHODS = ("joint", "clopper_pearson", "conditional", "anytime")
 
 FORMULAS = {
@@ -71,7 +89,7 @@ class Certificate:
     method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
     claimed_epsilon : float
     claimed_delta : str
-        A decimal number.
+        A decimal number, or "p/q".
     epsilon_lower_bound : float
         On epsilon at the claimed delta.
     verdict : {'refuted', 'not refuted', 'undecided'}

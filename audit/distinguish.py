@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,19 +19,19 @@ from audit.bounds import (
     MOST_DRAWS,
     Counts,
     Method,
-    detectable_epsilon,
     epsilon_lower_bound,
     largest_certifiable_epsilon,
-    refutes,
 )
 from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
+from audit.bounds.power import Certifier
 from audit.choose import Candidate, Prospect, best_event, method_for
 from audit.curve import CURVE_DELTAS, Cut, best_cut, between, certified_curve, levels_of
 from audit.draws import Draws
 from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
 from audit.subjects import Subject
+from audit.verdict import detectable, verdict_on
 
 LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
 """Shares of the draws that learn scores and choose an event; the rest certifies."""
@@ -49,9 +48,6 @@ SMALLEST_DRAWS = 1_000
 LARGEST_DRAWS = 2 * MOST_DRAWS
 """Above this the certifying draws of one input could be more than the bounds are checked for."""
 
-STATED_SIZE = 1.5
-"""A test that could not detect this multiple of the claim is undecided, not a success."""
-
 LEARN, CHOOSE, CERTIFY = 1, 2, 3
 """Phases, as the draws are numbered."""
 
@@ -61,8 +57,6 @@ Progress = Callable[[int], None]
 def silent(draws: int) -> None:
     """Report no progress."""
 
-
-_detectable = lru_cache(maxsize=256)(detectable_epsilon)
 
 Bound: TypeAlias = Literal["auto"] | Method
 
@@ -94,7 +88,7 @@ class Finding:
     counts: Counts
     epsilon_lower_bound: float
     decided_by: Counts
-    method: str
+    method: Certifier
 
 
 @dataclass(frozen=True)
@@ -154,45 +148,38 @@ class Estimate:
         return self.ideal.counts
 
     @property
-    def method(self) -> str:
+    def method(self) -> Certifier:
         """What gave the ideal mechanism's bound; the implementation's may have another."""
         return self.ideal.method
 
     @property
-    def fixed_method(self) -> Method:
-        """The bound that sizes are stated for: all but Clopper-Pearson's are measured by the joint bound."""
-        return "clopper_pearson" if self.method == "clopper_pearson" else "joint"
-
-    @property
     def largest_certifiable_epsilon(self) -> float:
-        """What a perfect event would have given."""
-        return largest_certifiable_epsilon(
-            self.counts.likely_draws, self.delta, self.significance, self.fixed_method
-        )
+        """What the best counts would have given, by the method that gave the ideal mechanism's bound."""
+        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
 
     def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
         """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
 
-        For the best event there could be; None when no event would do.
+        By the method that gave the ideal mechanism's bound, for the best event there could be; None when no event
+        would do.
         """
         return self.detectable_with(claimed_epsilon, self.counts.likely_draws)
 
     def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
         """Return the same for another number of certifying draws per input."""
-        return _detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.fixed_method)
+        return detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> str:
-        """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
-
-        Undecided: not even the best event would have detected :data:`STATED_SIZE` times the claim.
-        """
+        """Return the verdict on a claim, as :func:`audit.verdict.verdict_on` has it."""
         finding = self.implementation if implementation else self.ideal
-        if refutes(finding.epsilon_lower_bound, claimed_epsilon, self.method):
-            return "refuted"
-        detectable = self.detectable_epsilon(claimed_epsilon)
-        if detectable is None or detectable > STATED_SIZE * claimed_epsilon:
-            return "undecided"
-        return "not refuted"
+        return verdict_on(
+            finding.epsilon_lower_bound,
+            claimed_epsilon,
+            finding.counts.likely_draws,
+            self.delta,
+            self.significance,
+            finding.method,
+        )
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from audit.programs import ProgramSubject
 from audit.programs.options import add_program_options, program_audit, refuse_program_options
 from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
+from audit.stated import inputs_of_pair, stated_inputs
 from audit.subjects import rebuild
 from reference.budgets import parse_delta, parse_epsilon
 from reference.datasets import SOURCES
@@ -229,42 +230,26 @@ def build_audit(name: str, options: argparse.Namespace) -> Audit:
     """Return the subject that the options name, with its claim."""
     document = describe(name, options)
     subject = rebuild(document)
+    try:
+        inputs = stated_inputs(subject)
+    except Exception as problem:
+        if isinstance(subject, CoefficientRelease):
+            raise
+        raise ReadingError("mechanism", name, f"a subject with two inputs ({problem})") from problem
     if isinstance(subject, CoefficientRelease):
         claim = subject.claim
-        inputs = {
-            **subject.neighbours.to_json(),
-            "x_s": subject.neighbours.domain.columns[subject.x_s],
-            "claim": claim.claim,
-            "exact": subject.exact.to_json(),
-            "readings": subject.readings.to_json(),
-        }
         return Audit(name, subject, document, claim.epsilon, claim.delta, inputs, subject.output_names)
     epsilon = options.epsilon or str(getattr(subject, "claimed_epsilon", 1))
     delta = options.delta or str(getattr(subject, "claimed_delta", 0))
-    try:
-        left, right = (_plain(given) for given in subject.inputs())
-    except Exception as problem:
-        raise ReadingError("mechanism", name, f"a subject with two inputs ({problem})") from problem
     return Audit(
         name,
         subject,
         document,
         parse_epsilon("epsilon", epsilon),
         parse_delta("delta", delta),
-        {"left": left, "right": right},
+        inputs,
         (),
     )
-
-
-def _plain(given: Any) -> Any:
-    """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
-    if isinstance(given, np.ndarray | np.generic):
-        return given.tolist()
-    if isinstance(given, list | tuple):
-        return [_plain(part) for part in given]
-    if isinstance(given, dict):
-        return {str(name): _plain(part) for name, part in given.items()}
-    return given if given is None or isinstance(given, int | float | str) else repr(given)[:1000]
 
 
 def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple[Audit, int]:
@@ -282,12 +267,9 @@ def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple
     found = search_neighbours(
         subject, neighbourhood, draws=draws, prospect=Prospect(certify, delta, search.significance), rng=rng
     )
-    describe_input = getattr(subject, "describe", _plain)
-    readable = {side: describe_input(given) for side, given in zip(("left", "right"), found.pair, strict=True)}
-    kept = {name: value for name, value in audit.inputs.items() if name not in ("columns", "left", "right")}
     note = {"origin": found.origin, "pairs_tried": found.tried, "draws": found.draws}
     document = {"kind": "pair", "subject": audit.document, "pair": neighbourhood.to_json(found.pair)}
-    inputs = {**readable, "search": note, **kept}
+    inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     return replace(audit, subject=AtPair(subject, found.pair), document=document, inputs=inputs), found.draws
 
 

@@ -15,9 +15,10 @@ from rich.table import Table
 
 from audit.bounds import detectable_by_event
 from audit.certificate import Certificate, versions
-from audit.distinguish import LARGEST_DRAWS, STATED_SIZE, Estimate, Finding
+from audit.distinguish import LARGEST_DRAWS, Estimate, Finding
 from audit.events import Event
 from audit.subjects import Subject
+from audit.verdict import STATED_SIZE
 from reference.numbers import decimal_text
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
@@ -157,9 +158,7 @@ class Result:
         # an event that never occurs on one input stands for probabilities far below one in all draws
         probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
         delta = float(self.audit.claimed_delta)
-        epsilons = detectable_by_event(
-            self.claimed, draws, delta, found.significance, found.fixed_method, probabilities
-        )
+        epsilons = detectable_by_event(self.claimed, draws, delta, found.significance, found.method, probabilities)
         rows = zip(EVENT_PROBABILITIES, probabilities, epsilons, strict=True)
         return [
             {

@@ -1,29 +1,35 @@
 """Is this certificate right?  ``python -m audit.verify certificate.json``.
 
-Checks that the fields agree with each other and that the bound follows from the counts.  The arithmetic takes
-another road than :mod:`audit.bounds`: see :mod:`audit.ball_arithmetic`.
+Checks that the fields agree with each other, that the claim follows from the recorded subject where this package
+knows it, and that the bound follows from the counts.  The arithmetic takes another road than :mod:`audit.bounds`:
+see :mod:`audit.ball_arithmetic`.  A certificate is not signed: who made it is for the reader to know.
 ``--fresh`` also rebuilds the subject, draws anew and counts the stored event again.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
-from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound, refutes
-from audit.certificate import Certificate, CertificateError
+from audit.binding import binding, checked_claim, claimed_delta
+from audit.bounds import METHODS_AT_ZERO, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
+from audit.bounds.counts import LARGEST_EPSILON
+from audit.certificate import Certificate, CertificateError, Check
 from audit.programs import ProgramSubject
 from audit.programs.protocol import shown
+from audit.verdict import verdict_on
+from reference.errors import InputError
 from reference.files import json_text
 from reference.options import (
     EXIT_FINE,
@@ -41,46 +47,63 @@ FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
 
 
-@dataclass(frozen=True)
-class Check:
-    """One thing that was checked.
-
-    Parameters
-    ----------
-    name : str
-    holds : bool or None
-        None when it could not be decided.
-    detail : str
-    """
-
-    name: str
-    holds: bool | None
-    detail: str
+UNDERSTATED = 1e-6
+"""A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
 
 
 def consistency(certificate: Certificate) -> list[Check]:
     """Return whether the fields agree with each other."""
     counts, bound = certificate.counts, certificate.epsilon_lower_bound
     certified = counts.likely_draws + counts.unlikely_draws
-    refuted = refutes(bound, certificate.claimed_epsilon, certificate.method)
-    delta = _delta(certificate)
+    levels = 0 <= _delta(certificate) < 1 and 1e-12 <= certificate.significance < 1
+    finite = math.isfinite(bound) and 0 <= bound <= LARGEST_EPSILON
     return [
-        Check(
-            "levels", 0 <= delta < 1 and 1e-12 <= certificate.significance < 1, "delta and significance in range"
-        ),
+        Check("levels", levels, "delta and significance in range"),
         Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
-        Check(
-            "verdict",
-            refuted == (certificate.verdict == "refuted"),
-            f"{certificate.verdict}: bound {bound:.6g}, claim {certificate.claimed_epsilon:.6g}",
-        ),
         Check(
             "judged",
             _fits(certificate),
             f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs",
         ),
-        Check("bound", math.isfinite(bound) and bound >= 0, "finite and not negative"),
+        Check("bound", finite, "finite and not negative"),
+        *([_verdict(certificate), _whole_bound(certificate)] if levels and finite else []),
     ]
+
+
+def _verdict(certificate: Certificate) -> Check:
+    """Return whether the verdict follows from bound, claim and size."""
+    bound, claim, method = certificate.epsilon_lower_bound, certificate.claimed_epsilon, certificate.method
+    detail = f"{certificate.verdict}: bound {bound:.6g}, claim {claim:.6g}"
+    # written as an equality of booleans: both kinds of lie are found
+    if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
+        return Check("verdict", False, detail)
+    counts = certificate.counts
+    if method == "anytime" or certificate.verdict == "refuted" or counts.likely_draws != counts.unlikely_draws:
+        # an anytime certificate holds the counts of one look, not how many draws were made
+        return Check("verdict", True, detail)
+    stored: Method = next(known for known in METHODS_AT_ZERO if known == method)
+    size = counts.likely_draws, _delta(certificate), certificate.significance, stored
+    return Check("verdict", verdict_on(bound, claim, *size) == certificate.verdict, f"{detail}, {size[0]:,} draws")
+
+
+def _whole_bound(certificate: Certificate) -> Check:
+    """Return whether the bound is not less than what the counts give: a smaller one would hide a refutation.
+
+    That it is not more is :func:`arithmetic`'s matter.
+    """
+    counts, delta, significance = certificate.counts, _delta(certificate), certificate.significance
+    given = 0.0
+    if certificate.method == "anytime":
+        if 0 <= certificate.claimed_epsilon <= LARGEST_EPSILON:
+            start = AnytimeBound(certificate.claimed_epsilon, delta, significance)
+            # from the bound on: levels below it are not asked for again
+            passed = next(k for k in itertools.count() if start.level(k) > certificate.epsilon_lower_bound)
+            given = replace(start, passed=passed).after(counts).epsilon_lower_bound
+    elif certificate.method != "conditional" or delta == 0:
+        stored: Method = next(known for known in METHODS_AT_ZERO if known == certificate.method)
+        given = epsilon_lower_bound(counts, delta, significance, stored)
+    whole = certificate.epsilon_lower_bound >= given - UNDERSTATED
+    return Check("whole bound", whole, f"the counts give {given:.6g}, the certificate says no less")
 
 
 def arithmetic(certificate: Certificate) -> Check:
@@ -115,8 +138,8 @@ def _fits(certificate: Certificate) -> bool:
 
 def _delta(certificate: Certificate) -> float:
     try:
-        return float(certificate.claimed_delta)
-    except ValueError:
+        return float(claimed_delta(certificate))
+    except InputError:
         return math.nan
 
 
@@ -202,10 +225,12 @@ def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
     return [same, Check("fresh verdict", not result.refuted, found)]
 
 
-def verify(certificate: Certificate) -> list[Check]:
-    """Return all checks that need no draws."""
-    checks = consistency(certificate)
-    if all(check.holds for check in checks):
+def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:
+    """Return all checks that need no draws; `epsilon` and `delta` are the claim as the reader knows it."""
+    yours = checked_claim(certificate, epsilon, delta)
+    fields = consistency(certificate)
+    checks = [*([] if yours is None else [yours]), *fields, *binding(certificate)]
+    if all(check.holds for check in fields if check.name in ("levels", "bound")):
         checks.append(arithmetic(certificate))
     return checks
 
@@ -214,6 +239,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     top = argparse.ArgumentParser(prog="python -m audit.verify", description=__doc__)
     top.add_argument("certificate", metavar="FILE")
+    top.add_argument("--epsilon", metavar="E", help="the claim that the certificate must be about")
+    top.add_argument("--delta", metavar="D", help="the delta that the certificate must be about")
     top.add_argument("--fresh", action="store_true", help="rebuild the subject, draw anew, retest the event")
     top.add_argument(
         "--run-program", action="store_true", help="with --fresh: run the command that the certificate names"
@@ -231,7 +258,7 @@ def command(argv: Sequence[str] | None) -> int:
         # a certificate may come from a stranger
         words = shown(json.dumps(certificate.subject.get("command")))
         raise CertificateError("subject", f"fresh draws would run the program {words}; --run-program allows that")
-    checks = verify(certificate)
+    checks = verify(certificate, options.epsilon, options.delta)
     document: dict[str, Any] = {"certificate": options.certificate, "mechanism": certificate.mechanism}
     if options.fresh:
         counts = certificate.counts
@@ -257,7 +284,8 @@ def _as_text(certificate: Certificate, checks: Sequence[Check], outcome: str) ->
     claim = (
         f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
     )
-    lines = [f"{certificate.mechanism}: epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"]
+    bound = f"epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"
+    lines = [f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"]
     lines += [f"  {check.name}: {words[check.holds]} ({check.detail})" for check in checks]
     return "\n".join([*lines, f"the certificate {outcome}" if outcome != "undecided" else "undecided"]) + "\n"
 

@@ -113,6 +113,31 @@ def conditional_epsilon_lower_bound(counts: Counts, significance: float) -> floa
     return max(0.0, ratio + math.log1p(-ROUNDING))
 
 
+def conditional_rejects(counts: Counts, epsilon: float, significance: float) -> bool:
+    """Return whether p_likely <= exp(epsilon) p_unlikely is certainly rejected at a significance.
+
+    Parameters
+    ----------
+    counts : Counts
+    epsilon : float
+        In [0, 700].
+    significance : float
+        In [1e-12, 1).
+    """
+    check_epsilon(epsilon)
+    check_levels(0.0, significance)
+    return _excess(OddsTail.of(counts), counts, epsilon, significance) < 0
+
+
+def _excess(tail: OddsTail, counts: Counts, epsilon: float, significance: float) -> float:
+    """Return by how much the log odds of the tail exceed those of the significance, for the ratio exp(epsilon)."""
+    limit = highest_likely(counts, LIMIT_SHARE * significance)
+    if limit >= 1:
+        return math.inf
+    omega = (math.exp(epsilon) - limit) / (1 - limit) * (1 + ROUNDING)
+    return tail.log_odds(math.log(omega)) - _log_odds((1 - LIMIT_SHARE) * significance)
+
+
 def conditional_p_value(counts: Counts, epsilon: float) -> float:
     """Return the smallest significance that rejects p_likely <= exp(epsilon) p_unlikely, rounded up.
 
@@ -126,12 +151,7 @@ def conditional_p_value(counts: Counts, epsilon: float) -> float:
     tail, smallest, largest = OddsTail.of(counts), 1e-12, 0.999
 
     def excess(log_significance: float) -> float:
-        significance = math.exp(log_significance)
-        limit = highest_likely(counts, LIMIT_SHARE * significance)
-        if limit >= 1:
-            return math.inf
-        omega = (math.exp(epsilon) - limit) / (1 - limit) * (1 + ROUNDING)
-        return tail.log_odds(math.log(omega)) - _log_odds((1 - LIMIT_SHARE) * significance)
+        return _excess(tail, counts, epsilon, math.exp(log_significance))
 
     low, high = math.log(smallest), math.log(largest)
     if not excess(high) < 0:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Literal, TypeAlias
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import beta, binom
 
-from audit.bounds.choice import METHODS, Method, epsilon_lower_bound
+from audit.bounds.anytime import LARGEST_LEVEL, log_e_value
+from audit.bounds.choice import Method, check_method, epsilon_lower_bound
+from audit.bounds.conditional import conditional_rejects
 from audit.bounds.counts import Counts, FloatArray, check_epsilon, check_levels
 from audit.bounds.joint import joint_rejects
+
+Certifier: TypeAlias = Method | Literal["anytime"]
+"""What can have certified a bound: a method for a fixed size, or the anytime bound at its last look."""
 
 POWER = 0.9
 """Power that `detectable` is stated for."""
@@ -17,23 +24,53 @@ POWER = 0.9
 EVENTS = 24
 """Event probabilities that `detectable_epsilon` goes through."""
 
+LIKELY_COUNTS = 60
+"""Likely counts that the largest certifiable loss of the conditional bound is the largest over."""
+
 QUANTILES = 100
 """Equally likely values that stand for the unlikely count."""
 
 
 def largest_certifiable_epsilon(
-    draws_per_input: int, delta: float, significance: float, method: Method = "joint"
+    draws_per_input: int, delta: float, significance: float, method: Certifier = "joint"
 ) -> float:
-    """Return the bound of a perfect event, which always occurs on one input and never on the other.
+    """Return the bound of the best counts there could be: the event never occurs on the unlikely input.
 
-    A test with so many draws cannot refute a claim above this.
+    A test with so many draws cannot refute a claim above this.  Always on the likely input is best but for the
+    conditional bound, which says nothing of events that are common there.
+
+    Parameters
+    ----------
+    draws_per_input : int
+        That certify.
+    delta, significance : float
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
     """
-    perfect = Counts(draws_per_input, draws_per_input, 0, draws_per_input)
-    return epsilon_lower_bound(perfect, delta, significance, method)
+    n = draws_per_input
+    if method == "anytime":
+        return _highest_level(n, delta, significance)
+    if method == "conditional":
+        check_method(method, delta)
+        counts = np.unique(np.geomspace(1, n, LIKELY_COUNTS).round().astype(int))
+        return max(epsilon_lower_bound(Counts(int(k), n, 0, n), 0.0, significance, method) for k in counts)
+    return epsilon_lower_bound(Counts(n, n, 0, n), delta, significance, method)
+
+
+def _highest_level(draws: int, delta: float, significance: float) -> float:
+    """Return the highest level that the e-value of a perfect event reaches, but for the step between levels."""
+    perfect = Counts(draws, draws, 0, draws)
+    low, high = 0.0, LARGEST_LEVEL
+    if not _rejects(perfect, low, delta, significance, "anytime"):
+        return 0.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        rejected = _rejects(perfect, middle, delta, significance, "anytime")
+        low, high = (middle, high) if rejected else (low, middle)
+    return low
 
 
 def detectable_epsilon(
-    claimed_epsilon: float, draws_per_input: int, delta: float, significance: float, method: Method = "joint"
+    claimed_epsilon: float, draws_per_input: int, delta: float, significance: float, method: Certifier = "joint"
 ) -> float | None:
     """Return the smallest true epsilon at which a test of this size refutes the claim, with power 0.9.
 
@@ -47,7 +84,8 @@ def detectable_epsilon(
     draws_per_input : int
         That certify.
     delta, significance : float
-    method : {'joint', 'clopper_pearson'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+        That certifies; `anytime` is that bound at its last look alone, so its power is at least what is stated.
 
     Returns
     -------
@@ -65,7 +103,7 @@ def detectable_by_event(
     draws_per_input: int,
     delta: float,
     significance: float,
-    method: Method,
+    method: Certifier,
     unlikely: FloatArray,
 ) -> FloatArray:
     """Return the smallest epsilon detectable with power 0.9 by an event, for each of its probabilities.
@@ -76,7 +114,8 @@ def detectable_by_event(
         At least 0.
     draws_per_input : int
     delta, significance : float
-    method : {'joint', 'clopper_pearson'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+        That certifies; `anytime` is that bound at its last look alone, so its power is at least what is stated.
     unlikely : array of shape (events,)
         Probability of the event on the input where it is less likely.
 
@@ -90,8 +129,8 @@ def detectable_by_event(
     The power is a mean over :data:`QUANTILES` values of the unlikely count.  The likely count that refutes beside
     each is found for some values and interpolated between them, in units of its standard error.
     """
-    if method not in METHODS:
-        raise ValueError(f"power is stated for {', '.join(METHODS)}, got {method!r}")
+    if method != "anytime":
+        check_method(method, delta)
     check_levels(delta, significance)
     n = draws_per_input
     if claimed_epsilon > largest_certifiable_epsilon(n, delta, significance, method):
@@ -117,46 +156,106 @@ def detectable_by_event(
 
 
 def _refuting_counts(
-    unlikely: FloatArray, claim: float, draws: int, delta: float, significance: float, method: Method
+    unlikely: FloatArray, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> FloatArray:
     """Return the smallest likely counts that refute the claim beside unlikely counts; above `draws`: none does."""
     ratio = math.exp(claim)
 
-    def clopper_pearson(count: FloatArray) -> FloatArray:
-        ceiling = beta.isf(significance / 2, count + 1, np.maximum(draws - count, 1e-300))
+    if method == "clopper_pearson":
+        ceiling = beta.isf(significance / 2, unlikely + 1, np.maximum(draws - unlikely, 1e-300))
         needed = np.asarray(binom.isf(significance / 2, draws, np.minimum(ratio * ceiling + delta, 1.0)))
         return np.asarray(needed + 1)
-
-    if method == "clopper_pearson":
-        return clopper_pearson(unlikely)
-
-    def standard_error(count: FloatArray) -> FloatArray:
-        likely = np.minimum(ratio * (count + 1) + delta * draws, draws)
-        return np.asarray(np.sqrt(likely + ratio**2 * (count + 1)))
-
-    largest = float(unlikely.max())
-    nodes = np.unique(np.concatenate([np.arange(min(largest, 8) + 1), np.geomspace(1, largest + 2, 24).round()]))
-    # nothing refutes beside a larger count than this
-    nodes = nodes[ratio * nodes + delta * draws < draws]
-    enough = np.minimum(2 * clopper_pearson(nodes) - ratio * nodes - delta * draws, draws + 1)
-    exact = np.array(
-        [
-            _refuting_count(int(node), int(high), claim, draws, delta, significance)
-            for node, high in zip(nodes, enough, strict=True)
-        ]
+    last = _last_refutable(int(unlikely.max()), claim, draws, delta, significance, method)
+    if last < 0:
+        return np.full_like(unlikely, draws + 1.0)
+    nodes = np.unique(np.concatenate([np.arange(min(last, 8) + 1), np.geomspace(1, max(last, 1), 24).round()]))
+    nodes = nodes[nodes <= last]
+    exact = np.array([_smallest_count(int(node), claim, draws, delta, significance, method) for node in nodes])
+    margins = (exact - ratio * nodes - delta * draws) / _standard_error(nodes, claim, draws, delta)
+    between = (
+        ratio * unlikely
+        + delta * draws
+        + np.interp(unlikely, nodes, margins) * _standard_error(unlikely, claim, draws, delta)
     )
-    margins = (exact - ratio * nodes - delta * draws) / standard_error(nodes)
-    between = ratio * unlikely + delta * draws + np.interp(unlikely, nodes, margins) * standard_error(unlikely)
-    return np.where(unlikely <= nodes[-1], np.ceil(between - 1e-6), draws + 1.0)
+    # the conditional bound gives up all at once where events get common: nothing is interpolated up to there
+    hopeless = (np.interp(unlikely, nodes, exact > draws) > 0) & (method == "conditional")
+    return np.where((unlikely <= nodes[-1]) & ~hopeless, np.ceil(between - 1e-6), draws + 1.0)
 
 
-def _refuting_count(
-    unlikely: int, enough: int, claim: float, draws: int, delta: float, significance: float
+def _standard_error(unlikely: FloatArray, claim: float, draws: int, delta: float) -> FloatArray:
+    """Return about the standard error of likely - exp(claim) unlikely beside unlikely counts."""
+    ratio = math.exp(claim)
+    likely = np.minimum(ratio * (unlikely + 1) + delta * draws, draws)
+    return np.asarray(np.sqrt(likely + ratio**2 * (unlikely + 1)))
+
+
+def _last_refutable(
+    largest: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> int:
-    """Return the smallest likely count, up to `enough`, at which the joint test refutes."""
-    low, high = int(math.exp(claim) * unlikely + delta * draws), enough
+    """Return the largest unlikely count, up to `largest`, beside which some likely count refutes; -1 where none."""
+    if method == "conditional":
+        # it needs counts below all draws: every count that leaves room is tried
+        return min(largest, int((draws - 1) / math.exp(claim)))
+
+    def refutable(count: int) -> bool:
+        return _rejects(Counts(draws, draws, count, draws), claim, delta, significance, method)
+
+    if refutable(largest):
+        return largest
+    low, high = -1, largest
     while high - low > 1:
         middle = (low + high) // 2
-        refuted = joint_rejects(Counts(middle, draws, unlikely, draws), claim, delta, significance)
-        low, high = (low, middle) if refuted else (middle, high)
+        low, high = (middle, high) if refutable(middle) else (low, middle)
+    return low
+
+
+def _smallest_count(
+    unlikely: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
+) -> int:
+    """Return the smallest likely count that refutes the claim, or draws + 1, by steps that double and bisection.
+
+    A count that refutes does so when it grows, but for the conditional bound, which gives up where the event gets
+    common.  A step over all counts that refute there understates the power.
+    """
+    if method == "anytime":
+        return _smallest_count_of_e_value(unlikely, claim, draws, delta, significance)
+
+    def refuted(likely: int) -> bool:
+        return _rejects(Counts(likely, draws, unlikely, draws), claim, delta, significance, method)
+
+    low = int(math.exp(claim) * unlikely + delta * draws)
+    width = max(1, int(2 * _standard_error(np.array(unlikely), claim, draws, delta)))
+    while not refuted(high := min(draws, low + width)):
+        if high == draws:
+            return draws + 1
+        low, width = high, 2 * width
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if refuted(middle) else (middle, high)
     return high
+
+
+def _smallest_count_of_e_value(unlikely: int, claim: float, draws: int, delta: float, significance: float) -> int:
+    """Return the same for the anytime bound, whose e-value grows smoothly with the count."""
+
+    def excess(likely: float) -> float:
+        return log_e_value(likely, draws, unlikely, draws, claim, delta) + math.log(significance)
+
+    step = float(_standard_error(np.array(unlikely), claim, draws, delta))
+    low = math.exp(claim) * unlikely + delta * draws
+    high, width = min(draws, low + 4 * step), 4 * step
+    while excess(high) < 0:
+        if high == draws:
+            return draws + 1
+        width *= 2
+        low, high = high, min(draws, high + width)
+    return math.ceil(float(brentq(excess, low, high, xtol=0.01 * step)))
+
+
+def _rejects(counts: Counts, epsilon: float, delta: float, significance: float, method: Certifier) -> bool:
+    if method == "anytime":
+        found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
+        return log_e_value(*found, epsilon, delta) >= -math.log(significance)
+    if method == "conditional":
+        return conditional_rejects(counts, epsilon, significance)
+    return joint_rejects(counts, epsilon, delta, significance)

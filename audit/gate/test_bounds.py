@@ -14,6 +14,8 @@ from scipy.stats import binom, norm
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
     METHODS,
+    METHODS_AT_ZERO,
+    AnytimeBound,
     Counts,
     Method,
     delta_lower_bound,
@@ -294,8 +296,18 @@ def power(epsilon: float, claim: float, draws: int, unlikely: float, method: Met
     return total
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("claim", "draws", "unlikely"), [(1.0, 100, 0.05), (2.0, 150, 0.01)])
+@pytest.mark.parametrize(
+    ("claim", "draws", "unlikely", "method"),
+    [
+        *(
+            (claim, draws, p, method)
+            for claim, draws, p in ((1.0, 100, 0.05), (2.0, 150, 0.01))
+            for method in METHODS
+        ),
+        (1.0, 300, 0.02, "conditional"),
+        (1.5, 500, 0.01, "conditional"),
+    ],
+)
 def test_detectable_epsilon_is_refuted_with_the_stated_power_and_less_is_not(claim, draws, unlikely, method):
     found = float(detectable_by_event(claim, draws, 0.0, SIGNIFICANCE, method, np.array([unlikely]))[0])
     assert 0.89 < power(found, claim, draws, unlikely, method) < 0.95
@@ -307,12 +319,50 @@ def test_detectable_epsilon_is_smaller_with_the_joint_bound_and_with_more_draws(
     assert 1 < detectable_epsilon(1.0, 1_000_000, 0.0, SIGNIFICANCE) < joint < baseline
 
 
+def test_detectable_epsilon_of_rare_events_is_smaller_with_the_conditional_bound_and_larger_anytime():
+    found = {
+        method: float(detectable_by_event(1.0, 10_000, 0.0, SIGNIFICANCE, method, np.array([1e-3]))[0])
+        for method in ("joint", "conditional", "anytime")
+    }
+    assert 1.5 < found["conditional"] < found["joint"] < found["anytime"]
+
+
+def test_power_of_the_anytime_bound_at_its_last_look_is_the_stated_one():
+    """Exact, over the counts that matter; what refutes is asked of the bound itself."""
+    claim, draws, unlikely = 1.0, 60, 0.1
+    found = float(detectable_by_event(claim, draws, 0.0, SIGNIFICANCE, "anytime", np.array([unlikely]))[0])
+    likely, total, needed = math.exp(found) * unlikely, 0.0, 0
+    for m in range(int(binom.isf(1e-3, draws, unlikely)) + 1):
+        while (
+            needed <= draws
+            and not AnytimeBound(claim, 0.0, SIGNIFICANCE).after(Counts(needed, draws, m, draws)).refuted
+        ):
+            needed += 1
+        total += binom.pmf(m, draws, unlikely) * binom.sf(needed - 1, draws, likely)
+    assert 0.89 < total < 0.95
+
+
+@pytest.mark.parametrize("method", ["joint", "clopper_pearson", "conditional", "anytime"])
+def test_no_counts_certify_more_than_the_largest_certifiable_epsilon(method):
+    """All likely counts of 40 draws beside none; one of them comes close."""
+    draws = 40
+    largest = largest_certifiable_epsilon(draws, 0.0, SIGNIFICANCE, method)
+    found = []
+    for likely in (1, 5, 10, 15, 20, 30, 40):
+        counts = Counts(likely, draws, 0, draws)
+        if method == "anytime":
+            found.append(AnytimeBound(1.0, 0.0, SIGNIFICANCE).after(counts).epsilon_lower_bound)
+        else:
+            found.append(epsilon_lower_bound(counts, 0.0, SIGNIFICANCE, method))
+    assert largest - 0.1 < max(found) <= largest + 1e-9
+
+
 def test_rare_events_detect_larger_losses_only():
     found = detectable_by_event(1.0, 10_000, 0.0, SIGNIFICANCE, "joint", np.array([1e-4, 1e-3, 1e-2, 0.1]))
     assert (np.diff(found) < 0).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS_AT_ZERO, "anytime"])
 def test_detectable_epsilon_is_none_when_no_event_can_refute_the_claim(method):
     assert detectable_epsilon(9.0, 300, 0.0, SIGNIFICANCE, method) is None
     assert largest_certifiable_epsilon(300, 0.0, SIGNIFICANCE, method) < 9.0
