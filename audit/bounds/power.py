@@ -192,7 +192,7 @@ def _standard_error(unlikely: FloatArray, claim: float, draws: int, delta: float
 def _last_refutable(
     largest: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> int:
-    """Return the largest unlikely count, up to `largest`, beside which some likely count refutes; -1 where none."""
+    """Return the largest unlikely count, up to `largest`, beside which some likely count refutes, or -1."""
     if method == "conditional":
         # it needs counts below all draws: every count that leaves room is tried
         return min(largest, int((draws - 1) / math.exp(claim)))

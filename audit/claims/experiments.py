@@ -11,12 +11,6 @@ open_claim(
     "experiments on real data",
 )
 open_claim(
-    "A.float",
-    "Laplace and Gaussian noise as drawn on a computer keep the theorems",
-    "Theorems 1 and 2, which speak of real numbers",
-    "the audit of floating-point noise",
-)
-open_claim(
     "E.literal",
     "the method as written gives an accurate and fair classifier",
     "Section 'Performance Evaluation'",

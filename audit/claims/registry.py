@@ -26,6 +26,7 @@ TOPICS = (
     "objective",
     "algorithms",
     "tables",
+    "floating_point",
     "experiments",
 )
 """Modules of this package that register rows, in the order of the ledger."""
