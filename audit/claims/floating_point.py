@@ -1,10 +1,10 @@
 """Noise in floating point: outputs on one data set that no noise gives on its neighbour.
 
-The argument, for a value v of size 2^-k and any double X: fl(v + X) is a multiple of g = 2^-k-53.  Where |X| >=
-|v|/2, both terms are multiples of g, and rounding to a coarser grid keeps that.  Where |X| < |v|/2, the sum is above
-|v|/2 in size, and doubles there are multiples of g.  On a neighbour whose value is 0 the output is X itself, with 53
-bits of its own: below |v|/2 it mostly is no multiple of g.  Such an output has probability 0 beside v, whatever the
-law of the noise.
+The argument, for a value v of size 2^-k and any double X: fl(v + X) is a multiple of g = 2^-k-53.  Where |X| is
+at least |v|/2, both terms are multiples of g, and rounding to a coarser grid keeps that.  Where it is less, the
+sum is above |v|/2 in size, and doubles there are multiples of g.  On a neighbour whose value is 0 the output is X
+itself, with 53 bits of its own: below |v|/2 it mostly is no multiple of g.  Such an output has probability 0
+beside v, whatever the law of the noise.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ SIGNIFICANCE = 1e-6
 
 GRID = -54
 """log2 of g for v = 1/2."""
+
+
+MECHANISMS_DECIDED = {"functional": 0.0, "relaxed_functional": 1e-3}
+"""Laplace and Gaussian noise, with the claimed delta."""
 
 
 def records(side: tuple[list[float], list[int]]) -> Records:
@@ -159,7 +163,3 @@ def floating_point_keeps_the_theorems() -> Finding:
         }
     argued = off_grid_in_half_precision() == 0
     return Finding("refuted" if all(broken) and argued else "undecided", "none", evidence)
-
-
-MECHANISMS_DECIDED = {"functional": 0.0, "relaxed_functional": 1e-3}
-"""Laplace and Gaussian noise, with the claimed delta."""

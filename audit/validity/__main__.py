@@ -8,6 +8,8 @@ errors, with a confidence statement of their own, go to ``docs/auditor-validity.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -16,19 +18,37 @@ from pathlib import Path
 from typing import Any
 
 from audit.certificate import versions
-from audit.validity.measure import AUDITS, CONFIDENCE, CONTROL, CURVE_DELTAS, LOOKS, SIGNIFICANCE, SIZES, Row, run
+from audit.claims.digest import text_digest
+from audit.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
+from audit.validity.measure import (
+    AUDITS,
+    CONFIDENCE,
+    CONTROL,
+    FAMILIES,
+    LOOKS,
+    SIGNIFICANCE,
+    SIZES,
+    Row,
+    run,
+    tasks,
+)
+from reference.errors import ReadingError
 from reference.files import json_text, write_whole
-from reference.options import EXIT_FINE, EXIT_REFUTED, run_command
+from reference.options import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, run_command
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "auditor-validity.json"
+PACKAGE = Path(__file__).parents[2]
+
+DOCUMENT = PACKAGE / "docs" / "auditor-validity.json"
 
 PAGE = """# Is the auditor right as often as it says?
 
-Written by `python -m audit.validity` (`make validity`); do not edit. Every audit goes through
-`audit.distinguish.estimate`: learn, choose, certify. The loss of each mechanism is known; a bound above it is an
-error, and at significance {significance:g} at most that share of audits may err.
+Written by `python -m audit.validity` (`make validity`); do not edit. Every audit is one call of
+`audit.distinguish.estimate`, the function behind every other audit: learn, choose, certify, with the events
+{families}. The loss of each mechanism is known; a bound above it
+is an error, and at significance {significance:g} at most that share of audits may err.
 
-- Audits in each row: {audits}.
+- Audits in each row: {audits}, independent of those of every other mechanism, size and kind of audit. The rows
+  of one mechanism at one size are several bounds of the same audits; only `anytime` has audits of its own.
 - Largest share of errors of any bound: {largest_share:.4f}.
 - Largest share over the mechanisms of one size: {largest_pooled_share:.4f}.
 - With confidence {confidence:g}, over all {bounds} rows together (Clopper-Pearson, Bonferroni), no error
@@ -41,13 +61,17 @@ error, and at significance {significance:g} at most that share of audits may err
 |---|---|---|---|---|---|
 {rows}
 
-`joint` and `clopper_pearson` are two bounds on the same counts. `anytime` is looked at {looks} times, on the
-event {{output >= 1/2}}, and stops at its first error: the worst rule there is. `curve` is wrong when any of its
-bounds (at delta {deltas}) is. A share far below the significance is what an event gives that
-attains less than the true loss; equal inputs and randomised response leave no such slack.
+`auto` is what the command reports by default: the method is chosen on the selection draws. `joint`, `conditional`
+and `clopper_pearson` are what the same audits report when that method is named. `anytime` audits look {looks} times
+or more, with the truth as their claim, and stop at their first error: the worst rule there is. `curve` is wrong
+when any of its bounds, at all its deltas, is. A share far below the significance is what an event gives that
+attains less than the true loss, and what whole counts cost rare events; randomised response leaves least slack.
 
 Seed {seed}; {seconds:,} s.
 """
+
+PARTIAL = ".partial.json"
+"""Ending of the file that holds what an interrupted run has measured so far, beside the document."""
 
 
 def holds(rows: Sequence[Row]) -> bool:
@@ -109,8 +133,36 @@ def page(document: dict[str, Any]) -> str:
         bounds=sum(row.bound != CONTROL for row in rows),
         rows="\n".join(lines),
         looks=LOOKS,
-        deltas=", ".join(map(str, CURVE_DELTAS)),
+        families=", ".join(FAMILIES),
     )
+
+
+def settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what has to be the same for a run to go on where another was interrupted: options, code, versions."""
+    sources = {
+        str(path.relative_to(PACKAGE)): text_digest(path.read_text(encoding="utf-8"))
+        for folder in ("audit", "reference")
+        for path in sorted((PACKAGE / folder).rglob("*.py"))
+        if "gate" not in path.parts
+    }
+    return {
+        "audits": options.audits,
+        "sizes": list(options.sizes),
+        "seed": options.seed,
+        "versions": versions(),
+        "code": hashlib.sha256(json_text(sources).encode()).hexdigest(),
+    }
+
+
+def begun(path: Path, wanted: dict[str, Any]) -> tuple[list[list[Row]], float]:
+    """Return the rows of each task that an interrupted run with the same settings finished, and its seconds."""
+    if not path.exists():
+        return [], 0.0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if document.pop("settings") != wanted:
+        sys.stderr.write(f"{path.name} is of another run, and is begun anew\n")
+        return [], 0.0
+    return [[Row(**row) for row in task] for task in document["tasks"]], float(document["seconds"])
 
 
 def parser() -> argparse.ArgumentParser:
@@ -118,27 +170,55 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m audit.validity", description=__doc__)
     top.add_argument("--audits", type=int, default=AUDITS, metavar="N", help=f"in each row ({AUDITS:,})")
     top.add_argument(
-        "--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="draws of an audit (1000 4000 16000)"
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=list(SIZES),
+        metavar="N",
+        help="draws (1000 4000 16000)",
     )
     top.add_argument("--seed", type=int, default=1, metavar="K")
     top.add_argument(
         "--workers", type=int, default=2, metavar="N", help="processes; the result does not depend on it"
     )
-    top.add_argument("--out", default=str(DOCUMENT), metavar="FILE", help="JSON; the page goes beside it")
+    top.add_argument(
+        "--out",
+        metavar="FILE",
+        help=f"JSON, and the page beside it ({DOCUMENT.name}; other runs must name one)",
+    )
     return top
 
 
 def command(argv: Sequence[str] | None) -> int:
-    """Run the audits and write both files."""
+    """Run the audits; write both files when all are done, and until then only what is needed to go on."""
     options = parser().parse_args(argv)
-    start = time.monotonic()
-    rows: list[Row] = []
-    for more in run(options.audits, options.sizes, options.seed, options.workers):
-        rows += more
-        # what is there so far is right too, should the rest be interrupted
-        document = to_json(rows, options.seed, time.monotonic() - start)
-        write_whole(options.out, json_text(document))
-        write_whole(Path(options.out).with_suffix(".md"), page(document))
+    for name in ("audits", "workers", "seed"):
+        if getattr(options, name) < (0 if name == "seed" else 1):
+            raise ReadingError(name, getattr(options, name), "a whole number above 0")
+    if any(not SMALLEST_DRAWS <= size <= LARGEST_DRAWS for size in options.sizes):
+        raise ReadingError("sizes", options.sizes, f"between {SMALLEST_DRAWS:,} and {LARGEST_DRAWS:,} draws")
+    if options.out is None and (options.audits < AUDITS or list(options.sizes) != list(SIZES)):
+        raise ReadingError("out", None, f"named for another run than the shipped one: it is not {DOCUMENT.name}")
+    target = DOCUMENT if options.out is None else Path(options.out)
+    partial = target.with_suffix(PARTIAL)
+    wanted = settings(options)
+    done, before = begun(partial, wanted)
+    start, names = time.monotonic(), tasks(options.sizes)
+    try:
+        for rows in run(options.audits, options.sizes, options.seed, options.workers, len(done)):
+            done.append(rows)
+            _, known, draws = names[len(done) - 1]
+            spent = before + time.monotonic() - start
+            sys.stderr.write(f"{len(done)} of {len(names)}: {known.name}, {draws:,} draws; {spent:,.0f} s\n")
+            document = {"settings": wanted, "seconds": spent, "tasks": [[asdict(row) for row in r] for r in done]}
+            write_whole(partial, json_text(document))
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: no document is written; the same command goes on from here\n")
+        return EXIT_UNDECIDED
+    document = to_json([row for rows in done for row in rows], options.seed, before + time.monotonic() - start)
+    write_whole(target, json_text(document))
+    write_whole(target.with_suffix(".md"), page(document))
+    partial.unlink(missing_ok=True)
     return EXIT_FINE if document["holds"] else EXIT_REFUTED
 
 

@@ -8,25 +8,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from rich.console import Console
 from scipy.stats import binom
 
 from audit.bounds import (
-    AnytimeBound,
+    METHODS,
+    METHODS_AT_ZERO,
     Counts,
-    epsilon_curve,
+    StoppingRule,
     epsilon_lower_bound,
+    refutes,
     upper_bound_on_probability,
 )
 from audit.catalogue.gaussian import Gaussian
 from audit.catalogue.laplace import Laplace
-from audit.distinguish import Estimate, estimate
+from audit.distinguish import Plan, estimate
 from audit.subjects import FloatArray, Subject
-from reference.gaussian import epsilon_of_shift
 
 SIGNIFICANCE = 0.05
 """Of every audit."""
@@ -37,10 +37,14 @@ CONFIDENCE = 0.99
 AUDITS, SIZES = 2_000, (1_000, 4_000, 16_000)
 """Audits of each mechanism at each size, and draws of an audit (all phases, both inputs)."""
 
-CURVE_DELTAS = (0.001, 0.01, 0.05)
+FAMILIES = ("coordinates", "intervals", "additive", "categories", "rare")
+"""Of events, one kind of learned score among them: the slower ones only change which event is chosen."""
 
-LOOKS = 20
-"""Looks of an anytime audit; each at 1.3 times the draws of the one before."""
+LOOKS = 16
+"""Looks of an anytime audit at least."""
+
+GAP = 1e-3
+"""Of the rule that would stop an anytime audit: hardly ever reached, so nearly all looks are taken."""
 
 
 @dataclass(frozen=True)
@@ -63,25 +67,56 @@ class NoLoss(Laplace):
 
 
 @dataclass(frozen=True)
-class RandomisedResponse:
-    """Answers 1 with probability 3/4 on one input and 1/4 on the other.
+class TwoOutcomes:
+    """Answers 1 with one of two probabilities, else 0.
 
-    Exact loss: both outcomes have the ratio 3, so epsilon is log 3, and every event that matters attains it.  That
-    makes it the hardest case: the chosen event has no slack.
+    Exact loss at delta: the largest log((p - delta) / q) over both outcomes and directions, which an event attains.
+    That makes it the hardest case: the chosen event has no slack.
+
+    Parameters
+    ----------
+    left, right : float
+        Probabilities of 1.
     """
 
-    @property
-    def true_epsilon(self) -> float:
-        """The log of 3."""
-        return math.log(3)
+    left: float
+    right: float
+
+    def true_epsilon(self, delta: float = 0.0) -> float:
+        """Return the exact loss."""
+        pairs = [(self.left, self.right), (1 - self.left, 1 - self.right)]
+        ratios = [(p - delta) / q for one in pairs for p, q in (one, one[::-1])]
+        return max(0.0, *(math.log(ratio) for ratio in ratios if ratio > 0))
 
     def inputs(self) -> tuple[float, float]:
         """Return the probabilities of 1."""
-        return 0.75, 0.25
+        return self.left, self.right
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` answers, shape (count, 1)."""
         return (rng.random((count, 1)) < data).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """A subject that asks for few outputs at a time, so that an anytime audit looks often.
+
+    Parameters
+    ----------
+    subject : Subject
+    most_rows : int
+    """
+
+    subject: Subject
+    most_rows: int
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the subject's inputs."""
+        return self.subject.inputs()
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return the subject's outputs."""
+        return self.subject.sample(data, count, rng)
 
 
 @dataclass(frozen=True)
@@ -95,34 +130,35 @@ class Known:
     true_epsilon : float
         At `delta`.
     delta : float
-    truths : tuple of float
-        The true epsilon at each of :data:`CURVE_DELTAS`; empty where no curve is certified.
-    anytime : bool
-        Whether the event {output >= 1/2} attains the loss, so that it can be looked at again and again.
+    curve : callable or None
+        The true epsilon as a function of delta, where the curve is certified too.
     """
 
     name: str
     subject: Subject
     true_epsilon: float
     delta: float = 0.0
-    truths: tuple[float, ...] = ()
-    anytime: bool = False
+    curve: Callable[[float], float] | None = None
 
 
-GAUSSIAN = Gaussian(1.0, "0.01")
-
-
-def _gaussian_curve() -> tuple[float, ...]:
-    squared = Fraction(1) / Fraction(GAUSSIAN.sigma) ** 2
-    return tuple(float(epsilon_of_shift(squared, Fraction(str(delta)))) for delta in CURVE_DELTAS)
-
+RESPONSE = TwoOutcomes(0.75, 0.25)
+RARE = TwoOutcomes(0.02 * math.e, 0.02)
+WEAK = TwoOutcomes(0.55, 0.45)
 
 KNOWN = (
-    Known("Laplace noise on equal inputs", NoLoss(), 0.0, anytime=True),
-    Known("randomised response", RandomisedResponse(), math.log(3), anytime=True),
+    Known("Laplace noise on equal inputs", NoLoss(), 0.0),
+    Known("randomised response", RESPONSE, RESPONSE.true_epsilon(), curve=RESPONSE.true_epsilon),
+    Known("rare event", RARE, RARE.true_epsilon(), curve=RARE.true_epsilon),
     Known("Laplace, epsilon 1", Laplace(1.0), 1.0),
-    Known("Gaussian, epsilon 1 at delta 0.01", GAUSSIAN, 1.0, 0.01, _gaussian_curve()),
+    Known("Gaussian, epsilon 1 at delta 0.01", Gaussian(1.0, "0.01"), 1.0, 0.01),
 )
+
+LOOKED_AT = (
+    Known("Laplace noise on equal inputs", NoLoss(), 0.0),
+    # a level for every 0.005 below the loss is tested: a small loss is quicker, and no easier
+    Known("weak randomised response", WEAK, WEAK.true_epsilon()),
+)
+"""Audited with looks in between."""
 
 CONTROL = "point estimate (control)"
 """What a bound without any margin would do: the check must see it fail."""
@@ -167,27 +203,28 @@ class Row:
 
 
 def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
-    """Return which bounds of one audit are above the truth, by the name of the bound."""
+    """Return which bounds of one audit are above the truth, by the name of the bound.
+
+    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are what it would have said had that
+    method been named: the method changes neither draws nor event.
+    """
     found = estimate(
         known.subject,
         delta=known.delta,
         draws=draws,
         significance=SIGNIFICANCE,
         rng=np.random.default_rng(seed),
-        method="joint",
-        with_curve=bool(known.truths),
+        families=FAMILIES,
+        with_curve=known.curve is not None,
     )
-    baseline = epsilon_lower_bound(found.counts, known.delta, SIGNIFICANCE, "clopper_pearson")
-    errors = {
-        "joint": found.epsilon_lower_bound > known.true_epsilon,
-        "clopper_pearson": baseline > known.true_epsilon,
-        CONTROL: _point_estimate(found.counts, known.delta) > known.true_epsilon,
-    }
-    if known.truths:
-        points = _curve_counts(found)
-        curve = epsilon_curve(points, CURVE_DELTAS, SIGNIFICANCE)
+    errors = {"auto": found.epsilon_lower_bound > known.true_epsilon}
+    for method in METHODS if known.delta else METHODS_AT_ZERO:
+        bound = epsilon_lower_bound(found.counts, known.delta, SIGNIFICANCE, method)
+        errors[method] = bound > known.true_epsilon
+    errors[CONTROL] = _point_estimate(found.counts, known.delta) > known.true_epsilon
+    if known.curve is not None and found.curve is not None:
         errors["curve"] = any(
-            curve.at(delta) > truth for delta, truth in zip(CURVE_DELTAS, known.truths, strict=True)
+            point.epsilon_lower_bound > known.curve(point.delta) * (1 + 1e-12) for point in found.curve.points
         )
     return errors
 
@@ -199,67 +236,50 @@ def _point_estimate(counts: Counts, delta: float) -> float:
     return math.log(likely / unlikely) if unlikely else math.inf
 
 
-def _curve_counts(found: Estimate) -> list[Counts]:
-    """Return the counts of nested events at three levels that the selection draws fixed."""
-    shares = (0.25, 0.35, 0.5) if not found.event.at_least else (0.75, 0.65, 0.5)
-    places = [int(share * (len(found.levels) - 1)) for share in shares]
-    draws = found.counts.likely_draws
-    counts = []
-    for place in places:
-        # bin b holds the scores with b levels at or below them
-        above = [int(found.histogram[side, place + 1 :].sum()) for side in (0, 1)]
-        left, right = above if found.event.at_least else [draws - count for count in above]
-        likely, unlikely = (left, right) if found.event.likely_input == "left" else (right, left)
-        counts.append(Counts(likely, draws, unlikely, draws))
-    return counts
-
-
 def anytime_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
-    """Return whether an anytime bound is ever above the truth, looked at again and again until it is.
+    """Return whether the bound of an audit with looks in between is above the truth.
 
-    The event is {output >= 1/2}, fixed beforehand.  Stopping at the first error is the worst rule there is.
+    The claim is the truth, so the audit stops at its first error: the worst rule there is.
     """
-    rng = np.random.default_rng(seed)
-    left, right = known.subject.inputs()
-    bound = AnytimeBound(known.true_epsilon, known.delta, SIGNIFICANCE, step=0.1)
-    looks = np.geomspace(1.3 ** (1 - LOOKS), 1, LOOKS) * draws / 2
-    made = 0
-    for look in np.maximum(looks.astype(int), 1):
-        block = int(look) - made
-        if block <= 0:
-            continue
-        likely, unlikely = (int((known.subject.sample(data, block, rng) >= 0.5).sum()) for data in (left, right))
-        bound, made = bound.after(Counts(likely, block, unlikely, block)), int(look)
-        if bound.refuted:
-            break
-    return {"anytime": bound.refuted}
+    # two chunks make a wave, and each wave is looked at
+    rows = Plan.of(draws, 1, learning=True).certify // (2 * LOOKS)
+    found = estimate(
+        LookedAt(known.subject, rows),
+        delta=known.delta,
+        draws=draws,
+        significance=SIGNIFICANCE,
+        rng=np.random.default_rng(seed),
+        families=FAMILIES,
+        claimed_epsilon=known.true_epsilon,
+        until=StoppingRule(GAP),
+    )
+    return {"anytime": refutes(found.epsilon_lower_bound, known.true_epsilon, found.method)}
 
 
-def measure(
-    once: Callable[[Known, int, tuple[int, ...]], dict[str, bool]],
-    known: Known,
-    draws: int,
-    audits: int,
-    seed: int,
-    workers: int,
-) -> list[Row]:
+Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
+"""What makes one audit, of which mechanism, with how many draws."""
+
+
+def tasks(sizes: Sequence[int]) -> list[Task]:
+    """Return what is measured, in order."""
+    kinds = [(audit_once, known) for known in KNOWN] + [(anytime_once, known) for known in LOOKED_AT]
+    return [(once, known, draws) for draws in sizes for once, known in kinds]
+
+
+def measure(task: Task, audits: int, seed: int, workers: int) -> list[Row]:
     """Return a row per kind of bound, from independent audits."""
-    place = [one.name for one in KNOWN].index(known.name)
-    tasks = (delayed(once)(known, draws, (seed, place, draws, index)) for index in range(audits))
-    errors = Parallel(n_jobs=workers, batch_size=20)(tasks)
+    once, known, draws = task
+    # every mechanism, size and kind of audit has streams of its own
+    place = next(index for index, other in enumerate(tasks([draws])) if other == task)
+    calls = (delayed(once)(known, draws, (seed, place, draws, index)) for index in range(audits))
+    errors = Parallel(n_jobs=workers, batch_size=20)(calls)
     return [
         Row(known.name, known.true_epsilon, known.delta, draws, bound, audits, sum(one[bound] for one in errors))
         for bound in errors[0]
     ]
 
 
-def run(audits: int, sizes: Sequence[int], seed: int, workers: int) -> Iterator[list[Row]]:
-    """Yield the rows of each mechanism at each size."""
-    console = Console(stderr=True)
-    for draws in sizes:
-        for known in KNOWN:
-            rows = measure(audit_once, known, draws, audits, seed, workers)
-            if known.anytime:
-                rows += measure(anytime_once, known, draws, audits, seed, workers)
-            console.print(f"{known.name}, {draws:,} draws: {audits:,} audits", highlight=False)
-            yield rows
+def run(audits: int, sizes: Sequence[int], seed: int, workers: int, done: int = 0) -> Iterator[list[Row]]:
+    """Yield the rows of each task but the first `done`."""
+    for task in tasks(sizes)[done:]:
+        yield measure(task, audits, seed, workers)
