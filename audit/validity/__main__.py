@@ -62,9 +62,9 @@ is an error, and at significance {significance:g} at most that share of audits m
 {rows}
 
 `auto` is what the command reports by default: the method is chosen on the selection draws. `joint`, `conditional`
-and `clopper_pearson` are what the same audits report when that method is named. `anytime` audits look {looks} times
-or more, with the truth as their claim, and stop at their first error: the worst rule there is. `curve` is wrong
-when any of its bounds, at all its deltas, is. A share far below the significance is what an event gives that
+and `clopper_pearson` are what the same audits report when that method is named. `anytime` audits look
+{looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is. `curve`
+is wrong when any of its bounds, at all its deltas, is. A share far below the significance is what an event gives that
 attains less than the true loss, and what whole counts cost rare events; randomised response leaves least slack.
 
 Seed {seed}; {seconds:,} s.

@@ -70,7 +70,7 @@ class NoLoss(Laplace):
 class TwoOutcomes:
     """Answers 1 with one of two probabilities, else 0.
 
-    Exact loss at delta: the largest log((p - delta) / q) over both outcomes and directions, which an event attains.
+    Exact loss at delta: the largest log((p - delta) / q) over outcomes and directions, which an event attains.
     That makes it the hardest case: the chosen event has no slack.
 
     Parameters
@@ -86,7 +86,7 @@ class TwoOutcomes:
         """Return the exact loss."""
         pairs = [(self.left, self.right), (1 - self.left, 1 - self.right)]
         ratios = [(p - delta) / q for one in pairs for p, q in (one, one[::-1])]
-        return max(0.0, *(math.log(ratio) for ratio in ratios if ratio > 0))
+        return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
 
     def inputs(self) -> tuple[float, float]:
         """Return the probabilities of 1."""
@@ -205,8 +205,8 @@ class Row:
 def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return which bounds of one audit are above the truth, by the name of the bound.
 
-    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are what it would have said had that
-    method been named: the method changes neither draws nor event.
+    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are what it would have said had
+    that method been named: the method changes neither draws nor event.
     """
     found = estimate(
         known.subject,
