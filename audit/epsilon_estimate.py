@@ -6,6 +6,7 @@ Without arguments: each mechanism of the paper, on the worst neighbouring data s
 from __future__ import annotations
 
 import argparse
+import math
 import secrets
 import sys
 import time
@@ -24,6 +25,7 @@ from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
 from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate
+from audit.estimate_plot import ENDINGS
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
 from audit.neighbour_search import AtPair, searchable
@@ -54,6 +56,7 @@ from reference.options import (
     emit,
     readings_from,
     records_from,
+    require_writable,
     run_command,
 )
 
@@ -207,6 +210,10 @@ def build_audits(options: argparse.Namespace) -> list[Audit]:
     """
     if options.program is None:
         refuse_program_options(options)
+        for name in options.mechanism:
+            if options.mechanism.count(name) > 1:
+                # one seed would give the same draws twice, which look like two results
+                raise ReadingError("mechanism", name, "named once; another --seed gives another run")
         return [build_audit(name, options) for name in options.mechanism]
     if options.mechanism != list(PAPER):
         raise ReadingError("mechanism", ", ".join(options.mechanism), "left out with --program")
@@ -303,8 +310,8 @@ class Search:
         if unknown or not any(family in IDEAL for family in families):
             raise ReadingError("events", options.events, f"some of {', '.join(FAMILIES)}, and not bits alone")
         for name in ("until", "max_seconds"):
-            if getattr(options, name) is not None and not getattr(options, name) > 0:
-                raise ReadingError(name, getattr(options, name), "positive")
+            if getattr(options, name) is not None and not 0 < getattr(options, name) < math.inf:
+                raise ReadingError(name, getattr(options, name), "positive and finite")
         if options.search and options.draws < SMALLEST_SEARCHED_DRAWS:
             raise ReadingError("draws", options.draws, f"at least {SMALLEST_SEARCHED_DRAWS:,} with --search")
         if options.workers < 1:
@@ -375,6 +382,10 @@ def command(argv: Sequence[str] | None) -> int:
     """Run the audits that the command line names."""
     options = parser().parse_args(argv)
     search = Search.of(options)
+    # before anything is drawn
+    require_writable({"inputs": options.inputs}, out=options.out, plot=options.plot)
+    if options.plot is not None and Path(options.plot).suffix not in ENDINGS:
+        raise ReadingError("plot", options.plot, f"a file that ends in {', '.join(ENDINGS)}")
     seed = options.seed if options.seed is not None else secrets.randbits(32)
     audits = build_audits(options)
     results = run_audits(audits, options, search, seed)

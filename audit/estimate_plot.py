@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from audit.estimate_report import Result
 from reference.errors import ReadingError
+
+ENDINGS = (".svg", ".png", ".pdf")
+"""Of plots."""
 
 
 def draw_results(results: Sequence[Result], path: str) -> None:
@@ -23,13 +25,11 @@ def draw_results(results: Sequence[Result], path: str) -> None:
     results : sequence of Result
         With a curve.
     path : str
-        Such as ``audit.svg``.
+        Ends in one of :data:`ENDINGS`.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if Path(path).suffix not in (".svg", ".png", ".pdf"):
-        raise ReadingError("plot", path, "a file that ends in .svg, .png or .pdf")
     drawn = [result for result in results if result.estimate.curve is not None]
     figure = Figure(figsize=(9, 4 * max(len(drawn), 1)), layout="constrained")
     FigureCanvasAgg(figure)

@@ -256,7 +256,7 @@ def _lines(result: Result) -> Iterator[str]:
         )
     if found.stopped is not None:
         yield (
-            f"  {'partial' if found.draws < found.requested_draws else 'stopped'}: {found.stopped}, after "
+            f"  {'partial' if found.stopped == 'interrupted' else 'stopped'}: {found.stopped}, after "
             f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever one stops"
         )
     yield from (f"  note: {note}" for note in result.notes)

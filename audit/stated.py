@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -66,7 +67,10 @@ def own_claim(subject: Subject) -> tuple[Fraction, Fraction] | None:
 def as_json(given: Any) -> Any:
     """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
     if isinstance(given, np.ndarray | np.generic):
-        return given.tolist()
+        return as_json(given.tolist())
+    if isinstance(given, float) and not math.isfinite(given):
+        # JSON has no such numbers
+        return repr(given)
     if isinstance(given, list | tuple):
         return [as_json(part) for part in given]
     if isinstance(given, dict):

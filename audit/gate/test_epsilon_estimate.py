@@ -362,6 +362,14 @@ def test_more_draws_than_can_be_counted_are_not_recommended(capsys):
         ["laplace", "--events", "bits"],
         ["laplace", "--until", "0"],
         ["laplace", "--until", "0.1", "--curve"],
+        ["laplace", "--until", "nan"],
+        ["laplace", "--until", "inf"],
+        ["laplace", "--max-seconds", "nan"],
+        ["laplace", "--significance", "nan"],
+        ["laplace", "--epsilon", "nan"],
+        ["laplace", "--delta", "nan"],
+        ["laplace", "gaussian", "laplace"],
+        ["laplace", "--plot", "picture.txt"],
         ["laplace", "--workers", "0"],
         ["laplace", "--max-seconds", "-1"],
         ["no.such.module:thing"],
@@ -414,6 +422,56 @@ def test_a_call_interrupted_before_anything_is_certified_decides_nothing(capsys,
     output = capsys.readouterr()
     assert output.out == ""
     assert "interrupted: laplace not audited" in output.err
+
+
+@pytest.mark.parametrize("option", ["--out", "--plot"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(capsys, monkeypatch, tmp_path, option):
+    def drawn(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("audit.epsilon_estimate.estimate", drawn)
+    for path in (tmp_path, tmp_path / "nowhere" / "result.svg"):
+        assert main(["laplace", option, str(path)]) == 2
+        assert "a file that can be written" in capsys.readouterr().err
+
+
+@dataclass(frozen=True)
+class NoNumbers(Laplace):
+    """Laplace noise whose stated inputs are no numbers that JSON has."""
+
+    def inputs(self):
+        return np.array([np.nan]), [1.0, np.inf]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(size=(count, 1))
+
+
+def test_inputs_that_are_not_finite_are_written_in_words(capsys):
+    _, result = run(capsys, f"{__name__}:NoNumbers", "--draws", "2000", "--seed", "1")
+    assert result["witness"]["inputs"] == {"left": ["nan"], "right": [1.0, "inf"]}
+
+
+def test_constant_outputs_say_so_and_run_to_the_last_draw_of_an_anytime_audit(capsys):
+    code, result = run(capsys, f"{__name__}:Constant", "--draws", "50000", "--until", "0.01", "--seed", "1")
+    assert (code, result["epsilon_lower_bound"], result["draws"], result["stopped"]) == (0, 0.0, 50_000, None)
+    assert "all outputs seen are equal" in " ".join(result["notes"])
+
+
+class Constant(Laplace):
+    """Publishes nothing."""
+
+    def sample(self, data, count, rng):
+        return np.full((count, 1), 3.0)
+
+
+def test_until_stops_in_time_and_its_text_says_why(capsys):
+    words = ["--draws", "4000000", "--until", "0.05", "--seed", "1", "--events", "coordinates"]
+    for name, why in (("laplace", "would have shown"), ("laplace_half_noise", "the claim is refuted")):
+        main([name, *words])
+        text = capsys.readouterr().out
+        line = re.search(rf"  stopped: [^\n]*{why}, after ([\d,]+) of 4,000,000 draws", text)
+        assert line
+        assert int(line[1].replace(",", "")) < 3_000_000
 
 
 def test_unknown_mechanism_lists_the_known_ones(capsys):

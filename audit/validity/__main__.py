@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from audit.certificate import versions
-from audit.claims.digest import text_digest
 from audit.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.validity.measure import (
     AUDITS,
@@ -63,9 +62,10 @@ is an error, and at significance {significance:g} at most that share of audits m
 
 `auto` is what the command reports by default: the method is chosen on the selection draws. `joint`, `conditional`
 and `clopper_pearson` are what the same audits report when that method is named. `anytime` audits look
-{looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is. `curve`
-is wrong when any of its bounds, at all its deltas, is. A share far below the significance is what an event gives that
-attains less than the true loss, and what whole counts cost rare events; randomised response leaves least slack.
+{looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is.
+`curve` is wrong when any of its bounds, at all its deltas, is. A share far below the significance is what an event
+gives that attains less than the true loss, and what whole counts cost rare events; randomised response leaves
+least slack.
 
 Seed {seed}; {seconds:,} s.
 """
@@ -139,18 +139,17 @@ def page(document: dict[str, Any]) -> str:
 
 def settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return what has to be the same for a run to go on where another was interrupted: options, code, versions."""
-    sources = {
-        str(path.relative_to(PACKAGE)): text_digest(path.read_text(encoding="utf-8"))
-        for folder in ("audit", "reference")
-        for path in sorted((PACKAGE / folder).rglob("*.py"))
-        if "gate" not in path.parts
-    }
+    code = hashlib.sha256()
+    for folder in ("audit", "reference"):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            if "gate" not in path.parts:
+                code.update(path.read_bytes())
     return {
         "audits": options.audits,
         "sizes": list(options.sizes),
         "seed": options.seed,
         "versions": versions(),
-        "code": hashlib.sha256(json_text(sources).encode()).hexdigest(),
+        "code": code.hexdigest(),
     }
 
 

@@ -40,7 +40,7 @@ AUDITS, SIZES = 2_000, (1_000, 4_000, 16_000)
 FAMILIES = ("coordinates", "intervals", "additive", "categories", "rare")
 """Of events, one kind of learned score among them: the slower ones only change which event is chosen."""
 
-LOOKS = 16
+LOOKS = 10
 """Looks of an anytime audit at least."""
 
 GAP = 1e-3
@@ -147,7 +147,7 @@ WEAK = TwoOutcomes(0.55, 0.45)
 
 KNOWN = (
     Known("Laplace noise on equal inputs", NoLoss(), 0.0),
-    Known("randomised response", RESPONSE, RESPONSE.true_epsilon(), curve=RESPONSE.true_epsilon),
+    Known("randomised response", RESPONSE, RESPONSE.true_epsilon()),
     Known("rare event", RARE, RARE.true_epsilon(), curve=RARE.true_epsilon),
     Known("Laplace, epsilon 1", Laplace(1.0), 1.0),
     Known("Gaussian, epsilon 1 at delta 0.01", Gaussian(1.0, "0.01"), 1.0, 0.01),
