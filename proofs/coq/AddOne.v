@@ -60,7 +60,7 @@ Lemma sum_others_bounds : forall e, (e < d)%nat -> 0 <= sum_over others (fun o =
 Proof.
   intros e He; rewrite Forall_forall in box_others; split.
   - apply sum_nonneg; intros o Ho; apply (box_others o Ho e He).
-  - unfold K; rewrite <- (Rmult_1_r (INR _)), <- sum_const; apply sum_le; intros o Ho; apply (box_others o Ho e He).
+  - unfold K; rewrite <- (Rmult_1_r (INR _)); apply sum_le_const; intros o Ho; apply (box_others o Ho e He).
 Qed.
 
 Lemma added_distance : Rabs (number (z t) - zbar D') <= nu (length D').

@@ -76,6 +76,18 @@ Proof.
   lra.
 Qed.
 
+(** The sum of k records of the ball has length at most k. *)
+Lemma records_norm : forall d l, Forall (unit_ball d) l ->
+  sum_over (coordinates d) (fun e => sum_over l (fun o => x o e) ^ 2) <= INR (length l) ^ 2.
+Proof.
+  intros d l Hl; rewrite Forall_forall in Hl.
+  apply Rle_trans with (sum_over (coordinates d) (fun e => INR (length l) * sum_over l (fun o => x o e ^ 2))).
+  - apply sum_le; intros e _; apply sum_square_le.
+  - rewrite sum_scal, sum_swap; replace (INR (length l) ^ 2) with (INR (length l) * INR (length l)) by ring.
+    apply Rmult_le_compat_l; [apply pos_INR |].
+    rewrite <- (Rmult_1_r (INR (length l))) at 1; apply sum_le_const; intros o Ho; apply (Hl o Ho).
+Qed.
+
 Section Upper.
 
 Variable d : nat.
@@ -104,15 +116,7 @@ Lemma pull_norm : dot d pull pull <= (moved * INR (length others)) ^ 2.
 Proof.
   unfold dot, pull; rewrite (sum_ext _ _ (fun e => moved ^ 2 * sum_over others (fun o => x o e) ^ 2)) by (intros; ring).
   rewrite sum_scal, Rpow_mult_distr; apply Rmult_le_compat_l; [apply pow2_ge_0 |].
-  apply Rle_trans with (sum_over (coordinates d) (fun e => INR (length others) * sum_over others (fun o => x o e ^ 2))).
-  - apply sum_le; intros e _.
-    generalize (cauchy_schwarz others (fun _ => 1) (fun o => x o e)).
-    rewrite (sum_ext others (fun o => 1 * x o e) (fun o => x o e)) by (intros; ring).
-    rewrite (sum_ext others (fun _ => 1 ^ 2) (fun _ => 1)) by (intros; ring); rewrite sum_const, Rmult_1_r; intros H; exact H.
-  - rewrite sum_scal, sum_swap; replace (INR (length others) ^ 2) with (INR (length others) * INR (length others)) by ring.
-    apply Rmult_le_compat_l; [apply pos_INR |].
-    rewrite <- (Rmult_1_r (INR (length others))), <- sum_const; apply sum_le; intros o Ho.
-    rewrite Forall_forall in ball_others; apply (ball_others o Ho).
+  exact (records_norm d others ball_others).
 Qed.
 
 Lemma linear_ball_bounded : forall r e, 0 <= alpha_1 r -> (e < d)%nat ->

@@ -58,7 +58,7 @@ Lemma others_le : forall e (f : record -> R) c, (e < d)%nat ->
   (forall o, Rabs (f o) <= c) -> Rabs (sum_over others (fun o => f o * x o e)) <= INR (length others) * c.
 Proof.
   intros e f c He Hf; eapply Rle_trans; [apply sum_Rabs |].
-  rewrite <- sum_const; apply sum_le; intros o Ho; rewrite Rabs_mult.
+  apply sum_le_const; intros o Ho; rewrite Rabs_mult.
   assert (Hx : 0 <= x o e <= 1) by (rewrite Forall_forall in box_others; apply box_others; assumption).
   rewrite (Rabs_right (x o e)) by lra; specialize (Hf o); generalize (Rabs_pos (f o)); nra.
 Qed.
@@ -100,8 +100,7 @@ Proof.
       assert (HX : 0 <= X <= INR (length others)).
       { rewrite Forall_forall in box_others; split.
         - apply sum_nonneg; intros o Ho; apply (box_others o Ho e He).
-        - rewrite <- (Rmult_1_r (INR _)), <- sum_const; apply sum_le; intros o Ho.
-          apply (box_others o Ho e He). }
+        - rewrite <- (Rmult_1_r (INR _)); apply sum_le_const; intros o Ho; apply (box_others o Ho e He). }
       revert Hz Hz'; unfold n, D, D'.
       rewrite (zbar_D' before after t'), (zbar_D before after t), nu_K; fold others.
       generalize (m_bounds before after); fold others; intros Hm Hz Hz'.
@@ -221,12 +220,6 @@ Definition box_second (F : fairness) : record :=
 
 Definition box_others (F : fairness) (k : nat) : dataset :=
   repeat (match F with Absolute => Tuple ones false false | _ => Tuple zeros false false end) k.
-
-Lemma sum_repeat : forall (A : Type) (a : A) k f, sum_over (repeat a k) f = INR k * f a.
-Proof.
-  induction k as [| k IH]; intros; [simpl; lra |].
-  cbn [repeat]; rewrite sum_cons, IH, S_INR; lra.
-Qed.
 
 Lemma box_z : forall F q, z (box_first F q) = false /\ z (box_second F) = true.
 Proof. intros [| | []] q; split; reflexivity. Qed.

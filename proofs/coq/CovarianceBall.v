@@ -236,12 +236,7 @@ Proof.
   { unfold dot, mean_pull; rewrite (sum_ext _ _ (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
     rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu; field; lra).
     apply Rmult_le_compat_l; [apply pow2_ge_0 |].
-    apply Rle_trans with (sum_over (coordinates d) (fun i => K * sum_over others (fun o => x o i ^ 2))).
-    - apply sum_le; intros i _; generalize (cauchy_schwarz others (fun _ => 1) (fun o => x o i)).
-      rewrite (sum_ext others (fun o => 1 * x o i) (fun o => x o i)) by (intros; ring).
-      rewrite (sum_ext others (fun _ => 1 ^ 2) (fun _ => 1)) by (intros; ring); rewrite sum_const, Rmult_1_r; intros H; exact H.
-    - rewrite sum_scal, sum_swap; apply Rmult_le_compat_l; [exact HK |].
-      rewrite <- (Rmult_1_r K); unfold K; rewrite <- sum_const; apply sum_le; intros o Ho; apply (Hothers o Ho). }
+    replace (K * K) with (K ^ 2) by ring; exact (records_norm d others ball_others). }
   (* one sign of the penalty is the other with all labels flipped *)
   assert (Hform : forall i,
     (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2 =
