@@ -19,19 +19,24 @@ Lemma dot_cauchy : forall d u v, dot d u v ^ 2 <= dot d u u * dot d v v.
 Proof. intros d u v; unfold dot; generalize (cauchy_schwarz (coordinates d) u v); rewrite !dot_square; intros H; exact H. Qed.
 
 (** The squared change of the quadratic coefficients, in either basis. *)
+Lemma products_square : forall d (u v : nat -> R),
+  sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => (u e * u l - v e * v l) ^ 2))
+  = dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2.
+Proof.
+  intros d u v; rewrite (sum_ext _ _ (fun e =>
+    sum_over (coordinates d) (fun l => (u e * u e) * (u l * u l))
+    - 2 * sum_over (coordinates d) (fun l => (u e * v e) * (u l * v l))
+    + sum_over (coordinates d) (fun l => (v e * v e) * (v l * v l)))).
+  - rewrite sum_plus, sum_minus, sum_scal, !sum_product; unfold dot; ring.
+  - intros e _; rewrite <- sum_scal, <- sum_minus, <- sum_plus; apply sum_ext; intros; ring.
+Qed.
+
 Lemma quadratic_square_le : forall b d (u v : nat -> R),
   sum_over (pairs b d) (fun p => (quadratic_factor b (fst p) (snd p) * (u (fst p) * u (snd p) - v (fst p) * v (snd p))) ^ 2)
   <= (dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2) / 32.
 Proof.
   intros b d u v.
-  assert (Hall : sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => (u e * u l - v e * v l) ^ 2))
-    = dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2).
-  { rewrite (sum_ext _ _ (fun e =>
-      sum_over (coordinates d) (fun l => (u e * u e) * (u l * u l)) - 2 * sum_over (coordinates d) (fun l => (u e * v e) * (u l * v l))
-      + sum_over (coordinates d) (fun l => (v e * v e) * (v l * v l)))).
-    - rewrite sum_plus, sum_minus, sum_scal, !sum_product; unfold dot; ring.
-    - intros e _; rewrite <- sum_scal, <- sum_minus, <- sum_plus; apply sum_ext; intros; ring. }
-  rewrite <- Hall; unfold Rdiv; rewrite <- sum_scal_r.
+  rewrite <- products_square; unfold Rdiv; rewrite <- sum_scal_r.
   destruct b.
   - rewrite sum_pairs_matrix; apply sum_le; intros e _; rewrite <- sum_scal_r; apply sum_le; intros l _.
     cbn [fst snd quadratic_factor]; generalize (pow2_ge_0 (u e * u l - v e * v l)); intros; nra.

@@ -286,6 +286,17 @@ Definition cov_D (sign : bool) (k : nat) : dataset :=
 Definition cov_D' (sign : bool) (k : nat) : dataset :=
   Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k.
 
+Lemma cov_neighbours : forall sign d k, (2 <= d)%nat -> neighbours (S k) (unit_ball d) (cov_D sign k) (cov_D' sign k).
+Proof.
+  intros sign d k Hd; assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector 1) false false) k)).
+  { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; apply unit_vector_in_ball; lia. }
+  split; [unfold cov_D; cbn [length]; rewrite repeat_length; reflexivity |].
+  split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
+  split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
+  exists [], (Tuple (unit_vector 0) sign false), (Tuple (unit_vector 0) (negb sign) true),
+    (repeat (Tuple (unit_vector 1) false false) k); split; reflexivity.
+Qed.
+
 Lemma cov_change : forall r sign k i, fairness_term r = Covariance sign ->
   (coefficient r (cov_D sign k) (Linear i) - coefficient r (cov_D' sign k) (Linear i)) ^ 2 =
   (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0) + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
@@ -316,13 +327,7 @@ Proof.
     apply covariance_ball_upper with sign; try assumption; apply Forall_app; split; assumption.
   - destruct n as [| k]; [lia |].
     exists (cov_D sign k), (cov_D' sign k); split.
-    + assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector 1) false false) k)).
-      { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; apply unit_vector_in_ball; lia. }
-      split; [unfold cov_D; cbn [length]; rewrite repeat_length; reflexivity |].
-      split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
-      split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
-      exists [], (Tuple (unit_vector 0) sign false), (Tuple (unit_vector 0) (negb sign) true), (repeat (Tuple (unit_vector 1) false false) k).
-      split; reflexivity.
+    + apply cov_neighbours; exact Hd.
     + unfold l2_change_squared; rewrite filter_all, sum_Phi.
       rewrite (sum_ext (coordinates d) _ _ (fun i _ => cov_change r sign k i HF)).
       rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)), (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.

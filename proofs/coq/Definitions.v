@@ -135,6 +135,21 @@ Definition neighbours_add_one (n : nat) (domain : record -> Prop) (D D' : datase
   length D' = n /\ Forall domain D' /\
   exists before t after, D = before ++ after /\ D' = before ++ t :: after /\ D <> [].
 
+(** ** The reading [separate] *)
+
+(** The paper's g: the covariance vector, sum of (z_i - zbar) x_i.  The reading [separate] releases it, without the
+    weight alpha_1, beside the coefficients without a fairness term. *)
+Definition covariance_vector (D : dataset) (e : nat) : R :=
+  sum_over D (fun t => (number (z t) - zbar D) * x t e).
+
+Definition separate_l1_change (b : quadratic_basis) (d : nat) (D D' : dataset) : R :=
+  l1_change (Reading b NoFairness 0) d all_monomials D D' +
+  sum_over (coordinates d) (fun e => Rabs (covariance_vector D e - covariance_vector D' e)).
+
+Definition separate_l2_change_squared (b : quadratic_basis) (d : nat) (D D' : dataset) : R :=
+  l2_change_squared (Reading b NoFairness 0) d all_monomials D D' +
+  sum_over (coordinates d) (fun e => (covariance_vector D e - covariance_vector D' e) ^ 2).
+
 (** ** Published constants *)
 
 Definition published_l1 (d : nat) : R := INR d ^ 2 / 4 + INR d.

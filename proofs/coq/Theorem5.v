@@ -47,19 +47,20 @@ Definition ball_gain (r : reading) (n : nat) : R :=
   | Covariance _ => 0
   end.
 
-Lemma ball_change : forall r s n phi, (1 <= n)%nat -> fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
-  coefficient r (ball_D s n) phi - coefficient r (ball_D' s n) phi =
-  match phi with Linear e => - (ball_gain r n * unit_vector s e) | Quadratic _ _ => 0 end.
+(** The same with any record v in place of the unit vector. *)
+Lemma one_place_change : forall v r n phi, (1 <= n)%nat ->
+  fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
+  coefficient r (Tuple v true false :: repeat (Tuple v false false) (n - 1)) phi
+  - coefficient r (Tuple v false true :: repeat (Tuple v false false) (n - 1)) phi =
+  match phi with Linear e => - (ball_gain r n * v e) | Quadratic _ _ => 0 end.
 Proof.
-  intros r s n phi Hn HF1 HF2; destruct n as [| k]; [lia |].
-  set (t := Tuple (unit_vector s) true false); set (t' := Tuple (unit_vector s) false true).
-  set (rest := repeat (Tuple (unit_vector s) false false) k).
-  assert (ED : ball_D s (S k) = [] ++ t :: rest) by (unfold ball_D; rewrite Nat.sub_succ, Nat.sub_0_r; reflexivity).
-  assert (ED' : ball_D' s (S k) = [] ++ t' :: rest) by (unfold ball_D'; rewrite Nat.sub_succ, Nat.sub_0_r; reflexivity).
+  intros v r n phi Hn HF1 HF2; destruct n as [| k]; [lia |]; rewrite Nat.sub_succ, Nat.sub_0_r.
+  set (t := Tuple v true false); set (t' := Tuple v false true); set (rest := repeat (Tuple v false false) k).
+  change (t :: rest) with ([] ++ t :: rest); change (t' :: rest) with ([] ++ t' :: rest).
   assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
   assert (Hk : 0 <= INR k) by apply pos_INR.
   assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app; rewrite sum_repeat; simpl; ring).
-  rewrite ED, ED'; destruct phi as [e | e l].
+  destruct phi as [e | e l].
   - rewrite linear_change, zbar_D, zbar_D', Hm, HK; unfold fairness_sum; simpl app; unfold rest; rewrite sum_repeat.
     unfold ball_gain; unfold nu; rewrite S_INR.
     assert (H2 : Rabs (0 - (0 + 1) / (INR k + 1)) = 1 / (INR k + 1)).
@@ -76,6 +77,12 @@ Proof.
     + rewrite H0, H1, H2; field; lra.
   - rewrite quadratic_change; cbn [t t' x]; ring.
 Qed.
+
+Lemma ball_change : forall r s n phi, (1 <= n)%nat ->
+  fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
+  coefficient r (ball_D s n) phi - coefficient r (ball_D' s n) phi =
+  match phi with Linear e => - (ball_gain r n * unit_vector s e) | Quadratic _ _ => 0 end.
+Proof. intros r s; exact (one_place_change (unit_vector s) r). Qed.
 
 Lemma ball_l2_s : forall r s n d, (1 <= n)%nat -> (s < d)%nat ->
   fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
