@@ -30,12 +30,15 @@ Hypothesis u_ball : dot d u u <= 1.
 Hypothesis v_ball : dot d v v <= 1.
 Hypothesis w_ball : dot d w w <= e ^ 2.
 
-Lemma dot_pos : forall f g, (forall i, (i < d)%nat -> 0 <= f i) -> (forall i, (i < d)%nat -> 0 <= g i) -> 0 <= dot d f g.
-Proof. intros f g Hf Hg; apply sum_nonneg; intros i Hi; apply in_coordinates in Hi; apply Rmult_le_pos; [apply Hf | apply Hg]; exact Hi. Qed.
+Lemma dot_pos : forall f g, (forall i, (i < d)%nat -> 0 <= f i) -> (forall i, (i < d)%nat -> 0 <= g i) ->
+  0 <= dot d f g.
+Proof. intros f g Hf Hg; apply sum_nonneg; intros i Hi; apply in_coordinates in Hi; apply Rmult_le_pos;
+  [apply Hf | apply Hg]; exact Hi. Qed.
 
 Lemma dot_le : forall f g k, 0 <= k -> dot d f f <= 1 -> dot d g g <= k ^ 2 -> dot d f g <= k.
 Proof.
-  intros f g k Hk Hf Hg; assert (H := dot_cauchy d f g); assert (Hf0 := dot_nonneg d f); assert (Hg0 := dot_nonneg d g).
+  intros f g k Hk Hf Hg; assert (H := dot_cauchy d f g); assert (Hf0 := dot_nonneg d f);
+    assert (Hg0 := dot_nonneg d g).
   assert (dot d f g ^ 2 <= k ^ 2) by nra.
   destruct (Rle_or_lt (dot d f g) k); [assumption | nra].
 Qed.
@@ -55,7 +58,8 @@ Qed.
 Lemma squares_le : forall c, c ^ 2 * dot d u u <= c ^ 2 /\ c ^ 2 * dot d v v <= c ^ 2.
 Proof. intros c; generalize (pow2_ge_0 c); intros; split; nra. Qed.
 
-(** The change's square when both coefficients have one sign, with what the angle between u and v takes off. *)
+(** The change's square when both coefficients have one sign, with what the angle between u and v takes
+    off. *)
 Lemma same_sign_le : forall c1 c2, 0 <= c1 * c2 ->
   c1 ^ 2 + c2 ^ 2 + 2 * (c1 * c2) * dot d u v = (c1 + c2) ^ 2 - 2 * (c1 * c2) * (1 - dot d u v) /\
   0 <= 2 * (c1 * c2) * (1 - dot d u v) /\
@@ -105,7 +109,8 @@ Proof.
   assert (He2 : 0 <= e ^ 2) by apply pow2_ge_0.
   destruct (Rle_or_lt c1 0) as [H1 | H1], (Rle_or_lt c2 0) as [H2 | H2].
   - (* both against the pull *)
-    assert (P1 := against_the_pull c1 (dot d u w) H1 Hp0); assert (P2 := against_the_pull c2 (dot d v w) H2 Hq0).
+    assert (P1 := against_the_pull c1 (dot d u w) H1 Hp0);
+      assert (P2 := against_the_pull c2 (dot d v w) H2 Hq0).
     assert (Hp : 0 <= c1 * c2).
     { replace (c1 * c2) with (- c1 * - c2) by ring; apply Rmult_le_pos; lra. }
     destruct (same_sign_le c1 c2 Hp) as [Hsquare [Htaken Hpays]].
@@ -115,7 +120,8 @@ Proof.
     + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc; lra.
     + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc; lra.
     + assert (Hlarge : 1 / 16 <= c1 * c2).
-      { replace (c1 * c2) with (1 / 4 + (a + a') / 2 + a * a') by (unfold c1, c2; rewrite Hh, Hh'; field); lra. }
+      { replace (c1 * c2) with (1 / 4 + (a + a') / 2 + a * a') by (unfold c1, c2; rewrite Hh, Hh'; field);
+          lra. }
       specialize (Hpays Hlarge).
       assert (Hc : c1 + c2 = - (1 + e)) by (unfold c1, c2; lra); rewrite Hc; lra.
   - assert (Hp : 0 <= - c1 * c2) by (apply Rmult_le_pos; lra).
@@ -139,7 +145,8 @@ Proof.
     destruct (same_sign_le c1 c2 Hp) as [Hsquare [Htaken Hpays]].
     assert (E1 : half = 1 / 2) by (unfold c1 in *; destruct Hh; lra).
     assert (E2 : half' = 1 / 2) by (unfold c2 in *; destruct Hh'; lra).
-    assert (Hpull : 2 * c1 * e + 2 * c2 * e = 2 * (1 - e) * e) by (unfold c1, c2; rewrite E1, E2, <- Hsum; field).
+    assert (Hpull : 2 * c1 * e + 2 * c2 * e = 2 * (1 - e) * e) by (unfold c1, c2; rewrite E1, E2, <- Hsum;
+      field).
     assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc in Hsquare.
     destruct (Rle_or_lt e (3 / 8)) as [Hs | Hs]; [| lra].
     assert (Hlarge : 1 / 16 <= c1 * c2).
@@ -164,13 +171,16 @@ Proof.
   assert (Hh2 : h ^ 2 <= e ^ 2) by (apply square_le, Rabs_le; lra).
   destruct (Rle_or_lt (c1 * c2) 0) as [Hp | Hp].
   - assert (P := opposite_signs_le c1 c2 Hp).
-    assert (C1 : c1 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; unfold c1; destruct H1 as [-> | ->]; lra).
-    assert (C2 : c2 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; unfold c2; destruct H2 as [-> | ->]; lra).
+    assert (C1 : c1 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; unfold c1; destruct H1 as [-> | ->];
+      lra).
+    assert (C2 : c2 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; unfold c2; destruct H2 as [-> | ->];
+      lra).
     lra.
   - (* a positive product: the labels differ *)
     assert (E : c1 * c2 = 1 / 4 - h ^ 2 /\ c1 ^ 2 + c2 ^ 2 = 2 * h ^ 2 + 1 / 2).
     { unfold c1, c2 in *; destruct H1 as [-> | ->], H2 as [-> | ->]; (split; [field | field]) ||
-        (exfalso; assert (0 <= (1 / 2 + h) ^ 2) by apply pow2_ge_0; assert (0 <= (- (1 / 2) + h) ^ 2) by apply pow2_ge_0; lra). }
+        (exfalso; assert (0 <= (1 / 2 + h) ^ 2) by apply pow2_ge_0; assert (0 <= (- (1 / 2) + h) ^ 2)
+          by apply pow2_ge_0; lra). }
     destruct E as [E1 E2]; destruct dots as [[_ Hs1] [_ [_ [Hangle _]]]]; rewrite E1.
     assert (0 <= h ^ 2 * dot d u v) by (apply Rmult_le_pos; [apply pow2_ge_0 | exact Hs0]); lra.
 Qed.
@@ -199,7 +209,8 @@ Lemma covariance_sum : forall e,
   (number (z t) - zbar D) * x t e - (number (z t') - zbar D') * x t' e
   + (zbar D' - zbar D) * sum_over others (fun o => x o e).
 Proof.
-  intros e; unfold fairness_sum; cbn [fairness_factor]; f_equal; rewrite <- sum_scal; apply sum_ext; intros; ring.
+  intros e; unfold fairness_sum; cbn [fairness_factor]; f_equal; rewrite <- sum_scal; apply sum_ext; intros;
+    ring.
 Qed.
 
 Lemma covariance_flip : forall e,
@@ -226,15 +237,18 @@ Proof.
   assert (Hnu : nu n = K / (K + 1)) by apply nu_K.
   set (e := alpha_1 r * nu n).
   assert (He : 0 <= e).
-  { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos; [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
+  { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos;
+      [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
   assert (Hothers : forall o, In o others -> unit_ball d o) by (apply Forall_forall; exact ball_others).
   assert (Hw0 : forall i, (i < d)%nat -> 0 <= mean_pull (alpha_1 r) i).
   { intros i Hi; apply Rmult_le_pos.
     - apply Rmult_le_pos; [exact Ha | apply Rlt_le, Rinv_0_lt_compat; lra].
     - apply sum_nonneg; intros o Ho; apply (Hothers o Ho); exact Hi. }
   assert (Hw : dot d (mean_pull (alpha_1 r)) (mean_pull (alpha_1 r)) <= e ^ 2).
-  { unfold dot, mean_pull; rewrite (sum_ext _ _ (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
-    rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu; field; lra).
+  { unfold dot, mean_pull; rewrite (sum_ext _ _
+      (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
+    rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu;
+      field; lra).
     apply Rmult_le_compat_l; [apply pow2_ge_0 |].
     replace (K * K) with (K ^ 2) by ring; exact (records_norm d others ball_others). }
   (* one sign of the penalty is the other with all labels flipped *)
@@ -265,16 +279,22 @@ Proof.
   destruct (z t) eqn:Hz, (z t') eqn:Hz'; cbn [number] in *.
   - rewrite (sum_ext _ _ (fun i => ((half + a') * x t i - (half' + a') * x t' i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a'; f_equal; field; lra).
-    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((- half - a') * x t i + (- - half' - a) * x t' i + mean_pull (alpha_1 r) i) ^ 2))
+    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+      [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((- half - a') * x t i + (- - half' - a) * x t' i
+      + mean_pull (alpha_1 r) i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; field; lra).
-    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((half - a) * x t i + (- half' - a') * x t' i + mean_pull (alpha_1 r) i) ^ 2))
+    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+      [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((half - a) * x t i + (- half' - a') * x t' i + mean_pull (alpha_1 r) i)
+      ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; f_equal; field; lra).
-    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; [apply ball_t | apply ball_t'].
+    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption;
+      [apply ball_t | apply ball_t'].
   - rewrite (sum_ext _ _ (fun i => ((half + - a) * x t i - (half' + - a) * x t' i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a; f_equal; field; lra).
-    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
+    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+      [apply ball_t | apply ball_t'].
 Qed.
 
 End Upper.
@@ -286,7 +306,8 @@ Definition cov_D (sign : bool) (k : nat) : dataset :=
 Definition cov_D' (sign : bool) (k : nat) : dataset :=
   Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k.
 
-Lemma cov_neighbours : forall sign d k, (2 <= d)%nat -> neighbours (S k) (unit_ball d) (cov_D sign k) (cov_D' sign k).
+Lemma cov_neighbours : forall sign d k, (2 <= d)%nat ->
+  neighbours (S k) (unit_ball d) (cov_D sign k) (cov_D' sign k).
 Proof.
   intros sign d k Hd; assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector 1) false false) k)).
   { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; apply unit_vector_in_ball; lia. }
@@ -299,7 +320,8 @@ Qed.
 
 Lemma cov_change : forall r sign k i, fairness_term r = Covariance sign ->
   (coefficient r (cov_D sign k) (Linear i) - coefficient r (cov_D' sign k) (Linear i)) ^ 2 =
-  (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0) + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
+  (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0)
+    + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
 Proof.
   intros r sign k i HF.
   set (t := Tuple (unit_vector 0) sign false); set (t' := Tuple (unit_vector 0) (negb sign) true).
@@ -307,9 +329,11 @@ Proof.
   change (cov_D sign k) with ([] ++ t :: rest); change (cov_D' sign k) with ([] ++ t' :: rest).
   assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
   assert (Hk : 0 <= INR k) by apply pos_INR.
-  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app; rewrite sum_repeat; simpl; ring).
+  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app;
+    rewrite sum_repeat; simpl; ring).
   assert (Hnu : nu (S k) = INR k / (INR k + 1)) by (unfold nu; rewrite S_INR; field; lra).
-  rewrite linear_change, zbar_D, zbar_D', Hm, HK, HF; unfold fairness_sum; simpl app; unfold rest; rewrite sum_repeat, Hnu.
+  rewrite linear_change, zbar_D, zbar_D', Hm, HK, HF; unfold fairness_sum; simpl app; unfold rest;
+    rewrite sum_repeat, Hnu.
   unfold unit_vector; destruct sign; cbn [fairness_factor t t' x y z number negb]; unfold unit_vector;
     destruct (Nat.eqb_spec i 0) as [-> | H0]; try (cbn [Nat.eqb]; field; lra);
     destruct (Nat.eqb_spec i 1); field; lra.
@@ -330,7 +354,8 @@ Proof.
     + apply cov_neighbours; exact Hd.
     + unfold l2_change_squared; rewrite filter_all, sum_Phi.
       rewrite (sum_ext (coordinates d) _ _ (fun i _ => cov_change r sign k i HF)).
-      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)), (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.
+      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)),
+        (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.
       rewrite (sum_zero (pairs _ _)); [ring |].
       intros p _; unfold cov_D, cov_D'.
       change (Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k)

@@ -1,7 +1,8 @@
 (** * The reading [separate]: exact sensitivities
 
-    The covariance vector is released beside the coefficients of plain logistic regression.  On the box every entry of
-    it moves by at most (n-1)/n, whatever the other coefficients do; one pair of data sets attains all bounds. *)
+    The covariance vector is released beside the coefficients of plain logistic regression.  On the box every
+    entry of it moves by at most (n-1)/n, whatever the other coefficients do; one pair of data sets attains
+    all bounds. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity Theorem5 Ball CovarianceBall.
@@ -20,6 +21,9 @@ Proof.
           - sum_over (before ++ after) (fun o => (number (z o) - zbar D') * x o e)); [ring |].
   rewrite <- sum_minus, <- sum_scal; apply sum_ext; intros; ring.
 Qed.
+
+Lemma largest_ext : forall f g d, (forall k, f k = g k) -> largest f d = largest g d.
+Proof. intros f g d H; induction d as [| d IH]; cbn [largest]; rewrite ?IH, H; reflexivity. Qed.
 
 (** ** The box *)
 
@@ -47,16 +51,19 @@ Proof.
   split; [unfold separate_D; simpl; rewrite repeat_length; reflexivity |].
   split; [constructor; [exact Hq | exact Hrest] |].
   split; [constructor; [intros e _; cbn; unfold ones; lra | exact Hrest] |].
-  exists [], (Tuple q true false), (Tuple ones false true), (repeat (Tuple zeros false false) k); split; reflexivity.
+  exists [], (Tuple q true false), (Tuple ones false true), (repeat (Tuple zeros false false) k); split;
+    reflexivity.
 Qed.
 
 Lemma separate_changes : forall b d q k, in_box d q ->
   (forall phi, In phi (Phi b d) -> Rabs (coefficient (Reading b NoFairness 0) (separate_D q k) phi
-      - coefficient (Reading b NoFairness 0) (separate_D' k) phi) = box_bound (Reading b NoFairness 0) (S k) q phi) /\
+      - coefficient (Reading b NoFairness 0) (separate_D' k) phi)
+          = box_bound (Reading b NoFairness 0) (S k) q phi) /\
   (forall e, covariance_vector (separate_D q k) e - covariance_vector (separate_D' k) e = - nu (S k)).
 Proof.
   intros b d q k Hq.
-  set (t := Tuple q true false); set (t' := Tuple ones false true); set (rest := repeat (Tuple zeros false false) k).
+  set (t := Tuple q true false); set (t' := Tuple ones false true);
+    set (rest := repeat (Tuple zeros false false) k).
   change (separate_D q k) with ([] ++ t :: rest); change (separate_D' k) with ([] ++ t' :: rest); split.
   - intros phi Hphi; apply in_Phi in Hphi; destruct phi as [e | e l]; cbn [box_bound].
     + rewrite linear_change; unfold linear_gain; cbn [alpha_1 fairness_term fairness_gain x y t t' number].
@@ -67,16 +74,20 @@ Proof.
       rewrite Rabs_left1; [ring | nra].
   - intros e; rewrite covariance_vector_change, zbar_D, zbar_D'.
     assert (Hk : 0 <= INR k) by apply pos_INR.
-    assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
+    assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length;
+      reflexivity).
     rewrite HK; unfold rest; simpl app; rewrite !sum_repeat; cbn [x z t t' number]; unfold ones, zeros, nu.
     rewrite S_INR; field; lra.
 Qed.
 
 Theorem separate_l1_exact : forall b n d, (1 <= n)%nat -> (1 <= d)%nat ->
   exact_sensitivity n (unit_box d) (separate_l1_change b d)
-    (box_l1 (Reading b NoFairness 0) n d + INR d * nu n).
+    (INR d * (1 / 2 + nu n) + INR d ^ 2 / 8 + (if (2 <=? d)%nat then 1 / 2 else 3 / 8)).
 Proof.
-  intros b n d Hn Hd; set (r := Reading b NoFairness 0); split.
+  intros b n d Hn Hd; set (r := Reading b NoFairness 0).
+  replace (INR d * (1 / 2 + nu n) + INR d ^ 2 / 8 + (if (2 <=? d)%nat then 1 / 2 else 3 / 8))
+    with (box_l1 r n d + INR d * nu n) by (unfold box_l1, linear_gain; cbn; ring).
+  split.
   - intros D D' H; apply Rplus_le_compat.
     + apply (proj1 (box_l1_exact r n d (Rle_refl 0) Hn Hd)); exact H.
     + rewrite <- sum_coordinates_const; apply sum_le; intros e He; apply in_coordinates in He.
@@ -91,14 +102,23 @@ Proof.
       destruct (Nat.leb_spec 2 d) as [H2 | H2].
       * rewrite Nat.min_l by lia; simpl (INR 2); field.
       * replace d with 1%nat by lia; simpl; field.
-    + rewrite <- sum_coordinates_const; apply sum_ext; intros e _; rewrite Hg, Rabs_Ropp; apply Rabs_right; lra.
+    + rewrite <- sum_coordinates_const; apply sum_ext; intros e _; rewrite Hg, Rabs_Ropp; apply Rabs_right;
+        lra.
 Qed.
 
 Theorem separate_l2_exact : forall b n d, (1 <= n)%nat ->
   exact_sensitivity n (unit_box d) (separate_l2_change_squared b d)
-    (box_l2_squared (Reading b NoFairness 0) n d + INR d * nu n ^ 2).
+    (largest (fun k => INR d / 4 + INR k * (3 / 4) +
+      match b with
+      | MatrixBasis => (INR d ^ 2 - INR k ^ 2) / 64
+      | MonomialBasis => (2 * INR d ^ 2 - INR d - 2 * INR k ^ 2 + INR k) / 64
+      end) d + INR d * nu n ^ 2).
 Proof.
-  intros b n d Hn; set (r := Reading b NoFairness 0); split.
+  intros b n d Hn; set (r := Reading b NoFairness 0).
+  rewrite (largest_ext _ (box_l2_squared_at r n d)) by
+    (intros k; unfold box_l2_squared_at, linear_gain, r; cbn [alpha_1 fairness_term basis fairness_gain];
+      destruct b; field).
+  fold (box_l2_squared r n d); split.
   - intros D D' H; apply Rplus_le_compat.
     + apply (proj1 (box_l2_exact r n d (Rle_refl 0) Hn)); exact H.
     + rewrite <- sum_coordinates_const; apply sum_le; intros e He; apply in_coordinates in He.
@@ -119,20 +139,23 @@ Qed.
 
 (** A nonnegative combination of two records of the ball against a nonnegative vector. *)
 Lemma combination_against : forall d a a' c (u v w : nat -> R), 0 <= a -> 0 <= a' ->
-  (forall i, (i < d)%nat -> 0 <= u i) -> (forall i, (i < d)%nat -> 0 <= v i) -> (forall i, (i < d)%nat -> 0 <= w i) ->
+  (forall i, (i < d)%nat -> 0 <= u i) -> (forall i, (i < d)%nat -> 0 <= v i) ->
+    (forall i, (i < d)%nat -> 0 <= w i) ->
   dot d u u <= 1 -> dot d v v <= 1 -> dot d w w <= c ^ 2 ->
   sum_over (coordinates d) (fun i => (a * u i + a' * v i + - w i) ^ 2) <= (a + a') ^ 2 + c ^ 2.
 Proof.
   intros d a a' c u v w Ha Ha' Pu Pv Pw Hu Hv Hw; rewrite (expand_three d a a' u v (fun i => - w i)).
   assert (E : forall f, dot d f (fun i => - w i) = - dot d f w).
-  { intros f; unfold dot; rewrite <- (Rmult_1_l (- sum_over _ _)), <- Ropp_mult_distr_r, Ropp_mult_distr_l, <- sum_scal.
+  { intros f; unfold dot; rewrite <- (Rmult_1_l (- sum_over _ _)), <- Ropp_mult_distr_r, Ropp_mult_distr_l,
+      <- sum_scal.
     apply sum_ext; intros; ring. }
   assert (Eww : dot d (fun i => - w i) (fun i => - w i) = dot d w w) by (apply sum_ext; intros; ring).
   rewrite Eww, !E.
   assert (Huv : dot d u v <= 1) by (apply dot_le; [lra | exact Hu | rewrite pow1; exact Hv]).
   assert (P1 : a ^ 2 * dot d u u <= a ^ 2 * 1) by (apply Rmult_le_compat_l; [apply pow2_ge_0 | exact Hu]).
   assert (P2 : a' ^ 2 * dot d v v <= a' ^ 2 * 1) by (apply Rmult_le_compat_l; [apply pow2_ge_0 | exact Hv]).
-  assert (P3 : a * a' * dot d u v <= a * a' * 1) by (apply Rmult_le_compat_l; [apply Rmult_le_pos |]; assumption).
+  assert (P3 : a * a' * dot d u v <= a * a' * 1) by (apply Rmult_le_compat_l; [apply Rmult_le_pos |];
+    assumption).
   assert (P4 : 0 <= a * dot d u w) by (apply Rmult_le_pos; [exact Ha | apply dot_pos; assumption]).
   assert (P5 : 0 <= a' * dot d v w) by (apply Rmult_le_pos; [exact Ha' | apply dot_pos; assumption]).
   lra.
@@ -148,10 +171,12 @@ Proof.
   assert (Hnorm := records_norm d _ Ho); assert (Hm := m_bounds before after).
   rewrite (sum_ext _ _ (fun e => ((number (z t) - zbar (before ++ t :: after)) * x t e
     - (number (z t') - zbar (before ++ t' :: after)) * x t' e
-    + (zbar (before ++ t' :: after) - zbar (before ++ t :: after)) * sum_over (before ++ after) (fun o => x o e)) ^ 2))
+    + (zbar (before ++ t' :: after) - zbar (before ++ t :: after)) * sum_over (before ++ after)
+        (fun o => x o e)) ^ 2))
     by (intros; rewrite covariance_vector_change; reflexivity).
   rewrite zbar_D, zbar_D', nu_K.
-  set (m := sum_over (before ++ after) (fun o => number (z o))) in *; set (K := INR (length (before ++ after))) in *.
+  set (m := sum_over (before ++ after) (fun o => number (z o))) in *;
+    set (K := INR (length (before ++ after))) in *.
   set (X := fun e => sum_over (before ++ after) (fun o => x o e)) in *.
   assert (HK : 0 <= K) by apply pos_INR; assert (Hi : 0 < / (K + 1)) by (apply Rinv_0_lt_compat; lra).
   assert (Ht2 : dot d (x t) (x t) <= 1) by (rewrite <- dot_square; apply Bt).
@@ -162,31 +187,42 @@ Proof.
   { intros i Hd; apply Rmult_le_pos; [lra |]; apply sum_nonneg; intros o Hin.
     rewrite Forall_forall in Ho; apply (Ho o Hin); exact Hd. }
   assert (HX : dot d (fun i => / (K + 1) * X i) (fun i => / (K + 1) * X i) <= (K / (K + 1)) ^ 2).
-  { unfold dot; rewrite (sum_ext _ _ (fun i => (/ (K + 1)) ^ 2 * X i ^ 2)) by (intros; ring); rewrite sum_scal.
-    unfold Rdiv; rewrite Rpow_mult_distr, Rmult_comm; apply Rmult_le_compat_r; [apply pow2_ge_0 | exact Hnorm]. }
+  { unfold dot; rewrite (sum_ext _ _ (fun i => (/ (K + 1)) ^ 2 * X i ^ 2)) by (intros; ring);
+      rewrite sum_scal.
+    unfold Rdiv; rewrite Rpow_mult_distr, Rmult_comm; apply Rmult_le_compat_r;
+      [apply pow2_ge_0 | exact Hnorm]. }
   assert (Hp : 0 <= m * / (K + 1)) by (apply Rmult_le_pos; lra).
   assert (Hq : 0 <= (K - m) * / (K + 1)) by (apply Rmult_le_pos; lra).
   (* the group stays: h (x - x') with h between 0 and (n-1)/n, up to its sign *)
   assert (Hstay : forall h, 0 <= h <= K / (K + 1) ->
-    sum_over (coordinates d) (fun i => (h * x t i + 0 * x t' i + - (h * x t' i)) ^ 2) <= 2 * (K / (K + 1)) ^ 2).
+    sum_over (coordinates d) (fun i => (h * x t i + 0 * x t' i + - (h * x t' i)) ^ 2)
+      <= 2 * (K / (K + 1)) ^ 2).
   { intros h Hh; assert (h ^ 2 <= (K / (K + 1)) ^ 2) by (apply square_le, Rabs_le; lra).
-    eapply Rle_trans; [apply (combination_against d h 0 h (x t) (x t') (fun i => h * x t' i)); try assumption; try lra |].
+    eapply Rle_trans; [apply (combination_against d h 0 h (x t) (x t') (fun i => h * x t' i)); try assumption;
+      try lra |].
     - intros i Hd; apply Rmult_le_pos; [lra | apply Pt'; exact Hd].
-    - unfold dot; rewrite (sum_ext _ _ (fun i => h ^ 2 * (x t' i * x t' i))) by (intros; ring); rewrite sum_scal.
-      fold (dot d (x t') (x t')); rewrite <- (Rmult_1_r (h ^ 2)) at 2; apply Rmult_le_compat_l; [apply pow2_ge_0 | exact Ht2'].
+    - unfold dot; rewrite (sum_ext _ _ (fun i => h ^ 2 * (x t' i * x t' i))) by (intros; ring);
+        rewrite sum_scal.
+      fold (dot d (x t') (x t')); rewrite <- (Rmult_1_r (h ^ 2)) at 2; apply Rmult_le_compat_l;
+        [apply pow2_ge_0 | exact Ht2'].
     - lra. }
   (* the group changes: weights n0 and n1 on the two records, and the mean of the others *)
   assert (Hchange : forall a a', 0 <= a -> 0 <= a' -> a + a' = K / (K + 1) ->
-    sum_over (coordinates d) (fun i => (a * x t i + a' * x t' i + - (/ (K + 1) * X i)) ^ 2) <= 2 * (K / (K + 1)) ^ 2).
-  { intros a a' Pa Pa' Hsum; eapply Rle_trans; [apply combination_against; try eassumption |]; rewrite Hsum; lra. }
+    sum_over (coordinates d) (fun i => (a * x t i + a' * x t' i + - (/ (K + 1) * X i)) ^ 2)
+      <= 2 * (K / (K + 1)) ^ 2).
+  { intros a a' Pa Pa' Hsum; eapply Rle_trans; [apply combination_against; try eassumption |]; rewrite Hsum;
+      lra. }
   destruct (z t), (z t'); cbn [number].
-  - rewrite (sum_ext _ _ (fun i => ((K - m) * / (K + 1) * x t i + 0 * x t' i + - ((K - m) * / (K + 1) * x t' i)) ^ 2))
+  - rewrite (sum_ext _ _ (fun i => ((K - m) * / (K + 1) * x t i + 0 * x t' i +
+      - ((K - m) * / (K + 1) * x t' i)) ^ 2))
       by (intros; f_equal; field; lra).
     apply Hstay; unfold Rdiv; split; [exact Hq | apply Rmult_le_compat_r; lra].
-  - rewrite (sum_ext _ _ (fun i => ((K - m) * / (K + 1) * x t i + m * / (K + 1) * x t' i + - (/ (K + 1) * X i)) ^ 2))
+  - rewrite (sum_ext _ _ (fun i => ((K - m) * / (K + 1) * x t i + m * / (K + 1) * x t' i +
+      - (/ (K + 1) * X i)) ^ 2))
       by (intros; unfold X; f_equal; field; lra).
     apply Hchange; [exact Hq | exact Hp | field; lra].
-  - rewrite (sum_ext _ _ (fun i => (m * / (K + 1) * x t i + (K - m) * / (K + 1) * x t' i + - (/ (K + 1) * X i)) ^ 2))
+  - rewrite (sum_ext _ _ (fun i => (m * / (K + 1) * x t i + (K - m) * / (K + 1) * x t' i +
+      - (/ (K + 1) * X i)) ^ 2))
       by (intros; unfold X; field; lra).
     apply Hchange; [exact Hp | exact Hq | field; lra].
   - rewrite (sum_ext _ _ (fun i => (m * / (K + 1) * x t i + 0 * x t' i + - (m * / (K + 1) * x t' i)) ^ 2))
@@ -214,11 +250,14 @@ Proof.
       * rewrite (sum_delta d 0 (fun _ => 1)) by lia.
         rewrite (sum_ext (coordinates d) _
           (fun i => (if Nat.eqb i 0 then nu (S k) ^ 2 else 0) + (if Nat.eqb i 1 then nu (S k) ^ 2 else 0))).
-        -- rewrite sum_plus, (sum_delta d 0 (fun _ => nu (S k) ^ 2)), (sum_delta d 1 (fun _ => nu (S k) ^ 2)) by lia; ring.
+        -- rewrite sum_plus, (sum_delta d 0 (fun _ => nu (S k) ^ 2)), (sum_delta d 1 (fun _ => nu (S k) ^ 2))
+             by lia; ring.
         -- intros i _; rewrite covariance_vector_change, zbar_D, zbar_D'.
            assert (Hk : 0 <= INR k) by apply pos_INR.
-           assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
-           rewrite HK; unfold rest; simpl app; rewrite !sum_repeat; cbn [x z t t' number]; unfold nu; rewrite S_INR.
+           assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length;
+             reflexivity).
+           rewrite HK; unfold rest; simpl app; rewrite !sum_repeat; cbn [x z t t' number]; unfold nu;
+             rewrite S_INR.
            unfold unit_vector; destruct (Nat.eqb_spec i 0) as [-> | H0]; [cbn [Nat.eqb]; field; lra |].
            destruct (Nat.eqb_spec i 1); field; lra.
       * intros i _; rewrite linear_change; unfold r; cbn [alpha_1 x y t t' number]; unfold unit_vector.

@@ -179,7 +179,8 @@ Qed.
 (** In both bases the sum over Phi is a sum over coordinates plus a sum over all ordered pairs. *)
 Lemma sum_Phi : forall b d f,
   sum_over (Phi b d) f =
-  sum_over (coordinates d) (fun e => f (Linear e)) + sum_over (pairs b d) (fun p => f (Quadratic (fst p) (snd p))).
+  sum_over (coordinates d) (fun e => f (Linear e))
+    + sum_over (pairs b d) (fun p => f (Quadratic (fst p) (snd p))).
 Proof. intros; unfold Phi; rewrite sum_app, !sum_map; reflexivity. Qed.
 
 Lemma sum_pairs_matrix : forall d f,
