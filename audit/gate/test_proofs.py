@@ -12,7 +12,7 @@ from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
 from audit.proofs import claims, constants, status
-from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
+from audit.proofs.build import Answers, ProofError, ask, assumed, build, compile_file, missing
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
@@ -199,6 +199,25 @@ Proof. unfold bound. apply le_n. Qed.
 """
 
 
+LOOP = """
+Comments "(*".
+Unset Guard Checking.
+Fixpoint loop (n : nat) : False := loop n.
+Comments "*)".
+"""
+
+PARADOX = """
+#[bypass_check(positivity)] Inductive bad := Bad (f : bad -> False).
+Definition refute (x : bad) : False := match x with Bad f => f x end.
+Lemma paradox : False.
+Proof. exact (refute (Bad refute)). Qed.
+"""
+
+COLLAPSED = """
+#[bypass_check(universes)] Definition collapsed : Type := (fun T : Type => T) Type.
+"""
+
+
 def toy(folder: Path, words: str = WORDS, stated: str = STATED) -> Path:
     """Write a project of two files that needs no library."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -244,6 +263,31 @@ def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
             STATED.replace("unfold bound. apply le_n. Qed", "Admitted"),
             "two_is_at_most_bound: assumes Statements.two_is_at_most_bound",
             id="an Admitted",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", f"{LOOP}\nTheorem one").replace(
+                "unfold small, bound. repeat constructor", "destruct (loop 0)"
+            ),
+            "one_is_small: assumes loop is assumed to be guarded., beyond its level none",
+            id="a recursion that never ends, between strings that look like a comment",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", f"{PARADOX}\nTheorem one").replace(
+                "unfold small, bound. repeat constructor", "destruct paradox"
+            ),
+            "one_is_small: assumes bad is assumed to be positive., beyond its level none",
+            id="an inductive type that is not positive",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", f"{COLLAPSED}\nTheorem one").replace(
+                "unfold small, bound. repeat constructor",
+                "generalize collapsed. intros _. unfold small, bound. auto",
+            ),
+            "one_is_small: assumes collapsed relies on an unsafe hierarchy., beyond its level none",
+            id="universes that are not checked",
         ),
         pytest.param(
             WORDS,
@@ -315,6 +359,15 @@ def test_build_rejects_a_false_proof(tmp_path):
         "Unset Universe Checking.",
         "#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n.",
         'Declare ML Module "plugin".',
+        '#[local] Declare ML Module "plugin".',
+        'Timeout 9 Load "other".',
+        'Add LoadPath "elsewhere" as CFM.',
+        "Set Definitional UIP.",
+        'Comments "(*". Unset Guard Checking. Comments "*)".',
+        '(* "*)" *) Unset Guard Checking. (* "(*" *)',
+        "Lemma l : (1 *) = 1 (* comment *). Unset Positivity Checking. (* end *)",
+        "Proof with auto... Axiom cheat : False.",
+        "Lemma bound : nat. Proof. exact 2. Defined.",
     ],
 )
 def test_scan_fires_on(sentence):
@@ -328,6 +381,8 @@ def test_scan_fires_on(sentence):
         "Section S. Variable d : nat. Hypothesis positive : 0 < d. Context {A : Type}. End S.",
         "Lemma assumptions_hold : True. Proof. exact I. Qed.",
         "Lemma l : 1 = 1. Proof. intros Axiom_like; reflexivity. Qed.",
+        '(* a comment with a string "*)" in it: Axiom cheat : False. *)',
+        "Proof with auto... Qed.",
     ],
 )
 def test_scan_is_silent_on(text):
@@ -337,6 +392,37 @@ def test_scan_is_silent_on(text):
 def test_source_problems_name_a_file_that_is_not_compiled(tmp_path):
     (toy(tmp_path) / "Stray.v").write_text("", encoding="utf-8")
     assert source_problems(tmp_path) == ["Stray.v: not compiled, _CoqProject does not list it"]
+
+
+def test_source_problems_name_an_option_of_the_project(tmp_path):
+    project = toy(tmp_path) / "_CoqProject"
+    project.write_text(f"{project.read_text(encoding='utf-8')}-arg -type-in-type\n", encoding="utf-8")
+    assert source_problems(tmp_path) == ["_CoqProject: -arg -type-in-type"]
+
+
+@pytest.mark.coq
+def test_what_was_compiled_before_is_not_used(tmp_path):
+    require_coq()
+    folder = toy(
+        tmp_path / "old", words=WORDS.replace(":= 2", ":= 3"), stated=STATED.replace("apply le_n", "auto")
+    )
+    build(folder)
+    (folder / "Words.v").write_text(WORDS.replace(":= 2", ":= 1"), encoding="utf-8")
+    with pytest.raises(ProofError, match=r"Statements\.v"):
+        compiled(tmp_path / "new", folder)
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("Closed under the global context\n", ()),
+        ("Axioms:\nM.b : nat\na\n  : forall x : R,\n    x = x\n", ("M.b", "a")),
+        ("Axioms:\nloop is assumed to be guarded.\n", ("loop is assumed to be guarded.",)),
+        ("Theory:\n  Type hierarchy is collapsed\n", ("Theory:",)),
+    ],
+)
+def test_everything_that_coq_reports_counts_as_assumed(printed, expected):
+    assert assumed(printed) == expected
 
 
 def test_level_is_the_lowest_that_allows_the_axioms():
