@@ -1,8 +1,8 @@
 """The pages under ``proofs/`` that a person can read: one entry per theorem.
 
 An entry carries a fingerprint of the theorem's statement and of every definition that it mentions.  Whoever
-changes one of them has to come by the page; and a row of ``claims.json`` that names a theorem with another statement no
-longer agrees with it.
+changes one of them has to come by the page; and a row of ``claims.json`` that names a theorem with another
+statement no longer agrees with it.
 """
 
 from __future__ import annotations
