@@ -95,7 +95,12 @@ def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
 
 # --- Constants of the Python code -------------------------------------------------------------------------------
 
-EXACT = ("box_l1_absolute_monomial_13_100", "box_l2_covariance_matrix_4_100", "published_fair_l2_squared_48")
+EXACT = (
+    "box_l1_absolute_monomial_13_100",
+    "box_l2_covariance_matrix_4_100",
+    "ball_l2_separate_monomial_48_100",
+    "published_fair_l2_squared_48",
+)
 
 
 def test_constants_file_is_as_generated():
