@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,17 @@ import pytest
 from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
-from audit.proofs import claims, constants, status
-from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
+from audit.proofs import claims, constants, pages, status
+from audit.proofs.build import Answers, ProofError, ask, assumed, build, compile_file, missing
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
 from reference.options import EXIT_UNDECIDED
 from tests.conftest import require_or_skip
 
+LONGEST_LINE = 110
 BUILD_SECONDS = 1800
-"""Limit for the clean build: a minute and a half of processor time, on a machine that may be busy."""
+"""Limit for the clean build: half a minute of processor time, on a machine that may be busy."""
 
 
 def require_coq() -> None:
@@ -49,9 +51,9 @@ def test_clean_build_proves_what_is_committed(proved):
 @pytest.mark.timeout(BUILD_SECONDS)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.theorem)
 def test_wrong_constant_is_rejected_and_the_right_one_is_not(proved, mutant):
-    copy, _ = proved
-    assert not rejected(copy, mutant, mutated=False)
-    assert rejected(copy, mutant)
+    project, _ = proved
+    assert not rejected(project, mutant, mutated=False)
+    assert rejected(project, mutant)
 
 
 def test_sources_assume_nothing_and_are_all_compiled():
@@ -93,7 +95,12 @@ def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
 
 # --- Constants of the Python code -------------------------------------------------------------------------------
 
-EXACT = ("box_l1_absolute_monomial_13_100", "box_l2_covariance_matrix_4_100", "published_fair_l2_squared_48")
+EXACT = (
+    "box_l1_absolute_monomial_13_100",
+    "box_l2_covariance_matrix_4_100",
+    "ball_l2_separate_monomial_48_100",
+    "published_fair_l2_squared_48",
+)
 
 
 def test_constants_file_is_as_generated():
@@ -112,13 +119,13 @@ def numbered(name: str, *, change: str) -> str:
 @pytest.mark.timeout(BUILD_SECONDS)
 @pytest.mark.parametrize("name", EXACT)
 def test_number_that_is_off_by_a_billionth_is_rejected(proved, name):
-    copy, _ = proved
-    (copy / "Right.v").write_text(numbered(name, change=""), encoding="utf-8")
-    compile_file(copy, "Right.v")
+    project, _ = proved
+    (project / "Right.v").write_text(numbered(name, change=""), encoding="utf-8")
+    compile_file(project, "Right.v")
     for sign in "+-":
-        (copy / "Wrong.v").write_text(numbered(name, change=f" {sign} 1 / 1000000000"), encoding="utf-8")
+        (project / "Wrong.v").write_text(numbered(name, change=f" {sign} 1 / 1000000000"), encoding="utf-8")
         with pytest.raises(ProofError, match="Cannot find witness"):
-            compile_file(copy, "Wrong.v")
+            compile_file(project, "Wrong.v")
 
 
 # --- Ties to claims and code ------------------------------------------------------------------------------------
@@ -178,6 +185,57 @@ def test_ledger_names_the_theorems_and_needs_no_coq_for_its_verdicts():
     assert claims.machine_proof("E.wins") is None
 
 
+def test_every_theorem_has_an_entry_on_a_page_that_agrees():
+    assert list(pages.problems(claims.rows(), committed())) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("## `T1`", "## `T0`", "laplace.md, T0: no such theorem"),
+        ("## `T1`", "## `T0`", "T1: 0 entries on the pages of proofs/, not one"),
+        ("## `T1`", "## `T2`", "T2: 2 entries on the pages of proofs/, not one"),
+        ("| claims | T1 |", "| claims | T2 |", "laplace.md, T1_density_ratio: claims is T2, not T1"),
+        ("| fingerprint | `", "| fingerprint | `0", "laplace.md, T1: fingerprint is `0"),
+        ("**Does not say.**", "", "laplace.md, T1: Does not say is missing"),
+        ("| precondition, owed by the caller |", "|  |", "T1: precondition, owed by the caller is missing"),
+        ("nothing here says that", "all this says that", "laplace.md: the limits are missing"),
+    ],
+)
+def test_page_that_disagrees_is_found(tmp_path, old, new, found):
+    for path in pages.FOLDER.glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        changed = text.replace(old, new) if path.name == "laplace.md" else text
+        (tmp_path / path.name).write_text(changed, encoding="utf-8")
+    assert found in "\n".join(pages.problems(claims.rows(), committed(), tmp_path))
+
+
+@pytest.mark.parametrize("changed", ["statement", "definition"])
+def test_fingerprint_changes_with_the_statement_and_with_a_definition_it_mentions(changed):
+    stored = copy.deepcopy(committed())
+    before = pages.fingerprint("T1", stored)
+    if changed == "statement":
+        stored["theorems"]["T1"]["statement"] = "another"
+    else:
+        stored["definitions"]["Definitions.laplace_density"] = "another"
+    assert pages.fingerprint("T1", stored) != before
+
+
+def test_row_that_names_a_theorem_with_another_statement_is_found():
+    stored = copy.deepcopy(committed())
+    theorems_of = stored["theorems"]
+    theorems_of["L1"], theorems_of["L3"] = theorems_of["L3"], theorems_of["L1"]
+    found = "\n".join(pages.problems(claims.rows(), stored))
+    assert "sensitivities.md, L1: fingerprint" in found
+    assert "sensitivities.md, L3: fingerprint" in found
+
+
+def test_lines_of_the_proofs_fit_a_screen():
+    for path in PROJECT.glob("*.v"):
+        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            assert len(line) <= LONGEST_LINE, f"{path.name}:{place}"
+
+
 def test_status_page_is_as_generated():
     assert status.path().read_text(encoding="utf-8") == status.page()
 
@@ -196,6 +254,25 @@ Theorem one_is_small : small 1.
 Proof. unfold small, bound. repeat constructor. Qed.
 Theorem two_is_at_most_bound : 2 <= bound.
 Proof. unfold bound. apply le_n. Qed.
+"""
+
+
+LOOP = """
+Comments "(*".
+Unset Guard Checking.
+Fixpoint loop (n : nat) : False := loop n.
+Comments "*)".
+"""
+
+PARADOX = """
+#[bypass_check(positivity)] Inductive bad := Bad (f : bad -> False).
+Definition refute (x : bad) : False := match x with Bad f => f x end.
+Lemma paradox : False.
+Proof. exact (refute (Bad refute)). Qed.
+"""
+
+COLLAPSED = """
+#[bypass_check(universes)] Definition collapsed : Type := (fun T : Type => T) Type.
 """
 
 
@@ -244,6 +321,31 @@ def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
             STATED.replace("unfold bound. apply le_n. Qed", "Admitted"),
             "two_is_at_most_bound: assumes Statements.two_is_at_most_bound",
             id="an Admitted",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", f"{LOOP}\nTheorem one").replace(
+                "unfold small, bound. repeat constructor", "destruct (loop 0)"
+            ),
+            "Statements.loop is assumed to be guarded.",
+            id="a recursion that never ends, between strings that look like a comment",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", f"{PARADOX}\nTheorem one").replace(
+                "unfold small, bound. repeat constructor", "destruct paradox"
+            ),
+            "Statements.bad is assumed to be positive.",
+            id="an inductive type that is not positive",
+        ),
+        pytest.param(
+            WORDS,
+            STATED.replace("Theorem one", f"{COLLAPSED}\nTheorem one").replace(
+                "unfold small, bound. repeat constructor",
+                "generalize collapsed. intros _. unfold small, bound. auto",
+            ),
+            "Statements.collapsed relies on an unsafe hierarchy.",
+            id="universes that are not checked",
         ),
         pytest.param(
             WORDS,
@@ -315,6 +417,15 @@ def test_build_rejects_a_false_proof(tmp_path):
         "Unset Universe Checking.",
         "#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n.",
         'Declare ML Module "plugin".',
+        '#[local] Declare ML Module "plugin".',
+        'Timeout 9 Load "other".',
+        'Add LoadPath "elsewhere" as CFM.',
+        "Set Definitional UIP.",
+        'Comments "(*". Unset Guard Checking. Comments "*)".',
+        '(* "*)" *) Unset Guard Checking. (* "(*" *)',
+        "Lemma l : (1 *) = 1 (* comment *). Unset Positivity Checking. (* end *)",
+        "Proof with auto... Axiom cheat : False.",
+        "Lemma bound : nat. Proof. exact 2. Defined.",
     ],
 )
 def test_scan_fires_on(sentence):
@@ -328,6 +439,8 @@ def test_scan_fires_on(sentence):
         "Section S. Variable d : nat. Hypothesis positive : 0 < d. Context {A : Type}. End S.",
         "Lemma assumptions_hold : True. Proof. exact I. Qed.",
         "Lemma l : 1 = 1. Proof. intros Axiom_like; reflexivity. Qed.",
+        '(* a comment with a string "*)" in it: Axiom cheat : False. *)',
+        "Proof with auto... Qed.",
     ],
 )
 def test_scan_is_silent_on(text):
@@ -337,6 +450,37 @@ def test_scan_is_silent_on(text):
 def test_source_problems_name_a_file_that_is_not_compiled(tmp_path):
     (toy(tmp_path) / "Stray.v").write_text("", encoding="utf-8")
     assert source_problems(tmp_path) == ["Stray.v: not compiled, _CoqProject does not list it"]
+
+
+def test_source_problems_name_an_option_of_the_project(tmp_path):
+    project = toy(tmp_path) / "_CoqProject"
+    project.write_text(f"{project.read_text(encoding='utf-8')}-arg -type-in-type\n", encoding="utf-8")
+    assert source_problems(tmp_path) == ["_CoqProject: -arg -type-in-type"]
+
+
+@pytest.mark.coq
+def test_what_was_compiled_before_is_not_used(tmp_path):
+    require_coq()
+    folder = toy(
+        tmp_path / "old", words=WORDS.replace(":= 2", ":= 3"), stated=STATED.replace("apply le_n", "auto")
+    )
+    build(folder)
+    (folder / "Words.v").write_text(WORDS.replace(":= 2", ":= 1"), encoding="utf-8")
+    with pytest.raises(ProofError, match=r"Statements\.v"):
+        compiled(tmp_path / "new", folder)
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("Closed under the global context\n", ()),
+        ("Axioms:\nM.b : nat\na\n  : forall x : R,\n    x = x\n", ("M.b", "a")),
+        ("Axioms:\nloop is assumed to be guarded.\n", ("loop is assumed to be guarded.",)),
+        ("Theory:\n  Type hierarchy is collapsed\n", ("Theory",)),
+    ],
+)
+def test_everything_that_coq_reports_counts_as_assumed(printed, expected):
+    assert assumed(printed) == expected
 
 
 def test_level_is_the_lowest_that_allows_the_axioms():

@@ -12,9 +12,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from audit.proofs import constants
+from audit.proofs import constants, pages
 from audit.proofs.build import Answers, ProofError, missing
 from audit.proofs.check import committed, compiled, differences, document, write
+from audit.proofs.claims import rows
 from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
 from audit.proofs.status import LIMITS
@@ -55,6 +56,7 @@ def command(argv: Sequence[str] | None) -> int:
                 write(answers)
                 write_status()
             problems += [*differences(answers, committed()), *_survivors(copy)]
+            problems += pages.problems(rows(), committed())
             lines = list(_summary(answers))
     emit("\n".join([*lines, *(f"problem: {problem}" for problem in problems), "", LIMITS]), options.out)
     return EXIT_REFUTED if problems else EXIT_FINE

@@ -8,6 +8,7 @@ out, and a change of any of them changes the digest.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -19,11 +20,12 @@ from audit.proofs.sources import PROJECT, STATEMENTS, project_files, theorems
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
 
-DEFINED = ("def", "rec", "ind", "constr", "proj")
+DEFINED = ("def", "rec", "ind", "constr", "proj", "inst")
 """Kinds of names in a ``.glob`` file that give a word its meaning; lemmas and section variables do not."""
 
 NAME = re.compile(r"[A-Za-z_][\w']*")
-AXIOM = re.compile(r"^([\w'.]+)\s*:", re.MULTILINE)
+AXIOM = re.compile(r"([\w'.]+)\s*(?::|$)")
+NO_AXIOM = ("Axioms:", "Closed under the global context")
 
 QUESTIONS = "Questions.v"
 
@@ -90,7 +92,9 @@ def compile_file(folder: Path, name: str) -> str:
         When Coq rejects it.
     """
     command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    # another library in COQPATH could stand in for Coq's own
+    surroundings = {key: value for key, value in os.environ.items() if key != "COQPATH"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings)
     if done.returncode != 0:
         raise ProofError(f"{name}: {done.stderr.strip()}")
     return done.stdout
@@ -123,10 +127,24 @@ def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
     found = {}
     for name in names:
         statement = _answer(folder, f"t.{name}")
-        axioms = AXIOM.findall((folder / f"a.{name}.out").read_text(encoding="utf-8").removeprefix("Axioms:"))
-        found[name] = Theorem(_digest(statement), _mentioned(statement, printed), tuple(sorted(axioms)))
+        axioms = assumed((folder / f"a.{name}.out").read_text(encoding="utf-8"))
+        found[name] = Theorem(_digest(statement), _mentioned(statement, printed), axioms)
     used = sorted({word for theorem in found.values() for word in theorem.mentions})
     return Answers(coq_version(), found, {word: _digest(printed[word]) for word in used})
+
+
+def assumed(printed: str) -> tuple[str, ...]:
+    """Return what a theorem assumes, from the answer to ``Print Assumptions``; sorted.
+
+    An axiom is given by its name.  Anything else that Coq reports, such as a function that is "assumed to be
+    guarded", is given in Coq's words: no level allows it.
+    """
+    found = []
+    for line in printed.splitlines():
+        if line and not line.startswith(" ") and line not in NO_AXIOM:
+            axiom = AXIOM.match(line)
+            found.append(axiom.group(1) if axiom else line)
+    return tuple(sorted(found))
 
 
 def coq_version() -> str:

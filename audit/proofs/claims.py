@@ -29,6 +29,7 @@ SCOPE = (
     "reference.sensitivity.published",
     "reference.sensitivity.box",
     "reference.sensitivity.ball",
+    "reference.sensitivity.ball_l1",
     "reference.noise.scales",
     "reference.accounting.statements",
     "reference.gaussian",

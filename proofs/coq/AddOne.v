@@ -19,7 +19,8 @@ Let m := sum_over others (fun o => number (z o)).
 
 Lemma K_positive : 0 < K.
 Proof.
-  unfold K, others; fold D; apply lt_0_INR; destruct D as [| o rest]; [exfalso; apply not_empty; reflexivity | simpl; lia].
+  unfold K, others; fold D; apply lt_0_INR; destruct D as [| o rest];
+    [exfalso; apply not_empty; reflexivity | simpl; lia].
 Qed.
 
 Lemma zbar_before : zbar D = m / K.
@@ -45,7 +46,8 @@ Proof.
 Qed.
 
 Lemma added_quadratic : forall r e l,
-  coefficient r D' (Quadratic e l) - coefficient r D (Quadratic e l) = quadratic_factor (basis r) e l * (x t e * x t l).
+  coefficient r D' (Quadratic e l) - coefficient r D (Quadratic e l)
+    = quadratic_factor (basis r) e l * (x t e * x t l).
 Proof. intros r e l; unfold coefficient, D, D'; rewrite sum_middle; cbn [record_coefficient]; ring. Qed.
 
 (** The average moves by the new record's distance from it, over K. *)
@@ -60,7 +62,7 @@ Lemma sum_others_bounds : forall e, (e < d)%nat -> 0 <= sum_over others (fun o =
 Proof.
   intros e He; rewrite Forall_forall in box_others; split.
   - apply sum_nonneg; intros o Ho; apply (box_others o Ho e He).
-  - unfold K; rewrite <- (Rmult_1_r (INR _)), <- sum_const; apply sum_le; intros o Ho; apply (box_others o Ho e He).
+  - unfold K; rewrite <- (Rmult_1_r (INR _)); apply sum_le_const; intros o Ho; apply (box_others o Ho e He).
 Qed.
 
 Lemma added_distance : Rabs (number (z t) - zbar D') <= nu (length D').
@@ -69,8 +71,10 @@ Proof. exact (distance_z before after t). Qed.
 Lemma added_bounded : forall r phi, 0 <= alpha_1 r -> In phi (Phi (basis r) d) ->
   Rabs (coefficient r D phi - coefficient r D' phi) <= box_bound r (length D') zeros phi.
 Proof.
-  intros r phi Ha Hphi; rewrite Rabs_minus_sym; apply in_Phi in Hphi; destruct phi as [e | e l]; cbn [box_bound]; unfold zeros.
-  - assert (HK := K_positive); assert (Hx := box_t e Hphi); assert (HS := sum_others_bounds e Hphi); assert (Hd := added_distance).
+  intros r phi Ha Hphi; rewrite Rabs_minus_sym; apply in_Phi in Hphi; destruct phi as [e | e l];
+    cbn [box_bound]; unfold zeros.
+  - assert (HK := K_positive); assert (Hx := box_t e Hphi); assert (HS := sum_others_bounds e Hphi);
+      assert (Hd := added_distance).
     rewrite added_linear; unfold linear_gain.
     set (S := sum_over others (fun o => x o e)) in *; set (h := number (z t) - zbar D') in *.
     assert (Hbase : Rabs ((1 / 2 - number (y t)) * x t e) <= 1 / 2).
@@ -79,33 +83,42 @@ Proof.
     assert (HSK : 0 <= S * / K <= 1) by (assert (K * / K = 1) by (field; lra); split; nra).
     assert (Hfair : Rabs (fairness_factor (fairness_term r) (number (z t)) (zbar D') * x t e +
       sum_over others (fun o => (fairness_factor (fairness_term r) (number (z o)) (zbar D')
-        - fairness_factor (fairness_term r) (number (z o)) (zbar D)) * x o e)) <= fairness_gain (fairness_term r) (length D')).
+        - fairness_factor (fairness_term r) (number (z o)) (zbar D)) * x o e))
+            <= fairness_gain (fairness_term r) (length D')).
     { assert (Hcov : Rabs (h * x t e + (zbar D - zbar D') * S) <= nu (length D')).
-      { rewrite average_moves; fold h; replace (h * x t e + - h / K * S) with (h * (x t e - S * / K)) by (field; lra).
+      { rewrite average_moves; fold h; replace (h * x t e + - h / K * S) with (h * (x t e - S * / K))
+          by (field; lra).
         rewrite Rabs_mult; assert (Rabs (x t e - S * / K) <= 1) by (apply Rabs_le; lra).
         generalize (Rabs_pos h) (Rabs_pos (x t e - S * / K)); nra. }
       destruct (fairness_term r) as [| | []]; cbn [fairness_factor fairness_gain].
       - rewrite sum_zero by (intros; ring); rewrite Rmult_0_l, Rplus_0_r, Rabs_R0; lra.
-      - eapply Rle_trans; [apply Rabs_triang |]; replace (2 * nu (length D')) with (nu (length D') + nu (length D')) by ring.
+      - eapply Rle_trans; [apply Rabs_triang |]; replace (2 * nu (length D'))
+          with (nu (length D') + nu (length D')) by ring.
         apply Rplus_le_compat.
         + rewrite Rabs_mult, Rabs_Rabsolu, (Rabs_right (x t e)) by lra; generalize (Rabs_pos h); fold h; nra.
         + eapply Rle_trans; [apply sum_Rabs |].
           apply Rle_trans with (sum_over others (fun o => Rabs h * / K)).
           * apply sum_le; intros o Ho; rewrite Rabs_mult.
-            assert (Hxo : 0 <= x o e <= 1) by (rewrite Forall_forall in box_others; apply (box_others o Ho e Hphi)).
+            assert (Hxo : 0 <= x o e <= 1) by (rewrite Forall_forall in box_others;
+              apply (box_others o Ho e Hphi)).
             rewrite (Rabs_right (x o e)) by lra.
-            assert (Hmove : Rabs (Rabs (number (z o) - zbar D') - Rabs (number (z o) - zbar D)) <= Rabs h * / K).
+            assert (Hmove : Rabs (Rabs (number (z o) - zbar D') - Rabs (number (z o) - zbar D))
+              <= Rabs h * / K).
             { eapply Rle_trans; [apply Rabs_triang_inv2 |].
               replace (number (z o) - zbar D' - (number (z o) - zbar D)) with (zbar D - zbar D') by ring.
-              rewrite average_moves; fold h; unfold Rdiv; rewrite Rabs_mult, Rabs_Ropp, (Rabs_right (/ K)) by lra; apply Rle_refl. }
+              rewrite average_moves; fold h; unfold Rdiv; rewrite Rabs_mult, Rabs_Ropp, (Rabs_right (/ K))
+                by lra; apply Rle_refl. }
             generalize (Rabs_pos (Rabs (number (z o) - zbar D') - Rabs (number (z o) - zbar D))); nra.
           * rewrite sum_const; fold K; replace (K * (Rabs h * / K)) with (Rabs h) by (field; lra); exact Hd.
-      - rewrite (sum_ext others _ (fun o => (zbar D - zbar D') * x o e)) by (intros; ring); rewrite sum_scal; exact Hcov.
-      - rewrite (sum_ext others _ (fun o => - (zbar D - zbar D') * x o e)) by (intros; ring); rewrite sum_scal.
+      - rewrite (sum_ext others _ (fun o => (zbar D - zbar D') * x o e)) by (intros; ring); rewrite sum_scal;
+          exact Hcov.
+      - rewrite (sum_ext others _ (fun o => - (zbar D - zbar D') * x o e)) by (intros; ring);
+          rewrite sum_scal.
         rewrite <- Rabs_Ropp; eapply Rle_trans; [| exact Hcov]; right; f_equal; unfold h, S; ring. }
     eapply Rle_trans; [apply Rabs_triang |]; rewrite (Rabs_mult (alpha_1 r)), (Rabs_right (alpha_1 r)) by lra.
     assert (Hmul := Rmult_le_compat_l _ _ _ Ha Hfair); lra.
-  - rewrite added_quadratic; generalize (quadratic_factor_pos (basis r) e l) (box_t e (proj1 Hphi)) (box_t l (proj2 Hphi)); intros.
+  - rewrite added_quadratic; generalize (quadratic_factor_pos (basis r) e l) (box_t e (proj1 Hphi))
+      (box_t l (proj2 Hphi)); intros.
     assert (0 <= x t e * x t l <= 1) by (split; nra).
     rewrite Rabs_right by (apply Rle_ge, Rmult_le_pos; lra); nra.
 Qed.
@@ -119,7 +132,8 @@ Definition added_record (F : fairness) : record :=
 
 Theorem added_attained : forall r n d, 0 <= alpha_1 r -> (2 <= n)%nat ->
   exists D D', neighbours_add_one n (unit_box d) D D' /\
-    forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi) = box_bound r n zeros phi.
+    forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi)
+      = box_bound r n zeros phi.
 Proof.
   intros r n d Ha Hn; destruct n as [| k]; [lia |].
   set (F := fairness_term r); set (rest := box_others F k).
@@ -128,13 +142,17 @@ Proof.
   - split; [simpl; rewrite Hlen; reflexivity |]; split.
     + constructor.
       * intros e _; destruct F as [| | []]; cbn; unfold ones; lra.
-      * apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; intros e _; destruct F; cbn; unfold ones, zeros; lra.
+      * apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; intros e _; destruct F; cbn;
+          unfold ones, zeros; lra.
     + exists [], (added_record F), rest; split; [reflexivity |]; split; [reflexivity |].
       intros E; assert (length rest = 0%nat) by (simpl in E; rewrite E; reflexivity); lia.
   - assert (Hk : 1 <= INR k) by (apply (le_INR 1); lia).
-    assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (simpl; apply box_others_z; reflexivity).
+    assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (simpl; apply box_others_z;
+      reflexivity).
     assert (HK : INR (length ([] ++ rest)) = INR k) by (simpl; rewrite Hlen; reflexivity).
-    assert (Hz : zbar ([] ++ rest) = 0) by (change (sum_over ([] ++ rest) (fun o => number (z o)) / INR (length ([] ++ rest)) = 0); rewrite Hm; unfold Rdiv; ring).
+    assert (Hz : zbar ([] ++ rest) = 0)
+      by (change (sum_over ([] ++ rest) (fun o => number (z o)) / INR (length ([] ++ rest)) = 0); rewrite Hm;
+      unfold Rdiv; ring).
     assert (Hz' : zbar ([] ++ added_record F :: rest) = 1 / (INR k + 1)).
     { rewrite zbar_D, Hm, HK; destruct F as [| | []]; cbn; field; lra. }
     assert (Hnu : nu (S k) = INR k / (INR k + 1)) by (unfold nu; rewrite S_INR; field; lra).
@@ -146,23 +164,27 @@ Proof.
       apply Rmult_le_reg_r with (INR k + 1); [lra |]; field_simplify; lra. }
     intros phi Hphi; rewrite Rabs_minus_sym; apply in_Phi in Hphi; destruct phi as [e | e l]; cbn [box_bound].
     + rewrite added_linear, Hz, Hz'; fold F; simpl app; unfold rest, box_others; rewrite sum_repeat.
-      assert (Hgoal : forall v, v = linear_gain r (S k) + zeros e / 2 \/ v = - (linear_gain r (S k) + zeros e / 2) ->
+      assert (Hgoal : forall v, v = linear_gain r (S k) + zeros e / 2 \/ v
+        = - (linear_gain r (S k) + zeros e / 2) ->
         Rabs v = linear_gain r (S k) + zeros e / 2).
       { assert (0 <= linear_gain r (S k) + zeros e / 2).
         { unfold linear_gain, zeros; generalize (gain_le (fairness_term r) (S k) ltac:(lia)); intros; nra. }
         intros v [-> | ->]; [| rewrite Rabs_Ropp]; apply Rabs_right; lra. }
       apply Hgoal; unfold linear_gain; subst F; destruct (fairness_term r) as [| | []];
-        cbn [added_record fairness_factor fairness_gain number x y z]; rewrite ?H1, ?H2, ?Rminus_0_r, ?Rabs_R0, ?Hnu; unfold ones, zeros.
+        cbn [added_record fairness_factor fairness_gain number x y z]; rewrite ?H1, ?H2, ?Rminus_0_r,
+          ?Rabs_R0, ?Hnu; unfold ones, zeros.
       * left; field.
       * left; field; lra.
       * left; field; lra.
       * right; field; lra.
-    + rewrite added_quadratic; unfold zeros; replace (x (added_record F)) with ones by (destruct F as [| | []]; reflexivity).
+    + rewrite added_quadratic; unfold zeros; replace (x (added_record F)) with ones
+        by (destruct F as [| | []]; reflexivity).
       unfold ones; generalize (quadratic_factor_pos (basis r) e l); intros; rewrite Rabs_right; lra.
 Qed.
 
 Theorem added_changes_bounded : forall r n d D D', 0 <= alpha_1 r -> neighbours_add_one n (unit_box d) D D' ->
-  forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi) <= box_bound r n zeros phi.
+  forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi)
+    <= box_bound r n zeros phi.
 Proof.
   intros r n d D D' Ha (<- & HD' & before & t & after & -> & -> & Hne) phi Hphi.
   apply Forall_app in HD'; destruct HD' as [Hb Ht]; inversion Ht; subst.
@@ -194,7 +216,8 @@ Proof.
     { apply sum_ext; intros [e | e l] _; reflexivity. }
     rewrite Hz, l2_of_first_ones by lia; unfold box_l2_squared_at; simpl (INR 0); destruct (basis r); field. }
   split.
-  - intros D D' H; rewrite <- Hsum; unfold l2_change_squared, l2_of_q; rewrite filter_all; apply sum_le; intros phi Hphi.
+  - intros D D' H; rewrite <- Hsum; unfold l2_change_squared, l2_of_q; rewrite filter_all; apply sum_le;
+      intros phi Hphi.
     apply square_le; apply (added_changes_bounded r n d D D' Ha H phi Hphi).
   - destruct (added_attained r n d Ha Hn) as [D [D' [H Hphi]]]; exists D, D'; split; [exact H |].
     rewrite <- Hsum; unfold l2_change_squared, l2_of_q; rewrite filter_all; apply sum_ext; intros phi Hp.

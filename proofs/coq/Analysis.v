@@ -32,7 +32,8 @@ Proof. intros f t df H; apply continuity_pt_filterlim; exact (derive_continuity 
 
 (** A function with a derivative of one sign is monotone. *)
 Lemma derivative_nonneg_le : forall (f df : R -> R) a b,
-  a <= b -> (forall t, a <= t <= b -> is_derive f t (df t)) -> (forall t, a <= t <= b -> 0 <= df t) -> f a <= f b.
+  a <= b -> (forall t, a <= t <= b -> is_derive f t (df t)) -> (forall t, a <= t <= b -> 0 <= df t) ->
+    f a <= f b.
 Proof.
   intros f df a b Hab Hd Hs.
   destruct (MVT_gen f a b df) as [c [Hc Heq]].
@@ -43,7 +44,8 @@ Proof.
 Qed.
 
 Lemma derivative_nonpos_le : forall (f df : R -> R) a b,
-  a <= b -> (forall t, a <= t <= b -> is_derive f t (df t)) -> (forall t, a <= t <= b -> df t <= 0) -> f b <= f a.
+  a <= b -> (forall t, a <= t <= b -> is_derive f t (df t)) -> (forall t, a <= t <= b -> df t <= 0) ->
+    f b <= f a.
 Proof.
   intros f df a b Hab Hd Hs.
   assert (- f a <= - f b); [| lra].
@@ -74,14 +76,16 @@ Lemma RInt_mult_const : forall (f : R -> R) c a b,
   ex_RInt f a b -> RInt (fun t => c * f t) a b = c * RInt f a b.
 Proof. intros f c a b H; exact (RInt_scal f a b c H). Qed.
 
-Lemma ex_RInt_add : forall (f g : R -> R) a b, ex_RInt f a b -> ex_RInt g a b -> ex_RInt (fun t => f t + g t) a b.
+Lemma ex_RInt_add : forall (f g : R -> R) a b, ex_RInt f a b -> ex_RInt g a b ->
+  ex_RInt (fun t => f t + g t) a b.
 Proof. intros f g a b Hf Hg; exact (ex_RInt_plus f g a b Hf Hg). Qed.
 
 Lemma RInt_add : forall (f g : R -> R) a b,
   ex_RInt f a b -> ex_RInt g a b -> RInt (fun t => f t + g t) a b = RInt f a b + RInt g a b.
 Proof. intros f g a b Hf Hg; exact (RInt_plus f g a b Hf Hg). Qed.
 
-Lemma ex_RInt_sub : forall (f g : R -> R) a b, ex_RInt f a b -> ex_RInt g a b -> ex_RInt (fun t => f t - g t) a b.
+Lemma ex_RInt_sub : forall (f g : R -> R) a b, ex_RInt f a b -> ex_RInt g a b ->
+  ex_RInt (fun t => f t - g t) a b.
 Proof. intros f g a b Hf Hg; exact (ex_RInt_minus f g a b Hf Hg). Qed.
 
 Lemma RInt_sub : forall (f g : R -> R) a b,
@@ -96,7 +100,8 @@ Lemma derive_RInt_upper : forall (f : R -> R) a t,
   (forall u, continuous f u) -> is_derive (fun b => RInt f a b) t (f t).
 Proof.
   intros f a t Hf; apply (is_derive_RInt f (RInt f a) a t).
-  - exists (mkposreal 1 Rlt_0_1); intros b _; apply (RInt_correct (V := R_CompleteNormedModule)), ex_RInt_cont, Hf.
+  - exists (mkposreal 1 Rlt_0_1); intros b _; apply (RInt_correct (V := R_CompleteNormedModule)),
+      ex_RInt_cont, Hf.
   - apply Hf.
 Qed.
 

@@ -1,7 +1,7 @@
 (** * What each statement assumes
 
-    Compiling this file prints, for every theorem of [Statements.v], the axioms that its proof uses.  Only the four of
-    Coq's classical real numbers may appear. *)
+    Compiling this file prints, for every theorem of [Statements.v], the axioms that its proof uses.  Only the
+    four of Coq's classical real numbers may appear. *)
 
 From CFM Require Import Statements.
 
@@ -13,11 +13,18 @@ Print Assumptions L2.
 Print Assumptions L3.
 Print Assumptions L4.
 Print Assumptions unit_ball_in_unit_box.
+Print Assumptions published_bounds_on_the_ball.
 Print Assumptions box_l1_sensitivity.
 Print Assumptions box_l2_sensitivity.
 Print Assumptions ball_l2_plain.
 Print Assumptions ball_l2_absolute.
 Print Assumptions ball_l2_covariance.
+Print Assumptions ball_l1_bounds.
+Print Assumptions ball_l1_add_one.
+Print Assumptions ball_l2_add_one.
+Print Assumptions separate_box_l1_sensitivity.
+Print Assumptions separate_box_l2_sensitivity.
+Print Assumptions separate_ball_l2_sensitivity.
 Print Assumptions box_l1_add_one.
 Print Assumptions box_l2_add_one.
 Print Assumptions L2_proof_step_is_false.

@@ -16,26 +16,34 @@ Lemma dot_square : forall d u, sum_over (coordinates d) (fun e => u e ^ 2) = dot
 Proof. intros d u; apply sum_ext; intros; ring. Qed.
 
 Lemma dot_cauchy : forall d u v, dot d u v ^ 2 <= dot d u u * dot d v v.
-Proof. intros d u v; unfold dot; generalize (cauchy_schwarz (coordinates d) u v); rewrite !dot_square; intros H; exact H. Qed.
+Proof. intros d u v; unfold dot; generalize (cauchy_schwarz (coordinates d) u v); rewrite !dot_square;
+  intros H; exact H. Qed.
 
 (** The squared change of the quadratic coefficients, in either basis. *)
+Lemma products_square : forall d (u v : nat -> R),
+  sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => (u e * u l - v e * v l) ^ 2))
+  = dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2.
+Proof.
+  intros d u v; rewrite (sum_ext _ _ (fun e =>
+    sum_over (coordinates d) (fun l => (u e * u e) * (u l * u l))
+    - 2 * sum_over (coordinates d) (fun l => (u e * v e) * (u l * v l))
+    + sum_over (coordinates d) (fun l => (v e * v e) * (v l * v l)))).
+  - rewrite sum_plus, sum_minus, sum_scal, !sum_product; unfold dot; ring.
+  - intros e _; rewrite <- sum_scal, <- sum_minus, <- sum_plus; apply sum_ext; intros; ring.
+Qed.
+
 Lemma quadratic_square_le : forall b d (u v : nat -> R),
-  sum_over (pairs b d) (fun p => (quadratic_factor b (fst p) (snd p) * (u (fst p) * u (snd p) - v (fst p) * v (snd p))) ^ 2)
+  sum_over (pairs b d) (fun p => (quadratic_factor b (fst p) (snd p) * (u (fst p) * u (snd p)
+    - v (fst p) * v (snd p))) ^ 2)
   <= (dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2) / 32.
 Proof.
   intros b d u v.
-  assert (Hall : sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => (u e * u l - v e * v l) ^ 2))
-    = dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2).
-  { rewrite (sum_ext _ _ (fun e =>
-      sum_over (coordinates d) (fun l => (u e * u e) * (u l * u l)) - 2 * sum_over (coordinates d) (fun l => (u e * v e) * (u l * v l))
-      + sum_over (coordinates d) (fun l => (v e * v e) * (v l * v l)))).
-    - rewrite sum_plus, sum_minus, sum_scal, !sum_product; unfold dot; ring.
-    - intros e _; rewrite <- sum_scal, <- sum_minus, <- sum_plus; apply sum_ext; intros; ring. }
-  rewrite <- Hall; unfold Rdiv; rewrite <- sum_scal_r.
+  rewrite <- products_square; unfold Rdiv; rewrite <- sum_scal_r.
   destruct b.
   - rewrite sum_pairs_matrix; apply sum_le; intros e _; rewrite <- sum_scal_r; apply sum_le; intros l _.
     cbn [fst snd quadratic_factor]; generalize (pow2_ge_0 (u e * u l - v e * v l)); intros; nra.
-  - rewrite (sum_pairs_monomial d (fun e l => (quadratic_factor MonomialBasis e l * (u e * u l - v e * v l)) ^ 2)
+  - rewrite (sum_pairs_monomial d (fun e l => (quadratic_factor MonomialBasis e l * (u e * u l - v e * v l))
+      ^ 2)
       (fun e l => (if Nat.eqb e l then 1 else 2) * (u e * u l - v e * v l) ^ 2 / 64)).
     + apply sum_le; intros e _; rewrite <- sum_scal_r; apply sum_le; intros l _.
       generalize (pow2_ge_0 (u e * u l - v e * v l)); intros; destruct (Nat.eqb e l); nra.
@@ -53,9 +61,11 @@ Proof.
   set (z := fun e => b * u e + b' * v e).
   assert (Hzz : dot d z z = b ^ 2 * dot d u u + 2 * b * b' * dot d u v + b' ^ 2 * dot d v v).
   { unfold dot, z; rewrite <- !sum_scal, <- !sum_plus; apply sum_ext; intros; ring. }
-  assert (Hsum : sum_over (coordinates d) (fun e => (b * u e + b' * v e + w e) ^ 2) = dot d z z + 2 * dot d z w + dot d w w).
+  assert (Hsum : sum_over (coordinates d) (fun e => (b * u e + b' * v e + w e) ^ 2)
+    = dot d z z + 2 * dot d z w + dot d w w).
   { unfold dot; rewrite <- sum_scal, <- !sum_plus; apply sum_ext; intros; unfold z; ring. }
-  rewrite Hsum; assert (H0u := dot_nonneg d u); assert (H0v := dot_nonneg d v); assert (H0z := dot_nonneg d z).
+  rewrite Hsum; assert (H0u := dot_nonneg d u); assert (H0v := dot_nonneg d v);
+    assert (H0z := dot_nonneg d z).
   assert (Huv := dot_cauchy d u v); assert (Hzw := dot_cauchy d z w).
   set (s := dot d u v) in *.
   assert (Hs : -1 <= s <= 1) by (assert (s ^ 2 <= 1) by nra; split; nra).
@@ -68,12 +78,25 @@ Proof.
   { assert (0 <= b * b' * (1 - s)) by (apply Rmult_le_pos; lra); lra. }
   assert (Hzw2 : dot d z w <= (b + b') * g).
   { assert (dot d z w ^ 2 <= ((b + b') * g) ^ 2).
-    { eapply Rle_trans; [exact Hzw |]; rewrite Rpow_mult_distr; apply Rmult_le_compat; try assumption; apply dot_nonneg. }
+    { eapply Rle_trans; [exact Hzw |]; rewrite Rpow_mult_distr; apply Rmult_le_compat; try assumption;
+        apply dot_nonneg. }
     assert (0 <= (b + b') * g) by nra.
     destruct (Rle_or_lt (dot d z w) ((b + b') * g)); [assumption | nra]. }
   assert (Hq : dot d u u ^ 2 - 2 * s ^ 2 + dot d v v ^ 2 <= 4 * (1 - s)) by nra.
   assert (1 / 4 * (1 - s) <= b * b' * (1 - s)) by (apply Rmult_le_compat_r; lra).
   lra.
+Qed.
+
+(** The sum of k records of the ball has length at most k. *)
+Lemma records_norm : forall d l, Forall (unit_ball d) l ->
+  sum_over (coordinates d) (fun e => sum_over l (fun o => x o e) ^ 2) <= INR (length l) ^ 2.
+Proof.
+  intros d l Hl; rewrite Forall_forall in Hl.
+  apply Rle_trans with (sum_over (coordinates d) (fun e => INR (length l) * sum_over l (fun o => x o e ^ 2))).
+  - apply sum_le; intros e _; apply sum_square_le.
+  - rewrite sum_scal, sum_swap; replace (INR (length l) ^ 2) with (INR (length l) * INR (length l)) by ring.
+    apply Rmult_le_compat_l; [apply pos_INR |].
+    rewrite <- (Rmult_1_r (INR (length l))) at 1; apply sum_le_const; intros o Ho; apply (Hl o Ho).
 Qed.
 
 Section Upper.
@@ -102,17 +125,10 @@ Qed.
 
 Lemma pull_norm : dot d pull pull <= (moved * INR (length others)) ^ 2.
 Proof.
-  unfold dot, pull; rewrite (sum_ext _ _ (fun e => moved ^ 2 * sum_over others (fun o => x o e) ^ 2)) by (intros; ring).
+  unfold dot, pull; rewrite (sum_ext _ _ (fun e => moved ^ 2 * sum_over others (fun o => x o e) ^ 2))
+    by (intros; ring).
   rewrite sum_scal, Rpow_mult_distr; apply Rmult_le_compat_l; [apply pow2_ge_0 |].
-  apply Rle_trans with (sum_over (coordinates d) (fun e => INR (length others) * sum_over others (fun o => x o e ^ 2))).
-  - apply sum_le; intros e _.
-    generalize (cauchy_schwarz others (fun _ => 1) (fun o => x o e)).
-    rewrite (sum_ext others (fun o => 1 * x o e) (fun o => x o e)) by (intros; ring).
-    rewrite (sum_ext others (fun _ => 1 ^ 2) (fun _ => 1)) by (intros; ring); rewrite sum_const, Rmult_1_r; intros H; exact H.
-  - rewrite sum_scal, sum_swap; replace (INR (length others) ^ 2) with (INR (length others) * INR (length others)) by ring.
-    apply Rmult_le_compat_l; [apply pos_INR |].
-    rewrite <- (Rmult_1_r (INR (length others))), <- sum_const; apply sum_le; intros o Ho.
-    rewrite Forall_forall in ball_others; apply (ball_others o Ho).
+  exact (records_norm d others ball_others).
 Qed.
 
 Lemma linear_ball_bounded : forall r e, 0 <= alpha_1 r -> (e < d)%nat ->
@@ -124,13 +140,17 @@ Lemma linear_ball_bounded : forall r e, 0 <= alpha_1 r -> (e < d)%nat ->
   end.
 Proof.
   intros r e Ha He; unfold D at 1, D' at 1; rewrite linear_change; fold D D' others.
-  assert (Hx : 0 <= x t e) by (apply ball_t; exact He); assert (Hx' : 0 <= x t' e) by (apply ball_t'; exact He).
-  assert (Hbase : Rabs ((1 / 2 - number (y t)) * x t e - (1 / 2 - number (y t')) * x t' e) <= 1 / 2 * x t e + 1 / 2 * x t' e).
-  { apply Rabs_le; destruct (number_cases (y t)) as [-> | ->], (number_cases (y t')) as [-> | ->]; split; lra. }
+  assert (Hx : 0 <= x t e) by (apply ball_t; exact He);
+    assert (Hx' : 0 <= x t' e) by (apply ball_t'; exact He).
+  assert (Hbase : Rabs ((1 / 2 - number (y t)) * x t e - (1 / 2 - number (y t')) * x t' e) <= 1 / 2 * x t e
+    + 1 / 2 * x t' e).
+  { apply Rabs_le; destruct (number_cases (y t)) as [-> | ->], (number_cases (y t')) as [-> | ->]; split;
+      lra. }
   assert (Hothers : forall o, In o others -> 0 <= x o e).
   { intros o Ho; rewrite Forall_forall in ball_others; apply (ball_others o Ho); exact He. }
   assert (Hfactor : forall F w u, F <> NoFairness -> Rabs (fairness_factor F w u) = Rabs (w - u)).
-  { intros [| | []] w u HF; cbn; [exfalso; apply HF; reflexivity | apply Rabs_Rabsolu | reflexivity | apply Rabs_Ropp]. }
+  { intros [| | []] w u HF; cbn; [exfalso; apply HF;
+      reflexivity | apply Rabs_Rabsolu | reflexivity | apply Rabs_Ropp]. }
   eapply Rle_trans; [apply Rabs_triang |]; rewrite Rabs_mult, (Rabs_right (alpha_1 r)) by lra.
   destruct (fairness_term r) as [| | sign] eqn:HF.
   - unfold fairness_sum; cbn [fairness_factor]; rewrite sum_zero by (intros; ring).
@@ -141,7 +161,8 @@ Proof.
       - eapply Rle_trans; [apply Rabs_triang |]; rewrite Rabs_Ropp, !Rabs_mult, !Hfactor by discriminate.
         rewrite (Rabs_right (x t e)), (Rabs_right (x t' e)) by lra; apply Rle_refl.
       - eapply Rle_trans; [apply sum_Rabs |]; unfold pull; rewrite <- sum_scal; apply sum_le; intros o Ho.
-        rewrite Rabs_mult, (Rabs_right (x o e)) by (apply Rle_ge, Hothers, Ho); apply Rmult_le_compat_r; [apply Hothers, Ho |].
+        rewrite Rabs_mult, (Rabs_right (x o e)) by (apply Rle_ge, Hothers, Ho); apply Rmult_le_compat_r;
+          [apply Hothers, Ho |].
         eapply Rle_trans; [apply fairness_factor_moves |]; right; apply zbar_moves. }
     assert (alpha_1 r * Rabs (fairness_sum Absolute (zbar D) (zbar D') t t' others e) <=
       alpha_1 r * (Rabs (number (z t) - zbar D) * x t e + Rabs (number (z t') - zbar D') * x t' e + pull e))
@@ -153,7 +174,8 @@ Proof.
       - eapply Rle_trans; [apply Rabs_triang |]; rewrite Rabs_Ropp, !Rabs_mult, !Hfactor by discriminate.
         rewrite (Rabs_right (x t e)), (Rabs_right (x t' e)) by lra; apply Rle_refl.
       - eapply Rle_trans; [apply sum_Rabs |]; unfold pull; rewrite <- sum_scal; apply sum_le; intros o Ho.
-        rewrite Rabs_mult, (Rabs_right (x o e)) by (apply Rle_ge, Hothers, Ho); apply Rmult_le_compat_r; [apply Hothers, Ho |].
+        rewrite Rabs_mult, (Rabs_right (x o e)) by (apply Rle_ge, Hothers, Ho); apply Rmult_le_compat_r;
+          [apply Hothers, Ho |].
         eapply Rle_trans; [apply fairness_factor_moves |]; right; apply zbar_moves. }
     assert (alpha_1 r * Rabs (fairness_sum (Covariance sign) (zbar D) (zbar D') t t' others e) <=
       alpha_1 r * (Rabs (number (z t) - zbar D) * x t e + Rabs (number (z t') - zbar D') * x t' e + pull e))
@@ -166,7 +188,8 @@ Lemma distances_and_drift :
   Rabs (number (z t) - zbar D) + Rabs (number (z t') - zbar D') + moved * INR (length others) <= 2 * nu n.
 Proof.
   unfold n, D, D', moved; destruct (Bool.eqb (z t) (z t')) eqn:Hz.
-  - generalize (distance_z before after t) (distance_z' before after t t'); unfold Rdiv; rewrite !Rmult_0_l; lra.
+  - generalize (distance_z before after t) (distance_z' before after t t'); unfold Rdiv; rewrite !Rmult_0_l;
+      lra.
   - rewrite distance_sum by (intros E; rewrite E, Bool.eqb_reflx in Hz; discriminate).
     rewrite nu_K; fold others; right; field; generalize (pos_INR (length others)); lra.
 Qed.
@@ -184,7 +207,8 @@ Proof.
   assert (Hu : dot d (x t) (x t) <= 1) by (rewrite <- dot_square; apply ball_t).
   assert (Hv : dot d (x t') (x t') <= 1) by (rewrite <- dot_square; apply ball_t').
   assert (Hlin : forall b b' w,
-    (forall e, (e < d)%nat -> Rabs (coefficient r D (Linear e) - coefficient r D' (Linear e)) <= b * x t e + b' * x t' e + w e) ->
+    (forall e, (e < d)%nat -> Rabs (coefficient r D (Linear e) - coefficient r D' (Linear e))
+      <= b * x t e + b' * x t' e + w e) ->
     sum_over (coordinates d) (fun e => (coefficient r D (Linear e) - coefficient r D' (Linear e)) ^ 2) <=
     sum_over (coordinates d) (fun e => (b * x t e + b' * x t' e + w e) ^ 2)).
   { intros b b' w H; apply sum_le; intros e He; apply square_le, H, in_coordinates, He. }
@@ -198,9 +222,13 @@ Proof.
     assert (Hh : 0 <= h) by apply Rabs_pos; assert (Hh' : 0 <= h') by apply Rabs_pos.
     assert (Hm := Rmult_le_pos _ _ moved_nonneg (pos_INR (length others))).
     assert (Hdist := distances_and_drift); fold h h' in Hdist.
-    apply Rle_trans with ((1 / 2 + alpha_1 r * h + (1 / 2 + alpha_1 r * h') + alpha_1 r * (moved * INR (length others))) ^ 2).
-    - eapply Rle_trans; [apply Rplus_le_compat; [apply (Hlin (1 / 2 + alpha_1 r * h) (1 / 2 + alpha_1 r * h') (fun e => alpha_1 r * pull e)) | exact Hq] |].
-      + intros e He; generalize (linear_ball_bounded r e Ha He); fold h h'; destruct (fairness_term r) eqn:E; intros H; [contradiction HF; reflexivity | exact H | exact H].
+    apply Rle_trans with ((1 / 2 + alpha_1 r * h + (1 / 2 + alpha_1 r * h')
+      + alpha_1 r * (moved * INR (length others))) ^ 2).
+    - eapply Rle_trans; [apply Rplus_le_compat;
+        [apply (Hlin (1 / 2 + alpha_1 r * h) (1 / 2 + alpha_1 r * h') (fun e => alpha_1 r * pull e)) |
+        exact Hq] |].
+      + intros e He; generalize (linear_ball_bounded r e Ha He); fold h h'; destruct (fairness_term r) eqn:E;
+          intros H; [contradiction HF; reflexivity | exact H | exact H].
       + apply ball_square_le; try nra; try assumption.
         unfold dot; rewrite (sum_ext _ _ (fun e => alpha_1 r ^ 2 * (pull e * pull e))) by (intros; ring).
         rewrite sum_scal, Rpow_mult_distr; apply Rmult_le_compat_l; [apply pow2_ge_0 | apply pull_norm].
@@ -229,11 +257,13 @@ Proof.
     apply Forall_app in HD; apply Forall_app in HD'; destruct HD as [Hb Ht], HD' as [_ Ht'].
     inversion Ht; inversion Ht'; subst.
     eapply Rle_trans; [apply ball_upper; try assumption; apply Forall_app; split; assumption |].
-    unfold ball_gain; destruct (fairness_term r) as [| | sign]; [lra | lra | exfalso; apply (HF sign); reflexivity].
+    unfold ball_gain; destruct (fairness_term r) as [| | sign];
+      [lra | lra | exfalso; apply (HF sign); reflexivity].
   - exists (ball_D 0 n), (ball_D' 0 n); split; [apply ball_neighbours; lia |].
     unfold l2_change_squared; rewrite filter_all, sum_Phi, (sum_zero (pairs _ _)).
     + rewrite Rplus_0_r, (sum_ext _ _ (fun e => if Nat.eqb e 0 then ball_gain r n ^ 2 else 0)).
       * apply (sum_delta d 0 (fun _ => ball_gain r n ^ 2)); lia.
-      * intros e _; rewrite ball_change by (try assumption; apply HF); unfold unit_vector; destruct (Nat.eqb e 0); ring.
+      * intros e _; rewrite ball_change by (try assumption; apply HF); unfold unit_vector;
+          destruct (Nat.eqb e 0); ring.
     + intros p _; rewrite ball_change by (try assumption; apply HF); ring.
 Qed.

@@ -37,10 +37,12 @@ Proof.
 Qed.
 
 Lemma C_0 : forall n, C n 0 = 1.
-Proof. intros n; unfold C; rewrite Nat.sub_0_r; change (INR (fact 0)) with 1; field; apply INR_fact_neq_0. Qed.
+Proof. intros n; unfold C; rewrite Nat.sub_0_r; change (INR (fact 0)) with 1; field; apply INR_fact_neq_0.
+  Qed.
 
 Lemma C_n : forall n, C n n = 1.
-Proof. intros n; unfold C; rewrite Nat.sub_diag; change (INR (fact 0)) with 1; field; apply INR_fact_neq_0. Qed.
+Proof. intros n; unfold C; rewrite Nat.sub_diag; change (INR (fact 0)) with 1; field; apply INR_fact_neq_0.
+  Qed.
 
 (** The usual formula. *)
 Lemma binomial_formula : forall n k p, (k <= n)%nat -> binomial n k p = C n k * p ^ k * (1 - p) ^ (n - k).
@@ -57,7 +59,8 @@ Proof.
 Qed.
 
 (** Splitting off the first outcome, or the last. *)
-Lemma sum_first : forall n f, sum_over (outcomes (S n)) f = f 0%nat + sum_over (outcomes n) (fun k => f (S k)).
+Lemma sum_first : forall n f, sum_over (outcomes (S n)) f
+  = f 0%nat + sum_over (outcomes n) (fun k => f (S k)).
 Proof.
   intros n f; unfold outcomes; change (seq 0 (S (S n))) with (0%nat :: seq 1 (S n)).
   rewrite sum_cons, <- (seq_shift (S n) 0), sum_map; reflexivity.
@@ -76,11 +79,13 @@ Proof.
   assert (H2 : sum_over (outcomes n) (fun k => if event k then binomial n k p else 0) =
     (if event 0%nat then binomial n 0 p else 0) +
     sum_over (outcomes n) (fun k => if event (S k) then binomial n (S k) p else 0)).
-  { rewrite <- (sum_first n (fun k => if event k then binomial n k p else 0)), sum_last, (binomial_above n (S n)) by lia.
+  { rewrite <- (sum_first n (fun k => if event k then binomial n k p else 0)), sum_last,
+      (binomial_above n (S n)) by lia.
     destruct (event (S n)); ring. }
   rewrite H2, Rmult_plus_distr_l, <- !sum_scal.
   rewrite (sum_ext _ (fun k => if event (S k) then p * binomial n k p + (1 - p) * binomial n (S k) p else 0)
-    (fun k => p * (if event (S k) then binomial n k p else 0) + (1 - p) * (if event (S k) then binomial n (S k) p else 0)))
+    (fun k => p * (if event (S k) then binomial n k p else 0)
+      + (1 - p) * (if event (S k) then binomial n (S k) p else 0)))
     by (intros k _; destruct (event (S k)); ring).
   rewrite sum_plus; destruct (event 0%nat); ring.
 Qed.
@@ -94,7 +99,8 @@ Qed.
 
 Lemma probability_nonneg : forall n p event, 0 <= p <= 1 -> 0 <= probability n p event.
 Proof.
-  intros n p event Hp; apply sum_nonneg; intros k _; destruct (event k); [apply binomial_nonneg; exact Hp | lra].
+  intros n p event Hp; apply sum_nonneg; intros k _; destruct (event k);
+    [apply binomial_nonneg; exact Hp | lra].
 Qed.
 
 Theorem probability_total : forall n p, probability n p (fun _ => true) = 1.
@@ -112,7 +118,8 @@ Proof.
     { intros u; unfold at_least; rewrite probability_S; destruct k; reflexivity. }
     assert (H1 := IH (pred k) p q Hp Hq); assert (H2 := IH k p q Hp Hq).
     assert (H3 : at_least n k p <= at_least n (pred k) p).
-    { apply probability_monotone_events; [lra |]; intros j Hj; apply Nat.leb_le in Hj; apply Nat.leb_le; lia. }
+    { apply probability_monotone_events; [lra |]; intros j Hj; apply Nat.leb_le in Hj; apply Nat.leb_le;
+        lia. }
     rewrite !Hsplit.
     assert (0 <= (q - p) * (at_least n (pred k) p - at_least n k p)) by (apply Rmult_le_pos; lra).
     assert (q * at_least n (pred k) p <= q * at_least n (pred k) q) by (apply Rmult_le_compat_l; lra).
@@ -122,15 +129,16 @@ Qed.
 
 (** ** One limit *)
 
-(** A lower limit of significance alpha: for every count k that can occur, at the limit the chance of k or more is at
-    most alpha.  Clopper and Pearson's limit makes it alpha, and is 0 for k = 0. *)
+(** A lower limit of significance alpha: for every count k that can occur, at the limit the chance of k or
+    more is at most alpha.  Clopper and Pearson's limit makes it alpha, and is 0 for k = 0. *)
 Definition lower_limit (n : nat) (alpha : R) (L : nat -> R) : Prop :=
   forall k, (k <= n)%nat -> 0 <= L k <= 1 /\ (0 < L k -> at_least n k (L k) <= alpha).
 
 Definition exceeds (u v : R) : bool := if Rlt_dec v u then true else false.
 
 Lemma exceeds_true : forall u v, exceeds u v = true <-> v < u.
-Proof. intros u v; unfold exceeds; destruct Rlt_dec; split; intros; [assumption | reflexivity | discriminate | contradiction]. Qed.
+Proof. intros u v; unfold exceeds; destruct Rlt_dec; split; intros;
+  [assumption | reflexivity | discriminate | contradiction]. Qed.
 
 (** The smallest outcome of an event, if it has one. *)
 Lemma smallest : forall (event : nat -> bool) n,
@@ -138,7 +146,8 @@ Lemma smallest : forall (event : nat -> bool) n,
   (exists k, (k <= n)%nat /\ event k = true /\ forall j, (j < k)%nat -> event j = false).
 Proof.
   induction n as [| n [IH | [k [Hk IH]]]].
-  - destruct (event 0%nat) eqn:E; [right; exists 0%nat; split; [lia | split; [exact E | intros; lia]] | left; intros k Hk; replace k with 0%nat by lia; exact E].
+  - destruct (event 0%nat) eqn:E; [right; exists 0%nat; split; [lia | split; [exact E | intros; lia]] | left;
+      intros k Hk; replace k with 0%nat by lia; exact E].
   - destruct (event (S n)) eqn:E.
     + right; exists (S n); split; [lia | split; [exact E | intros j Hj; apply IH; lia]].
     + left; intros k Hk; destruct (Nat.eq_dec k (S n)) as [-> | Hne]; [exact E | apply IH; lia].
@@ -149,7 +158,8 @@ Qed.
 Theorem lower_limit_coverage : forall n alpha L p, 0 <= alpha -> 0 <= p <= 1 -> lower_limit n alpha L ->
   probability n p (fun k => exceeds (L k) p) <= alpha.
 Proof.
-  intros n alpha L p Ha Hp HL; destruct (smallest (fun k => exceeds (L k) p) n) as [Hnone | [k [Hk [Hbad Hfirst]]]].
+  intros n alpha L p Ha Hp HL; destruct (smallest (fun k => exceeds (L k) p) n)
+    as [Hnone | [k [Hk [Hbad Hfirst]]]].
   - apply Rle_trans with 0; [| exact Ha]; right; apply sum_zero; intros k Hk.
     unfold outcomes in Hk; apply in_seq in Hk; rewrite Hnone by lia; reflexivity.
   - apply exceeds_true in Hbad; destruct (HL k Hk) as [Hrange Htail].
@@ -164,7 +174,8 @@ Definition at_most (n k : nat) (p : R) : R := probability n p (fun j => j <=? k)
 
 Lemma at_most_at_least : forall n k p, at_most n k p = 1 - at_least n (S k) p.
 Proof.
-  intros n k p; rewrite <- (probability_total n p); unfold at_most, at_least, probability; rewrite <- sum_minus.
+  intros n k p; rewrite <- (probability_total n p); unfold at_most, at_least, probability;
+    rewrite <- sum_minus.
   apply sum_ext; intros j _; destruct (Nat.leb_spec j k), (Nat.leb_spec (S k) j); try lia; ring.
 Qed.
 
@@ -189,7 +200,8 @@ Qed.
 Theorem upper_limit_coverage : forall n alpha U p, 0 <= alpha -> 0 <= p <= 1 -> upper_limit n alpha U ->
   probability n p (fun k => exceeds p (U k)) <= alpha.
 Proof.
-  intros n alpha U p Ha Hp HU; destruct (largest_outcome (fun k => exceeds p (U k)) n) as [Hnone | [k [Hk [Hbad Hlast]]]].
+  intros n alpha U p Ha Hp HU; destruct (largest_outcome (fun k => exceeds p (U k)) n)
+    as [Hnone | [k [Hk [Hbad Hlast]]]].
   - apply Rle_trans with 0; [| exact Ha]; right; apply sum_zero; intros k Hk.
     unfold outcomes in Hk; apply in_seq in Hk; rewrite Hnone by lia; reflexivity.
   - apply exceeds_true in Hbad; destruct (HU k Hk) as [Hrange Htail].
@@ -206,9 +218,11 @@ Qed.
 
 (** Probability of an event of two independent counts. *)
 Definition joint_probability (n m : nat) (p q : R) (event : nat -> nat -> bool) : R :=
-  sum_over (outcomes n) (fun j => sum_over (outcomes m) (fun k => if event j k then binomial n j p * binomial m k q else 0)).
+  sum_over (outcomes n) (fun j => sum_over (outcomes m)
+    (fun k => if event j k then binomial n j p * binomial m k q else 0)).
 
-(** If the mechanism keeps (epsilon, delta) on an event, the two limits contradict it with probability at most alpha + beta. *)
+(** If the mechanism keeps (epsilon, delta) on an event, the two limits contradict it with probability at most
+    alpha + beta. *)
 Theorem joint_bound : forall n m p q alpha beta epsilon delta (L U : nat -> R),
   0 <= p <= 1 -> 0 <= q <= 1 ->
   0 <= alpha -> 0 <= beta -> lower_limit n alpha L -> upper_limit m beta U ->
@@ -216,8 +230,10 @@ Theorem joint_bound : forall n m p q alpha beta epsilon delta (L U : nat -> R),
   joint_probability n m p q (fun j k => exceeds (L j) (exp epsilon * U k + delta)) <= alpha + beta.
 Proof.
   intros n m p q alpha beta epsilon delta L U Hp Hq Ha Hb HLim HUim Hprivate.
-  assert (HL := lower_limit_coverage n alpha L p Ha Hp HLim); assert (HU := upper_limit_coverage m beta U q Hb Hq HUim).
-  assert (Htotal : forall k r, sum_over (outcomes k) (fun i => binomial k i r) = 1) by exact probability_total.
+  assert (HL := lower_limit_coverage n alpha L p Ha Hp HLim);
+    assert (HU := upper_limit_coverage m beta U q Hb Hq HUim).
+  assert (Htotal : forall k r, sum_over (outcomes k) (fun i => binomial k i r) = 1)
+    by exact probability_total.
   apply Rle_trans with (sum_over (outcomes n) (fun j => sum_over (outcomes m) (fun k =>
     (if exceeds (L j) p then binomial n j p else 0) * binomial m k q +
     binomial n j p * (if exceeds q (U k) then binomial m k q else 0)))).
@@ -229,10 +245,12 @@ Proof.
       destruct (exceeds q (U k)) eqn:E2; [lra |]; exfalso.
       assert (H1 : L j <= p) by (unfold exceeds in E1; destruct Rlt_dec; [discriminate | lra]).
       assert (H2 : q <= U k) by (unfold exceeds in E2; destruct Rlt_dec; [discriminate | lra]).
-      assert (exp epsilon * q <= exp epsilon * U k) by (apply Rmult_le_compat_l; [apply Rlt_le, exp_pos | exact H2]).
+      assert (exp epsilon * q <= exp epsilon * U k) by (apply Rmult_le_compat_l;
+        [apply Rlt_le, exp_pos | exact H2]).
       lra.
     + destruct (exceeds (L j) p), (exceeds q (U k)); lra.
-  - rewrite (sum_ext _ _ (fun j => (if exceeds (L j) p then binomial n j p else 0) * 1 + binomial n j p * probability m q (fun k => exceeds q (U k)))).
+  - rewrite (sum_ext _ _ (fun j => (if exceeds (L j) p then binomial n j p else 0) * 1
+      + binomial n j p * probability m q (fun k => exceeds q (U k)))).
     + rewrite sum_plus, !sum_scal_r, Htotal; unfold probability in HL; lra.
     + intros j _; rewrite sum_plus, !sum_scal, Htotal; reflexivity.
 Qed.

@@ -1,8 +1,8 @@
 (** * The unit box: how far each coefficient can move
 
     For a vector q in the box let [box_bound] give every coefficient a number.  Every pair of neighbours stays
-    within it for some q, and for every q two neighbours attain all of its numbers at once.  So the supremum of any
-    increasing function of the changes is a supremum over q. *)
+    within it for some q, and for every q two neighbours attain all of its numbers at once.  So the supremum
+    of any increasing function of the changes is a supremum over q. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change.
@@ -58,7 +58,7 @@ Lemma others_le : forall e (f : record -> R) c, (e < d)%nat ->
   (forall o, Rabs (f o) <= c) -> Rabs (sum_over others (fun o => f o * x o e)) <= INR (length others) * c.
 Proof.
   intros e f c He Hf; eapply Rle_trans; [apply sum_Rabs |].
-  rewrite <- sum_const; apply sum_le; intros o Ho; rewrite Rabs_mult.
+  apply sum_le_const; intros o Ho; rewrite Rabs_mult.
   assert (Hx : 0 <= x o e <= 1) by (rewrite Forall_forall in box_others; apply box_others; assumption).
   rewrite (Rabs_right (x o e)) by lra; specialize (Hf o); generalize (Rabs_pos (f o)); nra.
 Qed.
@@ -69,7 +69,8 @@ Proof. intros; apply Rabs_le; split; nra. Qed.
 
 Lemma drift_le : forall F e, (e < d)%nat ->
   Rabs (sum_over others
-    (fun o => (fairness_factor F (number (z o)) (zbar D) - fairness_factor F (number (z o)) (zbar D')) * x o e))
+    (fun o => (fairness_factor F (number (z o)) (zbar D) - fairness_factor F (number (z o)) (zbar D')) * x o
+      e))
   <= nu n.
 Proof.
   intros F e He; unfold n, D; rewrite nu_K; fold others.
@@ -100,8 +101,7 @@ Proof.
       assert (HX : 0 <= X <= INR (length others)).
       { rewrite Forall_forall in box_others; split.
         - apply sum_nonneg; intros o Ho; apply (box_others o Ho e He).
-        - rewrite <- (Rmult_1_r (INR _)), <- sum_const; apply sum_le; intros o Ho.
-          apply (box_others o Ho e He). }
+        - rewrite <- (Rmult_1_r (INR _)); apply sum_le_const; intros o Ho; apply (box_others o Ho e He). }
       revert Hz Hz'; unfold n, D, D'.
       rewrite (zbar_D' before after t'), (zbar_D before after t), nu_K; fold others.
       generalize (m_bounds before after); fold others; intros Hm Hz Hz'.
@@ -134,7 +134,8 @@ Proof.
         assert (0 <= m * i <= K * i) by (split; nra); split; nra. }
     destruct sign; cbn [fairness_factor fairness_gain]; [exact Hcov |].
     rewrite <- Rabs_Ropp; eapply Rle_trans; [| exact Hcov]; right; f_equal.
-    rewrite !Ropp_plus_distr, <- (Rmult_1_l (- sum_over _ _)), Ropp_mult_distr_r_reverse, <- Ropp_mult_distr_l_reverse.
+    rewrite !Ropp_plus_distr, <- (Rmult_1_l (- sum_over _ _)), Ropp_mult_distr_r_reverse,
+      <- Ropp_mult_distr_l_reverse.
     rewrite <- sum_scal; f_equal; [ring |]; apply sum_ext; intros; ring.
 Qed.
 
@@ -154,7 +155,8 @@ Proof.
 Qed.
 
 Lemma quadratic_bounded : forall r e l, (e < d)%nat -> (l < d)%nat ->
-  Rabs (coefficient r D (Quadratic e l) - coefficient r D' (Quadratic e l)) <= box_bound r n q (Quadratic e l).
+  Rabs (coefficient r D (Quadratic e l) - coefficient r D' (Quadratic e l))
+    <= box_bound r n q (Quadratic e l).
 Proof.
   intros r e l He Hl; unfold D, D'; rewrite quadratic_change; fold D D'.
   generalize (quadratic_factor_pos (basis r) e l); intros Hw.
@@ -222,12 +224,6 @@ Definition box_second (F : fairness) : record :=
 Definition box_others (F : fairness) (k : nat) : dataset :=
   repeat (match F with Absolute => Tuple ones false false | _ => Tuple zeros false false end) k.
 
-Lemma sum_repeat : forall (A : Type) (a : A) k f, sum_over (repeat a k) f = INR k * f a.
-Proof.
-  induction k as [| k IH]; intros; [simpl; lra |].
-  cbn [repeat]; rewrite sum_cons, IH, S_INR; lra.
-Qed.
-
 Lemma box_z : forall F q, z (box_first F q) = false /\ z (box_second F) = true.
 Proof. intros [| | []] q; split; reflexivity. Qed.
 
@@ -248,8 +244,10 @@ Proof.
   { f_equal; unfold box_others; simpl; apply repeat_length. }
   assert (Hk : 0 <= INR k) by apply pos_INR.
   exists D, D'; split.
-  - assert (Hone : unit_box d (box_second F)) by (intros e He; unfold F; destruct (fairness_term r) as [| | []]; cbn; unfold ones; lra).
-    assert (Hfirst : unit_box d (box_first F q)) by (intros e He; unfold F; destruct (fairness_term r) as [| | []]; cbn; apply Hq; exact He).
+  - assert (Hone : unit_box d (box_second F)) by (intros e He; unfold F;
+      destruct (fairness_term r) as [| | []]; cbn; unfold ones; lra).
+    assert (Hfirst : unit_box d (box_first F q)) by (intros e He; unfold F;
+      destruct (fairness_term r) as [| | []]; cbn; apply Hq; exact He).
     assert (Hrest : Forall (unit_box d) (box_others F k)).
     { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; intros e He.
       destruct F; cbn; unfold ones, zeros; lra. }
@@ -259,7 +257,8 @@ Proof.
     { unfold D; rewrite zbar_D; rewrite HK; simpl app; rewrite box_others_z by reflexivity.
       destruct (box_z F q) as [-> _]; simpl; field; lra. }
     assert (Hz' : zbar D' = 1 / (INR k + 1)).
-    { unfold D'; rewrite (zbar_D' [] (box_others F k)); rewrite HK; simpl app; rewrite box_others_z by reflexivity.
+    { unfold D'; rewrite (zbar_D' [] (box_others F k)); rewrite HK; simpl app;
+        rewrite box_others_z by reflexivity.
       destruct (box_z F q) as [_ ->]; simpl; field; lra. }
     intros phi Hphi; apply in_Phi in Hphi; destruct phi as [e | e l]; cbn [box_bound].
     + unfold D, D'; rewrite linear_change; fold D D'; rewrite Hz, Hz'; fold F; unfold fairness_sum.

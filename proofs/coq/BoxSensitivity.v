@@ -13,9 +13,11 @@ Lemma sum_l1 : forall r n d q,
   INR d * linear_gain r n + sum_over (coordinates d) q / 2 + (INR d ^ 2 - sum_over (coordinates d) q ^ 2) / 8.
 Proof.
   intros r n d q; rewrite sum_Phi; set (T := sum_over (coordinates d) q).
-  assert (Hlin : sum_over (coordinates d) (fun e => box_bound r n q (Linear e)) = INR d * linear_gain r n + T / 2).
+  assert (Hlin : sum_over (coordinates d) (fun e => box_bound r n q (Linear e)) = INR d * linear_gain r n
+    + T / 2).
   { cbn [box_bound]; rewrite sum_plus, sum_coordinates_const; unfold Rdiv; rewrite sum_scal_r; reflexivity. }
-  assert (Hall : sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => 1 / 8 * (1 - q e * q l)))
+  assert (Hall : sum_over (coordinates d)
+    (fun e => sum_over (coordinates d) (fun l => 1 / 8 * (1 - q e * q l)))
                  = (INR d ^ 2 - T ^ 2) / 8).
   { rewrite (sum_ext _ _ (fun e => 1 / 8 * (INR d - sum_over (coordinates d) (fun l => q e * q l)))).
     - rewrite sum_scal, sum_minus, sum_product, sum_coordinates_const; fold T; field.
@@ -57,12 +59,14 @@ Qed.
 (** ** l1 *)
 
 Lemma l1_change_le : forall r n d q D D',
-  (forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi) <= box_bound r n q phi) ->
+  (forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi)
+    <= box_bound r n q phi) ->
   l1_change r d all_monomials D D' <= sum_over (Phi (basis r) d) (box_bound r n q).
 Proof. intros; unfold l1_change; rewrite filter_all; apply sum_le; assumption. Qed.
 
 Lemma l1_change_eq : forall r n d q D D',
-  (forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi) = box_bound r n q phi) ->
+  (forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi)
+    = box_bound r n q phi) ->
   l1_change r d all_monomials D D' = sum_over (Phi (basis r) d) (box_bound r n q).
 Proof. intros; unfold l1_change; rewrite filter_all; apply sum_ext; assumption. Qed.
 
@@ -82,7 +86,8 @@ Proof.
     + generalize (pow2_ge_0 (T - 2)); lra.
     + replace d with 1%nat in * by lia; simpl INR in *; nra.
   - set (k := Nat.min 2 d).
-    destruct (box_changes_attained r n d (first_ones k) Ha Hn (first_ones_in_box d k)) as [D [D' [HDD' Hphi]]].
+    destruct (box_changes_attained r n d (first_ones k) Ha Hn (first_ones_in_box d k))
+      as [D [D' [HDD' Hphi]]].
     exists D, D'; split; [exact HDD' |].
     rewrite (l1_change_eq r n d (first_ones k)) by exact Hphi.
     rewrite sum_l1, sum_first_ones by (unfold k; lia); unfold box_l1, k.
@@ -161,8 +166,8 @@ Qed.
 
 Definition box_l2_squared (r : reading) (n d : nat) : R := largest (box_l2_squared_at r n d) d.
 
-(** A concave quadratic of the number of ones, extended to the box one coordinate at a time: the extension is affine
-    in every coordinate, so that its largest value is one at a vertex. *)
+(** A concave quadratic of the number of ones, extended to the box one coordinate at a time: the extension is
+    affine in every coordinate, so that its largest value is one at a vertex. *)
 Lemma multilinear_le : forall (l : list nat) (q : nat -> R) c0 c1 c2 j V,
   (forall e, In e l -> 0 <= q e <= 1) ->
   (forall i, (i <= length l)%nat -> c0 + c1 * (j + INR i) - c2 * (j + INR i) ^ 2 <= V) ->
@@ -214,7 +219,8 @@ Lemma l2_of_q_matrix : forall r n d q, basis r = MatrixBasis ->
   sum_over (coordinates d) (fun e => (linear_gain r n + q e / 2) ^ 2) +
   sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => (1 - q e * q l) ^ 2 / 64)).
 Proof.
-  intros r n d q Hb; unfold l2_of_q; rewrite sum_Phi, Hb, sum_pairs_matrix; cbn [box_bound fst snd]; rewrite Hb.
+  intros r n d q Hb; unfold l2_of_q; rewrite sum_Phi, Hb, sum_pairs_matrix; cbn [box_bound fst snd];
+    rewrite Hb.
   f_equal; apply sum_ext; intros e _; apply sum_ext; intros l _; cbn [quadratic_factor]; field.
 Qed.
 
@@ -241,8 +247,10 @@ Proof.
   { unfold A, linear_gain; generalize (gain_le (fairness_term r) n Hn); intros; nra. }
   set (c2 := match basis r with MatrixBasis => 1 / 64 | MonomialBasis => 2 / 64 end).
   set (c1 := A + 1 / 4 + match basis r with MatrixBasis => 0 | MonomialBasis => 1 / 64 end).
-  set (c0 := INR d * A ^ 2 + match basis r with MatrixBasis => INR d ^ 2 / 64 | MonomialBasis => (2 * INR d ^ 2 - INR d) / 64 end).
-  apply Rle_trans with (c0 + c1 * (0 + T) - c2 * ((0 + T) ^ 2 + sum_over (coordinates d) (fun e => q e - q e ^ 2))).
+  set (c0 := INR d * A ^ 2 + match basis r with MatrixBasis => INR d ^ 2 / 64 |
+    MonomialBasis => (2 * INR d ^ 2 - INR d) / 64 end).
+  apply Rle_trans with (c0 + c1 * (0 + T)
+    - c2 * ((0 + T) ^ 2 + sum_over (coordinates d) (fun e => q e - q e ^ 2))).
   - destruct (basis r) eqn:Hb.
     + rewrite l2_of_q_matrix by exact Hb; fold A.
       apply Rle_trans with
@@ -260,7 +268,8 @@ Proof.
           by (intros; rewrite sum_minus, sum_scal; reflexivity).
         rewrite sum_minus, sum_scal, double_sum_one_minus; fold T.
         rewrite (diagonal d (fun e => q e ^ 2 * (1 - q e ^ 2) / 64)).
-        apply Rle_trans with (sum_over (coordinates d) (fun e => A ^ 2 + (A + 1 / 4) * q e - 1 / 64 * (q e - q e ^ 2))
+        apply Rle_trans with (sum_over (coordinates d) (fun e => A ^ 2 + (A + 1 / 4) * q e
+          - 1 / 64 * (q e - q e ^ 2))
           + 1 / 64 * (INR d ^ 2 - T ^ 2)).
         -- assert (Hs : sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2 - q e ^ 2 * (1 - q e ^ 2) / 64)
              <= sum_over (coordinates d) (fun e => A ^ 2 + (A + 1 / 4) * q e - 1 / 64 * (q e - q e ^ 2))).
@@ -308,7 +317,8 @@ Lemma l2_of_first_ones : forall r n d k, (k <= d)%nat ->
   l2_of_q r n d (first_ones k) = box_l2_squared_at r n d k.
 Proof.
   intros r n d k Hk; set (A := linear_gain r n).
-  assert (Hlin : sum_over (coordinates d) (fun e => (A + first_ones k e / 2) ^ 2) = INR d * A ^ 2 + (A + 1 / 4) * INR k).
+  assert (Hlin : sum_over (coordinates d) (fun e => (A + first_ones k e / 2) ^ 2) = INR d * A ^ 2
+    + (A + 1 / 4) * INR k).
   { rewrite (sum_ext _ _ (fun e => A ^ 2 + (A + 1 / 4) * first_ones k e)).
     - rewrite sum_plus, sum_scal, sum_coordinates_const, sum_first_ones by exact Hk; reflexivity.
     - intros e _; rewrite <- (first_ones_square k e) at 2.
@@ -317,17 +327,21 @@ Proof.
   { intros e l; unfold first_ones; destruct (e <? k), (l <? k); ring. }
   unfold box_l2_squared_at; destruct (basis r) eqn:Hb.
   - rewrite l2_of_q_matrix by exact Hb; fold A; rewrite Hlin.
-    rewrite (sum_ext _ (fun e => sum_over _ _) (fun e => 1 / 64 * sum_over (coordinates d) (fun l => 1 - first_ones k e * first_ones k l))).
+    rewrite (sum_ext _ (fun e => sum_over _ _)
+      (fun e => 1 / 64 * sum_over (coordinates d) (fun l => 1 - first_ones k e * first_ones k l))).
     + rewrite sum_scal, double_sum_one_minus, sum_first_ones by exact Hk; field.
     + intros e _; rewrite <- sum_scal; apply sum_ext; intros l _; rewrite Hsq; field.
   - rewrite l2_of_q_monomial by exact Hb; fold A; rewrite Hlin.
-    rewrite (sum_ext _ (fun e => sum_over _ _) (fun e => 2 / 64 * sum_over (coordinates d) (fun l => 1 - first_ones k e * first_ones k l)
+    rewrite (sum_ext _ (fun e => sum_over _ _)
+      (fun e => 2 / 64 * sum_over (coordinates d) (fun l => 1 - first_ones k e * first_ones k l)
       - sum_over (coordinates d) (fun l => if Nat.eqb e l then (1 - first_ones k e) / 64 else 0))).
     + rewrite sum_minus, sum_scal, double_sum_one_minus, (diagonal d (fun e => (1 - first_ones k e) / 64)).
-      unfold Rdiv at 3; rewrite sum_scal_r, sum_minus, sum_coordinates_const, sum_first_ones by exact Hk; field.
+      unfold Rdiv at 3; rewrite sum_scal_r, sum_minus, sum_coordinates_const, sum_first_ones by exact Hk;
+        field.
     + intros e _; rewrite <- sum_scal, <- sum_minus; apply sum_ext; intros l _; rewrite Hsq.
       destruct (Nat.eqb_spec e l) as [<- | _]; [| field].
-      generalize (first_ones_square k e); intros Hs; replace (first_ones k e * first_ones k e) with (first_ones k e) by (rewrite <- Hs at 1; ring).
+      generalize (first_ones_square k e); intros Hs; replace (first_ones k e * first_ones k e)
+        with (first_ones k e) by (rewrite <- Hs at 1; ring).
       field.
 Qed.
 
@@ -342,9 +356,11 @@ Proof.
   intros r n d Ha Hn; split.
   - intros D D' HDD'; destruct (box_changes_bounded r n d D D' Ha HDD') as [q [Hq Hphi]].
     apply Rle_trans with (l2_of_q r n d q); [| apply l2_of_q_le; assumption].
-    unfold l2_change_squared, l2_of_q; rewrite filter_all; apply sum_le; intros phi H; apply square_le, Hphi, H.
+    unfold l2_change_squared, l2_of_q; rewrite filter_all; apply sum_le; intros phi H;
+      apply square_le, Hphi, H.
   - destruct (largest_attained (box_l2_squared_at r n d) d) as [k [Hk Hmax]].
-    destruct (box_changes_attained r n d (first_ones k) Ha Hn (first_ones_in_box d k)) as [D [D' [HDD' Hphi]]].
+    destruct (box_changes_attained r n d (first_ones k) Ha Hn (first_ones_in_box d k))
+      as [D [D' [HDD' Hphi]]].
     exists D, D'; split; [exact HDD' |].
     unfold box_l2_squared; rewrite Hmax, <- l2_of_first_ones by exact Hk.
     unfold l2_change_squared, l2_of_q; rewrite filter_all; apply sum_ext; intros phi H.
@@ -371,7 +387,8 @@ Proof.
   eapply Rle_lt_trans; [apply (proj1 (box_l2_exact r n d Ha Hn)); exact H |].
   unfold box_l2_squared; destruct (largest_attained (box_l2_squared_at r n d) d) as [k [Hk ->]].
   eapply Rle_lt_trans; [apply box_l2_at_le; assumption |].
-  unfold published_l2_squared, linear_gain; rewrite HF; cbn [fairness_gain]; generalize (one_le_INR d Hd); nra.
+  unfold published_l2_squared, linear_gain; rewrite HF; cbn [fairness_gain]; generalize (one_le_INR d Hd);
+    nra.
 Qed.
 
 Theorem published_fair_l2_holds : forall r n d D D',
@@ -398,11 +415,13 @@ Proof.
   intros d t [Hpos Hsum] e He; split; [apply Hpos; exact He |].
   assert (x t e ^ 2 <= 1).
   { eapply Rle_trans; [| exact Hsum].
-    apply (sum_member (coordinates d) e (fun e => x t e ^ 2)); [intros; apply pow2_ge_0 | apply in_coordinates; exact He]. }
+    apply (sum_member (coordinates d) e (fun e => x t e ^ 2));
+      [intros; apply pow2_ge_0 | apply in_coordinates; exact He]. }
   specialize (Hpos e He); nra.
 Qed.
 
-Lemma neighbours_ball_box : forall n d D D', neighbours n (unit_ball d) D D' -> neighbours n (unit_box d) D D'.
+Lemma neighbours_ball_box : forall n d D D', neighbours n (unit_ball d) D D' ->
+  neighbours n (unit_box d) D D'.
 Proof.
   intros n d D D' (Hn & HD & HD' & H); split; [exact Hn |].
   split; [| split; [| exact H]]; eapply Forall_impl; try apply ball_in_box; assumption.

@@ -64,7 +64,7 @@ Lemma m_bounds : 0 <= m <= K.
 Proof.
   split.
   - apply sum_nonneg; intros; apply number_bounds.
-  - unfold K; rewrite <- (Rmult_1_r (INR _)), <- sum_const; apply sum_le; intros; apply number_bounds.
+  - unfold K; rewrite <- (Rmult_1_r (INR _)); apply sum_le_const; intros; apply number_bounds.
 Qed.
 
 Lemma K_nonneg : 0 <= K.

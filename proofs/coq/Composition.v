@@ -10,8 +10,10 @@ Theorem post_processing : forall (A B : Type) epsilon delta (l : list A) p q (f 
   indistinguishable epsilon delta l p q -> (forall b, 0 <= h b <= 1) ->
   forall lower upper, (forall a, lower a <= upper a) ->
   integrable l p lower upper (fun ts => h (f ts)) -> integrable l q lower upper (fun ts => h (f ts)) ->
-  expectation l p lower upper (fun ts => h (f ts)) <= exp epsilon * expectation l q lower upper (fun ts => h (f ts)) + delta.
-Proof. intros A B epsilon delta l p q f h H Hh lower upper Ho Hp Hq; apply H; try assumption; intros; apply Hh. Qed.
+  expectation l p lower upper (fun ts => h (f ts))
+    <= exp epsilon * expectation l q lower upper (fun ts => h (f ts)) + delta.
+Proof. intros A B epsilon delta l p q f h H Hh lower upper Ho Hp Hq; apply H; try assumption; intros;
+  apply Hh. Qed.
 
 Section Composition.
 
@@ -44,7 +46,8 @@ Proof.
   - split; [exact I |]; intros [| t ts] Hts; [exact H | destruct Hts].
   - destruct H as [H Hx]; split; [split |].
     + intros t Ht; apply (IH l2 p (fun ts => test (t :: ts))), H, Ht.
-    + apply (ex_RInt_ext (fun t => p a t * expectation (l1 ++ l2) p lower upper (fun ts => test (t :: ts)))); [| exact Hx].
+    + apply (ex_RInt_ext (fun t => p a t * expectation (l1 ++ l2) p lower upper (fun ts => test (t :: ts))));
+        [| exact Hx].
       intros t _; f_equal; apply expectation_app.
     + intros [| t ts] Hts; [destruct Hts |]; destruct Hts as [Ht Hts].
       apply (proj2 (IH l2 p (fun ts => test (t :: ts)) (H t Ht)) ts Hts).
@@ -63,9 +66,11 @@ Proof.
   intros ts Hts; apply Hfg; split; assumption.
 Qed.
 
-Lemma expectation_affine : forall (l : list A) p f c k, integrable l p lower upper f -> continuous_density p ->
+Lemma expectation_affine : forall (l : list A) p f c k, integrable l p lower upper f ->
+  continuous_density p ->
   integrable l p lower upper (fun ts => c * f ts + k) /\
-  expectation l p lower upper (fun ts => c * f ts + k) = c * expectation l p lower upper f + mass lower upper l p * k.
+  expectation l p lower upper (fun ts => c * f ts + k) = c * expectation l p lower upper f
+    + mass lower upper l p * k.
 Proof.
   induction l as [| a l IH]; intros p f c k Hf Hp; [split; [exact I | simpl; ring] |].
   destruct Hf as [Hf Hfx].
@@ -74,17 +79,23 @@ Proof.
     c * (p a t * expectation l p lower upper (fun ts => f (t :: ts))) + (mass lower upper l p * k) * p a t =
     p a t * expectation l p lower upper (fun ts => c * f (t :: ts) + k)).
   { intros t Ht; rewrite (proj2 (IH p (fun ts => f (t :: ts)) c k (Hf t Ht) Hp)); ring. }
-  assert (Hex := ex_RInt_add _ _ _ _ (ex_RInt_mult_const _ c _ _ Hfx) (ex_RInt_mult_const _ (mass lower upper l p * k) _ _ Hm)).
+  assert (Hex := ex_RInt_add _ _ _ _ (ex_RInt_mult_const _ c _ _ Hfx)
+    (ex_RInt_mult_const _ (mass lower upper l p * k) _ _ Hm)).
   split; [split |].
   - intros t Ht; apply (IH p (fun ts => f (t :: ts)) c k (Hf t Ht) Hp).
-  - apply (ex_RInt_ext (fun t => c * (p a t * expectation l p lower upper (fun ts => f (t :: ts))) + (mass lower upper l p * k) * p a t)); [| exact Hex].
+  - apply (ex_RInt_ext (fun t => c * (p a t * expectation l p lower upper (fun ts => f (t :: ts)))
+      + (mass lower upper l p * k) * p a t)); [| exact Hex].
     intros t Ht; rewrite Rmin_left, Rmax_right in Ht by apply ordered; apply Heq; lra.
   - rewrite !expectation_cons; cbn [mass fold_right]; fold (mass lower upper l p).
-    transitivity (RInt (fun t => c * (p a t * expectation l p lower upper (fun ts => f (t :: ts))) + (mass lower upper l p * k) * p a t) (lower a) (upper a)).
-    + apply RInt_ext; intros t Ht; rewrite Rmin_left, Rmax_right in Ht by apply ordered; symmetry; apply Heq; lra.
-    + rewrite (RInt_add (fun t => c * (p a t * expectation l p lower upper (fun ts => f (t :: ts)))) (fun t => (mass lower upper l p * k) * p a t))
+    transitivity (RInt (fun t => c * (p a t * expectation l p lower upper (fun ts => f (t :: ts)))
+      + (mass lower upper l p * k) * p a t) (lower a) (upper a)).
+    + apply RInt_ext; intros t Ht; rewrite Rmin_left, Rmax_right in Ht by apply ordered; symmetry; apply Heq;
+        lra.
+    + rewrite (RInt_add (fun t => c * (p a t * expectation l p lower upper (fun ts => f (t :: ts))))
+        (fun t => (mass lower upper l p * k) * p a t))
         by (apply ex_RInt_mult_const; assumption).
-      rewrite (RInt_mult_const (fun t => p a t * expectation l p lower upper (fun ts => f (t :: ts))) c), (RInt_mult_const (p a) (mass lower upper l p * k)) by assumption.
+      rewrite (RInt_mult_const (fun t => p a t * expectation l p lower upper (fun ts => f (t :: ts))) c),
+        (RInt_mult_const (p a) (mass lower upper l p * k)) by assumption.
       ring.
 Qed.
 
@@ -116,9 +127,12 @@ Proof.
     - exact Hi1.
     - rewrite He1; generalize (mass_bounds lower upper Hord l2 p Hpc Hp Hle1); lra. }
   assert (Hfirst : expectation l1 p lower upper Ep <= expectation l1 p lower upper best + d2).
-  { eapply Rle_trans; [apply (expectation_le lower upper Hord l1 p Ep (fun ts => 1 * best ts + d2) Hp); [| exact Hip1 | exact Hai] |].
-    - intros ts Hts; assert (Hb := H2 lower upper (fun us => test (ts ++ us)) Hord (fun us => Ht (ts ++ us)) (Hip2 ts Hts) (Hiq2 ts Hts)).
-      fold (Ep ts) (Eq ts) in Hb; unfold best; fold (Eq ts); specialize (Hm2 ts Hts); unfold Rmax, Rmin; repeat destruct Rle_dec; lra.
+  { eapply Rle_trans; [apply (expectation_le lower upper Hord l1 p Ep (fun ts => 1 * best ts + d2) Hp);
+      [| exact Hip1 | exact Hai] |].
+    - intros ts Hts; assert (Hb := H2 lower upper (fun us => test (ts ++ us)) Hord (fun us => Ht (ts ++ us))
+        (Hip2 ts Hts) (Hiq2 ts Hts)).
+      fold (Ep ts) (Eq ts) in Hb; unfold best; fold (Eq ts); specialize (Hm2 ts Hts); unfold Rmax, Rmin;
+        repeat destruct Rle_dec; lra.
     - rewrite Hae; generalize (mass_bounds lower upper Hord l1 p Hpc Hp Hle1); nra. }
   assert (Hrange : forall ts, 0 <= best ts <= 1).
   { intros ts; unfold best, Rmax, Rmin; repeat destruct Rle_dec; lra. }
@@ -129,7 +143,8 @@ Proof.
     apply expectation_le; [exact Hord | exact Hq | | exact Hbq | exact Hqi].
     intros ts Hts; assert (0 <= Eq ts).
     { apply expectation_nonneg; [exact Hord | exact Hq | intros; apply Ht | apply Hiq2; exact Hts]. }
-    unfold best; fold (Eq ts); assert (0 <= exp e2 * Eq ts) by (apply Rmult_le_pos; [apply Rlt_le, exp_pos | assumption]).
+    unfold best; fold (Eq ts); assert (0 <= exp e2 * Eq ts)
+      by (apply Rmult_le_pos; [apply Rlt_le, exp_pos | assumption]).
     unfold Rmax, Rmin; repeat destruct Rle_dec; lra. }
   rewrite exp_plus.
   assert (exp e1 * expectation l1 q lower upper best <= exp e1 * (exp e2 * expectation l1 q lower upper Eq))

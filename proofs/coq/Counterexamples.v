@@ -30,7 +30,8 @@ Proof.
   - split; [reflexivity |]; split; [| split].
     + repeat constructor; cbn; unfold ones, zeros; lra.
     + repeat constructor; cbn; unfold ones, zeros; lra.
-    + exists [Tuple ones false false], (Tuple zeros false false), (Tuple zeros false true), []; split; reflexivity.
+    + exists [Tuple ones false false], (Tuple zeros false false), (Tuple zeros false true), []; split;
+        reflexivity.
   - cbn; unfold zeros; ring.
   - cbn; unfold zeros; ring.
   - unfold coefficient; rewrite Hz; cbn; unfold ones, zeros; rewrite !Rminus_0_r, Rabs_R0; field.
@@ -49,9 +50,11 @@ Proof.
   assert (Hd2 : 2 <= INR d) by (apply (le_INR 2); exact Hd).
   assert (HS : box_l1 r n d = INR d * (1 / 2 + 2 * (alpha_1 r * nu n)) + INR d ^ 2 / 8 + 1 / 2).
   { unfold box_l1, linear_gain; rewrite HF; cbn [fairness_gain]; destruct (Nat.leb_spec 2 d); [ring | lia]. }
-  assert (Hiff : box_l1 r n d <= published_fair_l1 d <-> alpha_1 r * nu n <= INR d / 16 + 5 / 4 - 1 / (4 * INR d)).
+  assert (Hiff : box_l1 r n d <= published_fair_l1 d <-> alpha_1 r * nu n <= INR d / 16 + 5 / 4
+    - 1 / (4 * INR d)).
   { rewrite HS; unfold published_fair_l1; set (e := alpha_1 r * nu n); set (k := INR d) in *.
-    assert (E : k ^ 2 / 4 + 3 * k - (k * (1 / 2 + 2 * e) + k ^ 2 / 8 + 1 / 2) = 2 * k * (k / 16 + 5 / 4 - 1 / (4 * k) - e)) by (field; lra).
+    assert (E : k ^ 2 / 4 + 3 * k - (k * (1 / 2 + 2 * e) + k ^ 2 / 8 + 1 / 2)
+      = 2 * k * (k / 16 + 5 / 4 - 1 / (4 * k) - e)) by (field; lra).
     split; intros H.
     - assert (0 <= 2 * k * (k / 16 + 5 / 4 - 1 / (4 * k) - e)) by lra.
       destruct (Rle_or_lt e (k / 16 + 5 / 4 - 1 / (4 * k))); [assumption | nra].
@@ -104,11 +107,14 @@ Proof.
   assert (Hk1 : (1 <= k)%nat) by (destruct k; [simpl in H1; lra | lia]).
   exists k; split; [exact Hk1 |]; split.
   - assert (Hball : forall b, Forall (unit_ball 2) (sign_D b k)).
-    { intros b; unfold sign_D; constructor; [| apply Forall_app; split; apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o];
-        (split; [intros e _; cbn; unfold zeros, unit_0, unit_1; try destruct (Nat.eqb e _); lra | cbn; unfold zeros; lra]). }
+    { intros b; unfold sign_D; constructor; [| apply Forall_app; split; apply Forall_forall; intros o Ho;
+        apply repeat_spec in Ho; subst o];
+        (split; [intros e _; cbn; unfold zeros, unit_0, unit_1; try destruct (Nat.eqb e _); lra | cbn;
+          unfold zeros; lra]). }
     split; [unfold sign_D; cbn [length]; rewrite app_length, !repeat_length; lia |].
     split; [apply Hball |]; split; [apply Hball |].
-    exists [], (Tuple zeros false true), (Tuple zeros false false), (repeat (Tuple unit_0 false true) k ++ repeat (Tuple unit_1 false false) k).
+    exists [], (Tuple zeros false true), (Tuple zeros false false),
+      (repeat (Tuple unit_0 false true) k ++ repeat (Tuple unit_1 false false) k).
     split; reflexivity.
   - assert (Hpos : 0 < 2 * INR k + 1) by lra.
     assert (C0 : forall b, covariance (sign_D b k) 0 = INR k * (1 - (number b + INR k) / (2 * INR k + 1))).
@@ -117,11 +123,13 @@ Proof.
     { intros b; unfold covariance; rewrite sign_sum, sign_zbar; cbn; unfold zeros; ring. }
     assert (Hi : 0 < / (2 * INR k + 1)) by (apply Rinv_0_lt_compat; exact Hpos).
     assert (S1 : sign_at_ones (sign_D true k) = - 1).
-    { unfold sign_at_ones; rewrite C0, C1; destruct Rle_dec as [H | H]; [| reflexivity]; exfalso; revert H; apply Rlt_not_le; cbn [number].
+    { unfold sign_at_ones; rewrite C0, C1; destruct Rle_dec as [H | H]; [| reflexivity]; exfalso; revert H;
+        apply Rlt_not_le; cbn [number].
       replace (INR k * (1 - (1 + INR k) / (2 * INR k + 1)) + - INR k * ((1 + INR k) / (2 * INR k + 1)))
         with (- (INR k * / (2 * INR k + 1))) by (field; lra); nra. }
     assert (S0 : sign_at_ones (sign_D false k) = 1).
-    { unfold sign_at_ones; rewrite C0, C1; destruct Rle_dec as [H | H]; [reflexivity |]; exfalso; apply H; cbn [number].
+    { unfold sign_at_ones; rewrite C0, C1; destruct Rle_dec as [H | H]; [reflexivity |]; exfalso; apply H;
+        cbn [number].
       replace (INR k * (1 - (0 + INR k) / (2 * INR k + 1)) + - INR k * ((0 + INR k) / (2 * INR k + 1)))
         with (INR k * / (2 * INR k + 1)) by (field; lra); nra. }
     unfold signed_coefficient; rewrite S1, S0, !C0, !sign_sum; cbn [number].

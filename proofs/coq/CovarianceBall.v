@@ -30,12 +30,15 @@ Hypothesis u_ball : dot d u u <= 1.
 Hypothesis v_ball : dot d v v <= 1.
 Hypothesis w_ball : dot d w w <= e ^ 2.
 
-Lemma dot_pos : forall f g, (forall i, (i < d)%nat -> 0 <= f i) -> (forall i, (i < d)%nat -> 0 <= g i) -> 0 <= dot d f g.
-Proof. intros f g Hf Hg; apply sum_nonneg; intros i Hi; apply in_coordinates in Hi; apply Rmult_le_pos; [apply Hf | apply Hg]; exact Hi. Qed.
+Lemma dot_pos : forall f g, (forall i, (i < d)%nat -> 0 <= f i) -> (forall i, (i < d)%nat -> 0 <= g i) ->
+  0 <= dot d f g.
+Proof. intros f g Hf Hg; apply sum_nonneg; intros i Hi; apply in_coordinates in Hi; apply Rmult_le_pos;
+  [apply Hf | apply Hg]; exact Hi. Qed.
 
 Lemma dot_le : forall f g k, 0 <= k -> dot d f f <= 1 -> dot d g g <= k ^ 2 -> dot d f g <= k.
 Proof.
-  intros f g k Hk Hf Hg; assert (H := dot_cauchy d f g); assert (Hf0 := dot_nonneg d f); assert (Hg0 := dot_nonneg d g).
+  intros f g k Hk Hf Hg; assert (H := dot_cauchy d f g); assert (Hf0 := dot_nonneg d f);
+    assert (Hg0 := dot_nonneg d g).
   assert (dot d f g ^ 2 <= k ^ 2) by nra.
   destruct (Rle_or_lt (dot d f g) k); [assumption | nra].
 Qed.
@@ -55,6 +58,43 @@ Qed.
 Lemma squares_le : forall c, c ^ 2 * dot d u u <= c ^ 2 /\ c ^ 2 * dot d v v <= c ^ 2.
 Proof. intros c; generalize (pow2_ge_0 c); intros; split; nra. Qed.
 
+(** The change's square when both coefficients have one sign, with what the angle between u and v takes
+    off. *)
+Lemma same_sign_le : forall c1 c2, 0 <= c1 * c2 ->
+  c1 ^ 2 + c2 ^ 2 + 2 * (c1 * c2) * dot d u v = (c1 + c2) ^ 2 - 2 * (c1 * c2) * (1 - dot d u v) /\
+  0 <= 2 * (c1 * c2) * (1 - dot d u v) /\
+  (1 / 16 <= c1 * c2 -> quartic d u v <= 2 * (c1 * c2) * (1 - dot d u v)).
+Proof.
+  intros c1 c2 Hp; destruct dots as [[H0 H1] [_ [_ [Hq _]]]].
+  assert (Hs : 0 <= 1 - dot d u v) by lra.
+  split; [ring |]; split; [apply Rmult_le_pos; lra |].
+  intros H; apply Rle_trans with (1 := Hq), Rle_trans with (2 * (1 / 16) * (1 - dot d u v)); [lra |].
+  apply Rmult_le_compat_r; lra.
+Qed.
+
+(** Two coefficients of opposite sign: their product only takes off. *)
+Lemma opposite_signs_le : forall c1 c2, c1 * c2 <= 0 -> 2 * (c1 * c2) * dot d u v <= 0.
+Proof.
+  intros c1 c2 Hp; destruct dots as [[H0 _] _].
+  assert (0 <= - (c1 * c2) * dot d u v) by (apply Rmult_le_pos; lra); lra.
+Qed.
+
+(** One coefficient with the pull of w and one against it. *)
+Lemma half_with_the_pull : forall c1 c2, - (1 / 2 + e) <= c1 <= 0 -> 0 <= c2 + e <= 1 / 2 + e ->
+  c1 ^ 2 + c2 ^ 2 + 2 * c2 * e + 1 / 16 <= (1 + e) ^ 2.
+Proof.
+  intros c1 c2 H1 H2.
+  assert (c1 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; lra).
+  assert ((c2 + e) ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; lra).
+  assert (0 <= e ^ 2) by apply pow2_ge_0; lra.
+Qed.
+
+Lemma against_the_pull : forall c p, c <= 0 -> 0 <= p -> 2 * c * p <= 0.
+Proof. intros c p Hc Hp; assert (0 <= - c * p) by (apply Rmult_le_pos; lra); lra. Qed.
+
+Lemma with_the_pull : forall c p, 0 <= c -> p <= e -> 2 * c * p <= 2 * c * e.
+Proof. intros c p Hc Hp; apply Rmult_le_compat_l; lra. Qed.
+
 (** The group changes: the other records pull by w. *)
 Lemma group_changes : forall a a' half half', 0 <= a -> 0 <= a' -> a + a' = e ->
   half = 1 / 2 \/ half = - (1 / 2) -> half' = 1 / 2 \/ half' = - (1 / 2) ->
@@ -62,60 +102,56 @@ Lemma group_changes : forall a a' half half', 0 <= a -> 0 <= a' -> a + a' = e ->
   <= (1 + e) ^ 2 + e ^ 2.
 Proof.
   intros a a' half half' Ha Ha' Hsum Hh Hh'; rewrite expand_three.
-  destruct dots as [Huv [Huw [Hvw [Hq1 Hq2]]]].
+  destruct dots as [_ [[Hp0 Hpe] [[Hq0 Hqe] [_ Hquartic]]]].
   set (c1 := half - a); set (c2 := half' - a').
   assert (S1 := proj1 (squares_le c1)); assert (S2 := proj2 (squares_le c2)).
-  set (s := dot d u v) in *; set (p := dot d u w) in *; set (q := dot d v w) in *.
-  assert (P1 : c1 <= 0 -> 2 * c1 * p <= 0) by (intros; nra).
-  assert (P2 : c2 <= 0 -> 2 * c2 * q <= 0) by (intros; nra).
-  assert (P3 : 0 <= c1 -> 2 * c1 * p <= 2 * c1 * e) by (intros; nra).
-  assert (P4 : 0 <= c2 -> 2 * c2 * q <= 2 * c2 * e) by (intros; nra).
-  assert (P5 : c1 * c2 <= 0 -> 2 * (c1 * c2) * s <= 0) by (intros; nra).
-  assert (P6 : 0 <= c1 * c2 -> 2 * (c1 * c2) * s = 2 * (c1 * c2) - 2 * (c1 * c2) * (1 - s)) by (intros; ring).
-  assert (P7 : 0 <= c1 * c2 -> 0 <= 2 * (c1 * c2) * (1 - s)) by (intros; nra).
-  assert (P8 : 1 / 16 <= c1 * c2 -> (1 - s) / 8 <= 2 * (c1 * c2) * (1 - s)) by (intros; nra).
-  assert (P9 : (1 - s) / 8 <= 1 / 8) by lra.
-  assert (Hsq : (c1 + c2) ^ 2 = c1 ^ 2 + c2 ^ 2 + 2 * (c1 * c2)) by ring.
+  assert (Haa : 0 <= a * a') by (apply Rmult_le_pos; assumption).
+  assert (He2 : 0 <= e ^ 2) by apply pow2_ge_0.
   destruct (Rle_or_lt c1 0) as [H1 | H1], (Rle_or_lt c2 0) as [H2 | H2].
   - (* both against the pull *)
-    assert (Hp : 0 <= c1 * c2) by nra.
-    specialize (P1 H1); specialize (P2 H2); specialize (P6 Hp); specialize (P7 Hp).
-    destruct Hh as [-> | ->], Hh' as [-> | ->].
-    + assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc in Hsq; nra.
-    + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc in Hsq; nra.
-    + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc in Hsq; nra.
-    + assert (Hc : c1 + c2 = - (1 + e)) by (unfold c1, c2; lra); rewrite Hc in Hsq.
-      assert (1 / 4 <= c1 * c2) by (unfold c1, c2; nra).
-      assert (P10 : (1 - s) / 8 <= 2 * (c1 * c2) * (1 - s)) by (apply P8; lra).
-      nra.
-  - (* c1 <= 0 < c2 *)
-    assert (Hp : c1 * c2 <= 0) by nra.
-    specialize (P1 H1); specialize (P4 (Rlt_le _ _ H2)); specialize (P5 Hp).
-    assert (B2 : 0 <= c2 + e <= 1 / 2 + e) by (unfold c2 in *; destruct Hh' as [-> | ->]; lra).
-    assert (B1 : - (1 / 2 + e) <= c1 <= 0) by (unfold c1 in *; destruct Hh as [-> | ->]; lra).
-    assert ((c2 + e) ^ 2 <= (1 / 2 + e) ^ 2) by nra; assert (c1 ^ 2 <= (1 / 2 + e) ^ 2) by nra.
-    nra.
-  - assert (Hp : c1 * c2 <= 0) by nra.
-    specialize (P2 H2); specialize (P3 (Rlt_le _ _ H1)); specialize (P5 Hp).
-    assert (B1 : 0 <= c1 + e <= 1 / 2 + e) by (unfold c1 in *; destruct Hh as [-> | ->]; lra).
-    assert (B2 : - (1 / 2 + e) <= c2 <= 0) by (unfold c2 in *; destruct Hh' as [-> | ->]; lra).
-    assert ((c1 + e) ^ 2 <= (1 / 2 + e) ^ 2) by nra; assert (c2 ^ 2 <= (1 / 2 + e) ^ 2) by nra.
-    nra.
+    assert (P1 := against_the_pull c1 (dot d u w) H1 Hp0);
+      assert (P2 := against_the_pull c2 (dot d v w) H2 Hq0).
+    assert (Hp : 0 <= c1 * c2).
+    { replace (c1 * c2) with (- c1 * - c2) by ring; apply Rmult_le_pos; lra. }
+    destruct (same_sign_le c1 c2 Hp) as [Hsquare [Htaken Hpays]].
+    enough ((c1 + c2) ^ 2 + (quartic d u v - 2 * (c1 * c2) * (1 - dot d u v)) <= (1 + e) ^ 2) by lra.
+    destruct Hh as [Hh | Hh], Hh' as [Hh' | Hh'].
+    + assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc; lra.
+    + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc; lra.
+    + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc; lra.
+    + assert (Hlarge : 1 / 16 <= c1 * c2).
+      { replace (c1 * c2) with (1 / 4 + (a + a') / 2 + a * a') by (unfold c1, c2; rewrite Hh, Hh'; field);
+          lra. }
+      specialize (Hpays Hlarge).
+      assert (Hc : c1 + c2 = - (1 + e)) by (unfold c1, c2; lra); rewrite Hc; lra.
+  - assert (Hp : 0 <= - c1 * c2) by (apply Rmult_le_pos; lra).
+    assert (P1 := against_the_pull c1 (dot d u w) H1 Hp0).
+    assert (P2 := with_the_pull c2 (dot d v w) (Rlt_le _ _ H2) Hqe).
+    assert (P3 := opposite_signs_le c1 c2 ltac:(lra)).
+    assert (P4 : c1 ^ 2 + c2 ^ 2 + 2 * c2 * e + 1 / 16 <= (1 + e) ^ 2)
+      by (apply half_with_the_pull; unfold c1, c2 in *; destruct Hh, Hh'; lra).
+    lra.
+  - assert (Hp : 0 <= c1 * - c2) by (apply Rmult_le_pos; lra).
+    assert (P1 := with_the_pull c1 (dot d u w) (Rlt_le _ _ H1) Hpe).
+    assert (P2 := against_the_pull c2 (dot d v w) H2 Hq0).
+    assert (P3 := opposite_signs_le c1 c2 ltac:(lra)).
+    assert (P4 : c2 ^ 2 + c1 ^ 2 + 2 * c1 * e + 1 / 16 <= (1 + e) ^ 2)
+      by (apply half_with_the_pull; unfold c1, c2 in *; destruct Hh, Hh'; lra).
+    lra.
   - (* both with the pull: half = half' = 1/2 *)
+    assert (P1 := with_the_pull c1 (dot d u w) (Rlt_le _ _ H1) Hpe).
+    assert (P2 := with_the_pull c2 (dot d v w) (Rlt_le _ _ H2) Hqe).
     assert (Hp : 0 <= c1 * c2) by (apply Rmult_le_pos; lra).
-    specialize (P3 (Rlt_le _ _ H1)); specialize (P4 (Rlt_le _ _ H2)); specialize (P6 Hp); specialize (P7 Hp).
+    destruct (same_sign_le c1 c2 Hp) as [Hsquare [Htaken Hpays]].
     assert (E1 : half = 1 / 2) by (unfold c1 in *; destruct Hh; lra).
     assert (E2 : half' = 1 / 2) by (unfold c2 in *; destruct Hh'; lra).
-    assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc in Hsq.
-    assert (Hpull : 2 * c1 * e + 2 * c2 * e = 2 * (1 - e) * e) by (rewrite <- Hc; ring).
-    assert (He2 : 0 <= e ^ 2) by apply pow2_ge_0.
-    destruct (Rle_or_lt e (3 / 8)) as [Hs | Hs].
-    + assert (1 / 16 <= c1 * c2).
-      { unfold c1, c2; rewrite E1, E2; assert (0 <= a * a') by (apply Rmult_le_pos; assumption).
-        replace ((1 / 2 - a) * (1 / 2 - a')) with (1 / 4 - (a + a') / 2 + a * a') by field; rewrite Hsum; lra. }
-      assert (P10 : (1 - s) / 8 <= 2 * (c1 * c2) * (1 - s)) by (apply P8; assumption).
-      lra.
-    + lra.
+    assert (Hpull : 2 * c1 * e + 2 * c2 * e = 2 * (1 - e) * e) by (unfold c1, c2; rewrite E1, E2, <- Hsum;
+      field).
+    assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc in Hsquare.
+    destruct (Rle_or_lt e (3 / 8)) as [Hs | Hs]; [| lra].
+    assert (Hlarge : 1 / 16 <= c1 * c2).
+    { replace (c1 * c2) with (1 / 4 - (a + a') / 2 + a * a') by (unfold c1, c2; rewrite E1, E2; field); lra. }
+    specialize (Hpays Hlarge); lra.
 Qed.
 
 (** The group stays: no pull. *)
@@ -125,26 +161,28 @@ Lemma group_stays : forall h half half', - e <= h <= e ->
   <= (1 + e) ^ 2 + e ^ 2.
 Proof.
   intros h half half' Hh H1 H2.
-  destruct dots as [Huv [_ [_ [Hq1 Hq2]]]].
   rewrite (sum_ext _ _ (fun i => ((half + h) * u i + (- (half' + h)) * v i + 0) ^ 2)) by (intros; ring).
   rewrite (expand_three d (half + h) (- (half' + h)) u v (fun _ => 0)).
   assert (Hz : forall f, dot d f (fun _ => 0) = 0) by (intros f; apply sum_zero; intros; ring).
-  rewrite !Hz.
+  rewrite !Hz; destruct dots as [[Hs0 _] [_ [_ [_ Hquartic]]]].
   set (c1 := half + h); set (c2 := - (half' + h)).
   assert (S1 := proj1 (squares_le c1)); assert (S2 := proj2 (squares_le c2)).
-  set (s := dot d u v) in *.
-  assert (Hh2 : h ^ 2 <= e ^ 2) by nra.
-  assert (C1 : c1 ^ 2 <= (1 / 2 + e) ^ 2) by (unfold c1; destruct H1 as [-> | ->]; nra).
-  assert (C2 : c2 ^ 2 <= (1 / 2 + e) ^ 2) by (unfold c2; destruct H2 as [-> | ->]; nra).
-  assert (P5 : c1 * c2 <= 0 -> 2 * (c1 * c2) * s <= 0) by (intros; nra).
+  assert (He2 : 0 <= e ^ 2) by apply pow2_ge_0.
+  assert (Hh2 : h ^ 2 <= e ^ 2) by (apply square_le, Rabs_le; lra).
   destruct (Rle_or_lt (c1 * c2) 0) as [Hp | Hp].
-  - specialize (P5 Hp); nra.
-  - assert (E : c1 * c2 = 1 / 4 - h ^ 2 /\ c1 ^ 2 + c2 ^ 2 = 2 * h ^ 2 + 1 / 2).
-    { unfold c1, c2 in *; destruct H1 as [-> | ->], H2 as [-> | ->];
-        [exfalso; generalize (pow2_ge_0 (1 / 2 + h)); lra | split; field | split; field | exfalso; generalize (pow2_ge_0 (- (1 / 2) + h)); lra]. }
-    destruct E as [E1 E2]; rewrite E1 in *.
-    assert (0 <= h ^ 2) by apply pow2_ge_0; assert (0 <= h ^ 2 * s) by (apply Rmult_le_pos; lra).
-    assert (0 <= e ^ 2) by apply pow2_ge_0; lra.
+  - assert (P := opposite_signs_le c1 c2 Hp).
+    assert (C1 : c1 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; unfold c1; destruct H1 as [-> | ->];
+      lra).
+    assert (C2 : c2 ^ 2 <= (1 / 2 + e) ^ 2) by (apply square_le, Rabs_le; unfold c2; destruct H2 as [-> | ->];
+      lra).
+    lra.
+  - (* a positive product: the labels differ *)
+    assert (E : c1 * c2 = 1 / 4 - h ^ 2 /\ c1 ^ 2 + c2 ^ 2 = 2 * h ^ 2 + 1 / 2).
+    { unfold c1, c2 in *; destruct H1 as [-> | ->], H2 as [-> | ->]; (split; [field | field]) ||
+        (exfalso; assert (0 <= (1 / 2 + h) ^ 2) by apply pow2_ge_0; assert (0 <= (- (1 / 2) + h) ^ 2)
+          by apply pow2_ge_0; lra). }
+    destruct E as [E1 E2]; destruct dots as [[_ Hs1] [_ [_ [Hangle _]]]]; rewrite E1.
+    assert (0 <= h ^ 2 * dot d u v) by (apply Rmult_le_pos; [apply pow2_ge_0 | exact Hs0]); lra.
 Qed.
 
 End Vectors.
@@ -171,7 +209,8 @@ Lemma covariance_sum : forall e,
   (number (z t) - zbar D) * x t e - (number (z t') - zbar D') * x t' e
   + (zbar D' - zbar D) * sum_over others (fun o => x o e).
 Proof.
-  intros e; unfold fairness_sum; cbn [fairness_factor]; f_equal; rewrite <- sum_scal; apply sum_ext; intros; ring.
+  intros e; unfold fairness_sum; cbn [fairness_factor]; f_equal; rewrite <- sum_scal; apply sum_ext; intros;
+    ring.
 Qed.
 
 Lemma covariance_flip : forall e,
@@ -198,22 +237,20 @@ Proof.
   assert (Hnu : nu n = K / (K + 1)) by apply nu_K.
   set (e := alpha_1 r * nu n).
   assert (He : 0 <= e).
-  { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos; [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
+  { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos;
+      [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
   assert (Hothers : forall o, In o others -> unit_ball d o) by (apply Forall_forall; exact ball_others).
   assert (Hw0 : forall i, (i < d)%nat -> 0 <= mean_pull (alpha_1 r) i).
   { intros i Hi; apply Rmult_le_pos.
     - apply Rmult_le_pos; [exact Ha | apply Rlt_le, Rinv_0_lt_compat; lra].
     - apply sum_nonneg; intros o Ho; apply (Hothers o Ho); exact Hi. }
   assert (Hw : dot d (mean_pull (alpha_1 r)) (mean_pull (alpha_1 r)) <= e ^ 2).
-  { unfold dot, mean_pull; rewrite (sum_ext _ _ (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
-    rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu; field; lra).
+  { unfold dot, mean_pull; rewrite (sum_ext _ _
+      (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
+    rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu;
+      field; lra).
     apply Rmult_le_compat_l; [apply pow2_ge_0 |].
-    apply Rle_trans with (sum_over (coordinates d) (fun i => K * sum_over others (fun o => x o i ^ 2))).
-    - apply sum_le; intros i _; generalize (cauchy_schwarz others (fun _ => 1) (fun o => x o i)).
-      rewrite (sum_ext others (fun o => 1 * x o i) (fun o => x o i)) by (intros; ring).
-      rewrite (sum_ext others (fun _ => 1 ^ 2) (fun _ => 1)) by (intros; ring); rewrite sum_const, Rmult_1_r; intros H; exact H.
-    - rewrite sum_scal, sum_swap; apply Rmult_le_compat_l; [exact HK |].
-      rewrite <- (Rmult_1_r K); unfold K; rewrite <- sum_const; apply sum_le; intros o Ho; apply (Hothers o Ho). }
+    replace (K * K) with (K ^ 2) by ring; exact (records_norm d others ball_others). }
   (* one sign of the penalty is the other with all labels flipped *)
   assert (Hform : forall i,
     (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2 =
@@ -242,16 +279,22 @@ Proof.
   destruct (z t) eqn:Hz, (z t') eqn:Hz'; cbn [number] in *.
   - rewrite (sum_ext _ _ (fun i => ((half + a') * x t i - (half' + a') * x t' i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a'; f_equal; field; lra).
-    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((- half - a') * x t i + (- - half' - a) * x t' i + mean_pull (alpha_1 r) i) ^ 2))
+    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+      [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((- half - a') * x t i + (- - half' - a) * x t' i
+      + mean_pull (alpha_1 r) i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; field; lra).
-    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((half - a) * x t i + (- half' - a') * x t' i + mean_pull (alpha_1 r) i) ^ 2))
+    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+      [apply ball_t | apply ball_t'].
+  - rewrite (sum_ext _ _ (fun i => ((half - a) * x t i + (- half' - a') * x t' i + mean_pull (alpha_1 r) i)
+      ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; f_equal; field; lra).
-    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; [apply ball_t | apply ball_t'].
+    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption;
+      [apply ball_t | apply ball_t'].
   - rewrite (sum_ext _ _ (fun i => ((half + - a) * x t i - (half' + - a) * x t' i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a; f_equal; field; lra).
-    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra; [apply ball_t | apply ball_t'].
+    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+      [apply ball_t | apply ball_t'].
 Qed.
 
 End Upper.
@@ -263,9 +306,22 @@ Definition cov_D (sign : bool) (k : nat) : dataset :=
 Definition cov_D' (sign : bool) (k : nat) : dataset :=
   Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k.
 
+Lemma cov_neighbours : forall sign d k, (2 <= d)%nat ->
+  neighbours (S k) (unit_ball d) (cov_D sign k) (cov_D' sign k).
+Proof.
+  intros sign d k Hd; assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector 1) false false) k)).
+  { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; apply unit_vector_in_ball; lia. }
+  split; [unfold cov_D; cbn [length]; rewrite repeat_length; reflexivity |].
+  split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
+  split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
+  exists [], (Tuple (unit_vector 0) sign false), (Tuple (unit_vector 0) (negb sign) true),
+    (repeat (Tuple (unit_vector 1) false false) k); split; reflexivity.
+Qed.
+
 Lemma cov_change : forall r sign k i, fairness_term r = Covariance sign ->
   (coefficient r (cov_D sign k) (Linear i) - coefficient r (cov_D' sign k) (Linear i)) ^ 2 =
-  (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0) + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
+  (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0)
+    + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
 Proof.
   intros r sign k i HF.
   set (t := Tuple (unit_vector 0) sign false); set (t' := Tuple (unit_vector 0) (negb sign) true).
@@ -273,9 +329,11 @@ Proof.
   change (cov_D sign k) with ([] ++ t :: rest); change (cov_D' sign k) with ([] ++ t' :: rest).
   assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
   assert (Hk : 0 <= INR k) by apply pos_INR.
-  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app; rewrite sum_repeat; simpl; ring).
+  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app;
+    rewrite sum_repeat; simpl; ring).
   assert (Hnu : nu (S k) = INR k / (INR k + 1)) by (unfold nu; rewrite S_INR; field; lra).
-  rewrite linear_change, zbar_D, zbar_D', Hm, HK, HF; unfold fairness_sum; simpl app; unfold rest; rewrite sum_repeat, Hnu.
+  rewrite linear_change, zbar_D, zbar_D', Hm, HK, HF; unfold fairness_sum; simpl app; unfold rest;
+    rewrite sum_repeat, Hnu.
   unfold unit_vector; destruct sign; cbn [fairness_factor t t' x y z number negb]; unfold unit_vector;
     destruct (Nat.eqb_spec i 0) as [-> | H0]; try (cbn [Nat.eqb]; field; lra);
     destruct (Nat.eqb_spec i 1); field; lra.
@@ -293,16 +351,11 @@ Proof.
     apply covariance_ball_upper with sign; try assumption; apply Forall_app; split; assumption.
   - destruct n as [| k]; [lia |].
     exists (cov_D sign k), (cov_D' sign k); split.
-    + assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector 1) false false) k)).
-      { apply Forall_forall; intros o Ho; apply repeat_spec in Ho; subst o; apply unit_vector_in_ball; lia. }
-      split; [unfold cov_D; cbn [length]; rewrite repeat_length; reflexivity |].
-      split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
-      split; [apply Forall_cons; [apply unit_vector_in_ball; lia | exact Hrest] |].
-      exists [], (Tuple (unit_vector 0) sign false), (Tuple (unit_vector 0) (negb sign) true), (repeat (Tuple (unit_vector 1) false false) k).
-      split; reflexivity.
+    + apply cov_neighbours; exact Hd.
     + unfold l2_change_squared; rewrite filter_all, sum_Phi.
       rewrite (sum_ext (coordinates d) _ _ (fun i _ => cov_change r sign k i HF)).
-      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)), (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.
+      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)),
+        (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.
       rewrite (sum_zero (pairs _ _)); [ring |].
       intros p _; unfold cov_D, cov_D'.
       change (Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k)

@@ -43,8 +43,8 @@ Definition replace_one (D D' : dataset) : Prop :=
 
 (** ** Readings *)
 
-(** How the penalty |sum (z_i - zbar) x_i.w| becomes a polynomial: no penalty at all; |z_i - zbar| per record, as
-    both proofs of the paper write; z_i - zbar with the sign of the penalty fixed ([true]: plus). *)
+(** How the penalty |sum (z_i - zbar) x_i.w| becomes a polynomial: no penalty at all; |z_i - zbar| per record,
+    as both proofs of the paper write; z_i - zbar with the sign of the penalty fixed ([true]: plus). *)
 Inductive fairness := NoFairness | Absolute | Covariance (sign : bool).
 
 (** All d^2 products, or the monomials w_e w_l with e <= l. *)
@@ -122,18 +122,34 @@ Definition neighbours (n : nat) (domain : record -> Prop) (D D' : dataset) : Pro
   length D = n /\ Forall domain D /\ Forall domain D' /\ replace_one D D'.
 
 (** [value] is the largest distance between related data sets, and two data sets attain it. *)
-Definition largest_distance (related : dataset -> dataset -> Prop) (distance : dataset -> dataset -> R) (value : R) : Prop :=
+Definition largest_distance (related : dataset -> dataset -> Prop) 
+    (distance : dataset -> dataset -> R) (value : R) : Prop :=
   (forall D D', related D D' -> distance D D' <= value) /\
   (exists D D', related D D' /\ distance D D' = value).
 
 Definition exact_sensitivity (n : nat) (domain : record -> Prop) : (dataset -> dataset -> R) -> R -> Prop :=
   largest_distance (neighbours n domain).
 
-(** The other adjacency: D' is D with one record added, n records then; D is not empty.  (Removing is the same with the
-    data sets exchanged, and distances are symmetric.) *)
+(** The other adjacency: D' is D with one record added, n records then; D is not empty.  (Removing is the same
+    with the data sets exchanged, and distances are symmetric.) *)
 Definition neighbours_add_one (n : nat) (domain : record -> Prop) (D D' : dataset) : Prop :=
   length D' = n /\ Forall domain D' /\
   exists before t after, D = before ++ after /\ D' = before ++ t :: after /\ D <> [].
+
+(** ** The reading [separate] *)
+
+(** The paper's g: the covariance vector, sum of (z_i - zbar) x_i.  The reading [separate] releases it,
+    without the weight alpha_1, beside the coefficients without a fairness term. *)
+Definition covariance_vector (D : dataset) (e : nat) : R :=
+  sum_over D (fun t => (number (z t) - zbar D) * x t e).
+
+Definition separate_l1_change (b : quadratic_basis) (d : nat) (D D' : dataset) : R :=
+  l1_change (Reading b NoFairness 0) d all_monomials D D' +
+  sum_over (coordinates d) (fun e => Rabs (covariance_vector D e - covariance_vector D' e)).
+
+Definition separate_l2_change_squared (b : quadratic_basis) (d : nat) (D D' : dataset) : R :=
+  l2_change_squared (Reading b NoFairness 0) d all_monomials D D' +
+  sum_over (coordinates d) (fun e => (covariance_vector D e - covariance_vector D' e) ^ 2).
 
 (** ** Published constants *)
 
@@ -147,9 +163,10 @@ Definition published_fair_l2_squared (d : nat) : R := INR d ^ 2 / 16 + 9 * INR d
 Definition laplace_density (scale t : R) : R := exp (- (Rabs t / scale)) / (2 * scale).
 Definition gaussian_density (sigma t : R) : R := exp (- ((t / sigma) ^ 2 / 2)) / (sigma * sqrt (2 * PI)).
 
-(** The integral of [test] over a box, against a product of densities [p], one coordinate per entry of [l].  With
-    [test] between 0 and 1 this is the probability that a randomised event occurs inside the box. *)
-Fixpoint expectation {A : Type} (l : list A) (p : A -> R -> R) (lower upper : A -> R) (test : list R -> R) : R :=
+(** The integral of [test] over a box, against a product of densities [p], one coordinate per entry of [l].
+    With [test] between 0 and 1 this is the probability that a randomised event occurs inside the box. *)
+Fixpoint expectation {A : Type} (l : list A) (p : A -> R -> R) (lower upper : A -> R)
+    (test : list R -> R) : R :=
   match l with
   | [] => test []
   | a :: rest =>
@@ -157,7 +174,8 @@ Fixpoint expectation {A : Type} (l : list A) (p : A -> R -> R) (lower upper : A 
   end.
 
 (** Every iterated Riemann integral in [expectation] exists. *)
-Fixpoint integrable {A : Type} (l : list A) (p : A -> R -> R) (lower upper : A -> R) (test : list R -> R) : Prop :=
+Fixpoint integrable {A : Type} (l : list A) (p : A -> R -> R) (lower upper : A -> R)
+    (test : list R -> R) : Prop :=
   match l with
   | [] => True
   | a :: rest =>
@@ -175,7 +193,8 @@ Definition indistinguishable {A : Type} (epsilon delta : R) (l : list A) (p q : 
     expectation l p lower upper test <= exp epsilon * expectation l q lower upper test + delta.
 
 (** The noisy coefficients: the coefficient of each monomial plus noise of its own scale. *)
-Definition release (noise : R -> R -> R) (scale : monomial -> R) (r : reading) (D : dataset) (phi : monomial) (t : R) : R :=
+Definition release (noise : R -> R -> R) (scale : monomial -> R) (r : reading) (D : dataset)
+    (phi : monomial) (t : R) : R :=
   noise (scale phi) (t - coefficient r D phi).
 
 (** A mechanism that adds noise to the coefficients is (epsilon, delta)-differentially private. *)

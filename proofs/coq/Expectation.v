@@ -34,7 +34,8 @@ Proof.
   induction l as [| a l IH]; intros p test test' H Hi; [exact I |].
   destruct Hi as [Hi Hx]; split.
   - intros t Ht; apply (IH p (fun ts => test (t :: ts))); [intros; apply H | apply Hi; exact Ht].
-  - apply (ex_RInt_ext (fun t => p a t * expectation l p lower upper (fun ts => test (t :: ts)))); [| exact Hx].
+  - apply (ex_RInt_ext (fun t => p a t * expectation l p lower upper (fun ts => test (t :: ts))));
+      [| exact Hx].
     intros t _; f_equal; apply expectation_ext; intros; apply H.
 Qed.
 
@@ -66,8 +67,10 @@ Proof.
       (fun ts => Ht (t :: ts)) (Hip t Hin) (Hiq t Hin)).
     assert (H0 := expectation_nonneg l p (fun ts => test (t :: ts)) Hp (fun ts => Ht (t :: ts)) (Hip t Hin)).
     assert (H2 := Hr a t (or_introl eq_refl)).
-    replace (exp (w a) * exp (sum_over l w) * (q a t * expectation l q lower upper (fun ts => test (t :: ts))))
-      with ((exp (w a) * q a t) * (exp (sum_over l w) * expectation l q lower upper (fun ts => test (t :: ts)))) by ring.
+    replace (exp (w a) * exp (sum_over l w) *
+      (q a t * expectation l q lower upper (fun ts => test (t :: ts))))
+      with ((exp (w a) * q a t) * (exp (sum_over l w) * expectation l q lower upper
+        (fun ts => test (t :: ts)))) by ring.
     apply Rmult_le_compat; [apply Hp | exact H0 | exact H2 | exact H1].
 Qed.
 
@@ -118,7 +121,8 @@ Proof.
   rewrite (IH p q w Hq) by (intros b u Hb; apply Hr; right; exact Hb).
   rewrite sum_cons, exp_plus, (RInt_ext (p a) (fun t => exp (w a) * q a t)).
   - rewrite RInt_mult_const by apply ex_RInt_cont, Hq; ring.
-  - intros t Ht; rewrite Rmin_left, Rmax_right in Ht by apply ordered; apply Hr; [left; reflexivity | exact Ht].
+  - intros t Ht; rewrite Rmin_left, Rmax_right in Ht by apply ordered; apply Hr;
+      [left; reflexivity | exact Ht].
 Qed.
 
 End Expectation.

@@ -2,7 +2,8 @@
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
-From CFM Require Import Definitions Sums Analysis Normal Expectation Change Box BoxSensitivity Laplace Gaussian.
+From CFM Require Import Definitions Sums Analysis Normal Expectation Change Box BoxSensitivity Laplace
+  Gaussian.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -11,9 +12,11 @@ Lemma profile_le_bell : forall nu epsilon, 0 < nu -> 0 <= epsilon / nu - nu / 2 
   profile nu epsilon / (2 * kappa) <= bell (epsilon / nu - nu / 2) / 2.
 Proof.
   intros nu epsilon Hnu Ha; assert (Hk := kappa_pos); unfold profile.
-  generalize (tail_le_bell _ Ha) (proj1 (tail_bounds (epsilon / nu + nu / 2))) (exp_pos epsilon); intros H1 H2 H3.
+  generalize (tail_le_bell _ Ha) (proj1 (tail_bounds (epsilon / nu + nu / 2))) (exp_pos epsilon);
+    intros H1 H2 H3.
   apply Rmult_le_reg_l with (2 * kappa); [lra |].
-  replace (2 * kappa * ((tail (epsilon / nu - nu / 2) - exp epsilon * tail (epsilon / nu + nu / 2)) / (2 * kappa)))
+  replace (2 * kappa * ((tail (epsilon / nu - nu / 2) - exp epsilon * tail (epsilon / nu + nu / 2))
+    / (2 * kappa)))
     with (tail (epsilon / nu - nu / 2) - exp epsilon * tail (epsilon / nu + nu / 2)) by (field; lra).
   assert (0 <= exp epsilon * tail (epsilon / nu + nu / 2)) by (apply Rmult_le_pos; lra).
   lra.
@@ -35,13 +38,15 @@ Definition normal_tail (x : R) : R := 1 / 2 - RInt (fun t => exp (- (t ^ 2 / 2))
 
 Lemma normal_tail_tail : forall x, normal_tail x = tail x / (2 * kappa).
 Proof.
-  intros x; assert (Hk := kappa_pos); unfold normal_tail, tail; rewrite two_kappa; fold bell; fold (bell_integral x).
+  intros x; assert (Hk := kappa_pos); unfold normal_tail, tail; rewrite two_kappa; fold bell;
+    fold (bell_integral x).
   change (RInt (fun t => exp (- (t ^ 2 / 2))) 0 x) with (bell_integral x); field; lra.
 Qed.
 
 Theorem gaussian_integral_bounds :
   (forall a b, a <= b -> RInt (fun t => exp (- (t ^ 2 / 2))) a b <= sqrt (2 * PI)) /\
-  (forall x, 0 <= x -> sqrt (2 * PI) * (1 - exp (- (x ^ 2 / 2))) <= RInt (fun t => exp (- (t ^ 2 / 2))) (- x) x).
+  (forall x, 0 <= x -> sqrt (2 * PI) * (1 - exp (- (x ^ 2 / 2)))
+    <= RInt (fun t => exp (- (t ^ 2 / 2))) (- x) x).
 Proof.
   rewrite two_kappa; split.
   - intros a b _; change (RInt bell a b <= 2 * kappa); rewrite RInt_bell_tail.
@@ -52,7 +57,8 @@ Qed.
 
 Theorem gaussian_profile_normal : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon,
   (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) <= nu ^ 2 ->
-  indistinguishable epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
+  indistinguishable epsilon (normal_tail (epsilon / nu - nu / 2)
+    - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof.
   intros A l sigma c c' nu epsilon Hs Hnu Hsum; assert (Hk := kappa_pos).
@@ -62,17 +68,22 @@ Proof.
 Qed.
 
 (** Two scales: the weighted change is the shift. *)
-Theorem two_scale_gaussian : forall r n d s domain sigma_s sigma_n nu epsilon, 0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+Theorem two_scale_gaussian : forall r n d s domain sigma_s sigma_n nu epsilon, 0 < sigma_s -> 0 < sigma_n ->
+  0 < nu ->
   (forall D D', neighbours n domain D D' ->
-    l2_change_squared r d (contains s) D D' / sigma_s ^ 2 + l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2 <= nu ^ 2) ->
-  differentially_private epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+    l2_change_squared r d (contains s) D D' / sigma_s ^ 2 + l2_change_squared r d (contains_not s) D D'
+      / sigma_n ^ 2 <= nu ^ 2) ->
+  differentially_private epsilon (normal_tail (epsilon / nu - nu / 2)
+    - exp epsilon * normal_tail (epsilon / nu + nu / 2))
     n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof.
   intros r n d s domain ss sn nu epsilon Hs Hn Hnu H D D' HDD'.
-  apply (gaussian_profile_normal monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D) (coefficient r D'));
+  apply (gaussian_profile_normal monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D)
+    (coefficient r D'));
     [apply two_scales_pos; assumption | exact Hnu |].
   eapply Rle_trans; [| apply (H D D' HDD')]; right; unfold l2_change_squared.
-  rewrite (sum_two_parts _ s); unfold Rdiv; rewrite <- !sum_scal_r; f_equal; rewrite !sum_filter; apply sum_ext; intros phi _;
+  rewrite (sum_two_parts _ s); unfold Rdiv; rewrite <- !sum_scal_r; f_equal; rewrite !sum_filter;
+    apply sum_ext; intros phi _;
     unfold contains_not, two_scales; destruct (contains s phi); cbn [negb]; try reflexivity; field; lra.
 Qed.
 
@@ -88,7 +99,8 @@ Qed.
 Lemma allowed_shift_tail : forall L epsilon, 0 <= L -> 0 < epsilon ->
   epsilon / allowed_shift L epsilon - allowed_shift L epsilon / 2 = sqrt 2 * sqrt L.
 Proof.
-  intros L epsilon HL He; assert (Hpos := allowed_shift_pos L epsilon HL He); revert Hpos; unfold allowed_shift; intros Hpos.
+  intros L epsilon HL He; assert (Hpos := allowed_shift_pos L epsilon HL He); revert Hpos;
+    unfold allowed_shift; intros Hpos.
   assert (H2 : sqrt 2 ^ 2 = 2) by (apply pow2_sqrt; lra).
   assert (Hu : sqrt (L + epsilon) ^ 2 = L + epsilon) by (apply pow2_sqrt; lra).
   assert (Hv : sqrt L ^ 2 = L) by (apply pow2_sqrt; lra).
@@ -104,7 +116,8 @@ Qed.
 (** sigma of Theorem 2 is Delta over the allowed shift. *)
 Lemma extended_sigma_shift : forall l2_sensitivity epsilon delta,
   0 < epsilon -> 0 <= ln (sqrt (2 / PI) / delta) ->
-  extended_gaussian_sigma l2_sensitivity epsilon delta * allowed_shift (ln (sqrt (2 / PI) / delta)) epsilon = l2_sensitivity.
+  extended_gaussian_sigma l2_sensitivity epsilon delta * allowed_shift (ln (sqrt (2 / PI) / delta)) epsilon
+    = l2_sensitivity.
 Proof.
   intros D epsilon delta He; set (L := ln (sqrt (2 / PI) / delta)); intros HL.
   unfold extended_gaussian_sigma, allowed_shift; fold L.
@@ -112,7 +125,8 @@ Proof.
   assert (Hu : sqrt (L + epsilon) ^ 2 = L + epsilon) by (apply pow2_sqrt; lra).
   assert (Hv : sqrt L ^ 2 = L) by (apply pow2_sqrt; lra).
   set (r := sqrt 2) in *; set (u := sqrt (L + epsilon)) in *; set (v := sqrt L) in *.
-  replace (r * D / (2 * epsilon) * (v + u) * (r * (u - v))) with (D * (r ^ 2 * (u ^ 2 - v ^ 2)) / (2 * epsilon)) by (field; lra).
+  replace (r * D / (2 * epsilon) * (v + u) * (r * (u - v)))
+    with (D * (r ^ 2 * (u ^ 2 - v ^ 2)) / (2 * epsilon)) by (field; lra).
   rewrite H2, Hu, Hv; field; lra.
 Qed.
 
@@ -127,7 +141,8 @@ Qed.
 Lemma log_tail : forall delta, 0 < delta <= sqrt (2 / PI) ->
   bell (sqrt 2 * sqrt (ln (sqrt (2 / PI) / delta))) = delta * kappa.
 Proof.
-  intros delta Hd; assert (HL := log_nonneg delta Hd); unfold bell; rewrite Rpow_mult_distr, !pow2_sqrt by lra.
+  intros delta Hd; assert (HL := log_nonneg delta Hd); unfold bell; rewrite Rpow_mult_distr, !pow2_sqrt
+    by lra.
   assert (Hpos : 0 < sqrt (2 / PI)) by lra; assert (Hk := kappa_pos).
   replace (- (2 * ln (sqrt (2 / PI) / delta) / 2)) with (- ln (sqrt (2 / PI) / delta)) by field.
   rewrite exp_Ropp, exp_ln by (apply Rdiv_lt_0_compat; lra); rewrite sqrt_two_over_pi; field; lra.
@@ -154,14 +169,17 @@ Qed.
 (** Scales of their own: what counts is the sum of (shift_i / sigma_i)^2. *)
 Theorem extended_gaussian_scales : forall (A : Type) (l : list A) (sigma c c' : A -> R) epsilon delta,
   (forall a, 0 < sigma a) -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
-  sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) <= allowed_shift (ln (sqrt (2 / PI) / delta)) epsilon ^ 2 ->
+  sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2)
+    <= allowed_shift (ln (sqrt (2 / PI) / delta)) epsilon ^ 2 ->
   indistinguishable epsilon delta l (fun a t => gaussian_density (sigma a) (t - c a))
     (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof.
   intros A l sigma c c' epsilon delta Hs He Hd Hsum.
-  apply indistinguishable_weaker with (profile (allowed_shift (ln (sqrt (2 / PI) / delta)) epsilon) epsilon / (2 * kappa)).
+  apply indistinguishable_weaker with (profile (allowed_shift (ln (sqrt (2 / PI) / delta)) epsilon) epsilon
+    / (2 * kappa)).
   - apply allowed_shift_profile; assumption.
-  - apply gaussian_indistinguishable; [exact Hs | apply allowed_shift_pos; [apply log_nonneg; exact Hd | exact He] | exact Hsum].
+  - apply gaussian_indistinguishable;
+      [exact Hs | apply allowed_shift_pos; [apply log_nonneg; exact Hd | exact He] | exact Hsum].
 Qed.
 
 Theorem extended_gaussian : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
@@ -196,9 +214,11 @@ Lemma gaussian_private : forall r n d domain l2_squared epsilon delta sigma,
   differentially_private epsilon delta n d domain gaussian_density (fun _ => sigma) r.
 Proof.
   intros r n d domain V epsilon delta sigma He Hd HV Hsigma H D D' HDD'.
-  apply (extended_gaussian monomial (Phi (basis r) d) (coefficient r D) (coefficient r D') sigma (sqrt V)); try assumption.
+  apply (extended_gaussian monomial (Phi (basis r) d) (coefficient r D) (coefficient r D') sigma (sqrt V));
+    try assumption.
   - apply sqrt_lt_R0; exact HV.
-  - rewrite pow2_sqrt by lra; specialize (H D D' HDD'); unfold l2_change_squared in H; rewrite filter_all in H; exact H.
+  - rewrite pow2_sqrt by lra; specialize (H D D' HDD'); unfold l2_change_squared in H;
+      rewrite filter_all in H; exact H.
 Qed.
 
 Theorem theorem4 : forall r n d epsilon delta sigma,
@@ -225,8 +245,8 @@ Proof.
   - intros D D' H; apply Rlt_le, (published_fair_l2_holds r n d D D' Ha Hd H).
 Qed.
 
-(** The step of the proof of Theorem 4 that hides Delta = 1: it bounds the loss (Delta^2 + 2 |V| Delta)/(2 sigma^2)
-    by epsilon whenever |V| <= (2 sigma^2 epsilon - 1)/2. *)
+(** The step of the proof of Theorem 4 that hides Delta = 1: it bounds the loss (Delta^2 + 2 |V| Delta)/(2
+    sigma^2) by epsilon whenever |V| <= (2 sigma^2 epsilon - 1)/2. *)
 Definition theorem4_step (Delta : R) : Prop :=
   forall sigma epsilon V, 0 < sigma -> 0 < epsilon -> Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
     (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2) <= epsilon.

@@ -1,7 +1,7 @@
 (** * Gaussian noise with one scale per coordinate
 
-    By induction on the coordinates: after each of them the best test is bounded by the profile of one shift, and the
-    squares of the shifts add up.  No rotation of the space is needed. *)
+    By induction on the coordinates: after each of them the best test is bounded by the profile of one shift,
+    and the squares of the shifts add up.  No rotation of the space is needed. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.
@@ -10,7 +10,8 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** 2 kappa times the hockey-stick divergence of two unit Gaussians at distance nu. *)
-Definition profile (nu epsilon : R) : R := tail (epsilon / nu - nu / 2) - exp epsilon * tail (epsilon / nu + nu / 2).
+Definition profile (nu epsilon : R) : R := tail (epsilon / nu - nu / 2)
+  - exp epsilon * tail (epsilon / nu + nu / 2).
 
 Lemma profile_nonneg : forall nu epsilon, 0 < nu -> 0 <= profile nu epsilon.
 Proof.
@@ -27,7 +28,8 @@ Proof.
       (fun u => exp epsilon * - bell (u + nu) - - bell u)); [exact Ha | |].
     - intros t _; apply derive_minus; [| apply tail_derivative]; apply derive_scal.
       apply derive_value with (1 * - bell (t + nu)); [| ring].
-      apply (derive_comp tail (fun v => v + nu)); [apply tail_derivative | auto_derive; [trivial | real_ring]].
+      apply (derive_comp tail (fun v => v + nu));
+        [apply tail_derivative | auto_derive; [trivial | real_ring]].
     - intros t [Ht _]; assert (exp epsilon * bell (t + nu) <= bell t); [| lra].
       unfold bell; rewrite <- exp_plus; apply exp_le.
       assert (epsilon = (a + nu / 2) * nu) by (unfold a; field; lra).
@@ -36,7 +38,8 @@ Proof.
   { eapply Rle_trans; [apply tail_le_bell; lra |]; apply Rmult_le_compat_l; [lra |].
     apply Hbell; rewrite Rabs_right; lra. }
   assert (exp epsilon * tail (m + nu) <= eta).
-  { apply Rle_trans with (exp epsilon * (kappa * (eta / (exp epsilon * kappa)))); [apply Rmult_le_compat_l; lra |].
+  { apply Rle_trans with (exp epsilon * (kappa * (eta / (exp epsilon * kappa))));
+      [apply Rmult_le_compat_l; lra |].
     right; field; lra. }
   generalize (tail_bounds m); lra.
 Qed.
@@ -49,7 +52,8 @@ Proof.
   replace (- epsilon / nu + nu / 2) with (- (epsilon / nu - nu / 2)) by (field; lra).
   rewrite !tail_opp.
   assert (H : exp epsilon * exp (- epsilon) = 1) by (rewrite <- exp_plus, Rplus_opp_r; apply exp_0).
-  replace (exp epsilon * (2 * kappa - tail (epsilon / nu + nu / 2) - exp (- epsilon) * (2 * kappa - tail (epsilon / nu - nu / 2))))
+  replace (exp epsilon * (2 * kappa - tail (epsilon / nu + nu / 2)
+    - exp (- epsilon) * (2 * kappa - tail (epsilon / nu - nu / 2))))
     with (exp epsilon * (2 * kappa - tail (epsilon / nu + nu / 2))
       - (exp epsilon * exp (- epsilon)) * (2 * kappa - tail (epsilon / nu - nu / 2))) by ring.
   rewrite H; ring.
@@ -69,8 +73,10 @@ Lemma RInt_enlarge : forall (f : R -> R) lo hi lo' hi',
 Proof.
   intros f lo hi lo' hi' Hc Hf H1 H2 H3.
   assert (E1 := RInt_split f lo' lo hi' Hc); assert (E2 := RInt_split f lo hi hi' Hc).
-  assert (P1 : 0 <= RInt f lo' lo) by (apply RInt_ge_0; [exact H1 | apply ex_RInt_cont, Hc | intros; apply Hf]).
-  assert (P2 : 0 <= RInt f hi hi') by (apply RInt_ge_0; [exact H3 | apply ex_RInt_cont, Hc | intros; apply Hf]).
+  assert (P1 : 0 <= RInt f lo' lo) by (apply RInt_ge_0;
+    [exact H1 | apply ex_RInt_cont, Hc | intros; apply Hf]).
+  assert (P2 : 0 <= RInt f hi hi') by (apply RInt_ge_0;
+    [exact H3 | apply ex_RInt_cont, Hc | intros; apply Hf]).
   lra.
 Qed.
 
@@ -78,11 +84,13 @@ Lemma affine_continuous : forall a b t, continuous (fun u => a + b * u) t.
 Proof. intros a b t; apply derive_continuous with b; auto_derive; [trivial | real_ring]. Qed.
 
 Lemma tail_affine_continuous : forall a b t, continuous (fun u => tail (a + b * u)) t.
-Proof. intros a b t; apply (continuous_comp (fun u => a + b * u) tail); [apply affine_continuous | apply tail_continuous]. Qed.
+Proof. intros a b t; apply (continuous_comp (fun u => a + b * u) tail);
+  [apply affine_continuous | apply tail_continuous]. Qed.
 
 Lemma bell_tail_continuous : forall a b t, continuous (fun u => bell u * tail (a + b * u)) t.
 Proof.
-  intros a b t; apply (continuous_mult bell (fun u => tail (a + b * u))); [apply bell_continuous | apply tail_affine_continuous].
+  intros a b t; apply (continuous_mult bell (fun u => tail (a + b * u)));
+    [apply bell_continuous | apply tail_affine_continuous].
 Qed.
 
 Section OneCoordinate.
@@ -122,18 +130,22 @@ Qed.
 
 Lemma shifted_continuous : forall t, continuous (fun u => bell (u + s) * tail (a1 + b * u)) t.
 Proof.
-  intros t; apply (continuous_mult (fun u => bell (u + s)) (fun u => tail (a1 + b * u))); [| apply tail_affine_continuous].
+  intros t; apply (continuous_mult (fun u => bell (u + s)) (fun u => tail (a1 + b * u)));
+    [| apply tail_affine_continuous].
   apply (continuous_comp (fun u => u + s) bell); [| apply bell_continuous].
   apply derive_continuous with 1; auto_derive; [trivial | real_ring].
 Qed.
 
 Lemma step_integrand_continuous : forall t, continuous step_integrand t.
 Proof.
-  intros t; apply (continuous_ext (fun u => bell u * tail (a0 + b * u) - exp epsilon * (bell (u + s) * tail (a1 + b * u)))).
+  intros t; apply (continuous_ext (fun u => bell u * tail (a0 + b * u)
+    - exp epsilon * (bell (u + s) * tail (a1 + b * u)))).
   - intros u; symmetry; apply step_integrand_split.
-  - apply (continuous_minus (fun u => bell u * tail (a0 + b * u)) (fun u => exp epsilon * (bell (u + s) * tail (a1 + b * u)))).
+  - apply (continuous_minus (fun u => bell u * tail (a0 + b * u))
+      (fun u => exp epsilon * (bell (u + s) * tail (a1 + b * u)))).
     + apply bell_tail_continuous.
-    + apply (continuous_mult (fun _ => exp epsilon) (fun u => bell (u + s) * tail (a1 + b * u))); [apply continuous_const | apply shifted_continuous].
+    + apply (continuous_mult (fun _ => exp epsilon) (fun u => bell (u + s) * tail (a1 + b * u)));
+        [apply continuous_const | apply shifted_continuous].
 Qed.
 
 Lemma step_integrand_nonneg : forall u, 0 <= step_integrand u.
@@ -163,7 +175,8 @@ Proof.
   rewrite H2; unfold a1, b; field; lra.
 Qed.
 
-Lemma step_integral_le : forall lo hi, lo <= hi -> RInt step_integrand lo hi <= 2 * kappa * profile nu epsilon.
+Lemma step_integral_le : forall lo hi, lo <= hi -> RInt step_integrand lo hi
+  <= 2 * kappa * profile nu epsilon.
 Proof.
   intros lo hi Hlohi; apply le_epsilon; intros eta Heta.
   assert (He := exp_pos epsilon).
@@ -179,16 +192,21 @@ Proof.
   { unfold hi'; generalize (Rmax_l hi (Rmax M0 (M1 - s))) (Rmax_r hi (Rmax M0 (M1 - s)))
       (Rmax_l M0 (M1 - s)) (Rmax_r M0 (M1 - s)); lra. }
   apply Rle_trans with (RInt step_integrand lo' hi').
-  { apply RInt_enlarge; [apply step_integrand_continuous | apply step_integrand_nonneg | | exact Hlohi |]; lra. }
+  { apply RInt_enlarge; [apply step_integrand_continuous | apply step_integrand_nonneg | | exact Hlohi |];
+      lra. }
   rewrite (RInt_same _ _ lo' hi' step_integrand_split).
-  rewrite (RInt_sub (fun u => bell u * tail (a0 + b * u)) (fun u => exp epsilon * (bell (u + s) * tail (a1 + b * u)))).
-  - rewrite (RInt_mult_const (fun u => bell (u + s) * tail (a1 + b * u))) by apply ex_RInt_cont, shifted_continuous.
+  rewrite (RInt_sub (fun u => bell u * tail (a0 + b * u))
+    (fun u => exp epsilon * (bell (u + s) * tail (a1 + b * u)))).
+  - rewrite (RInt_mult_const (fun u => bell (u + s) * tail (a1 + b * u))) by apply ex_RInt_cont,
+      shifted_continuous.
     rewrite blend_of_first, blend_of_second.
     specialize (L0 lo' hi' ltac:(lra) ltac:(lra)); specialize (L1 (lo' + s) (hi' + s) ltac:(lra) ltac:(lra)).
     apply Rabs_le_between in L0; apply Rabs_le_between in L1; unfold profile.
-    set (B0 := blend (epsilon / nu - nu / 2) lo' hi' b) in *; set (B1 := blend (epsilon / nu + nu / 2) (lo' + s) (hi' + s) b) in *.
+    set (B0 := blend (epsilon / nu - nu / 2) lo' hi' b) in *;
+      set (B1 := blend (epsilon / nu + nu / 2) (lo' + s) (hi' + s) b) in *.
     assert (E : exp epsilon * (2 * kappa * tail (epsilon / nu + nu / 2) - B1) <= eta / 2).
-    { apply Rle_trans with (exp epsilon * (eta / 2 / exp epsilon)); [apply Rmult_le_compat_l; lra | right; field; lra]. }
+    { apply Rle_trans with (exp epsilon * (eta / 2 / exp epsilon));
+        [apply Rmult_le_compat_l; lra | right; field; lra]. }
     lra.
   - apply ex_RInt_cont, bell_tail_continuous.
   - apply ex_RInt_mult_const, ex_RInt_cont, shifted_continuous.
@@ -234,7 +252,8 @@ Proof.
 Qed.
 
 Lemma step_change_of_variable : forall a nu' epsilon lo hi, 0 < nu' ->
-  RInt (fun t => p a t * (profile nu' (epsilon - (shift a * ((t - c a) / sigma a) + shift a ^ 2 / 2)) / (2 * kappa))) lo hi =
+  RInt (fun t => p a t * (profile nu' (epsilon - (shift a * ((t - c a) / sigma a) + shift a ^ 2 / 2))
+    / (2 * kappa))) lo hi =
   RInt (step_integrand nu' (shift a) epsilon) ((lo - c a) / sigma a) ((hi - c a) / sigma a) / (2 * kappa) ^ 2.
 Proof.
   intros a nu' epsilon lo hi Hnu.
@@ -248,21 +267,25 @@ Proof.
   match goal with |- _ = ?I / _ => transitivity (/ (2 * kappa) ^ 2 * I) end; [| apply Rmult_comm].
   rewrite <- RInt_mult_const.
   - apply RInt_same; intros t.
-    change (scal (/ sigma a) (f (/ sigma a * t + - c a / sigma a))) with (/ sigma a * f (/ sigma a * t + - c a / sigma a)).
+    change (scal (/ sigma a) (f (/ sigma a * t + - c a / sigma a)))
+      with (/ sigma a * f (/ sigma a * t + - c a / sigma a)).
     replace (/ sigma a * t + - c a / sigma a) with ((t - c a) / sigma a) by (field; lra).
     rewrite density_bell; unfold f, step_integrand; field; lra.
   - apply ex_RInt_cont; intros t.
-    apply (continuous_mult (fun _ => / sigma a) (fun t => f (/ sigma a * t + - c a / sigma a))); [apply continuous_const |].
+    apply (continuous_mult (fun _ => / sigma a) (fun t => f (/ sigma a * t + - c a / sigma a)));
+      [apply continuous_const |].
     apply (continuous_comp (fun t => / sigma a * t + - c a / sigma a) f); [| apply Hf].
     apply derive_continuous with (/ sigma a); auto_derive; [trivial | real_ring].
 Qed.
 
 Lemma step_ex_RInt : forall a nu' epsilon lo hi, 0 < nu' ->
-  ex_RInt (fun t => p a t * (profile nu' (epsilon - (shift a * ((t - c a) / sigma a) + shift a ^ 2 / 2)) / (2 * kappa))) lo hi.
+  ex_RInt (fun t => p a t * (profile nu' (epsilon - (shift a * ((t - c a) / sigma a) + shift a ^ 2 / 2))
+    / (2 * kappa))) lo hi.
 Proof.
   intros a nu' epsilon lo hi Hnu; apply ex_RInt_cont; intros t.
   assert (Hs := sigma_pos a); assert (Hk := kappa_pos).
-  apply (continuous_ext (fun t => / (sigma a * (2 * kappa) * (2 * kappa)) * step_integrand nu' (shift a) epsilon ((t - c a) / sigma a))).
+  apply (continuous_ext (fun t => / (sigma a * (2 * kappa) * (2 * kappa)) * step_integrand nu' (shift a)
+    epsilon ((t - c a) / sigma a))).
   - intros u; rewrite density_bell; unfold step_integrand.
     match goal with |- @eq _ ?x ?y => change (@eq R x y) end; field; lra.
   - apply (continuous_mult (fun _ => / (sigma a * (2 * kappa) * (2 * kappa)))
@@ -296,7 +319,8 @@ Lemma gaussian_induction : forall lower upper nu0, (forall a, lower a <= upper a
 Proof.
   intros lower upper nu0 Hord Hnu0; induction l as [| a l IH]; intros epsilon test Ht Hip Hiq.
   - assert (Hk := kappa_pos); assert (Hs := total_shift_pos nu0 [] Hnu0); cbn [expectation].
-    generalize (profile_lower (total_shift nu0 []) epsilon Hs) (profile_nonneg (total_shift nu0 []) epsilon Hs) (Ht []) ; intros H1 H2 H3.
+    generalize (profile_lower (total_shift nu0 []) epsilon Hs)
+      (profile_nonneg (total_shift nu0 []) epsilon Hs) (Ht []) ; intros H1 H2 H3.
     set (P := profile (total_shift nu0 []) epsilon) in *.
     assert (E : P = 2 * kappa * (P / (2 * kappa))) by (field; lra).
     assert (1 - exp epsilon <= P / (2 * kappa)).
@@ -310,12 +334,15 @@ Proof.
     set (Ep := fun t => expectation l p lower upper (fun ts => test (t :: ts))) in *.
     set (Eq := fun t => expectation l q lower upper (fun ts => test (t :: ts))) in *.
     set (P := fun t => profile nu' (epsilon - loss t) / (2 * kappa)).
-    assert (HexP : ex_RInt (fun t => p a t * P t) (lower a) (upper a)) by exact (step_ex_RInt a nu' epsilon (lower a) (upper a) Hnu').
-    assert (HexE : ex_RInt (fun t => exp epsilon * (q a t * Eq t)) (lower a) (upper a)) by (apply ex_RInt_mult_const; exact Hexq).
+    assert (HexP : ex_RInt (fun t => p a t * P t) (lower a) (upper a))
+      by exact (step_ex_RInt a nu' epsilon (lower a) (upper a) Hnu').
+    assert (HexE : ex_RInt (fun t => exp epsilon * (q a t * Eq t)) (lower a) (upper a))
+      by (apply ex_RInt_mult_const; exact Hexq).
     apply Rle_trans with (RInt (fun t => exp epsilon * (q a t * Eq t) + p a t * P t) (lower a) (upper a)).
     + apply RInt_le; [apply Hord | exact Hexp | apply ex_RInt_add; assumption |].
       intros t Hlt; assert (Hin : lower a <= t <= upper a) by lra.
-      assert (H := IH (epsilon - loss t) (fun ts => test (t :: ts)) (fun ts => Ht (t :: ts)) (Hip t Hin) (Hiq t Hin)).
+      assert (H := IH (epsilon - loss t) (fun ts => test (t :: ts)) (fun ts => Ht (t :: ts)) (Hip t Hin)
+        (Hiq t Hin)).
       fold (Ep t) (Eq t) nu' in H; fold (P t) in H.
       apply Rle_trans with (p a t * (exp (epsilon - loss t) * Eq t + P t)).
       * apply Rmult_le_compat_l; [apply Rlt_le, p_nonneg | exact H].
@@ -325,7 +352,8 @@ Proof.
       rewrite <- total_shift_cons; fold nu'.
       assert (Hk := kappa_pos); assert (Hs := sigma_pos a).
       apply Rle_trans with (2 * kappa * profile (sqrt (nu' ^ 2 + shift a ^ 2)) epsilon / (2 * kappa) ^ 2).
-      * apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |]; apply step_integral_le; [exact Hnu' |].
+      * apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |]; apply step_integral_le;
+          [exact Hnu' |].
         apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; exact Hs | specialize (Hord a); lra].
       * right; field; lra.
 Qed.
@@ -358,7 +386,8 @@ Proof.
       (sqrt_lt_R0 _ Hgap) l epsilon test Ht Hip Hiq).
     assert (Htotal : total_shift (sqrt (nu1 ^ 2 - sum_over l (fun a => shift a ^ 2))) l = nu1).
     { unfold total_shift; rewrite pow2_sqrt by lra.
-      replace (nu1 ^ 2 - sum_over l (fun a => shift a ^ 2) + sum_over l (fun a => shift a ^ 2)) with (nu1 ^ 2) by ring.
+      replace (nu1 ^ 2 - sum_over l (fun a => shift a ^ 2) + sum_over l (fun a => shift a ^ 2)) with (nu1 ^ 2)
+        by ring.
       apply sqrt_pow2; lra. }
     rewrite Htotal in H.
     assert (HXle : X <= profile nu1 epsilon / (2 * kappa)) by (unfold X; lra).
@@ -374,7 +403,8 @@ Proof.
     unfold R_dist in Hd; apply Rabs_def2 in Hd; specialize (HX (nu + alp / 2) ltac:(lra)); lra. }
   assert (X <= profile nu epsilon / (2 * kappa)); [| unfold X in *; lra].
   apply Rmult_le_reg_l with (2 * kappa); [lra |].
-  replace (2 * kappa * (profile nu epsilon / (2 * kappa))) with (profile nu epsilon) by (field; lra); exact Hlim.
+  replace (2 * kappa * (profile nu epsilon / (2 * kappa))) with (profile nu epsilon) by (field; lra);
+    exact Hlim.
 Qed.
 
 End AllCoordinates.

@@ -39,11 +39,14 @@ Qed.
 Lemma laplace_ratio_far : forall b c c' t, 0 < b -> (c < c' -> t <= c) -> (c' < c -> c <= t) ->
   laplace_density b (t - c) = exp (Rabs (c - c') / b) * laplace_density b (t - c').
 Proof.
-  intros b c c' t Hb H1 H2; unfold laplace_density, Rdiv; rewrite <- Rmult_assoc, <- exp_plus; f_equal; f_equal.
+  intros b c c' t Hb H1 H2; unfold laplace_density, Rdiv; rewrite <- Rmult_assoc, <- exp_plus; f_equal;
+    f_equal.
   destruct (Rtotal_order c c') as [Hc | [<- | Hc]].
-  - specialize (H1 Hc); rewrite (Rabs_left1 (t - c)), (Rabs_left1 (t - c')), (Rabs_left1 (c - c')) by lra; ring.
+  - specialize (H1 Hc); rewrite (Rabs_left1 (t - c)), (Rabs_left1 (t - c')), (Rabs_left1 (c - c')) by lra;
+      ring.
   - unfold Rminus at 2; rewrite Rplus_opp_r, Rabs_R0; ring.
-  - specialize (H2 Hc); rewrite (Rabs_right (t - c)), (Rabs_right (t - c')), (Rabs_right (c - c')) by lra; ring.
+  - specialize (H2 Hc); rewrite (Rabs_right (t - c)), (Rabs_right (t - c')), (Rabs_right (c - c')) by lra;
+      ring.
 Qed.
 
 (** ** Densities of vectors *)
@@ -72,8 +75,10 @@ Proof.
     replace (exp (Rabs (c a - c' a) / scale a) * exp (sum_over l (fun b => Rabs (c b - c' b) / scale b)) *
              (q a (t a) * fold_right (fun b m => q b (t b) * m) 1 l))
       with ((exp (Rabs (c a - c' a) / scale a) * q a (t a)) *
-            (exp (sum_over l (fun b => Rabs (c b - c' b) / scale b)) * fold_right (fun b m => q b (t b) * m) 1 l)) by ring.
-    apply Rmult_le_compat; [apply Rlt_le, laplace_pos, scale_pos | | apply laplace_ratio, scale_pos | exact IH].
+            (exp (sum_over l (fun b => Rabs (c b - c' b) / scale b)) * fold_right (fun b m => q b (t b) * m) 1
+              l)) by ring.
+    apply Rmult_le_compat; [apply Rlt_le, laplace_pos, scale_pos | | apply laplace_ratio,
+      scale_pos | exact IH].
     clear IH; induction l as [| b l IH]; simpl; [lra |].
     apply Rmult_le_pos; [apply Rlt_le, laplace_pos, scale_pos | exact IH].
 Qed.
@@ -107,7 +112,8 @@ Proof.
     + exact Hp.
     + exact Hq.
   - apply Rmult_le_compat_r.
-    + apply expectation_nonneg; [exact Hord | intros a t; apply Rlt_le, laplace_pos, scale_pos | intros; apply Htest | exact Hq].
+    + apply expectation_nonneg; [exact Hord | intros a t; apply Rlt_le, laplace_pos, scale_pos | intros;
+        apply Htest | exact Hq].
     + destruct Hloss as [H | ->]; [left; apply exp_increasing; exact H | right; reflexivity].
 Qed.
 
@@ -132,7 +138,8 @@ Proof.
   intros l epsilon H.
   destruct (expectation_constant far_lower far_upper l p 1 p_continuous) as [Hip Hep].
   destruct (expectation_constant far_lower far_upper l q 1 q_continuous) as [Hiq Heq].
-  specialize (H far_lower far_upper (fun _ => 1) (fun a => Rlt_le _ _ (far_ordered a)) ltac:(intros; lra) Hip Hiq).
+  specialize (H far_lower far_upper (fun _ => 1) (fun a => Rlt_le _ _ (far_ordered a)) ltac:(intros;
+    lra) Hip Hiq).
   rewrite Hep, Heq, far_mass, !Rmult_1_r, Rplus_0_r in H.
   assert (Hpos : 0 < mass far_lower far_upper l q).
   { apply mass_pos; [apply q_continuous | intros a t; apply laplace_pos, scale_pos | apply far_ordered]. }
@@ -164,7 +171,8 @@ Qed.
 Lemma two_scales_pos : forall s b_s b_n, 0 < b_s -> 0 < b_n -> forall phi, 0 < two_scales s b_s b_n phi.
 Proof. intros s b_s b_n Hs Hn phi; unfold two_scales; destruct (contains s phi); assumption. Qed.
 
-(** Laplace noise of two scales is epsilon-differentially private if and only if epsilon bounds the weighted change. *)
+(** Laplace noise of two scales is epsilon-differentially private if and only if epsilon bounds the weighted
+    change. *)
 Theorem two_scale_laplace : forall r n d s domain b_s b_n epsilon, 0 < b_s -> 0 < b_n ->
   differentially_private epsilon 0 n d domain laplace_density (two_scales s b_s b_n) r <->
   (forall D D', neighbours n domain D D' ->

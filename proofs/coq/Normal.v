@@ -1,7 +1,8 @@
 (** * The normal distribution function, its tail and its convolution
 
-    Everything is written with the unnormalised bell g(t) = exp(-t^2/2); its integral over the real line is
-    2 kappa = sqrt(2 pi).  [tail x] is the integral of g beyond x.  Integrals are differentiated under the sign. *)
+    Everything is written with the unnormalised bell g(t) = exp(-t^2/2); its integral over the real line is 2
+    kappa = sqrt(2 pi).  [tail x] is the integral of g beyond x.  Integrals are differentiated under the
+    sign. *)
 
 From Coq Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.
@@ -72,7 +73,8 @@ Proof.
   { apply (derivative_zero_constant (fun u => bell_integral (- u) + bell_integral u)).
     intros u; apply derive_value with (- 1 * bell (- u) + bell u); [| rewrite bell_even; ring].
     apply derive_plus; [| apply bell_integral_derivative].
-    apply (derive_comp bell_integral (fun v => - v)); [apply bell_integral_derivative | auto_derive; [trivial | real_ring]]. }
+    apply (derive_comp bell_integral (fun v => - v));
+      [apply bell_integral_derivative | auto_derive; [trivial | real_ring]]. }
   rewrite Ropp_0, bell_integral_0 in H; lra.
 Qed.
 
@@ -132,7 +134,8 @@ Proof.
   - apply (continuous_mult (fun _ => bell u) (fun t => bell (u * t))); [apply continuous_const |].
     apply (continuous_comp (fun t => u * t) bell); [| apply bell_continuous].
     apply derive_continuous with u; auto_derive; [trivial | real_ring].
-  - apply derive_continuous with (- 4 * t / (1 + t ^ 2) ^ 2); auto_derive; [simpl in H; lra | field; simpl in H; lra].
+  - apply derive_continuous with (- 4 * t / (1 + t ^ 2) ^ 2); auto_derive;
+      [simpl in H; lra | field; simpl in H; lra].
 Qed.
 
 Lemma arc_derivative : forall x, is_derive arc x (- 2 * bell x * bell_integral x).
@@ -143,9 +146,11 @@ Proof.
   apply derive_value with (RInt (df x) 0 1).
   - apply (derive_RInt_param f df).
     + intros u t; unfold f, df; generalize (one_plus_square_pos t); intros H.
-      apply derive_value with (((- u * bell u) * bell (u * t) + bell u * (t * (- (u * t) * bell (u * t)))) * (2 / (1 + t ^ 2))
+      apply derive_value with (((- u * bell u) * bell (u * t) + bell u * (t * (- (u * t) * bell (u * t)))) *
+        (2 / (1 + t ^ 2))
         + bell u * bell (u * t) * 0); [| field; lra].
-      apply (derive_mult (fun v => bell v * bell (v * t)) (fun _ => 2 / (1 + t ^ 2))); [| auto_derive; trivial].
+      apply (derive_mult (fun v => bell v * bell (v * t)) (fun _ => 2 / (1 + t ^ 2)));
+        [| auto_derive; trivial].
       apply (derive_mult bell (fun v => bell (v * t))); [apply bell_derivative |].
       apply (derive_comp bell (fun v => v * t)); [apply bell_derivative | auto_derive; [trivial | real_ring]].
     + intros u t; unfold df.
@@ -172,9 +177,11 @@ Proof.
   rewrite (RInt_same _ (fun t => 2 / (1 + t ^ 2))).
   - rewrite (RInt_derivative (fun t => 2 * atan t) (fun t => 2 / (1 + t ^ 2))).
     + rewrite atan_1, atan_0; field.
-    + intros t; generalize (one_plus_square_pos t); intros H; auto_derive; [trivial |]; unfold Rsqr; field; simpl in H; lra.
+    + intros t; generalize (one_plus_square_pos t); intros H; auto_derive; [trivial |]; unfold Rsqr; field;
+        simpl in H; lra.
     + intros t; generalize (one_plus_square_pos t); intros H.
-      apply derive_continuous with (- 4 * t / (1 + t ^ 2) ^ 2); auto_derive; [simpl in H; lra | field; simpl in H; lra].
+      apply derive_continuous with (- 4 * t / (1 + t ^ 2) ^ 2); auto_derive;
+        [simpl in H; lra | field; simpl in H; lra].
   - intros t; rewrite Rmult_0_l; unfold bell; replace (- (0 ^ 2 / 2)) with 0 by field; rewrite exp_0; ring.
 Qed.
 
@@ -185,7 +192,8 @@ Proof.
   apply derive_value with (2 * bell_integral u * bell u + (- 2 * bell u * bell_integral u)); [| ring].
   apply derive_plus; [| apply arc_derivative].
   apply derive_value with (bell u * (2 * bell_integral u)); [| ring].
-  apply (derive_comp (fun v => v ^ 2) bell_integral); [auto_derive; [trivial | real_ring] | apply bell_integral_derivative].
+  apply (derive_comp (fun v => v ^ 2) bell_integral);
+    [auto_derive; [trivial | real_ring] | apply bell_integral_derivative].
 Qed.
 
 Lemma arc_integrable : forall x, ex_RInt (fun t => bell x * bell (x * t) * (2 / (1 + t ^ 2))) 0 1.
@@ -227,7 +235,8 @@ Qed.
 
 Lemma bell_integral_lower : forall x, 0 <= x -> kappa * (1 - bell x) <= bell_integral x.
 Proof.
-  intros x Hx; generalize (arc_identity x) (proj2 (arc_bounds x)) kappa_square kappa_pos (bell_pos x) (bell_le_1 x); intros.
+  intros x Hx; generalize (arc_identity x) (proj2 (arc_bounds x)) kappa_square kappa_pos (bell_pos x)
+    (bell_le_1 x); intros.
   assert (0 <= bell_integral x) by (rewrite <- bell_integral_0; apply bell_integral_increasing; exact Hx).
   assert (kappa ^ 2 * (1 - bell x) <= bell_integral x ^ 2) by nra.
   assert ((kappa * (1 - bell x)) ^ 2 <= bell_integral x ^ 2) by nra.
@@ -293,7 +302,8 @@ Proof.
   intros x lo hi b; unfold blend.
   apply (derive_RInt_param (fun u t => bell t * tail (x * sqrt (1 + u ^ 2) + u * t)) (blend_slope x)).
   - intros u t; unfold blend_slope.
-    apply derive_value with (bell t * ((x * (u / sqrt (1 + u ^ 2)) + t) * - bell (x * sqrt (1 + u ^ 2) + u * t))); [| ring].
+    apply derive_value with (bell t * ((x * (u / sqrt (1 + u ^ 2)) + t) *
+      - bell (x * sqrt (1 + u ^ 2) + u * t))); [| ring].
     apply derive_scal.
     apply (derive_comp tail (fun v => x * sqrt (1 + v ^ 2) + v * t)); [apply tail_derivative |].
     apply derive_plus; [apply derive_scal, sqrt_derivative | auto_derive; [trivial | real_ring]].
@@ -301,9 +311,11 @@ Proof.
     assert (Hs : forall v, continuity_pt (fun b => sqrt (1 + b ^ 2)) v)
       by (intros v; apply (derive_continuity _ v _ (sqrt_derivative v))).
     assert (Hr : forall v, continuity_pt (fun b => b / sqrt (1 + b ^ 2)) v).
-    { intros v; apply (derive_continuity _ v (1 / sqrt (1 + v ^ 2) - v * (v / sqrt (1 + v ^ 2)) / sqrt (1 + v ^ 2) ^ 2)).
+    { intros v; apply (derive_continuity _ v (1 / sqrt (1 + v ^ 2)
+        - v * (v / sqrt (1 + v ^ 2)) / sqrt (1 + v ^ 2) ^ 2)).
       generalize (sqrt_ge_1 v); intros Hv; unfold Rdiv.
-      apply derive_value with (1 * / sqrt (1 + v ^ 2) + v * (- (v / sqrt (1 + v ^ 2)) / sqrt (1 + v ^ 2) ^ 2)).
+      apply derive_value with (1 * / sqrt (1 + v ^ 2)
+        + v * (- (v / sqrt (1 + v ^ 2)) / sqrt (1 + v ^ 2) ^ 2)).
       - apply (is_derive_mult (fun b => b) (fun b => / sqrt (1 + b ^ 2))).
         + auto_derive; trivial.
         + apply (is_derive_inv (fun b => sqrt (1 + b ^ 2))); [apply sqrt_derivative | lra].
@@ -311,17 +323,20 @@ Proof.
       - field; lra. }
     assert (Hx : continuity_2d_pt (fun a _ => x * sqrt (1 + a ^ 2)) u t).
     { apply continuity_2d_pt_mult; [apply continuity_2d_pt_const |].
-      apply (continuity_2d_comp (fun v => sqrt (1 + v ^ 2)) (fun a _ => a)); [exact Hs | apply continuity_2d_pt_id1]. }
+      apply (continuity_2d_comp (fun v => sqrt (1 + v ^ 2)) (fun a _ => a));
+        [exact Hs | apply continuity_2d_pt_id1]. }
     assert (Hx' : continuity_2d_pt (fun a _ => x * (a / sqrt (1 + a ^ 2))) u t).
     { apply continuity_2d_pt_mult; [apply continuity_2d_pt_const |].
-      apply (continuity_2d_comp (fun v => v / sqrt (1 + v ^ 2)) (fun a _ => a)); [exact Hr | apply continuity_2d_pt_id1]. }
+      apply (continuity_2d_comp (fun v => v / sqrt (1 + v ^ 2)) (fun a _ => a));
+        [exact Hr | apply continuity_2d_pt_id1]. }
     apply continuity_2d_pt_mult; [apply continuity_2d_pt_opp, continuity_2d_pt_mult |].
     + apply (continuity_2d_comp bell (fun _ c => c)); [apply bell_continuity | apply continuity_2d_pt_id2].
     + apply (continuity_2d_comp bell (fun a c => x * sqrt (1 + a ^ 2) + a * c)); [apply bell_continuity |].
       apply continuity_2d_pt_plus; [exact Hx |].
       apply continuity_2d_pt_mult; [apply continuity_2d_pt_id1 | apply continuity_2d_pt_id2].
     + apply continuity_2d_pt_plus; [exact Hx' | apply continuity_2d_pt_id2].
-  - intros u t; apply (continuous_mult bell (fun t => tail (x * sqrt (1 + u ^ 2) + u * t))); [apply bell_continuous |].
+  - intros u t; apply (continuous_mult bell (fun t => tail (x * sqrt (1 + u ^ 2) + u * t)));
+      [apply bell_continuous |].
     apply (continuous_comp (fun t => x * sqrt (1 + u ^ 2) + u * t) tail); [| apply tail_continuous].
     apply derive_continuous with u; auto_derive; [trivial | real_ring].
 Qed.
@@ -339,8 +354,10 @@ Proof.
   set (w := sqrt (1 + b ^ 2)) in *.
   rewrite (RInt_derivative (fun t => bell x / (1 + b ^ 2) * bell (t * w + x * b))).
   - real_ring.
-  - intros t; apply derive_value with (bell x / (1 + b ^ 2) * (w * (- (t * w + x * b) * bell (t * w + x * b)))).
-    + apply derive_scal, (derive_comp bell (fun v => v * w + x * b)); [apply bell_derivative | auto_derive; [trivial | real_ring]].
+  - intros t; apply derive_value with
+      (bell x / (1 + b ^ 2) * (w * (- (t * w + x * b) * bell (t * w + x * b)))).
+    + apply derive_scal, (derive_comp bell (fun v => v * w + x * b));
+        [apply bell_derivative | auto_derive; [trivial | real_ring]].
     + rewrite <- Hw2; field; lra.
   - intros t.
     apply (continuous_mult (fun t => - (bell x * bell (t * w + x * b))) (fun t => x * (b / w) + t)).
@@ -353,7 +370,8 @@ Qed.
 
 Lemma blend_0 : forall x lo hi, blend x lo hi 0 = tail x * (tail lo - tail hi).
 Proof.
-  intros x lo hi; unfold blend; rewrite <- RInt_bell_tail, <- RInt_mult_const by apply ex_RInt_cont, bell_continuous.
+  intros x lo hi; unfold blend; rewrite <- RInt_bell_tail, <- RInt_mult_const by apply ex_RInt_cont,
+    bell_continuous.
   apply RInt_same; intros t; replace (1 + 0 ^ 2) with 1 by ring; rewrite sqrt_1.
   replace (x * 1 + 0 * t) with x by ring; ring.
 Qed.

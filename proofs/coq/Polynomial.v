@@ -1,7 +1,7 @@
 (** * The coefficients are those of the paper's approximate objective
 
-    f-bar(D, w) is the sum over records of f_1(0) + f_1'(0) u + f_1''(0) u^2/2 - y u + alpha_1 F u with u = x.w; its
-    constant term is not released. *)
+    f-bar(D, w) is the sum over records of f_1(0) + f_1'(0) u + f_1''(0) u^2/2 - y u + alpha_1 F u with
+    u = x.w; its constant term is not released. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Theorem3.
@@ -13,12 +13,14 @@ Definition inner_product (d : nat) (u w : nat -> R) : R := sum_over (coordinates
 Lemma record_polynomial : forall r d average t w,
   sum_over (Phi (basis r) d) (fun phi => record_coefficient r average t phi * evaluate phi w) =
   let u := inner_product d (x t) w in
-  u / 2 + u ^ 2 / 8 - number (y t) * u + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) average * u.
+  u / 2 + u ^ 2 / 8 - number (y t) * u
+  + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) average * u.
 Proof.
   intros r d average t w.
   set (k := 1 / 2 - number (y t) + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) average).
   rewrite (sum_ext _ _ (fun phi => match phi with
-    Linear e => k * (x t e * w e) | Quadratic e l => quadratic_factor (basis r) e l * ((x t e * w e) * (x t l * w l)) end)).
+    Linear e => k * (x t e * w e)
+  | Quadratic e l => quadratic_factor (basis r) e l * ((x t e * w e) * (x t l * w l)) end)).
   - rewrite sum_all_monomials by (intros; ring).
     rewrite sum_scal, sum_product; unfold inner_product, k; cbv zeta; field.
   - intros [e | e l] _; cbn [record_coefficient evaluate]; fold k; ring.
@@ -31,7 +33,8 @@ Theorem objective_polynomial : forall r d D w,
     + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) (zbar D) * u).
 Proof.
   intros r d D w; unfold coefficient.
-  rewrite (sum_ext _ _ (fun phi => sum_over D (fun t => record_coefficient r (zbar D) t phi * evaluate phi w)))
+  rewrite (sum_ext _ _ 
+    (fun phi => sum_over D (fun t => record_coefficient r (zbar D) t phi * evaluate phi w)))
     by (intros; rewrite sum_scal_r; reflexivity).
   rewrite sum_swap; apply sum_ext; intros t _; apply record_polynomial.
 Qed.

@@ -1,19 +1,22 @@
 (** * Statements
 
-    Every main theorem of the development, restated with the id of the claim that it carries; each proof is one line.
-    The words used are defined in [Definitions.v] ([softplus], [logistic], [taylor] in [Taylor.v]; names of data sets
-    where they are built).  [README.md] says in words what each theorem says and what it does not say. *)
+    Every main theorem of the development, restated with the id of the claim that it carries; each proof is
+    one line.  The words used are defined in [Definitions.v] ([softplus], [logistic], [taylor] in [Taylor.v];
+    names of data sets where they are built).  [README.md] says in words what each theorem says and what it
+    does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
-From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation TestFunctions
-  Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall AddOne Composition Counterexamples Binomial.
+From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation
+  TestFunctions Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall Separate BallL1
+  BallAddOne AddOne Composition Counterexamples Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
 (** ** The objective *)
 
-(** F1.taylor: ln 2, 1/2 and 1/4 are the values at 0 of f_1(t) = log(1 + exp t) and its first two derivatives. *)
+(** F1.taylor: ln 2, 1/2 and 1/4 are the values at 0 of f_1(t) = log(1 + exp t) and its first two
+    derivatives. *)
 Theorem taylor_coefficients :
   softplus 0 = ln 2 /\ is_derive softplus 0 (1 / 2) /\
   (forall t, is_derive softplus t (logistic t)) /\ is_derive logistic 0 (1 / 4).
@@ -61,10 +64,26 @@ Theorem L4 : forall r n d D D',
 Proof. exact published_fair_l2_holds. Qed.
 
 (** The paper's own domain is part of the box. *)
-Theorem unit_ball_in_unit_box : forall n d D D', neighbours n (unit_ball d) D D' -> neighbours n (unit_box d) D D'.
+Theorem unit_ball_in_unit_box : forall n d D D',
+  neighbours n (unit_ball d) D D' -> neighbours n (unit_box d) D D'.
 Proof. exact neighbours_ball_box. Qed.
 
-(** L1.exact, L2.exact: with A = 1/2 + alpha_1 gain, where the gain is 0, 2 (n-1)/n (absolute) or (n-1)/n (covariance). *)
+(** L1, L2, L3, L4 on the paper's own domain. *)
+Theorem published_bounds_on_the_ball : forall r n d D D',
+  0 <= alpha_1 r <= 1 -> (1 <= d)%nat -> neighbours n (unit_ball d) D D' ->
+  l1_change r d all_monomials D D' < INR d ^ 2 / 4 + 3 * INR d /\
+  l2_change_squared r d all_monomials D D' < INR d ^ 2 / 16 + 9 * INR d /\
+  (fairness_term r = NoFairness ->
+    l1_change r d all_monomials D D' < INR d ^ 2 / 4 + INR d /\
+    l2_change_squared r d all_monomials D D' < INR d ^ 2 / 16 + INR d).
+Proof.
+  intros r n d D D' Ha Hd H; apply neighbours_ball_box in H.
+  split; [apply (L2 r n); assumption |]; split; [apply (L4 r n); assumption |].
+  intros HF; split; [apply (L1 r n) | apply (L3 r n)]; try assumption; apply Ha.
+Qed.
+
+(** L1.exact, L2.exact: with A = 1/2 + alpha_1 gain, where the gain is 0, 2 (n-1)/n (absolute) or (n-1)/n
+    (covariance). *)
 Theorem box_l1_sensitivity : forall r n d,
   0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat ->
   exact_sensitivity n (unit_box d) (l1_change r d all_monomials)
@@ -99,7 +118,8 @@ Theorem ball_l2_absolute : forall r n d,
   fairness_term r = Absolute -> 0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat ->
   exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials) ((1 + 2 * alpha_1 r * nu n) ^ 2).
 Proof.
-  intros r n d HF Ha Hn Hd; replace (1 + 2 * alpha_1 r * nu n) with (ball_gain r n) by (unfold ball_gain; rewrite HF; reflexivity).
+  intros r n d HF Ha Hn Hd; replace (1 + 2 * alpha_1 r * nu n) with (ball_gain r n)
+    by (unfold ball_gain; rewrite HF; reflexivity).
   apply ball_l2_exact; try assumption; intros sign; rewrite HF; discriminate.
 Qed.
 
@@ -109,6 +129,62 @@ Theorem ball_l2_covariance : forall r n d sign,
   exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials)
     ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2).
 Proof. intros r n d sign HF Ha Hn Hd; exact (ball_l2_covariance_exact r n d sign Ha HF Hn Hd). Qed.
+
+(** L1.ball, L2.ball: replacing a record changes the coefficients by at most this in l1, and by at least its
+    first part where the fairness term is absent or |z - zbar|.  The exact value is not known. *)
+Theorem ball_l1_bounds : forall r n d, 0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat ->
+  let reach := match fairness_term r with
+    | NoFairness => 1
+    | Absolute => 1 + 2 * alpha_1 r * nu n
+    | Covariance _ => sqrt ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2)
+    end in
+  (forall D D', neighbours n (unit_ball d) D D' ->
+    l1_change r d all_monomials D D' <= sqrt (INR d) * reach + sqrt 2 / 8 * INR d) /\
+  (fairness_term r = NoFairness \/ fairness_term r = Absolute ->
+    exists D D', neighbours n (unit_ball d) D D' /\ l1_change r d all_monomials D D' = sqrt (INR d) * reach).
+Proof.
+  intros r n d Ha Hn Hd reach; split; [intros D D'; exact (ball_l1_upper r n d D D' Ha) |].
+  intros HF; apply ball_l1_lower; try assumption; intros sign; destruct HF as [-> | ->]; discriminate.
+Qed.
+
+(** L1.ball.add, L2.ball.add: adding or removing one record, where the fairness term is absent or
+    |z - zbar|. *)
+Theorem ball_l1_add_one : forall r n d,
+  0 <= alpha_1 r -> fairness_term r = NoFairness \/ fairness_term r = Absolute ->
+  (2 <= n)%nat -> (1 <= d)%nat ->
+  largest_distance (neighbours_add_one n (unit_ball d)) (l1_change r d all_monomials)
+    (sqrt (INR d) * (1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n) + INR d / 8).
+Proof. exact ball_l1_add_exact. Qed.
+
+(** L3.ball.add, L4.ball.add *)
+Theorem ball_l2_add_one : forall r n d,
+  0 <= alpha_1 r -> fairness_term r = NoFairness \/ fairness_term r = Absolute ->
+  (2 <= n)%nat -> (1 <= d)%nat ->
+  largest_distance (neighbours_add_one n (unit_ball d)) (l2_change_squared r d all_monomials)
+    ((1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n) ^ 2 +
+     match basis r with MatrixBasis => 1 / 64 | MonomialBasis => (2 - 1 / INR d) / 64 end).
+Proof. exact ball_l2_add_exact. Qed.
+
+(** S1: the reading [separate] on the box, coefficients and covariance vector together. *)
+Theorem separate_box_l1_sensitivity : forall b n d, (1 <= n)%nat -> (1 <= d)%nat ->
+  exact_sensitivity n (unit_box d) (separate_l1_change b d)
+    (INR d * (1 / 2 + nu n) + INR d ^ 2 / 8 + (if (2 <=? d)%nat then 1 / 2 else 3 / 8)).
+Proof. exact separate_l1_exact. Qed.
+
+(** S2: the same in l2, the largest of d + 1 numbers. *)
+Theorem separate_box_l2_sensitivity : forall b n d, (1 <= n)%nat ->
+  exact_sensitivity n (unit_box d) (separate_l2_change_squared b d)
+    (largest (fun k => INR d / 4 + INR k * (3 / 4) +
+      match b with
+      | MatrixBasis => (INR d ^ 2 - INR k ^ 2) / 64
+      | MonomialBasis => (2 * INR d ^ 2 - INR d - 2 * INR k ^ 2 + INR k) / 64
+      end) d + INR d * nu n ^ 2).
+Proof. exact separate_l2_exact. Qed.
+
+(** S3: on the ball, for every d >= 2. *)
+Theorem separate_ball_l2_sensitivity : forall b n d, (1 <= n)%nat -> (2 <= d)%nat ->
+  exact_sensitivity n (unit_ball d) (separate_l2_change_squared b d) (1 + 2 * nu n ^ 2).
+Proof. exact separate_ball_l2_exact. Qed.
 
 (** L1.add, L2.add: adding or removing one record, on the box; n counts the larger data set. *)
 Theorem box_l1_add_one : forall r n d, 0 <= alpha_1 r -> (2 <= n)%nat ->
@@ -123,7 +199,8 @@ Theorem box_l2_add_one : forall r n d, 0 <= alpha_1 r -> (2 <= n)%nat ->
      match basis r with MatrixBasis => INR d ^ 2 / 64 | MonomialBasis => (2 * INR d ^ 2 - INR d) / 64 end).
 Proof. exact added_l2_exact. Qed.
 
-(** L2.drift: two data sets whose last records contribute 0 on both sides, while the coefficient moves from 1/2 to 1. *)
+(** L2.drift: two data sets whose last records contribute 0 on both sides, while the coefficient moves from
+    1/2 to 1. *)
 Theorem L2_proof_step_is_false : forall b, let r := Reading b Absolute 1 in
   neighbours 2 (unit_box 1) still_D still_D' /\
   record_coefficient r (zbar still_D) (Tuple zeros false false) (Linear 0) = 0 /\
@@ -148,7 +225,8 @@ Proof. exact sign_from_data_unbounded. Qed.
 (** ** Events *)
 
 (** E1: [indistinguishable] covers every finite union of boxes, for all continuous densities. *)
-Theorem indistinguishable_covers_unions_of_boxes : forall (A : Type) epsilon delta (l : list A) p q lower upper boxes,
+Theorem indistinguishable_covers_unions_of_boxes : 
+  forall (A : Type) epsilon delta (l : list A) p q lower upper boxes,
   continuous_density p -> continuous_density q -> (forall a, lower a <= upper a) ->
   indistinguishable epsilon delta l p q ->
   expectation l p lower upper (union_indicator boxes) <=
@@ -156,11 +234,13 @@ Theorem indistinguishable_covers_unions_of_boxes : forall (A : Type) epsilon del
 Proof. exact indistinguishable_unions. Qed.
 
 (** E2: post-processing.  [f] may be any function of the noisy coefficients, such as the minimiser. *)
-Theorem post_processing_keeps_privacy : forall (A B : Type) epsilon delta (l : list A) p q (f : list R -> B) (h : B -> R),
+Theorem post_processing_keeps_privacy : 
+  forall (A B : Type) epsilon delta (l : list A) p q (f : list R -> B) (h : B -> R),
   indistinguishable epsilon delta l p q -> (forall b, 0 <= h b <= 1) ->
   forall lower upper, (forall a, lower a <= upper a) ->
   integrable l p lower upper (fun ts => h (f ts)) -> integrable l q lower upper (fun ts => h (f ts)) ->
-  expectation l p lower upper (fun ts => h (f ts)) <= exp epsilon * expectation l q lower upper (fun ts => h (f ts)) + delta.
+  expectation l p lower upper (fun ts => h (f ts))
+    <= exp epsilon * expectation l q lower upper (fun ts => h (f ts)) + delta.
 Proof. exact post_processing. Qed.
 
 (** ** Laplace noise, one scale per coordinate *)
@@ -174,16 +254,19 @@ Theorem T1_density_ratio : forall (A : Type) (scale c c' : A -> R) (l : list A),
   (forall t, product_density l p t <= exp loss * product_density l q t) /\
   product_density l p c = exp loss * product_density l q c.
 Proof.
-  intros A scale c c' l H; split; [intros t; apply laplace_density_ratio, H | apply laplace_density_ratio_attained, H].
+  intros A scale c c' l H; split;
+    [intros t; apply laplace_density_ratio, H | apply laplace_density_ratio_attained, H].
 Qed.
 
 (** T1: epsilon-indistinguishable exactly for epsilon at least the sum of |shift|/scale. *)
 Theorem T1 : forall (A : Type) (scale c c' : A -> R) (l : list A) epsilon,
   (forall a, 0 < scale a) ->
-  indistinguishable epsilon 0 l (fun a t => laplace_density (scale a) (t - c a)) (fun a t => laplace_density (scale a) (t - c' a))
+  indistinguishable epsilon 0 l (fun a t => laplace_density (scale a) (t - c a))
+    (fun a t => laplace_density (scale a) (t - c' a))
   <-> sum_over l (fun a => Rabs (c a - c' a) / scale a) <= epsilon.
 Proof.
-  intros A scale c c' l epsilon H; split; [apply laplace_loss_necessary, H | apply laplace_indistinguishable, H].
+  intros A scale c c' l epsilon H; split;
+    [apply laplace_loss_necessary, H | apply laplace_indistinguishable, H].
 Qed.
 
 (** T3.fix: PDFC with any two scales, on any domain: the exact accounting. *)
@@ -196,7 +279,8 @@ Proof. exact two_scale_laplace. Qed.
 (** T3: PDFC's statement with the published Delta_1, end to end. *)
 Theorem T3 : forall r n d s epsilon_s epsilon_n,
   0 <= alpha_1 r <= 1 -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
-  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d) laplace_density
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
+    laplace_density
     (two_scales s ((INR d ^ 2 / 4 + 3 * INR d) / epsilon_s) ((INR d ^ 2 / 4 + 3 * INR d) / epsilon_n)) r.
 Proof. exact theorem3_published. Qed.
 
@@ -216,12 +300,14 @@ Theorem T3_last_step : forall b d s epsilon_s epsilon_n, (s < d)%nat ->
   <-> d = 1%nat \/ epsilon_s = epsilon_n.
 Proof. exact theorem3_last_step. Qed.
 
-(** T3.exact: calibrated to the exact sensitivity, the statement fails for every d >= 2 and epsilon_s > epsilon_n. *)
+(** T3.exact: calibrated to the exact sensitivity, the statement fails for every d >= 2 and
+    epsilon_s > epsilon_n. *)
 Theorem T3_fails_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
   0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat -> 0 < epsilon_n < epsilon_s ->
   let exact := box_l1 r n d in
   exact_sensitivity n (unit_box d) (l1_change r d all_monomials) exact /\
-  ~ differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d) laplace_density
+  ~ differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
+    laplace_density
       (two_scales s (exact / epsilon_s) (exact / epsilon_n)) r.
 Proof.
   intros r n d s es en Ha Hn Hd Hs He; split; [apply box_l1_exact; [exact Ha | exact Hn | lia] |].
@@ -230,32 +316,38 @@ Qed.
 
 (** ** Gaussian noise, one scale per coordinate *)
 
-(** G0: the Gaussian integral: the bell's integral over any interval is at most sqrt(2 pi), and comes near it. *)
+(** G0: the Gaussian integral: the bell's integral over any interval is at most sqrt(2 pi), and comes near
+    it. *)
 Theorem gaussian_integral :
   (forall a b, a <= b -> RInt (fun t => exp (- (t ^ 2 / 2))) a b <= sqrt (2 * PI)) /\
-  (forall x, 0 <= x -> sqrt (2 * PI) * (1 - exp (- (x ^ 2 / 2))) <= RInt (fun t => exp (- (t ^ 2 / 2))) (- x) x).
+  (forall x, 0 <= x -> sqrt (2 * PI) * (1 - exp (- (x ^ 2 / 2)))
+    <= RInt (fun t => exp (- (t ^ 2 / 2))) (- x) x).
 Proof. exact gaussian_integral_bounds. Qed.
 
-(** T2.profile: every test on Gaussian noise obeys the hockey-stick profile of the total shift nu, in every dimension.
-    [normal_tail] is the standard normal's upper tail. *)
+(** T2.profile: every test on Gaussian noise obeys the hockey-stick profile of the total shift nu, in every
+    dimension.  [normal_tail] is the standard normal's upper tail. *)
 Theorem gaussian_profile : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon,
   (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) <= nu ^ 2 ->
-  indistinguishable epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
+  indistinguishable epsilon
+    (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof. exact gaussian_profile_normal. Qed.
 
-(** T2: the extended Gaussian mechanism, for every epsilon > 0, delta up to sqrt(2/pi), dimension and larger sigma. *)
+(** T2: the extended Gaussian mechanism, for every epsilon > 0, delta up to sqrt(2/pi), dimension and larger
+    sigma. *)
 Theorem T2 : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
   0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_sensitivity ->
   sqrt 2 * l2_sensitivity / (2 * epsilon) *
     (sqrt (ln (sqrt (2 / PI) / delta)) + sqrt (ln (sqrt (2 / PI) / delta) + epsilon)) <= sigma ->
   sum_over l (fun a => (c a - c' a) ^ 2) <= l2_sensitivity ^ 2 ->
-  indistinguishable epsilon delta l (fun a t => gaussian_density sigma (t - c a)) (fun a t => gaussian_density sigma (t - c' a)).
+  indistinguishable epsilon delta l (fun a t => gaussian_density sigma (t - c a))
+    (fun a t => gaussian_density sigma (t - c' a)).
 Proof. exact extended_gaussian. Qed.
 
 (** T4: the relaxed functional mechanism, end to end. *)
 Theorem T4 : forall r n d epsilon delta sigma,
-  fairness_term r = NoFairness -> 0 <= alpha_1 r -> (1 <= d)%nat -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
+  fairness_term r = NoFairness -> 0 <= alpha_1 r -> (1 <= d)%nat -> 0 < epsilon ->
+    0 < delta <= sqrt (2 / PI) ->
   extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + INR d)) epsilon delta <= sigma ->
   differentially_private epsilon delta n d (unit_box d) gaussian_density (fun _ => sigma) r.
 Proof. exact theorem4. Qed.
@@ -269,16 +361,20 @@ Proof. exact theorem4_fair. Qed.
 
 (** T4.step: the step of its proof that is true for Delta = 1 and false for every larger Delta. *)
 Theorem T4_step_needs_1 :
-  let step Delta := forall sigma epsilon V, 0 < sigma -> 0 < epsilon -> Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
+  let step Delta := forall sigma epsilon V, 0 < sigma -> 0 < epsilon ->
+    Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
     (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2) <= epsilon in
   step 1 /\ forall Delta, 1 < Delta -> ~ step Delta.
 Proof. exact theorem4_step_needs_1. Qed.
 
 (** T5.fix: ADFC with any two scales, on any domain, has the profile of the weighted change. *)
-Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon, 0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
+  0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
   (forall D D', neighbours n domain D D' ->
-    l2_change_squared r d (contains s) D D' / sigma_s ^ 2 + l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2 <= nu ^ 2) ->
-  differentially_private epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+    l2_change_squared r d (contains s) D D' / sigma_s ^ 2
+    + l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2 <= nu ^ 2) ->
+  differentially_private epsilon
+    (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
     n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact two_scale_gaussian. Qed.
 
@@ -289,11 +385,14 @@ Theorem T5_step_is_false : forall r n d s,
       l2_change_squared r d (contains s) D D' <= (sqrt (INR d ^ 2 / 16 + 9 * INR d) / INR d) ^ 2.
 Proof. exact theorem5_step_false. Qed.
 
-(** T5: refuted.  Two data sets of 1000 records in the unit ball and a box that violates its (epsilon, delta). *)
+(** T5: refuted.  Two data sets of 1000 records in the unit ball and a box that violates its
+    (epsilon, delta). *)
 Theorem T5_violated : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
-  let d := 48%nat in let epsilon_s := 13 / 2 in let epsilon_n := 1 / 100 in let delta_s := sqrt (2 / PI) * exp (- 18) in
+  let d := 48%nat in let epsilon_s := 13 / 2 in let epsilon_n := 1 / 100 in
+  let delta_s := sqrt (2 / PI) * exp (- 18) in
   let Delta := sqrt (INR d ^ 2 / 16 + 9 * INR d) in
-  let scale := two_scales s (extended_gaussian_sigma Delta epsilon_s delta_s) (extended_gaussian_sigma Delta epsilon_n delta_s) in
+  let scale := two_scales s (extended_gaussian_sigma Delta epsilon_s delta_s)
+    (extended_gaussian_sigma Delta epsilon_n delta_s) in
   let D := Tuple (unit_vector s) true false :: repeat (Tuple (unit_vector s) false false) 999 in
   let D' := Tuple (unit_vector s) false true :: repeat (Tuple (unit_vector s) false false) 999 in
   neighbours 1000 (unit_ball d) D D' /\
@@ -311,15 +410,18 @@ Qed.
 Theorem T5_is_false : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
   let delta_s := sqrt (2 / PI) * exp (- 18) in
   let Delta := sqrt (INR 48 ^ 2 / 16 + 9 * INR 48) in
-  ~ differentially_private (stated_epsilon 48 (13 / 2) (1 / 100)) (stated_delta delta_s delta_s) 1000 48 (unit_ball 48)
+  ~ differentially_private (stated_epsilon 48 (13 / 2) (1 / 100)) (stated_delta delta_s delta_s) 1000 48
+    (unit_ball 48)
       gaussian_density
-      (two_scales s (extended_gaussian_sigma Delta (13 / 2) delta_s) (extended_gaussian_sigma Delta (1 / 100) delta_s)) r.
+      (two_scales s (extended_gaussian_sigma Delta (13 / 2) delta_s)
+        (extended_gaussian_sigma Delta (1 / 100) delta_s)) r.
 Proof. exact theorem5_false. Qed.
 
 (** ** Two releases *)
 
 (** E3: composition of two independent releases, coordinates of the second after those of the first. *)
-Theorem composition_adds_up : forall (A : Type) epsilon1 delta1 epsilon2 delta2 (l1 l2 : list A) p q lower upper test,
+Theorem composition_adds_up :
+  forall (A : Type) epsilon1 delta1 epsilon2 delta2 (l1 l2 : list A) p q lower upper test,
   nonnegative_density p -> nonnegative_density q -> continuous_density p -> continuous_density q ->
   (forall a, lower a <= upper a) -> (forall a, RInt (p a) (lower a) (upper a) <= 1) -> 0 <= delta2 ->
   (forall ts, 0 <= test ts <= 1) ->
@@ -334,7 +436,8 @@ Proof. exact composition. Qed.
 (** ** The auditor's bounds, over exact binomials *)
 
 (** B0: [binomial] is the usual probability. *)
-Theorem binomial_is_binomial : forall n k p, (k <= n)%nat -> binomial n k p = C n k * p ^ k * (1 - p) ^ (n - k).
+Theorem binomial_is_binomial : forall n k p, (k <= n)%nat ->
+  binomial n k p = C n k * p ^ k * (1 - p) ^ (n - k).
 Proof. exact binomial_formula. Qed.
 
 (** B1: Clopper and Pearson's lower limit, and any smaller one, exceeds p with probability at most alpha. *)
@@ -349,8 +452,8 @@ Theorem clopper_pearson_upper : forall n alpha (U : nat -> R) p, 0 <= alpha -> 0
   probability n p (fun k => exceeds p (U k)) <= alpha.
 Proof. exact upper_limit_coverage. Qed.
 
-(** B3: when p <= exp(epsilon) q + delta holds, the limits of two independent samples contradict it with probability at
-    most alpha + beta: a false alarm. *)
+(** B3: when p <= exp(epsilon) q + delta holds, the limits of two independent samples contradict it with
+    probability at most alpha + beta: a false alarm. *)
 Theorem joint_bound_false_alarm : forall n m p q alpha beta epsilon delta (L U : nat -> R),
   0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= alpha -> 0 <= beta -> lower_limit n alpha L -> upper_limit m beta U ->
   p <= exp epsilon * q + delta ->

@@ -50,6 +50,9 @@ Proof.
   rewrite sum_cons, IH; cbn [length]; rewrite S_INR; lra.
 Qed.
 
+Lemma sum_le_const : forall l f c, (forall a, In a l -> f a <= c) -> sum_over l f <= INR (length l) * c.
+Proof. intros l f c H; rewrite <- sum_const; apply sum_le; exact H. Qed.
+
 Lemma sum_nonneg : forall l f, (forall a, In a l -> 0 <= f a) -> 0 <= sum_over l f.
 Proof.
   intros l f H; rewrite <- (Rmult_0_r (INR (length l))), <- sum_const; apply sum_le; exact H.
@@ -114,6 +117,20 @@ Proof.
     lra.
 Qed.
 
+(** The square of a sum of n terms is at most n times the sum of their squares. *)
+Lemma sum_square_le : forall l f, sum_over l f ^ 2 <= INR (length l) * sum_over l (fun a => f a ^ 2).
+Proof.
+  intros l f; generalize (cauchy_schwarz l (fun _ => 1) f).
+  rewrite (sum_ext l (fun a => 1 * f a) f), (sum_ext l (fun _ => 1 ^ 2) (fun _ => 1)) by (intros; ring).
+  rewrite sum_const, Rmult_1_r; intros H; exact H.
+Qed.
+
+Lemma sum_repeat : forall (a : A) k f, sum_over (repeat a k) f = INR k * f a.
+Proof.
+  induction k as [| k IH]; intros; [simpl; lra |].
+  cbn [repeat]; rewrite sum_cons, IH, S_INR; lra.
+Qed.
+
 End Sums.
 
 Lemma sum_map : forall (A B : Type) (l : list A) (h : A -> B) (f : B -> R),
@@ -162,7 +179,8 @@ Qed.
 (** In both bases the sum over Phi is a sum over coordinates plus a sum over all ordered pairs. *)
 Lemma sum_Phi : forall b d f,
   sum_over (Phi b d) f =
-  sum_over (coordinates d) (fun e => f (Linear e)) + sum_over (pairs b d) (fun p => f (Quadratic (fst p) (snd p))).
+  sum_over (coordinates d) (fun e => f (Linear e))
+    + sum_over (pairs b d) (fun p => f (Quadratic (fst p) (snd p))).
 Proof. intros; unfold Phi; rewrite sum_app, !sum_map; reflexivity. Qed.
 
 Lemma sum_pairs_matrix : forall d f,

@@ -91,8 +91,10 @@ Qed.
 Lemma logistic_near_half : forall t, (logistic t - 1 / 2) ^ 2 <= t ^ 2 / 16.
 Proof.
   intros t; destruct (Rle_or_lt 0 t) as [Ht | Ht].
-  - generalize (slope_sign_right t Ht) (logistic_monotone 0 t Ht); rewrite logistic_0; unfold slope; intros; nra.
-  - generalize (slope_sign_left t (Rlt_le _ _ Ht)) (logistic_monotone t 0 (Rlt_le _ _ Ht)); rewrite logistic_0.
+  - generalize (slope_sign_right t Ht) (logistic_monotone 0 t Ht); rewrite logistic_0; unfold slope; intros;
+      nra.
+  - generalize (slope_sign_left t (Rlt_le _ _ Ht)) (logistic_monotone t 0 (Rlt_le _ _ Ht));
+      rewrite logistic_0.
     unfold slope; intros; nra.
 Qed.
 
@@ -111,7 +113,8 @@ Proof. unfold quartic_slope, slope; rewrite logistic_0; field. Qed.
 Lemma quartic_slope_monotone : forall t u, t <= u -> quartic_slope t <= quartic_slope u.
 Proof.
   intros t u H.
-  apply (derivative_nonneg_le quartic_slope (fun v => - (logistic v - 1 / 2) ^ 2 + v ^ 2 / 16)); [exact H | |];
+  apply (derivative_nonneg_le quartic_slope (fun v => - (logistic v - 1 / 2) ^ 2 + v ^ 2 / 16));
+    [exact H | |];
     intros v _; [apply quartic_slope_derivative | generalize (logistic_near_half v); lra].
 Qed.
 
@@ -121,7 +124,8 @@ Proof.
   assert (H0 : 0 = softplus 0 - taylor 0 + 0 ^ 4 / 192) by (rewrite remainder_0; field).
   assert (0 <= softplus t - taylor t + t ^ 4 / 192); [| lra].
   assert (Hd : forall u, is_derive (fun v => softplus v - taylor v + v ^ 4 / 192) u (quartic_slope u)).
-  { intros u; unfold quartic_slope; apply (derive_plus (fun v => softplus v - taylor v)); [apply remainder_derivative |].
+  { intros u; unfold quartic_slope; apply (derive_plus (fun v => softplus v - taylor v));
+      [apply remainder_derivative |].
     auto_derive; [trivial | field]. }
   rewrite H0; destruct (Rle_or_lt 0 t) as [Ht | Ht].
   - apply (derivative_nonneg_le (fun v => softplus v - taylor v + v ^ 4 / 192) quartic_slope); [exact Ht | |];

@@ -1,7 +1,7 @@
 (** * Which test functions there are
 
-    [indistinguishable] speaks about test functions whose iterated integrals exist.  Indicators of finite unions of
-    boxes are among them, for all continuous densities, so that the definition is not empty. *)
+    [indistinguishable] speaks about test functions whose iterated integrals exist.  Indicators of finite
+    unions of boxes are among them, for all continuous densities, so that the definition is not empty. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra.
@@ -47,7 +47,8 @@ Proof.
     { unfold m1, m2, Rmax, Rmin; repeat destruct Rle_dec; lra. }
     apply ex_RInt_Chasles with m1; [| apply ex_RInt_Chasles with m2].
     + apply Hzero; [lra |]; intros t Ht; unfold between; cbn [fst snd].
-      destruct (Rle_dec lo t); [exfalso; revert Ht; unfold m1, Rmax, Rmin; repeat destruct Rle_dec; lra | reflexivity].
+      destruct (Rle_dec lo t); [exfalso; revert Ht; unfold m1, Rmax, Rmin; repeat destruct Rle_dec;
+        lra | reflexivity].
     + apply Hone; [lra |]; intros t Ht; unfold between; cbn [fst snd].
       destruct (Rle_dec lo t); [destruct (Rle_dec t hi); [reflexivity |] |];
         exfalso; revert Ht H1; unfold m1, m2, Rmax, Rmin; repeat destruct Rle_dec; lra.
@@ -81,37 +82,47 @@ Proof.
   induction l as [| a l IH]; intros sides c.
   - split; [exact I |]; destruct sides; reflexivity.
   - destruct sides as [| side sides].
-    + destruct (expectation_constant lower upper (a :: l) p (c * 1) p_continuous) as [Hi He]; split; [exact Hi |].
+    + destruct (expectation_constant lower upper (a :: l) p (c * 1) p_continuous) as [Hi He]; split;
+        [exact Hi |].
       cbn [box_indicator box_mass]; rewrite He, Rmult_1_r, Rmult_comm; f_equal.
       clear; cbn [mass fold_right]; f_equal; induction l as [| b l IH]; [reflexivity |].
       cbn [fold_right box_mass]; rewrite <- IH; reflexivity.
-    + assert (Heq : forall t, p a t * expectation l p lower upper (fun ts => c * box_indicator (side :: sides) (t :: ts))
+    + assert (Heq : forall t, p a t * expectation l p lower upper
+        (fun ts => c * box_indicator (side :: sides) (t :: ts))
         = (c * box_mass l sides) * (p a t * between side t)).
       { intros t; cbn [box_indicator].
-        rewrite (expectation_ext lower upper l p _ (fun ts => (c * between side t) * box_indicator sides ts)) by (intros; ring).
+        rewrite (expectation_ext lower upper l p _ (fun ts => (c * between side t) * box_indicator sides ts))
+          by (intros; ring).
         rewrite (proj2 (IH sides (c * between side t))); ring. }
-      assert (Hex : ex_RInt (fun t => p a t * between side t) (lower a) (upper a)) by (apply ex_RInt_between; [apply ordered | apply p_continuous]).
+      assert (Hex : ex_RInt (fun t => p a t * between side t) (lower a) (upper a)) by (apply ex_RInt_between;
+        [apply ordered | apply p_continuous]).
       split; [split |].
       * intros t _; cbn [box_indicator].
-        apply (integrable_ext lower upper l p (fun ts => (c * between side t) * box_indicator sides ts)); [intros; ring | apply IH].
-      * apply (ex_RInt_ext (fun t => (c * box_mass l sides) * (p a t * between side t))); [intros t _; symmetry; apply Heq |].
+        apply (integrable_ext lower upper l p (fun ts => (c * between side t) * box_indicator sides ts));
+          [intros; ring | apply IH].
+      * apply (ex_RInt_ext (fun t => (c * box_mass l sides) * (p a t * between side t)));
+          [intros t _; symmetry; apply Heq |].
         apply ex_RInt_mult_const; exact Hex.
-      * rewrite expectation_cons, (RInt_same _ _ _ _ Heq), (RInt_mult_const (fun t => p a t * between side t)) by exact Hex.
+      * rewrite expectation_cons, (RInt_same _ _ _ _ Heq), (RInt_mult_const (fun t => p a t * between side t))
+          by exact Hex.
         cbn [box_mass]; ring.
 Qed.
 
 Lemma integrable_sum : forall (l : list A) f g,
   integrable l p lower upper f -> integrable l p lower upper g ->
   integrable l p lower upper (fun ts => f ts + g ts) /\
-  expectation l p lower upper (fun ts => f ts + g ts) = expectation l p lower upper f + expectation l p lower upper g.
+  expectation l p lower upper (fun ts => f ts + g ts) = expectation l p lower upper f
+    + expectation l p lower upper g.
 Proof.
   induction l as [| a l IH]; intros f g Hf Hg; [split; [exact I | reflexivity] |].
   destruct Hf as [Hf Hfx], Hg as [Hg Hgx].
   assert (Hex := ex_RInt_add _ _ _ _ Hfx Hgx).
   assert (Heq : forall t, lower a <= t <= upper a ->
-    p a t * expectation l p lower upper (fun ts => f (t :: ts)) + p a t * expectation l p lower upper (fun ts => g (t :: ts)) =
+    p a t * expectation l p lower upper (fun ts => f (t :: ts))
+      + p a t * expectation l p lower upper (fun ts => g (t :: ts)) =
     p a t * expectation l p lower upper (fun ts => f (t :: ts) + g (t :: ts))).
-  { intros t Ht; rewrite (proj2 (IH (fun ts => f (t :: ts)) (fun ts => g (t :: ts)) (Hf t Ht) (Hg t Ht))); ring. }
+  { intros t Ht; rewrite (proj2 (IH (fun ts => f (t :: ts)) (fun ts => g (t :: ts)) (Hf t Ht) (Hg t Ht)));
+      ring. }
   split; [split |].
   - intros t Ht; apply (IH (fun ts => f (t :: ts)) (fun ts => g (t :: ts))); [apply Hf | apply Hg]; exact Ht.
   - apply (ex_RInt_ext (fun t => p a t * expectation l p lower upper (fun ts => f (t :: ts)) +
@@ -121,11 +132,13 @@ Proof.
     intros t Ht; rewrite Rmin_left, Rmax_right in Ht by apply ordered; symmetry; apply Heq; lra.
 Qed.
 
-Theorem step_function_integrable : forall (l : list A) terms, integrable l p lower upper (step_function terms).
+Theorem step_function_integrable : forall (l : list A) terms,
+  integrable l p lower upper (step_function terms).
 Proof.
   intros l terms; induction terms as [| [c sides] terms IH].
   - apply (expectation_constant lower upper l p 0 p_continuous).
-  - apply (integrable_sum l (fun ts => c * box_indicator sides ts) (step_function terms)); [apply box_test | exact IH].
+  - apply (integrable_sum l (fun ts => c * box_indicator sides ts) (step_function terms));
+      [apply box_test | exact IH].
 Qed.
 
 End TestFunctions.
@@ -138,7 +151,8 @@ Fixpoint intersect (r1 r2 : list (R * R)) : list (R * R) :=
   | _, [] => r1
   end.
 
-Lemma intersect_indicator : forall r1 r2 ts, box_indicator r1 ts * box_indicator r2 ts = box_indicator (intersect r1 r2) ts.
+Lemma intersect_indicator : forall r1 r2 ts, box_indicator r1 ts * box_indicator r2 ts
+  = box_indicator (intersect r1 r2) ts.
 Proof.
   induction r1 as [| s1 r1 IH]; intros r2 ts; [cbn; ring |].
   destruct r2 as [| s2 r2]; [cbn; ring |]; destruct ts as [| t ts]; [cbn; ring |].
@@ -153,11 +167,13 @@ Lemma step_times_box : forall terms sides, exists terms',
   forall ts, step_function terms' ts = step_function terms ts * box_indicator sides ts.
 Proof.
   intros terms sides; exists (map (fun term => (fst term, intersect (snd term) sides)) terms).
-  intros ts; unfold step_function; rewrite sum_map, <- sum_scal_r; apply sum_ext; intros term _; cbn [fst snd].
+  intros ts; unfold step_function; rewrite sum_map, <- sum_scal_r; apply sum_ext; intros term _;
+    cbn [fst snd].
   rewrite <- intersect_indicator; ring.
 Qed.
 
-Theorem union_is_step : forall boxes, exists terms, forall ts, step_function terms ts = union_indicator boxes ts.
+Theorem union_is_step : forall boxes, exists terms, forall ts, step_function terms ts
+  = union_indicator boxes ts.
 Proof.
   intros boxes.
   assert (H : exists terms, forall ts, step_function terms ts =
@@ -167,10 +183,12 @@ Proof.
     - destruct (step_times_box terms sides) as [terms' H'].
       exists (terms ++ map (fun term => (- fst term, snd term)) terms'); intros ts.
       unfold step_function at 1; rewrite sum_app, sum_map; cbn [fst snd fold_right]; rewrite <- IH.
-      rewrite (sum_ext terms' _ (fun term => - 1 * (fst term * box_indicator (snd term) ts))) by (intros; ring).
+      rewrite (sum_ext terms' _ (fun term => - 1 * (fst term * box_indicator (snd term) ts)))
+        by (intros; ring).
       rewrite sum_scal; fold (step_function terms' ts); rewrite H'; unfold step_function; ring. }
   destruct H as [terms H]; exists ((1, []) :: map (fun term => (- fst term, snd term)) terms); intros ts.
-  unfold union_indicator; rewrite <- H; unfold step_function at 1; rewrite sum_cons, sum_map; cbn [fst snd box_indicator].
+  unfold union_indicator; rewrite <- H; unfold step_function at 1; rewrite sum_cons, sum_map;
+    cbn [fst snd box_indicator].
   rewrite (sum_ext terms _ (fun term => - 1 * (fst term * box_indicator (snd term) ts))) by (intros; ring).
   rewrite sum_scal; unfold step_function; ring.
 Qed.
@@ -187,7 +205,8 @@ Qed.
 Lemma union_indicator_bounds : forall boxes ts, 0 <= union_indicator boxes ts <= 1.
 Proof.
   intros boxes ts; unfold union_indicator.
-  assert (0 <= fold_right (fun sides outside => (1 - box_indicator sides ts) * outside) 1 boxes <= 1); [| lra].
+  assert (0 <= fold_right (fun sides outside => (1 - box_indicator sides ts) * outside) 1 boxes <= 1);
+    [| lra].
   induction boxes as [| sides boxes IH]; cbn [fold_right]; [lra |].
   generalize (box_indicator_bounds sides ts); intros; split; nra.
 Qed.

@@ -1,7 +1,7 @@
 (** * Theorem 3: PDFC
 
-    True at the published Delta_1, although the last step of its proof is false for every d >= 2; false when the noise
-    is calibrated to the exact sensitivity. *)
+    True at the published Delta_1, although the last step of its proof is false for every d >= 2; false when
+    the noise is calibrated to the exact sensitivity. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity Laplace.
@@ -12,7 +12,8 @@ Open Scope R_scope.
 
 Lemma sum_all_monomials : forall b d (u : nat -> R) (g : nat -> nat -> R),
   (forall e l, g e l = g l e) ->
-  sum_over (Phi b d) (fun phi => match phi with Linear e => u e | Quadratic e l => quadratic_factor b e l * g e l end) =
+  sum_over (Phi b d) (fun phi => match phi with Linear e => u e | Quadratic e l => quadratic_factor b e l * g
+    e l end) =
   sum_over (coordinates d) u +
   1 / 8 * sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => g e l)).
 Proof.
@@ -39,8 +40,10 @@ Proof.
     Linear e => u' e | Quadratic e l => quadratic_factor b e l * g' e l end)).
   - rewrite sum_all_monomials by (intros e l; unfold g'; rewrite (orb_comm (Nat.eqb e s)), Hg; reflexivity).
     unfold u'; rewrite sum_delta by exact Hs; f_equal; f_equal.
-    rewrite (sum_ext _ _ (fun e => (if Nat.eqb e s then sum_over (coordinates d) (fun l => g e l) - g e s else 0) + g s e)).
-    + rewrite sum_plus, (sum_delta d s (fun e => sum_over (coordinates d) (fun l => g e l) - g e s)) by exact Hs;
+    rewrite (sum_ext _ _ (fun e => (if Nat.eqb e s then sum_over (coordinates d) (fun l => g e l)
+      - g e s else 0) + g s e)).
+    + rewrite sum_plus, (sum_delta d s (fun e => sum_over (coordinates d) (fun l => g e l) - g e s))
+        by exact Hs;
         change (sum_over (coordinates d) (g s)) with (sum_over (coordinates d) (fun l => g s l)); ring.
     + intros e _; unfold g'; destruct (Nat.eqb_spec e s) as [-> | Hne]; cbn [orb]; [ring |].
       rewrite (sum_delta d s (fun l => g e l)) by exact Hs; rewrite Hg; ring.
@@ -53,36 +56,43 @@ Lemma sum_s_box : forall r n d q s, (s < d)%nat ->
   linear_gain r n + q s / 2 + (2 * (INR d - q s * sum_over (coordinates d) q) - (1 - q s ^ 2)) / 8.
 Proof.
   intros r n d q s Hs; unfold box_bound.
-  rewrite (sum_monomials_with_s (basis r) d s (fun e => linear_gain r n + q e / 2) (fun e l => 1 - q e * q l) Hs)
+  rewrite (sum_monomials_with_s (basis r) d s (fun e => linear_gain r n + q e / 2) (fun e l => 1 - q e * q l)
+    Hs)
     by (intros; ring).
   rewrite sum_minus, sum_coordinates_const, sum_scal; field.
 Qed.
 
 Lemma sum_n_box : forall r n d q s, (s < d)%nat ->
   sum_over (filter (contains_not s) (Phi (basis r) d)) (box_bound r n q) =
-  INR d * linear_gain r n + sum_over (coordinates d) q / 2 + (INR d ^ 2 - sum_over (coordinates d) q ^ 2) / 8 -
+  INR d * linear_gain r n + sum_over (coordinates d) q / 2 + (INR d ^ 2 - sum_over (coordinates d) q ^ 2) / 8
+    -
   (linear_gain r n + q s / 2 + (2 * (INR d - q s * sum_over (coordinates d) q) - (1 - q s ^ 2)) / 8).
 Proof.
-  intros r n d q s Hs; rewrite <- (sum_l1 r n d q), <- (sum_s_box r n d q s Hs), (sum_two_parts (Phi (basis r) d) s); ring.
+  intros r n d q s Hs; rewrite <- (sum_l1 r n d q), <- (sum_s_box r n d q s Hs),
+    (sum_two_parts (Phi (basis r) d) s); ring.
 Qed.
 
 (** ** The statement with the published Delta_1 *)
 
 Lemma part_le : forall r n d q D D' part,
-  (forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi) <= box_bound r n q phi) ->
+  (forall phi, In phi (Phi (basis r) d) -> Rabs (coefficient r D phi - coefficient r D' phi)
+    <= box_bound r n q phi) ->
   l1_change r d part D D' <= sum_over (filter part (Phi (basis r) d)) (box_bound r n q).
 Proof.
-  intros r n d q D D' part H; unfold l1_change; apply sum_le; intros phi Hphi; apply H; apply filter_In in Hphi; apply Hphi.
+  intros r n d q D D' part H; unfold l1_change; apply sum_le; intros phi Hphi; apply H;
+    apply filter_In in Hphi; apply Hphi.
 Qed.
 
 Lemma linear_gain_le : forall r n, 0 <= alpha_1 r <= 1 -> (1 <= n)%nat -> 1 / 2 <= linear_gain r n <= 5 / 2.
-Proof. intros r n Ha Hn; unfold linear_gain; generalize (gain_le (fairness_term r) n Hn); intros; split; nra. Qed.
+Proof. intros r n Ha Hn; unfold linear_gain; generalize (gain_le (fairness_term r) n Hn); intros; split; nra.
+  Qed.
 
 Lemma sum_without : forall d s q, (s < d)%nat -> in_box d q ->
   q s <= sum_over (coordinates d) q <= q s + (INR d - 1).
 Proof.
   intros d s q Hs Hq; split.
-  - apply sum_member; [intros e He; apply in_coordinates in He; apply Hq; exact He | apply in_coordinates; exact Hs].
+  - apply sum_member; [intros e He; apply in_coordinates in He; apply Hq; exact He | apply in_coordinates;
+      exact Hs].
   - assert (1 - q s <= sum_over (coordinates d) (fun e => 1 - q e)).
     { apply (sum_member (coordinates d) s (fun e => 1 - q e)).
       - intros e He; apply in_coordinates in He; specialize (Hq e He); lra.
@@ -101,7 +111,8 @@ Proof.
   assert (Hd : 1 <= INR d) by (apply one_le_INR; lia).
   assert (HA := linear_gain_le r n Ha Hn); assert (Hqs := Hq s Hs); assert (HT := sum_without d s q Hs Hq).
   assert (E1 : published_fair_l1 d / INR d = INR d / 4 + 3) by (unfold published_fair_l1; field; lra).
-  assert (E2 : published_fair_l1 d * (INR d - 1) / INR d = (INR d / 4 + 3) * (INR d - 1)) by (unfold published_fair_l1; field; lra).
+  assert (E2 : published_fair_l1 d * (INR d - 1) / INR d = (INR d / 4 + 3) * (INR d - 1))
+    by (unfold published_fair_l1; field; lra).
   rewrite E1, E2; split.
   - eapply Rle_trans; [apply (part_le r n d q); exact Hphi |]; rewrite sum_s_box by exact Hs.
     set (T := sum_over (coordinates d) q) in *; nra.
@@ -148,7 +159,8 @@ Proof.
   intros b d phi Hphi; apply in_Phi in Hphi; split.
   - intros t average Ht Hav; destruct phi as [e | e l]; cbn.
     + specialize (Ht e Hphi).
-      assert (Hz : Rabs (number (z t) - average) <= 1) by (apply Rabs_le; destruct (number_cases (z t)) as [-> | ->]; lra).
+      assert (Hz : Rabs (number (z t) - average) <= 1)
+        by (apply Rabs_le; destruct (number_cases (z t)) as [-> | ->]; lra).
       generalize (Rabs_pos (number (z t) - average)); intros.
       set (h := Rabs (number (z t) - average)) in *.
       assert (Rabs ((1 / 2 - number (y t) + 1 * h) * x t e) <= 3 / 2); [| lra].
@@ -166,7 +178,8 @@ Lemma twice_largest_s : forall b d s, (s < d)%nat ->
   sum_over (filter (contains s) (Phi b d)) (twice_largest b) = 3 + (2 * INR d - 1) / 4.
 Proof.
   intros b d s Hs.
-  rewrite (sum_ext _ _ (fun phi => match phi with Linear e => 3 | Quadratic e l => quadratic_factor b e l * 2 end))
+  rewrite (sum_ext _ _ (fun phi => match phi with Linear e => 3 | Quadratic e l => quadratic_factor b e l * 2
+    end))
     by (intros [e | e l] _; cbn; ring).
   rewrite (sum_monomials_with_s b d s (fun _ => 3) (fun _ _ => 2) Hs) by reflexivity.
   rewrite sum_coordinates_const; field.
@@ -175,7 +188,8 @@ Qed.
 Lemma twice_largest_all : forall b d, sum_over (Phi b d) (twice_largest b) = published_fair_l1 d.
 Proof.
   intros b d.
-  rewrite (sum_ext _ _ (fun phi => match phi with Linear e => 3 | Quadratic e l => quadratic_factor b e l * 2 end))
+  rewrite (sum_ext _ _ (fun phi => match phi with Linear e => 3 | Quadratic e l => quadratic_factor b e l * 2
+    end))
     by (intros [e | e l] _; cbn; ring).
   rewrite (sum_all_monomials b d (fun _ => 3) (fun _ _ => 2)) by reflexivity.
   rewrite sum_coordinates_const, (sum_ext _ (fun _ => sum_over _ _) (fun _ => INR d * 2))
@@ -202,7 +216,8 @@ Qed.
 
 (** The proof's equality holds only for d = 1 or equal budgets. *)
 Theorem theorem3_last_step : forall b d s epsilon_s epsilon_n, (s < d)%nat ->
-  last_step b d s epsilon_s epsilon_n = stated_epsilon d epsilon_s epsilon_n <-> d = 1%nat \/ epsilon_s = epsilon_n.
+  last_step b d s epsilon_s epsilon_n = stated_epsilon d epsilon_s epsilon_n <-> d = 1%nat \/ epsilon_s
+    = epsilon_n.
 Proof.
   intros b d s es en Hs; assert (H := last_step_excess b d s es en Hs).
   assert (Hd : 1 <= INR d) by (apply one_le_INR; lia).
@@ -248,7 +263,8 @@ Proof.
   assert (Hf : (f < d)%nat /\ s <> f) by (unfold f; destruct (Nat.eqb_spec s 0); lia).
   set (t := if (3 <=? d)%nat then 1 else 1 - Rmin 1 ((es - en) / en)).
   assert (Hmin : 0 < Rmin 1 ((es - en) / en)) by (apply Rmin_glb_lt; [lra | apply Rdiv_lt_0_compat; lra]).
-  assert (Ht : 0 <= t <= 1) by (unfold t; destruct (3 <=? d)%nat; [lra |]; generalize (Rmin_l 1 ((es - en) / en)); lra).
+  assert (Ht : 0 <= t <= 1) by (unfold t; destruct (3 <=? d)%nat; [lra |];
+    generalize (Rmin_l 1 ((es - en) / en)); lra).
   assert (Hq : in_box d (spike s f t)).
   { intros e _; unfold spike; destruct (Nat.eqb e s), (Nat.eqb e f); lra. }
   destruct (box_changes_attained r n d (spike s f t) Ha Hn Hq) as [D [D' [HDD' Hphi]]].
@@ -270,8 +286,10 @@ Proof.
   - assert (Hk3 : 3 <= k) by (replace 3 with (INR 3) by (simpl; lra); apply le_INR; exact H3).
     rewrite HS.
     assert (E : es * (A + 1 / 2 + (2 * (k - 1 * (1 + 1)) - (1 - 1 ^ 2)) / 8) +
-        en * (k * A + (1 + 1) / 2 + (k ^ 2 - (1 + 1) ^ 2) / 8 - (A + 1 / 2 + (2 * (k - 1 * (1 + 1)) - (1 - 1 ^ 2)) / 8))
-        - (k * A + k ^ 2 / 8 + 1 / 2) * (es / k + en * (k - 1) / k) = (es - en) * ((k ^ 2 - 4) / (8 * k))) by (field; lra).
+        en * (k * A + (1 + 1) / 2 + (k ^ 2 - (1 + 1) ^ 2) / 8
+          - (A + 1 / 2 + (2 * (k - 1 * (1 + 1)) - (1 - 1 ^ 2)) / 8))
+        - (k * A + k ^ 2 / 8 + 1 / 2) * (es / k + en * (k - 1) / k) = (es - en) * ((k ^ 2 - 4) / (8 * k)))
+            by (field; lra).
     assert (0 < (es - en) * ((k ^ 2 - 4) / (8 * k))).
     { apply Rmult_lt_0_compat; [lra |]; apply Rdiv_lt_0_compat; nra. }
     lra.
@@ -279,11 +297,14 @@ Proof.
     set (u := Rmin 1 ((es - en) / en)) in *.
     assert (Hu1 : u <= 1) by apply Rmin_l.
     assert (Hu2 : en * u <= es - en).
-    { apply Rle_trans with (en * ((es - en) / en)); [apply Rmult_le_compat_l; [lra | apply Rmin_r] | right; field; lra]. }
+    { apply Rle_trans with (en * ((es - en) / en)); [apply Rmult_le_compat_l; [lra | apply Rmin_r] | right;
+        field; lra]. }
     rewrite HS, Hk.
     assert (E : es * (A + 1 / 2 + (2 * (2 - 1 * (1 + (1 - u))) - (1 - 1 ^ 2)) / 8) +
-        en * (2 * A + (1 + (1 - u)) / 2 + (2 ^ 2 - (1 + (1 - u)) ^ 2) / 8 - (A + 1 / 2 + (2 * (2 - 1 * (1 + (1 - u))) - (1 - 1 ^ 2)) / 8))
-        - (2 * A + 2 ^ 2 / 8 + 1 / 2) * (es / 2 + en * (2 - 1) / 2) = u * (2 * (es - en) - en * u) / 8) by field.
+        en * (2 * A + (1 + (1 - u)) / 2 + (2 ^ 2 - (1 + (1 - u)) ^ 2) / 8
+          - (A + 1 / 2 + (2 * (2 - 1 * (1 + (1 - u))) - (1 - 1 ^ 2)) / 8))
+        - (2 * A + 2 ^ 2 / 8 + 1 / 2) * (es / 2 + en * (2 - 1) / 2) = u * (2 * (es - en) - en * u) / 8)
+            by field.
     assert (0 < u * (2 * (es - en) - en * u)) by (apply Rmult_lt_0_compat; lra).
     lra.
 Qed.

@@ -1,17 +1,19 @@
 (** * Theorem 5: ADFC
 
-    Its proof bounds the change on Phi_s by Delta_2'/d, which two data sets in the unit ball exceed; so do two data sets
-    of 1000 records with its conclusion. *)
+    Its proof bounds the change on Phi_s by Delta_2'/d, which two data sets in the unit ball exceed; so do two
+    data sets of 1000 records with its conclusion. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
-From CFM Require Import Definitions Sums Analysis Normal Expectation Change Box BoxSensitivity Gaussian ExtendedGaussian.
+From CFM Require Import Definitions Sums Analysis Normal Expectation Change Box BoxSensitivity Gaussian
+  ExtendedGaussian.
 Import ListNotations.
 Open Scope R_scope.
 
 (** ** Two data sets in the unit ball *)
 
-(** All records sit at the unit vector e_s with y = z = 0, but one, which goes from (y, z) = (1, 0) to (0, 1). *)
+(** All records sit at the unit vector e_s with y = z = 0, but one, which goes from (y, z) = (1, 0) to (0,
+    1). *)
 Definition unit_vector (s e : nat) : R := if Nat.eqb e s then 1 else 0.
 
 Definition ball_D (s n : nat) : dataset :=
@@ -28,7 +30,8 @@ Proof.
     + intros e _; unfold unit_vector; destruct (Nat.eqb e s); ring.
 Qed.
 
-Lemma ball_neighbours : forall s d n, (s < d)%nat -> (1 <= n)%nat -> neighbours n (unit_ball d) (ball_D s n) (ball_D' s n).
+Lemma ball_neighbours : forall s d n, (s < d)%nat -> (1 <= n)%nat ->
+  neighbours n (unit_ball d) (ball_D s n) (ball_D' s n).
 Proof.
   intros s d n Hs Hn.
   assert (Hrest : Forall (unit_ball d) (repeat (Tuple (unit_vector s) false false) (n - 1))).
@@ -36,7 +39,8 @@ Proof.
   split; [unfold ball_D; simpl; rewrite repeat_length; lia |].
   split; [apply Forall_cons; [apply unit_vector_in_ball |]; assumption |].
   split; [apply Forall_cons; [apply unit_vector_in_ball |]; assumption |].
-  exists [], (Tuple (unit_vector s) true false), (Tuple (unit_vector s) false true), (repeat (Tuple (unit_vector s) false false) (n - 1)).
+  exists [], (Tuple (unit_vector s) true false), (Tuple (unit_vector s) false true),
+    (repeat (Tuple (unit_vector s) false false) (n - 1)).
   split; reflexivity.
 Qed.
 
@@ -47,20 +51,23 @@ Definition ball_gain (r : reading) (n : nat) : R :=
   | Covariance _ => 0
   end.
 
-Lemma ball_change : forall r s n phi, (1 <= n)%nat -> fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
-  coefficient r (ball_D s n) phi - coefficient r (ball_D' s n) phi =
-  match phi with Linear e => - (ball_gain r n * unit_vector s e) | Quadratic _ _ => 0 end.
+(** The same with any record v in place of the unit vector. *)
+Lemma one_place_change : forall v r n phi, (1 <= n)%nat ->
+  fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
+  coefficient r (Tuple v true false :: repeat (Tuple v false false) (n - 1)) phi
+  - coefficient r (Tuple v false true :: repeat (Tuple v false false) (n - 1)) phi =
+  match phi with Linear e => - (ball_gain r n * v e) | Quadratic _ _ => 0 end.
 Proof.
-  intros r s n phi Hn HF1 HF2; destruct n as [| k]; [lia |].
-  set (t := Tuple (unit_vector s) true false); set (t' := Tuple (unit_vector s) false true).
-  set (rest := repeat (Tuple (unit_vector s) false false) k).
-  assert (ED : ball_D s (S k) = [] ++ t :: rest) by (unfold ball_D; rewrite Nat.sub_succ, Nat.sub_0_r; reflexivity).
-  assert (ED' : ball_D' s (S k) = [] ++ t' :: rest) by (unfold ball_D'; rewrite Nat.sub_succ, Nat.sub_0_r; reflexivity).
+  intros v r n phi Hn HF1 HF2; destruct n as [| k]; [lia |]; rewrite Nat.sub_succ, Nat.sub_0_r.
+  set (t := Tuple v true false); set (t' := Tuple v false true); set (rest := repeat (Tuple v false false) k).
+  change (t :: rest) with ([] ++ t :: rest); change (t' :: rest) with ([] ++ t' :: rest).
   assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
   assert (Hk : 0 <= INR k) by apply pos_INR.
-  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app; rewrite sum_repeat; simpl; ring).
-  rewrite ED, ED'; destruct phi as [e | e l].
-  - rewrite linear_change, zbar_D, zbar_D', Hm, HK; unfold fairness_sum; simpl app; unfold rest; rewrite sum_repeat.
+  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app;
+    rewrite sum_repeat; simpl; ring).
+  destruct phi as [e | e l].
+  - rewrite linear_change, zbar_D, zbar_D', Hm, HK; unfold fairness_sum; simpl app; unfold rest;
+      rewrite sum_repeat.
     unfold ball_gain; unfold nu; rewrite S_INR.
     assert (H2 : Rabs (0 - (0 + 1) / (INR k + 1)) = 1 / (INR k + 1)).
     { rewrite Rabs_left1; [field; lra |].
@@ -70,12 +77,19 @@ Proof.
       apply Rle_ge, Rmult_le_reg_r with (INR k + 1); [lra |]; field_simplify; lra. }
     assert (H0 : Rabs (0 - (0 + 0) / (INR k + 1)) = 0).
     { replace (0 - (0 + 0) / (INR k + 1)) with 0 by (field; lra); apply Rabs_R0. }
-    destruct (fairness_term r) as [| | []]; try (exfalso; apply HF1; reflexivity); try (exfalso; apply HF2; reflexivity);
+    destruct (fairness_term r) as [| | []]; try (exfalso; apply HF1; reflexivity);
+      try (exfalso; apply HF2; reflexivity);
       cbn [fairness_factor t t' x y z number].
     + field.
     + rewrite H0, H1, H2; field; lra.
   - rewrite quadratic_change; cbn [t t' x]; ring.
 Qed.
+
+Lemma ball_change : forall r s n phi, (1 <= n)%nat ->
+  fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
+  coefficient r (ball_D s n) phi - coefficient r (ball_D' s n) phi =
+  match phi with Linear e => - (ball_gain r n * unit_vector s e) | Quadratic _ _ => 0 end.
+Proof. intros r s; exact (one_place_change (unit_vector s) r). Qed.
 
 Lemma ball_l2_s : forall r s n d, (1 <= n)%nat -> (s < d)%nat ->
   fairness_term r <> Covariance true -> fairness_term r <> Covariance false ->
@@ -85,7 +99,8 @@ Proof.
   rewrite (sum_zero (pairs _ _)).
   - rewrite Rplus_0_r, (sum_ext _ _ (fun e => if Nat.eqb e s then ball_gain r n ^ 2 else 0)).
     + apply (sum_delta d s (fun _ => ball_gain r n ^ 2)); exact Hs.
-    + intros e _; cbn [contains]; rewrite ball_change by assumption; unfold unit_vector; destruct (Nat.eqb e s); ring.
+    + intros e _; cbn [contains]; rewrite ball_change by assumption; unfold unit_vector;
+        destruct (Nat.eqb e s); ring.
   - intros p _; rewrite ball_change by assumption; destruct (contains _ _); ring.
 Qed.
 
@@ -95,7 +110,8 @@ Definition theorem5_step (r : reading) (n d s : nat) : Prop :=
     l2_change_squared r d (contains s) D D' <= (sqrt (published_fair_l2_squared d) / INR d) ^ 2.
 
 Theorem theorem5_step_false : forall r n d s,
-  fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat -> ~ theorem5_step r n d s.
+  fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat ->
+    ~ theorem5_step r n d s.
 Proof.
   intros r n d s HF Ha Hn Hd Hs H.
   specialize (H _ _ (ball_neighbours s d n Hs ltac:(lia))).
@@ -146,10 +162,12 @@ Proof.
   - apply IH; try assumption; intros; apply H; [right |]; assumption.
 Qed.
 
-Lemma gaussian_continuous : forall sigma c t, 0 < sigma -> continuous (fun u => gaussian_density sigma (u - c)) t.
+Lemma gaussian_continuous : forall sigma c t, 0 < sigma ->
+  continuous (fun u => gaussian_density sigma (u - c)) t.
 Proof.
   intros sigma c t Hs; unfold gaussian_density.
-  apply (continuous_mult (fun u => bell ((u - c) / sigma)) (fun _ => / (sigma * sqrt (2 * PI)))); [| apply continuous_const].
+  apply (continuous_mult (fun u => bell ((u - c) / sigma)) (fun _ => / (sigma * sqrt (2 * PI))));
+    [| apply continuous_const].
   apply (continuous_comp (fun u => (u - c) / sigma) bell); [| apply bell_continuous].
   apply derive_continuous with (/ sigma); auto_derive; [trivial | real_ring].
 Qed.
@@ -162,21 +180,25 @@ Qed.
 
 (** The probability of [c + sigma lo, c + sigma hi]. *)
 Lemma gaussian_interval : forall sigma c lo hi, 0 < sigma ->
-  RInt (fun t => gaussian_density sigma (t - c)) (c + sigma * lo) (c + sigma * hi) = (tail lo - tail hi) / (2 * kappa).
+  RInt (fun t => gaussian_density sigma (t - c)) (c + sigma * lo) (c + sigma * hi)
+    = (tail lo - tail hi) / (2 * kappa).
 Proof.
   intros sigma c lo hi Hs; assert (Hk := kappa_pos).
-  assert (Hcomp := RInt_comp_lin bell (/ sigma) (- c / sigma) (c + sigma * lo) (c + sigma * hi) (ex_RInt_cont bell _ _ bell_continuous)).
+  assert (Hcomp := RInt_comp_lin bell (/ sigma) (- c / sigma) (c + sigma * lo) (c + sigma * hi)
+    (ex_RInt_cont bell _ _ bell_continuous)).
   replace (/ sigma * (c + sigma * lo) + - c / sigma) with lo in Hcomp by (field; lra).
   replace (/ sigma * (c + sigma * hi) + - c / sigma) with hi in Hcomp by (field; lra).
   rewrite RInt_bell_tail in Hcomp; rewrite <- Hcomp.
   match goal with |- _ = ?I / _ => transitivity (/ (2 * kappa) * I) end; [| apply Rmult_comm].
   rewrite <- RInt_mult_const.
   - apply RInt_same; intros t.
-    change (scal (/ sigma) (bell (/ sigma * t + - c / sigma))) with (/ sigma * bell (/ sigma * t + - c / sigma)).
+    change (scal (/ sigma) (bell (/ sigma * t + - c / sigma)))
+      with (/ sigma * bell (/ sigma * t + - c / sigma)).
     unfold gaussian_density; rewrite two_kappa; fold (bell ((t - c) / sigma)).
     replace (/ sigma * t + - c / sigma) with ((t - c) / sigma) by (field; lra); field; lra.
   - apply ex_RInt_cont; intros t.
-    apply (continuous_mult (fun _ => / sigma) (fun t => bell (/ sigma * t + - c / sigma))); [apply continuous_const |].
+    apply (continuous_mult (fun _ => / sigma) (fun t => bell (/ sigma * t + - c / sigma)));
+      [apply continuous_const |].
     apply (continuous_comp (fun t => / sigma * t + - c / sigma) bell); [| apply bell_continuous].
     apply derive_continuous with (/ sigma); auto_derive; [trivial | real_ring].
 Qed.
@@ -186,13 +208,15 @@ Definition t5_delta : R := sqrt (2 / PI) * exp (- 18).
 
 Lemma t5_delta_range : 0 < t5_delta <= sqrt (2 / PI).
 Proof.
-  unfold t5_delta; assert (0 < sqrt (2 / PI)) by (rewrite sqrt_two_over_pi; apply Rinv_0_lt_compat, kappa_pos).
+  unfold t5_delta; assert (0 < sqrt (2 / PI)) by (rewrite sqrt_two_over_pi;
+    apply Rinv_0_lt_compat, kappa_pos).
   generalize (exp_pos (- 18)) (exp_le (- 18) 0 ltac:(lra)); rewrite exp_0; intros; split; nra.
 Qed.
 
 Lemma t5_log : ln (sqrt (2 / PI) / t5_delta) = 18.
 Proof.
-  unfold t5_delta; assert (0 < sqrt (2 / PI)) by (rewrite sqrt_two_over_pi; apply Rinv_0_lt_compat, kappa_pos).
+  unfold t5_delta; assert (0 < sqrt (2 / PI)) by (rewrite sqrt_two_over_pi;
+    apply Rinv_0_lt_compat, kappa_pos).
   replace (exp (- 18)) with (/ exp 18) by (rewrite <- exp_Ropp; f_equal; lra).
   replace (sqrt (2 / PI) / (sqrt (2 / PI) * / exp 18)) with (exp 18); [apply ln_exp |].
   field; split; [generalize (exp_pos 18); lra | lra].
@@ -226,7 +250,8 @@ Theorem theorem5_false_on_two_data_sets : forall r s,
   let D := ball_D s 1000 in
   let D' := ball_D' s 1000 in
   let scale := two_scales s (extended_gaussian_sigma (sqrt (published_fair_l2_squared 48)) (13 / 2) t5_delta)
-                            (extended_gaussian_sigma (sqrt (published_fair_l2_squared 48)) (1 / 100) t5_delta) in
+                            (extended_gaussian_sigma (sqrt (published_fair_l2_squared 48)) (1 / 100)
+                              t5_delta) in
   exists lower upper, (forall phi, lower phi < upper phi) /\
     exp (stated_epsilon 48 (13 / 2) (1 / 100)) *
       expectation (Phi (basis r) 48) (release gaussian_density scale r D') lower upper (fun _ => 1)
@@ -236,14 +261,16 @@ Proof.
   intros r s HF Ha Hs D D' scale; unfold scale; rewrite t5_published, t5_sigma_s; clear scale.
   set (sn := extended_gaussian_sigma 24 (1 / 100) t5_delta); assert (Hsn : 0 < sn) by exact t5_sigma_n.
   set (scale := two_scales s 24 sn).
-  assert (Hscale : forall phi, 0 < scale phi) by (intros phi; unfold scale, two_scales; destruct (contains s phi); lra).
+  assert (Hscale : forall phi, 0 < scale phi) by (intros phi; unfold scale, two_scales;
+    destruct (contains s phi); lra).
   set (c := coefficient r D); set (c' := coefficient r D').
   set (l := Phi (basis r) 48).
   assert (Hchange : forall phi, c phi - c' phi =
     match phi with Linear e => - (2998 / 1000 * unit_vector s e) | Quadratic _ _ => 0 end).
   { intros phi; unfold c, c', D, D'; rewrite ball_change by (try lia; rewrite HF; discriminate).
     assert (Hg : ball_gain r 1000 = 2998 / 1000).
-    { unfold ball_gain, nu; rewrite HF, Ha; replace (INR 1000) with 1000 by (rewrite INR_IZR_INZ; reflexivity); field. }
+    { unfold ball_gain, nu; rewrite HF, Ha; replace (INR 1000) with 1000
+        by (rewrite INR_IZR_INZ; reflexivity); field. }
     destruct phi as [e | e k]; [rewrite Hg |]; reflexivity. }
   set (n := INR (length l)).
   assert (Hn : 0 < n).
@@ -263,7 +290,8 @@ Proof.
   set (p := release gaussian_density scale r D); set (q := release gaussian_density scale r D').
   assert (Hpc : continuous_density p) by (intros phi t; apply gaussian_continuous, Hscale).
   assert (Hqc : continuous_density q) by (intros phi t; apply gaussian_continuous, Hscale).
-  rewrite (proj2 (expectation_constant lower upper l p 1 Hpc)), (proj2 (expectation_constant lower upper l q 1 Hqc)), !Rmult_1_r.
+  rewrite (proj2 (expectation_constant lower upper l p 1 Hpc)),
+    (proj2 (expectation_constant lower upper l q 1 Hqc)), !Rmult_1_r.
   set (P := mass lower upper l p); set (Q := mass lower upper l q).
   (* the probability of the box under the first data set *)
   assert (Hk := kappa_pos).
@@ -275,7 +303,8 @@ Proof.
   assert (HP : bell 3 / (2 * kappa) * exp (- 1) <= P).
   { apply Rle_trans with (exp (- sum_over l v)).
     - unfold v; rewrite sum_plus, Hsum, sum_const; fold n.
-      replace (- (- ln (bell 3 / (2 * kappa)) + n * (1 / n))) with (ln (bell 3 / (2 * kappa)) + - 1) by (field; lra).
+      replace (- (- ln (bell 3 / (2 * kappa)) + n * (1 / n))) with (ln (bell 3 / (2 * kappa)) + - 1)
+        by (field; lra).
       rewrite exp_plus, exp_ln by exact Hb3; apply Rle_refl.
     - apply mass_lower; intros phi _; unfold p, release, lower, upper; fold c.
       rewrite gaussian_interval by apply Hscale; unfold v; destruct (is_s phi).
@@ -287,21 +316,27 @@ Proof.
           apply Rle_trans with (RInt (fun _ => bell 3) (- 3) (- 2)); [rewrite RInt_constant; lra |].
           apply RInt_le; [lra | apply ex_RInt_const | apply ex_RInt_cont, bell_continuous |].
           intros u Hu; unfold bell; apply exp_le; nra.
-      + rewrite Rplus_0_l; assert (HbK : bell K <= 1 - exp (- (1 / n))) by (apply Hbell; rewrite Rabs_right; lra).
+      + rewrite Rplus_0_l; assert (HbK : bell K <= 1 - exp (- (1 / n))) by (apply Hbell; rewrite Rabs_right;
+          lra).
         rewrite tail_opp; assert (Ht := tail_le_bell K (Rlt_le _ _ HK)).
         apply Rmult_le_reg_r with (2 * kappa); [lra |].
-        replace ((2 * kappa - tail K - tail K) / (2 * kappa) * (2 * kappa)) with (2 * kappa - 2 * tail K) by (field; lra).
+        replace ((2 * kappa - tail K - tail K) / (2 * kappa) * (2 * kappa)) with (2 * kappa - 2 * tail K)
+          by (field; lra).
         nra. }
   (* the ratio of the two probabilities *)
   assert (HQ : Q <= exp (- (1 / 4)) * P).
-  { rewrite <- (Hsum (- (1 / 4))); apply mass_ratio_le; [intros; apply Rlt_le, Hlu | exact Hpc | exact Hqc | |].
+  { rewrite <- (Hsum (- (1 / 4))); apply mass_ratio_le;
+      [intros; apply Rlt_le, Hlu | exact Hpc | exact Hqc | |].
     - intros phi t; apply Rlt_le, gaussian_pos, Hscale.
     - intros phi t Hphi Ht; unfold q, p, release; fold c c'.
-      assert (Hratio := density_ratio scale c c' Hscale phi t 0); rewrite exp_0, Rmult_1_l in Hratio; rewrite <- Hratio.
+      assert (Hratio := density_ratio scale c c' Hscale phi t 0); rewrite exp_0, Rmult_1_l in Hratio;
+        rewrite <- Hratio.
       rewrite Rmult_comm; apply Rmult_le_compat_r; [apply Rlt_le, gaussian_pos, Hscale |]; apply exp_le.
       rewrite Hchange; unfold lower, upper in Ht; unfold is_s in *; destruct phi as [e | e k].
-      + unfold unit_vector; destruct (Nat.eqb_spec e s) as [-> | Hne]; [| right; field; apply Rgt_not_eq, Hscale].
-        assert (H24 : scale (Linear s) = 24) by (unfold scale, two_scales; cbn [contains]; rewrite Nat.eqb_refl; reflexivity).
+      + unfold unit_vector; destruct (Nat.eqb_spec e s) as [-> | Hne];
+          [| right; field; apply Rgt_not_eq, Hscale].
+        assert (H24 : scale (Linear s) = 24) by (unfold scale, two_scales; cbn [contains];
+          rewrite Nat.eqb_refl; reflexivity).
         rewrite H24 in *; lra.
       + right; field; apply Rgt_not_eq, Hscale. }
   assert (Heps : stated_epsilon 48 (13 / 2) (1 / 100) <= 15 / 100).
@@ -309,17 +344,22 @@ Proof.
   assert (Hexp : exp (stated_epsilon 48 (13 / 2) (1 / 100)) * exp (- (1 / 4)) <= 10 / 11).
   { rewrite <- exp_plus; apply Rle_trans with (exp (- (1 / 10))); [apply exp_le; lra |].
     eapply Rle_trans; [apply exp_opp_le; lra | right; field]. }
-  assert (HP0 : 0 < P) by (eapply Rlt_le_trans; [| exact HP]; apply Rmult_lt_0_compat; [exact Hb3 | apply exp_pos]).
+  assert (HP0 : 0 < P) by (eapply Rlt_le_trans; [| exact HP]; apply Rmult_lt_0_compat;
+    [exact Hb3 | apply exp_pos]).
   assert (Hleft : exp (stated_epsilon 48 (13 / 2) (1 / 100)) * Q <= 10 / 11 * P).
   { apply Rle_trans with (exp (stated_epsilon 48 (13 / 2) (1 / 100)) * (exp (- (1 / 4)) * P)).
     - apply Rmult_le_compat_l; [apply Rlt_le, exp_pos | exact HQ].
     - rewrite <- Rmult_assoc; apply Rmult_le_compat_r; lra. }
   assert (Hdelta : stated_delta t5_delta t5_delta <= 2 / kappa * exp (- 18)).
-  { unfold stated_delta, t5_delta; rewrite sqrt_two_over_pi; unfold Rdiv; generalize (pow2_ge_0 (/ kappa * exp (- 18))); lra. }
+  { unfold stated_delta, t5_delta; rewrite sqrt_two_over_pi; unfold Rdiv;
+      generalize (pow2_ge_0 (/ kappa * exp (- 18))); lra. }
   assert (Hfinal : 2 / kappa * exp (- 18) < 1 / 11 * (bell 3 / (2 * kappa) * exp (- 1))); [| lra].
-  replace (1 / 11 * (bell 3 / (2 * kappa) * exp (- 1))) with (/ kappa * (bell 3 * exp (- 1) / 22)) by (field; lra).
-  unfold Rdiv at 1; rewrite (Rmult_comm 2), Rmult_assoc; apply Rmult_lt_compat_l; [apply Rinv_0_lt_compat; exact Hk |].
-  unfold bell; rewrite <- exp_plus; replace (- (3 ^ 2 / 2) + - 1) with (25 / 2 + - 18) by field; rewrite exp_plus.
+  replace (1 / 11 * (bell 3 / (2 * kappa) * exp (- 1))) with (/ kappa * (bell 3 * exp (- 1) / 22))
+    by (field; lra).
+  unfold Rdiv at 1; rewrite (Rmult_comm 2), Rmult_assoc; apply Rmult_lt_compat_l;
+    [apply Rinv_0_lt_compat; exact Hk |].
+  unfold bell; rewrite <- exp_plus; replace (- (3 ^ 2 / 2) + - 1) with (25 / 2 + - 18) by field;
+    rewrite exp_plus.
   assert (H18 := exp_pos (- 18)).
   assert (H25 : 44 < exp (25 / 2)).
   { replace (25 / 2) with (5 / 2 + (5 / 2 + (5 / 2 + 5))) by field; rewrite !exp_plus.
@@ -333,7 +373,8 @@ Qed.
 
 Theorem theorem5_false : forall r s,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
-  ~ differentially_private (stated_epsilon 48 (13 / 2) (1 / 100)) (stated_delta t5_delta t5_delta) 1000 48 (unit_ball 48)
+  ~ differentially_private (stated_epsilon 48 (13 / 2) (1 / 100)) (stated_delta t5_delta t5_delta) 1000 48
+    (unit_ball 48)
       gaussian_density
       (two_scales s (extended_gaussian_sigma (sqrt (published_fair_l2_squared 48)) (13 / 2) t5_delta)
                     (extended_gaussian_sigma (sqrt (published_fair_l2_squared 48)) (1 / 100) t5_delta)) r.
@@ -344,8 +385,11 @@ Proof.
   assert (Hscale : forall phi, 0 < scale phi).
   { intros phi; unfold scale, two_scales; rewrite t5_published, t5_sigma_s.
     destruct (contains s phi); [lra | exact t5_sigma_n]. }
-  specialize (H _ _ (ball_neighbours s 48 1000 Hs ltac:(lia)) lower upper (fun _ => 1) (fun phi => Rlt_le _ _ (Hlu phi)) ltac:(intros; lra)).
-  assert (Hc : forall E, continuous_density (release gaussian_density scale r E)) by (intros E phi t; apply gaussian_continuous, Hscale).
-  specialize (H (proj1 (expectation_constant _ _ _ _ 1 (Hc _))) (proj1 (expectation_constant _ _ _ _ 1 (Hc _)))).
+  specialize (H _ _ (ball_neighbours s 48 1000 Hs ltac:(lia)) lower upper (fun _ => 1)
+    (fun phi => Rlt_le _ _ (Hlu phi)) ltac:(intros; lra)).
+  assert (Hc : forall E, continuous_density (release gaussian_density scale r E))
+    by (intros E phi t; apply gaussian_continuous, Hscale).
+  specialize (H (proj1 (expectation_constant _ _ _ _ 1 (Hc _)))
+    (proj1 (expectation_constant _ _ _ _ 1 (Hc _)))).
   lra.
 Qed.

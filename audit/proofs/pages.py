@@ -1,0 +1,98 @@
+"""The pages under ``proofs/`` that a person can read: one entry per theorem.
+
+An entry carries a fingerprint of the theorem's statement and of every definition that it mentions.  Whoever
+changes one of them has to come by the page; and a row of ``claims.json`` that names a theorem with another
+statement no longer agrees with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.proofs.claims import Carried
+from audit.proofs.sources import PROJECT
+
+FOLDER = PROJECT.parent
+
+NOT_PAGES = ("STATUS.md", "README.md")
+
+HEADING = re.compile(r"^## `([\w']+)`$", re.MULTILINE)
+
+ROWS = ("claims", "source", "precondition, checked by code", "precondition, owed by the caller", "fingerprint")
+PARAGRAPHS = ("Says", "Idea", "Does not say")
+
+LIMITS = "nothing here says that a program is differentially private"
+"""Every page prints it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a page says of one theorem.
+
+    Parameters
+    ----------
+    page, theorem : str
+        Name of the file, and of the theorem.
+    rows : dict
+        The table, by its first column.
+    text : str
+        The whole entry.
+    """
+
+    page: str
+    theorem: str
+    rows: dict[str, str]
+    text: str
+
+
+def fingerprint(theorem: str, stored: dict[str, Any]) -> str:
+    """Return 12 digits for a statement and the definitions that it mentions, from the committed digests."""
+    row = stored["theorems"][theorem]
+    parts = [row["statement"], *(f"{word} {stored['definitions'][word]}" for word in row["mentions"])]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def entries(folder: Path = FOLDER) -> list[Entry]:
+    """Return the entries of all pages."""
+    found = []
+    for path in sorted(folder.glob("*.md")):
+        if path.name not in NOT_PAGES:
+            _, *parts = HEADING.split(path.read_text(encoding="utf-8"))
+            for theorem, text in zip(parts[::2], parts[1::2], strict=True):
+                cells = re.findall(r"^\| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+                found.append(Entry(path.name, theorem, dict(cells), text))
+    return found
+
+
+def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> Iterator[str]:
+    """Yield where the pages do not say what ``claims.json`` and the digests say."""
+    found = entries(folder)
+    names = [entry.theorem for entry in found]
+    for page in sorted({entry.page for entry in found}):
+        if LIMITS not in " ".join((folder / page).read_text(encoding="utf-8").split()):
+            yield f"{page}: the limits are missing"
+    carried = {row.theorem: row for row in rows}
+    for theorem in carried:
+        if names.count(theorem) != 1:
+            yield f"{theorem}: {names.count(theorem)} entries on the pages of proofs/, not one"
+    for entry in found:
+        where = f"{entry.page}, {entry.theorem}"
+        if entry.theorem not in carried or entry.theorem not in stored["theorems"]:
+            yield f"{where}: no such theorem"
+            continue
+        row = carried[entry.theorem]
+        expected = (
+            ("claims", ", ".join(row.claims) or "none"),
+            ("source", row.place),
+            ("fingerprint", f"`{fingerprint(entry.theorem, stored)}`"),
+        )
+        for label, value in expected:
+            if entry.rows.get(label) != value:
+                yield f"{where}: {label} is {entry.rows.get(label)}, not {value}; read the entry, then mend it"
+        yield from (f"{where}: {label} is missing" for label in ROWS if label not in entry.rows)
+        yield from (f"{where}: {label} is missing" for label in PARAGRAPHS if f"**{label}.**" not in entry.text)
