@@ -28,7 +28,7 @@ from audit.bounds import (
 from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
-from audit.choose import Candidate, Prospect, best_event, method_for
+from audit.choose import Candidate, Prospect, best_event, best_of, method_for
 from audit.curve import CURVE_DELTAS, Cut, best_cut, between, certified_curve, levels_of
 from audit.draws import Draws
 from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
@@ -373,7 +373,8 @@ def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospec
     if ideal is None:
         raise ValueError(f"no score to choose an event from in {', '.join(families)}")
     exact = _best([f for f in families if f in EXACT], source, learning, choosing, prospect, None)
-    implementation = max((c for c in (ideal, exact) if c is not None), key=lambda candidate: candidate.rank)
+    implementation = ideal if exact is None else best_of((ideal, exact))
+    assert implementation is not None  # of one or two, one is the best
     scores = [ideal.event.scores(side) for side in choosing]
     levels = levels_of(np.concatenate(scores))
     histogram = np.array([between(levels, side) for side in scores])
@@ -405,7 +406,7 @@ def _best(
         left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
         # dozens of fitted intervals are no reason to doubt the few scores that were given
         found.append(best_event(given, left, right, replace(prospect, competitors=len(given)), quantiser))
-    return max((c for c in found if c is not None), key=lambda candidate: candidate.rank, default=None)
+    return best_of(c for c in found if c is not None)
 
 
 def _notes(choosing: Pair) -> tuple[str, ...]:
