@@ -20,6 +20,10 @@ Float noise lives near 2^-53 of the scale: 37 bits below the step.
 """
 
 
+SMALLEST_STEP = -1074
+"""Exponent of the smallest step: that of the smallest number above 0."""
+
+
 class Score(Protocol):
     """A real-valued function of outputs; serialisable, so that an event can be tested again elsewhere."""
 
@@ -67,20 +71,31 @@ class Quantiser:
         for k in range(left.shape[1]):
             values = np.concatenate([left[:, k], right[:, k]])
             values = values[np.isfinite(values)]
-            spread = float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
+            with np.errstate(over="ignore"):
+                spread = float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
             if 0.0 < spread < math.inf:
-                steps[k] = 2.0 ** (math.floor(math.log2(spread)) - QUANTISED_BITS)
+                steps[k] = 2.0 ** max(math.floor(math.log2(spread)) - QUANTISED_BITS, SMALLEST_STEP)
         return cls(steps)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
         if (self.steps > 0).all():
-            rounded = outputs * (1.0 / self.steps)
-            np.rint(rounded, out=rounded)
-            rounded *= self.steps
-            return rounded
+            return self._rounded(outputs, self.steps)
         safe = np.where(self.steps > 0, self.steps, 1.0)
-        return np.where(self.steps > 0, np.rint(outputs / safe) * safe, outputs)
+        return np.where(self.steps > 0, self._rounded(outputs, safe), outputs)
+
+    @staticmethod
+    def _rounded(outputs: FloatArray, steps: FloatArray) -> FloatArray:
+        # steps are powers of two, so only rint rounds; dividing, since the inverse of a tiny step is infinite
+        with np.errstate(over="ignore"):
+            rounded = outputs / steps
+        np.rint(rounded, out=rounded)
+        rounded *= steps
+        # too many steps to count: such an output is a multiple of its step already
+        uncounted = np.isinf(rounded)
+        if uncounted.any():
+            rounded[uncounted] = outputs[uncounted]
+        return rounded
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:
