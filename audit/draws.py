@@ -18,6 +18,9 @@ CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
 WAVE, LOOK_WAVE = 16, 2
 """Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
 
+LEARN, CHOOSE, CERTIFY, CHOOSE_ON = 1, 2, 3, 4
+"""Phases, as the draws are numbered; 0 is the probe."""
+
 PROBE = 64
 """Draws that are made twice, from two generators, to see whether they differ; they are not used."""
 

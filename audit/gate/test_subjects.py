@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from audit import distinguish, draws
+from audit import draws
 from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
@@ -18,6 +18,7 @@ from audit.draws import Draws
 from audit.epsilon_estimate import build_audit, main, parser
 from audit.events import event_from_json
 from audit.releases import WeightRelease, minimisers
+from audit.selection import Plan
 from audit.subjects import SubjectError, imported, rebuild
 from reference.coefficients import NoisyCoefficients
 from reference.minimiser import minimise
@@ -343,7 +344,7 @@ def test_plot_is_drawn(tmp_path):
 
 
 def test_selection_of_one_exact_score_is_small():
-    assert distinguish.Plan.of(10**9, 1, learning=False).draws == 10**9
-    assert distinguish.Plan.of(10**9, 1, learning=False).choose == 2**16
-    plan = distinguish.Plan.of(10**9, 100, learning=True)
+    assert Plan.of(10**9, 1, learning=False).draws == 10**9
+    assert Plan.of(10**9, 1, learning=False).choose == 2**16
+    plan = Plan.of(10**9, 100, learning=True)
     assert max(plan.learn, plan.choose) * 100 <= 2**23
