@@ -25,7 +25,7 @@ FEWEST_COMPETITORS = 10
 """One score alone still has hundreds of thresholds, of which about ten are far apart."""
 
 COMMON = 0.25
-"""An event at least so likely is common: few of them are far apart, and a tenth of the draws measures them well."""
+"""An event at least so likely is common: few of these are far apart, and a tenth of the draws measures them."""
 
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
@@ -191,8 +191,9 @@ def promised(
 ) -> FloatArray:
     """Return approximations of the bound that events will get; they choose one and certify nothing.
 
-    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by
-    luck alone: by `luck` (:attr:`Prospect.luck` unless told) standard errors of the log ratio, each count by its share of the variance.
+    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by luck
+    alone: by `luck` standard errors of the log ratio (:attr:`Prospect.luck` unless told), each count by its share
+    of the variance.
     Then the bound is the normal approximation of a test of the ratio; for rare events at delta = 0 it is the
     conditional bound's, by which they are certified, in its Poisson limit.
     """

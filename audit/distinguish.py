@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -32,6 +32,7 @@ from audit.choose import Prospect
 from audit.curve import between, certified_curve
 from audit.draws import CERTIFY, Draws
 from audit.events import FAMILIES, Event, FloatArray
+from audit.events.reduction import Reduction
 from audit.selection import Plan, Selection, select
 from audit.subjects import Subject
 
@@ -82,6 +83,10 @@ class Finding:
     epsilon_lower_bound: float
     decided_by: Counts
     method: str
+
+    def of(self, reduction: Reduction | None) -> Finding:
+        """Return the finding with its event on whole outputs, where reduced ones were counted."""
+        return replace(self, event=replace(self.event, reduction=reduction))
 
 
 @dataclass(frozen=True)
@@ -244,10 +249,13 @@ def estimate(
     limits = Limits(None if max_seconds is None else start + max_seconds, until)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
     source = Draws.of(subject, entropy, workers, looks=limits.planned)
-    plan = Plan.of(draws, source.width, learning=tuple(families) != ("likelihood_ratio",))
+    learning = tuple(families) != ("likelihood_ratio",)
+    plan = Plan.of(draws, source.width, learning=learning)
+    if plan.screen:
+        source = source.screened(plan.screen)
     selection = select(source, plan, families, Prospect(plan.certify, delta, significance))
     plan = plan.chosen_on(selection.rows)
-    progress(2 * (plan.learn + plan.choose))
+    progress(2 * plan.selection)
     tally = Tally(selection, with_curve=with_curve)
     level = AnytimeBound(claimed_epsilon, delta, significance)
     stopped = certify(source, plan.certify, tally, progress, limits, level)
@@ -257,7 +265,8 @@ def estimate(
     anytime = limits.planned or stopped is not None
     methods = selection.methods if method == "auto" else (method, method)
     findings = [
-        tally.finding(place, level if anytime else None, delta, significance, methods[place]) for place in (0, 1)
+        tally.finding(place, level if anytime else None, delta, significance, methods[place]).of(source.reduction)
+        for place in (0, 1)
     ]
     if with_curve and not anytime:
         of_curve: Method = "clopper_pearson" if method == "clopper_pearson" else "joint"
@@ -267,7 +276,7 @@ def estimate(
     return Estimate(
         findings[0],
         findings[1],
-        2 * (plan.learn + plan.choose + tally.rows),
+        2 * (plan.selection + tally.rows),
         plan.draws,
         significance,
         delta,

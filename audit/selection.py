@@ -13,9 +13,13 @@ from audit.choose import Candidate, Prospect, best_event, best_of, method_for
 from audit.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
 from audit.events import EXACT, IDEAL, Event, FloatArray, Quantiser, Score, proposals
+from audit.events.reduction import KEPT, WIDEST
 
 LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
 """Shares of the draws that learn scores and choose an event; the rest certifies."""
+
+SCREEN_SHARE = 0.1
+"""Share of the draws that decides which coordinates of a very wide output are looked at."""
 
 FIRST_LOOK, SMALLEST_FIRST_LOOK = 0.25, 25_000
 """Share of the choosing draws after which a clear choice ends the phase, and the fewest per input for it."""
@@ -36,14 +40,25 @@ class Plan:
     learn: int
     choose: int
     certify: int
+    screen: int = 0
 
     @classmethod
     def of(cls, draws: int, width: int, *, learning: bool) -> Plan:
-        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only."""
-        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // width))
+        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only.
+
+        Outputs of more than :data:`audit.events.reduction.WIDEST` coordinates are screened first, for learning.
+        """
+        screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
+        held = KEPT if screen else width
+        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // held))
         learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
-        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else ONE_SCORE_ROWS)
-        return cls(learn, choose, draws // 2 - learn - choose)
+        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else min(most, ONE_SCORE_ROWS))
+        return cls(learn, choose, draws // 2 - screen - learn - choose, screen)
+
+    @property
+    def selection(self) -> int:
+        """Outputs per input that certify nothing."""
+        return self.screen + self.learn + self.choose
 
     @property
     def first_look(self) -> int:
@@ -58,7 +73,7 @@ class Plan:
     @property
     def draws(self) -> int:
         """All phases, both inputs."""
-        return 2 * (self.learn + self.choose + self.certify)
+        return 2 * (self.selection + self.certify)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +163,9 @@ class Proposed:
         if not families:
             return cls([], [], None, quantiser)
         taught = _rounded(taught, quantiser)
-        scores = list(proposals(families, *taught, source.subject, source.inputs))
+        # an exact likelihood ratio is of whole outputs: a reduction has it as a coordinate
+        subject = source.subject if source.reduction is None else None
+        scores = list(proposals(families, *taught, subject, source.inputs))
         fitted = [score for score in scores if score.learned] if apart else []
         return cls(fitted, [score for score in scores if not score.learned], taught if apart else None, quantiser)
 
