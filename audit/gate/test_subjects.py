@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -293,6 +295,29 @@ def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):
     assert 40_000 < found.draws < 61_000
     # half the noise is still refuted, within the truth
     assert 1.0 < found.epsilon_lower_bound <= 2.0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("after", [2_000, 15_000, 60_000])
+def test_a_signal_during_learning_choosing_or_certifying_is_an_interruption(monkeypatch, after, workers):
+    monkeypatch.setattr(draws, "CHUNK_VALUES", 400)
+
+    class Interrupted(HalfNoiseLaplace):
+        calls: ClassVar[list[int]] = []
+
+        def sample(self, data, count, rng):
+            self.calls.append(count)
+            if after < sum(self.calls) <= after + 400:
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().sample(data, count, rng)
+
+    if after < 30_000:
+        with pytest.raises(KeyboardInterrupt):
+            audit(Interrupted(1.0), 100_000, workers=workers)
+    else:
+        found = audit(Interrupted(1.0), 100_000, workers=workers)
+        assert (found.stopped, found.method) == ("interrupted", "anytime")
+        assert 1.0 < found.epsilon_lower_bound <= 2.0
 
 
 def test_a_run_stops_when_the_time_is_over(monkeypatch):
