@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -23,23 +24,62 @@ The log ratio of the choosing counts is taken to its bad side by as many standar
 FEWEST_COMPETITORS = 10
 """One score alone still has hundreds of thresholds, of which about ten are far apart."""
 
+COMMON = 0.25
+"""An event at least so likely is common: few of these are far apart, and a tenth of the draws measures them."""
+
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An event with what it promises and its choosing counts, best first when sorted downwards."""
+    """An event, what it promises, and its choosing counts.
+
+    Parameters
+    ----------
+    promise : float
+        The bound to expect, with the counts taken to their bad side.
+    contrast : float
+        Difference of the shares on the two inputs, in units of its standard error.
+    event : Event
+    counts : Counts
+        Of the draws that it was judged on.
+    face_value : float
+        The bound to expect from the counts as they are.
+    """
 
     promise: float
     contrast: float
     event: Event
     counts: Counts
+    face_value: float = -math.inf
+
+    @property
+    def common(self) -> bool:
+        """Whether it is common on its likely input."""
+        return self.counts.likely >= COMMON * self.counts.likely_draws
 
     @property
     def rank(self) -> tuple[float, float]:
         """A positive promise first, then the contrast."""
         return max(self.promise, 0.0), self.contrast
+
+
+def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
+    """Return the candidate to certify; None of none.
+
+    A rarer event wins against the best common one only when, with its counts taken to their bad side, it promises
+    more than the common one at face value.  Where the log ratio is the same far out in a tail as in the middle, as
+    for Laplace noise, one of the many tails always looks better by luck, and would need many more draws.
+    """
+    found = list(candidates)
+    common = max((c for c in found if c.common), key=lambda candidate: candidate.rank, default=None)
+    rarer = max((c for c in found if not c.common), key=lambda candidate: candidate.rank, default=None)
+    if common is None or rarer is None:
+        return common or rarer
+    if common.promise > 0 and rarer.promise <= common.face_value:
+        return common
+    return max(common, rarer, key=lambda candidate: candidate.rank)
 
 
 @dataclass(frozen=True)
@@ -85,36 +125,43 @@ def best_event(
     """
     # one look at all outputs instead of one per score
     finite = bool(np.isfinite(left).all() and np.isfinite(right).all())
-    best: Candidate | None = None
-    for score in scores:
-        found = _best_threshold(_directly if finite else score_all, score, left, right, prospect, quantiser)
-        if best is None or found.rank > best.rank:
-            best = found
-    return best
+    evaluate = _directly if finite else score_all
+    return best_of(
+        found for score in scores for found in _half_lines(evaluate, score, left, right, prospect, quantiser)
+    )
 
 
-def _best_threshold(
+def _half_lines(
     evaluate: Callable[[Score, FloatArray], FloatArray],
     score: Score,
     left: FloatArray,
     right: FloatArray,
     prospect: Prospect,
     quantiser: Quantiser | None,
-) -> Candidate:
+) -> list[Candidate]:
+    """Return the best common and the best rarer half-line of a score, for each side and direction."""
     samples = {"left": np.sort(evaluate(score, left)), "right": np.sort(evaluate(score, right))}
     thresholds = _thresholds(*samples.values())
     found = []
     for at_least in (True, False):
         counts = {side: _counts(values, thresholds, at_least) for side, values in samples.items()}
         for likely, unlikely in (("left", "right"), ("right", "left")):
-            promises = promised(counts[likely], counts[unlikely], len(left), prospect)
-            contrasts = _contrasts(counts[likely] / len(left), counts[unlikely] / len(left))
+            pair = counts[likely], counts[unlikely]
+            promises = promised(*pair, len(left), prospect)
+            face_values = promised(*pair, len(left), prospect, luck=0.0)
+            contrasts = _contrasts(pair[0] / len(left), pair[1] / len(left))
+            common = pair[0] >= COMMON * len(left)
             # lexicographic: a positive promise first, then the contrast
-            index = int(np.lexsort((contrasts, np.maximum(promises, 0.0)))[-1])
-            event = Event(score, float(thresholds[index]), at_least, likely, quantiser)
-            chosen = Counts(int(counts[likely][index]), len(left), int(counts[unlikely][index]), len(left))
-            found.append(Candidate(float(promises[index]), float(contrasts[index]), event, chosen))
-    return max(found, key=lambda candidate: candidate.rank)
+            order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
+            for group in (order[common[order]], order[~common[order]]):
+                if not group.size:
+                    continue
+                best = int(group[-1])
+                event = Event(score, float(thresholds[best]), at_least, likely, quantiser)
+                chosen = Counts(int(pair[0][best]), len(left), int(pair[1][best]), len(left))
+                measures = float(promises[best]), float(contrasts[best])
+                found.append(Candidate(*measures, event, chosen, float(face_values[best])))
+    return found
 
 
 def method_for(candidate: Candidate, prospect: Prospect) -> Method:
@@ -139,20 +186,24 @@ def _directly(score: Score, outputs: FloatArray) -> FloatArray:
     return score(outputs)
 
 
-def promised(likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect) -> FloatArray:
+def promised(
+    likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect, *, luck: float | None = None
+) -> FloatArray:
     """Return approximations of the bound that events will get; they choose one and certify nothing.
 
-    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by
-    luck alone: by :attr:`Prospect.luck` standard errors of the log ratio, each count by its share of the variance.
+    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by luck
+    alone: by `luck` standard errors of the log ratio (:attr:`Prospect.luck` unless told), each count by its share
+    of the variance.
     Then the bound is the normal approximation of a test of the ratio; for rare events at delta = 0 it is the
     conditional bound's, by which they are certified, in its Poisson limit.
     """
     z = -float(ndtri(prospect.significance))
+    luck = prospect.luck if luck is None else luck
     one_more = unlikely + 1
     parts = [np.sqrt(np.maximum(1 - c / chosen_on, 0) / np.maximum(c, 1)) for c in (likely, one_more)]
     both = np.maximum(np.hypot(*parts), 1e-300)
-    p = _moved(likely, -prospect.luck * parts[0] * parts[0] / both) / chosen_on
-    q = np.minimum(_moved(one_more, prospect.luck * parts[1] * parts[1] / both) / chosen_on, 1.0)
+    p = _moved(likely, -luck * parts[0] * parts[0] / both) / chosen_on
+    q = np.minimum(_moved(one_more, luck * parts[1] * parts[1] / both) / chosen_on, 1.0)
     hopeful = p > prospect.delta
     excess = np.where(hopeful, p - prospect.delta, 1.0)
     variance = p * (1 - p) / excess**2 + (1 - q) / q

@@ -26,30 +26,20 @@ from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
 from audit.bounds.power import Certifier
-from audit.choose import Candidate, Prospect, best_event, method_for
-from audit.curve import CURVE_DELTAS, Cut, best_cut, between, certified_curve, levels_of
-from audit.draws import Draws
-from audit.events import EXACT, FAMILIES, IDEAL, Event, FloatArray, Quantiser, proposals
+from audit.choose import Prospect
+from audit.curve import between, certified_curve
+from audit.draws import CERTIFY, Draws
+from audit.events import FAMILIES, Event, FloatArray
+from audit.events.reduction import Reduction
+from audit.selection import Plan, Selection, select
 from audit.subjects import Subject
 from audit.verdict import detectable, verdict_on
-
-LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
-"""Shares of the draws that learn scores and choose an event; the rest certifies."""
-
-MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
-"""Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
-
-ONE_SCORE_ROWS = 2**16
-"""Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
 
 SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
 
 LARGEST_DRAWS = 2 * MOST_DRAWS
 """Above this the certifying draws of one input could be more than the bounds are checked for."""
-
-LEARN, CHOOSE, CERTIFY = 1, 2, 3
-"""Phases, as the draws are numbered."""
 
 Progress = Callable[[int], None]
 
@@ -62,8 +52,6 @@ Bound: TypeAlias = Literal["auto"] | Method
 
 BOUNDS: tuple[Bound, ...] = ("auto", *METHODS_AT_ZERO)
 """How counts may become a bound: by a method named beforehand, or by one that the selection draws decide."""
-
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -89,6 +77,10 @@ class Finding:
     epsilon_lower_bound: float
     decided_by: Counts
     method: Certifier
+
+    def of(self, reduction: Reduction | None) -> Finding:
+        """Return the finding with its event on whole outputs, where reduced ones were counted."""
+        return replace(self, event=replace(self.event, reduction=reduction))
 
 
 @dataclass(frozen=True)
@@ -182,28 +174,6 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How many outputs per input each phase gets."""
-
-    learn: int
-    choose: int
-    certify: int
-
-    @classmethod
-    def of(cls, draws: int, width: int, *, learning: bool) -> Plan:
-        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only."""
-        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // width))
-        learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
-        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else ONE_SCORE_ROWS)
-        return cls(learn, choose, draws // 2 - learn - choose)
-
-    @property
-    def draws(self) -> int:
-        """All phases, both inputs."""
-        return 2 * (self.learn + self.choose + self.certify)
-
-
 def estimate(
     subject: Subject,
     *,
@@ -266,9 +236,13 @@ def estimate(
     limits = Limits(None if max_seconds is None else start + max_seconds, until)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
     source = Draws.of(subject, entropy, workers, looks=limits.planned)
-    plan = Plan.of(draws, source.width, learning=tuple(families) != ("likelihood_ratio",))
+    learning = tuple(families) != ("likelihood_ratio",)
+    plan = Plan.of(draws, source.width, learning=learning)
+    if plan.screen:
+        source = source.screened(plan.screen)
     selection = select(source, plan, families, Prospect(plan.certify, delta, significance))
-    progress(2 * (plan.learn + plan.choose))
+    plan = plan.chosen_on(selection.rows)
+    progress(2 * plan.selection)
     tally = Tally(selection, with_curve=with_curve)
     level = AnytimeBound(claimed_epsilon, delta, significance)
     stopped = certify(source, plan.certify, tally, progress, limits, level)
@@ -278,7 +252,8 @@ def estimate(
     anytime = limits.planned or stopped is not None
     methods = selection.methods if method == "auto" else (method, method)
     findings = [
-        tally.finding(place, level if anytime else None, delta, significance, methods[place]) for place in (0, 1)
+        tally.finding(place, level if anytime else None, delta, significance, methods[place]).of(source.reduction)
+        for place in (0, 1)
     ]
     if with_curve and not anytime:
         of_curve: Method = "clopper_pearson" if method == "clopper_pearson" else "joint"
@@ -288,7 +263,7 @@ def estimate(
     return Estimate(
         findings[0],
         findings[1],
-        2 * (plan.learn + plan.choose + tally.rows),
+        2 * (plan.selection + tally.rows),
         plan.draws,
         significance,
         delta,
@@ -319,92 +294,6 @@ class Limits:
     def planned(self) -> bool:
         """Whether looks were planned, so that the anytime bound was chosen beforehand."""
         return self.deadline is not None or self.rule is not None
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """What the selection draws decided.
-
-    Parameters
-    ----------
-    ideal, implementation : Event
-        To be certified.
-    methods : (str, str)
-        By which each of them promises more.
-    levels : ndarray
-        Thresholds of the ideal event's score, for the curve.
-    cuts : tuple of Cut
-        One per delta of the curve.
-    notes : tuple of str
-    """
-
-    ideal: Event
-    implementation: Event
-    methods: tuple[Method, Method]
-    levels: FloatArray
-    cuts: tuple[Cut, ...]
-    notes: tuple[str, ...]
-
-
-def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospect) -> Selection:
-    """Learn scores on one part of the draws and choose the two events to certify on another.
-
-    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose.
-    """
-    learning = source.phase(LEARN, plan.learn) if plan.learn else None
-    choosing = source.phase(CHOOSE, plan.choose)
-    quantiser = Quantiser.of(*choosing)
-    rounded = quantiser(choosing[0]), quantiser(choosing[1])
-    rounded_learning = None if learning is None else (quantiser(learning[0]), quantiser(learning[1]))
-    ideal = _best([f for f in families if f in IDEAL], source, rounded_learning, rounded, prospect, quantiser)
-    if ideal is None:
-        raise ValueError(f"no score to choose an event from in {', '.join(families)}")
-    exact = _best([f for f in families if f in EXACT], source, learning, choosing, prospect, None)
-    implementation = max((c for c in (ideal, exact) if c is not None), key=lambda candidate: candidate.rank)
-    scores = [ideal.event.scores(side) for side in choosing]
-    levels = levels_of(np.concatenate(scores))
-    histogram = np.array([between(levels, side) for side in scores])
-    deltas = sorted({*CURVE_DELTAS, prospect.delta})
-    cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-    notes = (*_notes(choosing), *getattr(source.subject, "notes", ()))
-    methods = (method_for(ideal, prospect), method_for(implementation, prospect))
-    return Selection(ideal.event, implementation.event, methods, levels, cuts, notes)
-
-
-def _best(
-    families: Sequence[str],
-    source: Draws,
-    learning: Pair | None,
-    choosing: Pair,
-    prospect: Prospect,
-    quantiser: Quantiser | None,
-) -> Candidate | None:
-    """Return the best event of some families; scores that are not learned are judged on all selection draws."""
-    taught = choosing if learning is None else learning
-    scores = list(proposals(families, *taught, source.subject, source.inputs))
-    fitted = [score for score in scores if score.learned]
-    given = [score for score in scores if not score.learned]
-    found = []
-    if fitted and learning is not None:
-        found.append(best_event(fitted, *choosing, replace(prospect, competitors=len(fitted)), quantiser))
-    if given:
-        parts = [choosing] if learning is None else [learning, choosing]
-        left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-        # dozens of fitted intervals are no reason to doubt the few scores that were given
-        found.append(best_event(given, left, right, replace(prospect, competitors=len(given)), quantiser))
-    return max((c for c in found if c is not None), key=lambda candidate: candidate.rank, default=None)
-
-
-def _notes(choosing: Pair) -> tuple[str, ...]:
-    """Return what a reader must know about the outputs."""
-    both = np.concatenate(choosing)
-    notes = []
-    if (both == both[:1]).all() or np.isnan(both).all():
-        notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
-    share = float((~np.isfinite(both).all(axis=1)).mean())
-    if share:
-        notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
-    return tuple(notes)
 
 
 class Tally:

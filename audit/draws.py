@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from audit.events import FloatArray
+from audit.events.reduction import Reduction, Screen
 from audit.subjects import Subject, SubjectError
 
 CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
@@ -18,8 +19,14 @@ CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
 WAVE, LOOK_WAVE = 16, 2
 """Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
 
+LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
+"""Phases, as the draws are numbered; 0 is the probe."""
+
 PROBE = 64
 """Draws that are made twice, from two generators, to see whether they differ; they are not used."""
+
+FIRST_BLOCK_VALUES = 2**23
+"""Numbers on each input that place the thresholds of a screen, before its draws are counted in chunks."""
 
 Result = TypeVar("Result")
 
@@ -42,6 +49,8 @@ class Draws:
     workers : int
     looks : bool
         Whether the counts are looked at in between: chunks and waves are smaller then.
+    reduction : Reduction or None
+        Applied to all outputs as they are drawn.
     """
 
     subject: Subject
@@ -50,6 +59,7 @@ class Draws:
     entropy: tuple[int, ...]
     workers: int = 1
     looks: bool = False
+    reduction: Reduction | None = None
 
     @classmethod
     def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
@@ -101,7 +111,19 @@ class Draws:
         left, right = (self._one(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
         if np.may_share_memory(left, right):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
-        return left, right
+        return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))
+
+    @property
+    def seen_width(self) -> int:
+        """Numbers per output that a chunk holds: its coordinates, or what they are reduced to."""
+        return self.width if self.reduction is None else self.reduction.width
+
+    def screened(self, rows: int) -> Draws:
+        """Return these draws reduced to few numbers, by what so many draws of a phase of their own show."""
+        first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))
+        screen = Screen.of(*self.phase(SCREEN_FIRST, first))
+        counts = (found for wave in self.map(SCREEN, rows, screen.count) for found in wave)
+        return replace(self, reduction=screen.reduction(counts, rows, self.subject))
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return a whole phase, for those that learn and choose."""

@@ -24,7 +24,7 @@ from audit.bounds import SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
-from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate
+from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, estimate
 from audit.estimate_plot import ENDINGS
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
@@ -36,6 +36,7 @@ from audit.programs import ProgramSubject
 from audit.programs.options import add_program_options, program_audit, refuse_program_options
 from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
+from audit.selection import Plan
 from audit.stated import inputs_of_pair, stated_inputs
 from audit.subjects import rebuild
 from reference.budgets import parse_delta, parse_epsilon

@@ -286,7 +286,10 @@ def _what(event: Event, names: Sequence[str]) -> str:
     """Describe an event in a few words."""
     document = event.to_json()
     coordinate = document.get("coordinate")
-    where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
+    if coordinate is not None and event.reduction is not None:
+        where = event.reduction.described(coordinate)
+    else:
+        where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
     occurs = event.at_least == (event.threshold > 0)
     if document["score"] == "coordinate":
         return f"{where} {document['relation']} {event.threshold:.6g}"

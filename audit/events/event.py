@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from audit.events.reduction import Reduction
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -18,6 +21,10 @@ QUANTISED_BITS = 16
 
 Float noise lives near 2^-53 of the scale: 37 bits below the step.
 """
+
+
+SMALLEST_STEP = -1074
+"""Exponent of the smallest step: that of the smallest number above 0."""
 
 
 class Score(Protocol):
@@ -67,20 +74,31 @@ class Quantiser:
         for k in range(left.shape[1]):
             values = np.concatenate([left[:, k], right[:, k]])
             values = values[np.isfinite(values)]
-            spread = float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
+            with np.errstate(over="ignore"):
+                spread = float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
             if 0.0 < spread < math.inf:
-                steps[k] = 2.0 ** (math.floor(math.log2(spread)) - QUANTISED_BITS)
+                steps[k] = 2.0 ** max(math.floor(math.log2(spread)) - QUANTISED_BITS, SMALLEST_STEP)
         return cls(steps)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
         if (self.steps > 0).all():
-            rounded = outputs * (1.0 / self.steps)
-            np.rint(rounded, out=rounded)
-            rounded *= self.steps
-            return rounded
+            return self._rounded(outputs, self.steps)
         safe = np.where(self.steps > 0, self.steps, 1.0)
-        return np.where(self.steps > 0, np.rint(outputs / safe) * safe, outputs)
+        return np.where(self.steps > 0, self._rounded(outputs, safe), outputs)
+
+    @staticmethod
+    def _rounded(outputs: FloatArray, steps: FloatArray) -> FloatArray:
+        # steps are powers of two, so only rint rounds; dividing, since the inverse of a tiny step is infinite
+        with np.errstate(over="ignore"):
+            rounded = outputs / steps
+        np.rint(rounded, out=rounded)
+        rounded *= steps
+        # too many steps to count: such an output is a multiple of its step already
+        uncounted = np.isinf(rounded)
+        if uncounted.any():
+            rounded[uncounted] = outputs[uncounted]
+        return rounded
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:
@@ -110,6 +128,8 @@ class Event:
     likely_input : {'left', 'right'}
     quantiser : Quantiser or None
         Applied to the output first; None takes every bit.
+    reduction : Reduction or None
+        Of outputs that are too wide; applied before the quantiser.
     """
 
     score: Score
@@ -117,9 +137,12 @@ class Event:
     at_least: bool
     likely_input: str
     quantiser: Quantiser | None = None
+    reduction: Reduction | None = None
 
     def scores(self, outputs: FloatArray) -> FloatArray:
-        """Return one score per output, the output quantised first."""
+        """Return one score per output, the output reduced and quantised first."""
+        if self.reduction is not None:
+            outputs = self.reduction(outputs)
         return score_all(self.score, outputs if self.quantiser is None else self.quantiser(outputs))
 
     def within(self, scores: FloatArray) -> BoolArray:
@@ -132,9 +155,11 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """Return the event in a form from which it can be built again."""
+        reduced = {} if self.reduction is None else {"reduced_to": self.reduction.to_json()}
         return {
             "score": self.score.name,
             **self.score.to_json(),
+            **reduced,
             "relation": ">=" if self.at_least else "<=",
             "threshold": self.threshold,
             "likely_input": self.likely_input,
@@ -164,12 +189,19 @@ def event_from_json(document: dict[str, Any], subject: object = None) -> Event:
         else:
             score = READERS[document["score"]](document)
         steps = document["quantised_to"]
+        if "reduced_to" in document:
+            from audit.events.reduction import reduction_from_json
+
+            reduction = reduction_from_json(document["reduced_to"], subject)
+        else:
+            reduction = None
         return Event(
             score,
             float(document["threshold"]),
             {">=": True, "<=": False}[document["relation"]],
             {"left": "left", "right": "right"}[document["likely_input"]],
             None if steps is None else Quantiser(np.array(steps, dtype=np.float64)),
+            reduction,
         )
     except (KeyError, TypeError, ValueError) as problem:
         raise ValueError(f"not an event: {problem!r}") from problem

@@ -98,7 +98,7 @@ class AdditiveScore:
     Parameters
     ----------
     edges : ndarray, shape (k, bins - 1)
-        Ascending.
+        Ascending; with one row, it is that of every coordinate.
     log_ratios : ndarray, shape (k, bins)
     """
 
@@ -126,18 +126,19 @@ class AdditiveScore:
                 np.bincount(np.searchsorted(cuts, sample[:, k], side="right"), minlength=bins)
                 for sample in (left, right)
             )
-            log_ratios[k] = _smoothed(in_left, in_right) if monotone else _free(in_left, in_right)
+            log_ratios[k] = smoothed(in_left, in_right) if monotone else _free(in_left, in_right)
         return cls(edges, log_ratios)
 
     @classmethod
     def learn_shared(cls, left: FloatArray, right: FloatArray) -> AdditiveScore:
         """Return a score with one rising or falling function for all coordinates, learned from all of them."""
-        width = left.shape[1]
-        one = cls.learn(left.reshape(-1, 1), right.reshape(-1, 1), monotone=True)
-        return cls(np.repeat(one.edges, width, axis=0), np.repeat(one.log_ratios, width, axis=0))
+        return cls.learn(left.reshape(-1, 1), right.reshape(-1, 1), monotone=True)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the summed log ratios."""
+        if len(self.edges) == 1:
+            places = np.searchsorted(self.edges[0], outputs.ravel(), side="right").reshape(outputs.shape)
+            return np.asarray(self.log_ratios[0][places].sum(axis=1))
         total = np.zeros(len(outputs))
         for k, (cuts, log_ratios) in enumerate(zip(self.edges, self.log_ratios, strict=True)):
             total += log_ratios[np.searchsorted(cuts, outputs[:, k], side="right")]
@@ -154,7 +155,7 @@ def _free(left: IntArray, right: IntArray) -> FloatArray:
     return np.asarray(np.log(shares[0] / shares[1]))
 
 
-def _smoothed(left: IntArray, right: IntArray) -> FloatArray:
+def smoothed(left: IntArray, right: IntArray) -> FloatArray:
     """Return the log ratios of the best rising or falling fit to the share of left outputs per bin."""
     both = left + right
     share = np.divide(left, both, out=np.full(len(left), 0.5), where=both > 0)

@@ -286,3 +286,19 @@ def test_constant_outputs_are_audited_and_noted(value):
 def test_two_constants_are_told_apart():
     assert audit(Constant((3.0, 3.5)), 4_000, significance=0.05).verdict(1.0) == "refuted"
     assert audit(Constant((np.nan, 3.5)), 4_000, significance=0.05).verdict(1.0) == "refuted"
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-310, 1e-300, 1.0, 1e300])
+def test_values_of_any_size_are_quantised_without_a_warning(scale: float) -> None:
+    rng = np.random.default_rng(3)
+    left, right = (rng.laplace(size=(500, 2)) * scale for _ in range(2))
+    rounded = Quantiser.of(left, right)(left)
+    # a step is at most 2^-16 of the spread; the smallest step changes nothing
+    assert np.abs(rounded - left).max() <= 2.0**-16 * np.abs(left).max()
+    assert np.array_equal(rounded, left) == (scale == 1e-320)
+
+
+def test_an_output_too_far_from_the_others_to_count_its_steps_stays_as_it_is() -> None:
+    quantiser = Quantiser(np.array([2.0**-1040, 2.0**-1040]))
+    outputs = np.array([[1e300, -1e300], [2.0**-1041, 0.0], [np.inf, -np.inf]])
+    assert np.array_equal(quantiser(outputs), [[1e300, -1e300], [0.0, 0.0], [np.inf, -np.inf]])

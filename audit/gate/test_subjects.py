@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from audit import distinguish, draws
+from audit import draws
 from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
@@ -18,6 +20,7 @@ from audit.draws import Draws
 from audit.epsilon_estimate import build_audit, main, parser
 from audit.events import event_from_json
 from audit.releases import WeightRelease, minimisers
+from audit.selection import Plan
 from audit.subjects import SubjectError, imported, rebuild
 from reference.coefficients import NoisyCoefficients
 from reference.minimiser import minimise
@@ -294,6 +297,29 @@ def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):
     assert 1.0 < found.epsilon_lower_bound <= 2.0
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("after", [2_000, 15_000, 60_000])
+def test_a_signal_during_learning_choosing_or_certifying_is_an_interruption(monkeypatch, after, workers):
+    monkeypatch.setattr(draws, "CHUNK_VALUES", 400)
+
+    class Interrupted(HalfNoiseLaplace):
+        calls: ClassVar[list[int]] = []
+
+        def sample(self, data, count, rng):
+            self.calls.append(count)
+            if after < sum(self.calls) <= after + 400:
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().sample(data, count, rng)
+
+    if after < 30_000:
+        with pytest.raises(KeyboardInterrupt):
+            audit(Interrupted(1.0), 100_000, workers=workers)
+    else:
+        found = audit(Interrupted(1.0), 100_000, workers=workers)
+        assert (found.stopped, found.method) == ("interrupted", "anytime")
+        assert 1.0 < found.epsilon_lower_bound <= 2.0
+
+
 def test_a_run_stops_when_the_time_is_over(monkeypatch):
     monkeypatch.setattr(draws, "LOOK_VALUES", 1_000)
     found = audit(Laplace(1.0), 100_000, max_seconds=1e-9)
@@ -343,7 +369,7 @@ def test_plot_is_drawn(tmp_path):
 
 
 def test_selection_of_one_exact_score_is_small():
-    assert distinguish.Plan.of(10**9, 1, learning=False).draws == 10**9
-    assert distinguish.Plan.of(10**9, 1, learning=False).choose == 2**16
-    plan = distinguish.Plan.of(10**9, 100, learning=True)
+    assert Plan.of(10**9, 1, learning=False).draws == 10**9
+    assert Plan.of(10**9, 1, learning=False).choose == 2**16
+    plan = Plan.of(10**9, 100, learning=True)
     assert max(plan.learn, plan.choose) * 100 <= 2**23

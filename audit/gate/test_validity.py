@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from audit.bounds import StoppingRule, epsilon_lower_bound
-from audit.distinguish import Plan, estimate
+from audit.distinguish import estimate
+from audit.selection import Plan
 from audit.validity.__main__ import DOCUMENT, holds, main, page, rows_from
 from audit.validity.measure import (
     AUDITS,

@@ -25,7 +25,8 @@ from audit.bounds import (
 )
 from audit.catalogue.gaussian import Gaussian
 from audit.catalogue.laplace import Laplace
-from audit.distinguish import Plan, estimate
+from audit.distinguish import estimate
+from audit.selection import Plan
 from audit.subjects import FloatArray, Subject
 
 SIGNIFICANCE = 0.05
