@@ -30,6 +30,7 @@ class _SparseVector(Entry):
     comparisons where nothing stops.
     """
 
+    adjacency = "answers"
     threshold: ClassVar[float] = 0.5
     stop: ClassVar[int | None] = None
     left: ClassVar[tuple[float, ...]]
@@ -236,6 +237,7 @@ class SparseVectorNoQueryNoise(Entry):
     """
 
     broken_at = "ideal"
+    adjacency = "answers"
     source = SOURCE + "5"
 
     @property
