@@ -17,12 +17,16 @@ from scipy.stats import binom
 from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability, upper_bound_on_probability
 from audit.catalogue import CATALOGUE
 from audit.catalogue.entry import Entry
-from audit.distinguish import estimate
+from audit.catalogue.reach import largest_power
+from audit.distinguish import Progress, estimate, silent
 from audit.events import FloatArray
 from audit.subjects import Subject, SubjectError
 
 DOUBT = 1e-3
 """An auditor is refuted where so many wrong bounds are less likely than this at its stated significance."""
+
+EVEN = 0.5
+"""A broken entry is out of reach where no valid auditor can flag it with this chance."""
 
 ROUNDING = 1e-3
 """Relative excess of a bound over the true loss that counts as its numerical error."""
@@ -136,7 +140,7 @@ class EntryScore:
 
     @property
     def ceiling(self) -> float:
-        """The bound of a perfect event on all draws: no valid auditor can promise more."""
+        """The joint bound of a perfect event, with half of the draws on each input and all of them to certify."""
         return largest_certifiable_epsilon(self.draws // 2, float(self.entry.claimed_delta), self.significance)
 
     @property
@@ -150,9 +154,15 @@ class EntryScore:
         return sum(bound > self.entry.true_epsilon * (1 + ROUNDING) for bound in self.bounds)
 
     @property
+    def largest_power(self) -> float:
+        """No valid auditor flags this entry with a larger chance, whatever its events and its bounds."""
+        entry = self.entry
+        return largest_power(entry.excess_delta, entry.claimed_epsilon, self.draws, self.significance)
+
+    @property
     def within_reach(self) -> bool:
-        """Whether a perfect event could show that the claim is wrong with so many draws."""
-        return self.ceiling > self.entry.claimed_epsilon
+        """Whether the entry is broken, and so many draws may show it."""
+        return not self.entry.is_right and self.largest_power >= EVEN
 
     @property
     def tightness(self) -> float | None:
@@ -173,6 +183,8 @@ class EntryScore:
             "true_epsilon": _number(entry.true_epsilon),
             "loss_is_exact": entry.loss_is_exact,
             "ceiling": self.ceiling,
+            "largest_power": self.largest_power,
+            "within_reach": self.within_reach,
             "draws": self.draws,
             "bounds": [_number(bound) for bound in self.bounds],
             "flagged": self.flagged,
@@ -224,18 +236,28 @@ class Score:
     significance : float
     seeds : int
     entries : tuple of EntryScore
+        Those of which all audits were made.
+    stopped : str or None
+        Why others are missing.
     """
 
     auditor: str
     significance: float
     seeds: int
     entries: tuple[EntryScore, ...]
+    stopped: str | None = None
 
     @property
     def detection(self) -> Rate:
         """Audits of broken mechanisms that flag them."""
         broken = [score for score in self.entries if not score.entry.is_right]
         return Rate(sum(score.flagged for score in broken), len(broken) * self.seeds)
+
+    @property
+    def detection_within_reach(self) -> Rate:
+        """The same without the entries that no valid auditor can flag with so many draws."""
+        reachable = [score for score in self.entries if score.within_reach]
+        return Rate(sum(score.flagged for score in reachable), len(reachable) * self.seeds)
 
     @property
     def false_alarms(self) -> Rate:
@@ -257,8 +279,13 @@ class Score:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """Broken entries that at least one audit did not flag."""
-        return tuple(s.name for s in self.entries if not s.entry.is_right and s.flagged < self.seeds)
+        """Broken entries within reach that at least one audit did not flag."""
+        return tuple(s.name for s in self.entries if s.within_reach and s.flagged < self.seeds)
+
+    @property
+    def out_of_reach(self) -> tuple[str, ...]:
+        """Broken entries that no valid auditor can flag with so many draws; no fault of this one."""
+        return tuple(s.name for s in self.entries if not s.entry.is_right and not s.within_reach)
 
     @property
     def refuted(self) -> bool:
@@ -283,10 +310,13 @@ class Score:
             "seeds": self.seeds,
             "verdict": "refuted" if self.refuted else "not refuted",
             "detection": self.detection.to_json(),
+            "detection_within_reach": self.detection_within_reach.to_json(),
             "false_alarms": self.false_alarms.to_json(),
             "wrong_bounds": self.wrong_bounds.to_json(),
             "tightness": None if self.tightness is None else _number(self.tightness),
             "missed": list(self.missed),
+            "out_of_reach": list(self.out_of_reach),
+            "stopped": self.stopped,
             "errors": self.errors,
             "entries": [score.to_json() for score in self.entries],
         }
@@ -303,7 +333,7 @@ def audit_entry(
         answer = auditor(blind, entry.claimed_epsilon, delta, draws or entry.draws, significance, seed)
         pair = answer if isinstance(answer, tuple) else (answer, answer)
         bound = float(pair[1 if entry.broken_at == "bits" else 0])
-    except Exception as problem:  # noqa: BLE001 - whatever another's auditor raises is its result
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever another's auditor raises is its result
         return None, f"{type(problem).__name__}: {problem}"
     return (None, "the bound is no number") if math.isnan(bound) else (bound, None)
 
@@ -318,6 +348,7 @@ def score_auditor(
     first_seed: int = 0,
     significance: float = 0.05,
     workers: int = 1,
+    progress: Progress = silent,
 ) -> Score:
     """Score an auditor over entries of the catalogue.
 
@@ -337,23 +368,39 @@ def score_auditor(
     significance : float
     workers : int
         Processes; the score does not depend on it.
+    progress : callable
+        Told the draws of every audit that is done.
+
+    Returns
+    -------
+    Score
+        Ctrl-C ends it early: the entries of which all audits are done make the score, marked `interrupted`.
     """
     tasks = [(name, number) for name in names for number in range(seeds)]
     # the longest first, so that no core is left with one at the end
-    order = sorted(range(len(tasks)), key=lambda index: -_cost(tasks[index][0], draws))
-    found = Parallel(n_jobs=workers)(
-        delayed(audit_entry)(auditor, tasks[i][0], draws, significance, _seed(first_seed, *tasks[i]))
-        for i in order
-    )
-    results = dict(zip((tasks[i] for i in order), found, strict=True))
+    order = sorted(tasks, key=lambda task: -_cost(task[0], draws))
+    results: dict[tuple[str, int], tuple[float | None, str | None]] = {}
+    stopped = None
+    try:
+        found = Parallel(n_jobs=workers, return_as="generator")(
+            delayed(audit_entry)(auditor, name, draws, significance, _seed(first_seed, name, number))
+            for name, number in order
+        )
+        for task, answer in zip(order, found, strict=True):
+            results[task] = answer
+            progress(draws or CATALOGUE[task[0]].draws)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
     entries = []
     for name in names:
-        own = [results[name, number] for number in range(seeds)]
+        own = [results[name, number] for number in range(seeds) if (name, number) in results]
+        if len(own) < seeds:
+            continue
         entry = CATALOGUE[name]()
         bounds = tuple(bound for bound, _ in own if bound is not None)
         errors = tuple(error for _, error in own if error is not None)
         entries.append(EntryScore(name, entry, draws or entry.draws, significance, bounds, errors))
-    return Score(label, significance, seeds, tuple(entries))
+    return Score(label, significance, seeds, tuple(entries), stopped)
 
 
 def _seed(first: int, name: str, number: int) -> int:
