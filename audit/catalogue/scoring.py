@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from statistics import median
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,11 +14,10 @@ from scipy.stats import binom
 
 from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability, upper_bound_on_probability
 from audit.catalogue import CATALOGUE
+from audit.catalogue.auditors import PROBES, Auditor, audit_entry
 from audit.catalogue.entry import Entry
 from audit.catalogue.reach import largest_power
-from audit.distinguish import Progress, estimate, silent
-from audit.events import FloatArray
-from audit.subjects import Subject, SubjectError
+from audit.distinguish import Progress, silent
 
 DOUBT = 1e-3
 """An auditor is refuted where so many wrong bounds are less likely than this at its stated significance."""
@@ -30,88 +27,6 @@ EVEN = 0.5
 
 ROUNDING = 1e-3
 """Relative excess of a bound over the true loss that counts as its numerical error."""
-
-Answer: TypeAlias = float | tuple[float, float]
-
-
-class Auditor(Protocol):
-    """What is scored: a function from a subject and a claim to a lower bound on epsilon.
-
-    The bound must exceed the true epsilon at `claimed_delta` with probability at most `significance`.  An auditor
-    that judges the bits too returns a pair: the bound for the ideal mechanism, and the one for its floats; a
-    single number stands for both.  It must be importable, and repeatable for a seed.
-    """
-
-    def __call__(
-        self,
-        subject: Subject,
-        claimed_epsilon: float,
-        claimed_delta: float,
-        draws: int,
-        significance: float,
-        seed: int,
-    ) -> Answer:
-        """Return a lower bound, or one for the ideal mechanism and one for the bits."""
-        ...
-
-
-def our_auditor(
-    subject: Subject, claimed_epsilon: float, claimed_delta: float, draws: int, significance: float, seed: int
-) -> Answer:
-    """Audit by :func:`audit.distinguish.estimate`, with all its families of events."""
-    found = estimate(
-        subject,
-        delta=claimed_delta,
-        draws=draws,
-        significance=significance,
-        rng=np.random.default_rng(seed),
-        claimed_epsilon=claimed_epsilon,
-    )
-    return found.ideal.epsilon_lower_bound, found.implementation.epsilon_lower_bound
-
-
-def auditor_from(path: str) -> Auditor:
-    """Return the auditor that `module:function` names.
-
-    Raises
-    ------
-    SubjectError
-        When there is no such function.
-    """
-    module_name, _, attribute = path.partition(":")
-    try:
-        found: Any = getattr(importlib.import_module(module_name), attribute)
-    except Exception as problem:
-        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    if not callable(found):
-        raise SubjectError(f"{path} is no function")
-    auditor: Auditor = found
-    return auditor
-
-
-@dataclass(frozen=True)
-class Blind:
-    """An entry of which only the subject's methods can be seen, so that nobody audits by reading the answer."""
-
-    _entry: Entry
-
-    def inputs(self) -> tuple[Any, Any]:
-        """Return the two neighbouring inputs."""
-        return self._entry.inputs()
-
-    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` outputs on one input."""
-        return self._entry.sample(data, count, rng)
-
-
-@dataclass(frozen=True)
-class BlindScored(Blind):
-    """:class:`Blind`, for an entry that knows its log likelihood ratio."""
-
-    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
-        """Return log density on the left less log density on the right."""
-        ratio: FloatArray = self._entry.log_likelihood_ratio(outputs)  # type: ignore[attr-defined]
-        return ratio
 
 
 @dataclass(frozen=True)
@@ -157,7 +72,7 @@ class EntryScore:
     def largest_power(self) -> float:
         """No valid auditor flags this entry with a larger chance, whatever its events and its bounds."""
         entry = self.entry
-        return largest_power(entry.excess_delta, entry.claimed_epsilon, self.draws, self.significance)
+        return largest_power(entry.excess_delta, entry.claimed_epsilon, self.draws + PROBES, self.significance)
 
     @property
     def within_reach(self) -> bool:
@@ -320,22 +235,6 @@ class Score:
             "errors": self.errors,
             "entries": [score.to_json() for score in self.entries],
         }
-
-
-def audit_entry(
-    auditor: Auditor, name: str, draws: int | None, significance: float, seed: int
-) -> tuple[float | None, str | None]:
-    """Return one audit's bound at the level of its entry, or what went wrong."""
-    entry = CATALOGUE[name]()
-    blind = BlindScored(entry) if hasattr(entry, "log_likelihood_ratio") else Blind(entry)
-    delta = float(Fraction(entry.claimed_delta))
-    try:
-        answer = auditor(blind, entry.claimed_epsilon, delta, draws or entry.draws, significance, seed)
-        pair = answer if isinstance(answer, tuple) else (answer, answer)
-        bound = float(pair[1 if entry.broken_at == "bits" else 0])
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever another's auditor raises is its result
-        return None, f"{type(problem).__name__}: {problem}"
-    return (None, "the bound is no number") if math.isnan(bound) else (bound, None)
 
 
 def score_auditor(

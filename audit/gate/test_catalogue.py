@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from audit.catalogue.__main__ import main
 from audit.catalogue.functional.budgets import Adfc
 from audit.catalogue.functional.calibrated import Functional
 from audit.catalogue.functional.scales import InterceptOutsideNormWithSlack
-from audit.catalogue.scoring import Blind, BlindScored, audit_entry, our_auditor, score_auditor
+from audit.catalogue.auditors import PROBES, Blind, BlindScored, audit_entry, our_auditor
+from audit.catalogue.report import ENTRIES, SCORES, around, entry_table
+from audit.catalogue.scoring import score_auditor
 from audit.losses import scales
 from reference.accounting import PrivacyStatement, exact_privacy
 from reference.numbers import exact
@@ -183,6 +186,27 @@ def curious(subject, *_):
     return float(subject.true_epsilon)
 
 
+def greedy(subject, _epsilon, _delta, draws, _significance, seed):
+    rng = np.random.default_rng(seed)
+    for data in subject.inputs():
+        subject.sample(data, draws, rng)
+    return 0.0
+
+
+def leaving(*_):
+    raise SystemExit(0)
+
+
+def interrupted_at_the_second(_subject, *_):
+    if SEEN:
+        raise KeyboardInterrupt
+    SEEN.append(1)
+    return 0.5
+
+
+SEEN: list[int] = []
+
+
 def for_the_bits(*_):
     return 0.0, 9.0
 
@@ -232,11 +256,41 @@ def test_errors_are_counted_as_missed():
     assert messages == {"the bound is no number", "KeyError: 'nothing'"}
 
 
+def test_leaving_the_program_is_an_error_of_the_auditor():
+    assert score(leaving, seeds=1).entries[0].errors == ("SystemExit: 0",)
+
+
+def test_an_auditor_gets_no_more_draws_than_it_was_given():
+    messages = {message for line in score(greedy, seeds=1).entries for message in line.errors}
+    assert messages == {"SubjectError: the auditor asks for more than its 20,000 draws"}
+    # ours keeps to them, whatever their number
+    for draws in (1_000, 20_001):
+        assert audit_entry(our_auditor, "laplace", draws, 0.05, 3)[1] is None
+    assert PROBES >= 260
+
+
+def test_an_interrupted_score_keeps_the_entries_that_are_done():
+    SEEN.clear()
+    found = score(interrupted_at_the_second, names=("laplace", "geometric"), seeds=1)
+    assert found.stopped == "interrupted"
+    assert [line.name for line in found.entries] == ["laplace"]
+    assert found.to_json()["stopped"] == "interrupted"
+    SEEN.clear()
+    # of an entry with two audits one is not enough
+    assert score(interrupted_at_the_second, names=("laplace",), seeds=2).entries == ()
+
+
+def test_progress_counts_the_draws_of_every_audit():
+    told: list[int] = []
+    score(silent, seeds=2, progress=told.append)
+    assert sum(told) == 2 * len(FEW) * 20_000
+
+
 def test_an_auditor_cannot_read_the_answer():
     assert "no attribute 'true_epsilon'" in score(curious).entries[0].errors[0]
-    visible = {name for name in dir(Blind(CATALOGUE["laplace"]())) if not name.startswith("_")}
+    visible = {name for name in dir(Blind(CATALOGUE["laplace"](), 1_000)) if not name.startswith("_")}
     assert visible == {"inputs", "sample"}
-    assert hasattr(BlindScored(CATALOGUE["laplace_scored"]()), "log_likelihood_ratio")
+    assert hasattr(BlindScored(CATALOGUE["laplace_scored"](), 1_000), "log_likelihood_ratio")
 
 
 def test_the_bits_are_judged_by_their_own_bound():
@@ -271,6 +325,10 @@ def test_command_scores_another_auditor(capsys, tmp_path):
     assert target.read_text(encoding="utf-8").startswith("<?xml")
     assert main([*words, "--format", "json"]) == 1
     document = json.loads(capsys.readouterr().out)
+    # the line that it names gives the same
+    again = shlex.split(document["rerun"])[3:]
+    assert main([*again, "--format", "json", "--workers", "1"]) == 1
+    assert json.loads(capsys.readouterr().out)["entries"] == document["entries"]
     assert (document["verdict"], document["auditor"]) == ("refuted", f"{HERE}:hysterical")
     assert document["entries"][1]["true_epsilon"] == "infinity"
     assert document["rerun"].startswith("python -m audit.catalogue --auditor")
@@ -282,9 +340,46 @@ def test_command_scores_ours(capsys):
 
 
 @pytest.mark.parametrize(
+    ("auditor", "code", "said"),
+    [
+        ("silent", 0, ["broken mechanisms flagged: 0 of 3", "missed by at least one audit: laplace_half_noise"]),
+        ("hysterical", 1, ["broken mechanisms flagged: 3 of 3", "right mechanisms flagged: 3 of 3"]),
+        ("failing", 0, ["error: laplace: ", "broken mechanisms flagged: 0 of 3"]),
+        ("leaving", 0, ["error: laplace: SystemExit: 0"]),
+    ],
+)
+def test_command_survives_any_auditor(capsys, auditor, code, said):
+    """In processes of their own, as a user runs it."""
+    words = ["--auditor", f"{HERE}:{auditor}", "--only", "laplace,laplace_half_noise", "--workers", "2"]
+    assert main(words) == code
+    printed = capsys.readouterr().out
+    for words_said in said:
+        assert words_said in printed
+
+
+def test_command_says_that_it_was_interrupted(capsys):
+    SEEN.clear()
+    words = ["--auditor", f"{HERE}:interrupted_at_the_second", "--seeds", "1", "--workers", "1"]
+    assert main([*words, "--only", "laplace", "geometric"]) == 3
+    printed = capsys.readouterr().out
+    assert "stopped: interrupted" in printed
+    assert "geometric" not in printed
+
+
+def test_command_lists_the_entries_without_auditing(capsys):
+    assert main(["--list", "--format", "json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in entries] == list(CATALOGUE)
+    assert all(entry["what"] and entry["source"] for entry in entries)
+    assert main(["--list", "--only", "rappor"]) == 0
+    assert capsys.readouterr().out.startswith("rappor: right, claims 1, loses 1, any two values\n")
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["--only", "laplas"],
+        ["--only", "laplace,"],
         ["--draws", "10"],
         ["--draws", "many"],
         ["--seeds", "0"],
@@ -306,22 +401,34 @@ def test_command_rejects_in_one_line(capsys, words):
 PAGE = ROOT / "docs" / "catalogue.md"
 
 
-def test_documented_table_names_every_entry():
-    rows = [
-        line.split("|")[1].strip(" `") for line in PAGE.read_text(encoding="utf-8").splitlines() if "| `" in line
-    ]
-    assert rows == list(CATALOGUE)
+def written(page: Path, part: str) -> list[str]:
+    """Return the lines between the marks of a part."""
+    before, after = around(page, part)
+    whole = page.read_text(encoding="utf-8")
+    return whole[len(before) : len(whole) - len(after)].strip("\n").split("\n")
+
+
+def test_documented_entries_are_those_of_the_code():
+    """`python -m audit.catalogue --list --update docs/catalogue.md` writes them."""
+    assert written(PAGE, ENTRIES) == entry_table()
+
+
+def test_documented_scores_are_of_these_entries():
+    rows = [line.split(" | ") for line in written(PAGE, SCORES) if line.startswith("| `")]
+    kinds = [CATALOGUE[name]() for name in CATALOGUE]
+    assert [row[0] for row in rows] == [f"| `{name}`" for name in CATALOGUE]
+    assert [row[1] for row in rows] == [entry.broken_at or "right" for entry in kinds]
 
 
 def test_command_writes_its_table_into_a_page(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 0
-    lines = page.read_text(encoding="utf-8").splitlines()
-    assert [line for line in lines if line.startswith("| `")] == [
-        "| `laplace` | right | 1 | 1 | 0.00 | 0 of 3 | 0.00 |"
-    ]
-    assert lines[0] == PAGE.read_text(encoding="utf-8").splitlines()[0]
+    rows = [line for line in written(page, SCORES) if line.startswith("| `")]
+    assert rows == ["| `laplace` | right | 1 | 1 | 0.00 | 0 of 3 |  | 0.00 |"]
+    assert written(page, ENTRIES) == entry_table()
+    first = page.read_text(encoding="utf-8").splitlines()[0]
+    assert first == PAGE.read_text(encoding="utf-8").splitlines()[0]
     capsys.readouterr()
     page.write_text("no marks", encoding="utf-8")
     assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 2

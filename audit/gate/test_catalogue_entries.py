@@ -13,7 +13,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import chisquare, geom, laplace
 
-from audit.catalogue import CATALOGUE
+from audit.catalogue import CATALOGUE, SparseVectorIndex
 from audit.catalogue.functional.calibrated import NoisyObjective
 from audit.catalogue.functional.scales import InterceptOutsideNorm, ScaledByMaximum
 from audit.catalogue.selection import _NoisyMaxIndex
@@ -41,7 +41,7 @@ LEGAL = {"replace_one": {(1, 1)}, "add_or_remove_one": {(0, 1), (1, 0)}}
 def are_neighbours(entry: Any, left: Any, right: Any) -> bool:
     """Whether two inputs are neighbours under the entry's adjacency."""
     if entry.adjacency == "any_two":
-        return left.shape == right.shape and left.sum() == right.sum() == 2
+        return bool(left.shape == right.shape and left.sum() == right.sum() == 2)
     if entry.adjacency == "answers":
         return bool(left.shape == right.shape and (np.abs(left - right) <= 1).all())
     if entry.adjacency == "value":
@@ -245,6 +245,7 @@ def test_without_the_drift_of_zbar_a_record_moves_the_coefficients_by_4():
 
 def frequencies(entry: Any, data: Any, outputs: Any, draws: int = 200_000) -> float:
     """Return the chance of frequencies as far from the integrals as the sampler's, by Pearson's test."""
+    shown: list[tuple[float, ...]]
     if isinstance(entry, _NoisyMaxIndex):
         shown = [(float(index),) for index in range(len(data))]
     elif entry.stop is None:
@@ -282,7 +283,7 @@ def test_other_noise_would_not_show_them():
     entry: Any = CATALOGUE["sparse_vector_4"]()
     other: Any = CATALOGUE["sparse_vector_4"](epsilon=1.2)
 
-    class Mixed(type(entry)):  # type: ignore[misc]
+    class Mixed(SparseVectorIndex):
         def sample(self, data, count, rng):
             return other.sample(data, count, rng)
 
