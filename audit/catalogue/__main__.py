@@ -118,6 +118,7 @@ def run(argv: Sequence[str] | None) -> int:
 def _score(options: argparse.Namespace, names: Sequence[str]) -> Score:
     """Score the auditor, with a progress bar on standard error."""
     draws, seeds = _draws(options.draws), _at_least_one("seeds", options.seeds)
+    significance, workers = _share("significance", options.significance), _at_least_one("workers", options.workers)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -135,8 +136,8 @@ def _score(options: argparse.Namespace, names: Sequence[str]) -> Score:
             draws=draws,
             seeds=seeds,
             first_seed=options.seed,
-            significance=_share("significance", options.significance),
-            workers=_at_least_one("workers", options.workers),
+            significance=significance,
+            workers=workers,
             progress=partial(progress.advance, task),
         )
 

@@ -98,4 +98,4 @@ class ClassicGaussianWithinReach(ClassicGaussian):
 
     epsilon: float = 8.0
     delta: str = "0.1"
-    draws = 1_000_000
+    draws = 4_000_000

@@ -14,10 +14,10 @@ from scipy.stats import norm
 
 from audit.catalogue import CATALOGUE
 from audit.catalogue.__main__ import main
+from audit.catalogue.auditors import PROBES, Blind, BlindScored, audit_entry, our_auditor
 from audit.catalogue.functional.budgets import Adfc
 from audit.catalogue.functional.calibrated import Functional
 from audit.catalogue.functional.scales import InterceptOutsideNormWithSlack
-from audit.catalogue.auditors import PROBES, Blind, BlindScored, audit_entry, our_auditor
 from audit.catalogue.report import ENTRIES, SCORES, around, entry_table
 from audit.catalogue.scoring import score_auditor
 from audit.losses import scales
