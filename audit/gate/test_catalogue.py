@@ -433,3 +433,21 @@ def test_command_writes_its_table_into_a_page(tmp_path, capsys):
     page.write_text("no marks", encoding="utf-8")
     assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 2
     assert "marks" in capsys.readouterr().err
+
+
+EXAMPLES = ROOT / "docs" / "examples"
+
+
+def test_documented_auditor_finds_what_it_can_and_is_valid(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    words = ["--auditor", "my_auditor:half_lines", "--draws", "20000", "--seeds", "5", "--workers", "1"]
+    names = ["laplace", "functional_exact", "laplace_half_noise", "laplace_nan_through_clipping", "sparse_vector_5"]
+    assert main([*words, "--only", *names, "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    flagged = {entry["name"]: entry["flagged"] for entry in document["entries"]}
+    assert flagged["laplace_half_noise"] == flagged["laplace_nan_through_clipping"] == 5
+    # half-lines of one comparison say little of ten
+    assert flagged["sparse_vector_5"] == 0
+    assert document["false_alarms"]["count"] <= 2
+    assert (document["verdict"], document["errors"]) == ("not refuted", 0)
+    assert "my_auditor.py" in PAGE.read_text(encoding="utf-8")
