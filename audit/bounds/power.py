@@ -140,6 +140,11 @@ def power_of_event(
     Returns
     -------
     array of shape (events,)
+
+    Notes
+    -----
+    A sum over the unlikely counts.  The likely count that refutes beside each is exact up to 8, and interpolated
+    for some of the larger ones.
     """
     n = draws_per_input
     most = int(binom.isf(1e-9, n, unlikely.max())) + 1

@@ -47,7 +47,9 @@ def draw_score(score: Score, path: str) -> None:
             for bound in s.bounds
         ]
         axes.plot([x for x, _ in points], [y for _, y in points], ".", color=colour, label=label)
-    axes.set_yticks(list(places), [s.name for s in score.entries], fontsize="x-small")
+    unseen = set(score.out_of_reach)
+    labels = [s.name + (" (out of reach)" if s.name in unseen else "") for s in score.entries]
+    axes.set_yticks(list(places), labels, fontsize="x-small")
     axes.invert_yaxis()
     axes.set(xlabel="epsilon", xlim=(0, None), title=f"{score.auditor}, significance {score.significance:g}")
     axes.legend(fontsize="small")

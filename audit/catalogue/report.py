@@ -36,7 +36,8 @@ def what(kind: type[Entry]) -> str:
     """Return the first sentence, or paragraph, of an entry's docstring, in plain words."""
     paragraph = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
     plain = re.sub(r":\w+:`(?:[\w.]*\.)?(\w+)`", r"\1", paragraph)
-    return plain.removesuffix(" Broken.").removesuffix(" Broken for epsilon < 1.").rstrip(".")
+    # the columns say which are broken
+    return re.sub(r"\s*Broken( for [^.]*)?\.$", "", plain).rstrip(".")
 
 
 def claim(entry: Entry) -> str:
@@ -88,7 +89,7 @@ def score_text(score: Score) -> str:
         cells = _cells(line, score.seeds)
         table.add_row(*cells[:4], f"{line.ceiling:.2f}", f"{line.draws:,}", *cells[4:])
     buffer = io.StringIO()
-    Console(file=buffer, width=150).print(table)
+    Console(file=buffer, width=200).print(table)
     errors = [f"error: {line.name}: {line.errors[0]}" for line in score.entries if line.errors]
     return buffer.getvalue() + "\n".join([*_summary(score), *errors]) + "\n"
 

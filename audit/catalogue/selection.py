@@ -22,6 +22,7 @@ class _NoisyMaxIndex(Entry):
     """
 
     adjacency = "answers"
+    source = "Dwork and Roth (2014), section 3.3, report noisy max"
 
     @property
     def true_epsilon(self) -> float:
@@ -125,6 +126,7 @@ class NoisyMaxValue(Entry):
     """
 
     broken_at = "ideal"
+    adjacency = "answers"
     source = "Dwork and Roth (2014), section 3.3, report noisy max: it returns the index only"
     answers: ClassVar[int] = 5
     draws = 100_000

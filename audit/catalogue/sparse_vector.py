@@ -176,6 +176,7 @@ class SparseVector3(Entry):
     """
 
     broken_at = "ideal"
+    adjacency = "answers"
     source = SOURCE + "3"
     draws = 400_000
     answers: ClassVar[int] = 5

@@ -441,7 +441,13 @@ EXAMPLES = ROOT / "docs" / "examples"
 def test_documented_auditor_finds_what_it_can_and_is_valid(monkeypatch, capsys):
     monkeypatch.syspath_prepend(EXAMPLES)
     words = ["--auditor", "my_auditor:half_lines", "--draws", "20000", "--seeds", "5", "--workers", "1"]
-    names = ["laplace", "functional_exact", "laplace_half_noise", "laplace_nan_through_clipping", "sparse_vector_5"]
+    names = [
+        "laplace",
+        "functional_exact",
+        "laplace_half_noise",
+        "laplace_nan_through_clipping",
+        "sparse_vector_5",
+    ]
     assert main([*words, "--only", *names, "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     flagged = {entry["name"]: entry["flagged"] for entry in document["entries"]}

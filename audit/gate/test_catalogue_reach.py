@@ -100,7 +100,7 @@ def test_most_excess_delta_is_that_of_randomised_response(true, claimed, delta):
 
 
 def classic_power(draws_per_input: int, method: Any) -> tuple[float, float]:
-    """Return the best power of a half-line against `gaussian_classic`, and its probability where it is unlikely."""
+    """Return the best power of a half-line against `gaussian_classic`, and its unlikely probability."""
     entry: Any = CATALOGUE["gaussian_classic"]()
     unlikely = np.geomspace(1e-10, 3e-8, 60)
     likely = norm.cdf(norm.ppf(unlikely) + 1 / entry.sigma)
