@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from audit.catalogue import CATALOGUE
 from audit.catalogue.__main__ import main
@@ -148,6 +148,26 @@ def test_our_auditor_flags_no_right_mechanism():
     # not by saying nothing: half of the bounds reach a quarter of the truth
     assert score.tightness is not None
     assert score.tightness > 1 / 4
+
+
+TIGHT = ("laplace", "geometric", "private_mean")
+"""Right entries that lose all of their claim in common outputs, so that every wrong bound is a false alarm."""
+
+
+def bold(subject, epsilon, delta, draws, _significance, seed):
+    """Ours, at a significance that is not the one it was asked for."""
+    return our_auditor(subject, epsilon, delta, draws, 0.9, seed)
+
+
+def test_false_alarms_of_our_auditor_are_as_many_as_its_significance_allows():
+    """Over seeds, at a level where some must come; and the auditor that errs more often is found out."""
+    choices = {"names": TIGHT, "draws": 2_000, "seeds": 20, "significance": 0.3, "first_seed": 77}
+    ours = score_auditor(our_auditor, "ours", **choices)
+    assert ours.false_alarms.of == 60
+    assert 0 < ours.false_alarms.count <= ours.wrong_bounds.count
+    assert binom.sf(ours.false_alarms.count - 1, 60, 0.3) > 1e-6
+    assert not ours.refuted
+    assert score_auditor(bold, "bold", **choices).refuted
 
 
 @pytest.mark.parametrize("name", [name for name in BROKEN if name not in BEYOND_THE_GATE])

@@ -1,6 +1,6 @@
-"""A small auditor to start from: ``python -m audit.catalogue --auditor my_auditor:half_lines``, run in this folder.
+"""A small auditor to start from, for ``python -m audit.catalogue --auditor my_auditor:half_lines`` in this folder.
 
-It tries half-lines of each coordinate. One half of the draws chooses the event, the other half certifies it: a bound
+It tries half-lines of each coordinate. Half of the draws choose the event, the other half certify it: a bound
 from the draws that chose the event would be too large too often.
 """
 
@@ -12,7 +12,7 @@ from scipy.stats import beta
 EVENTS_PER_COORDINATE = 200
 
 
-def half_lines(subject, claimed_epsilon, claimed_delta, draws, significance, seed):
+def half_lines(subject, _claimed_epsilon, claimed_delta, draws, significance, seed):
     """Return a number that exceeds the true epsilon at `claimed_delta` with probability at most `significance`."""
     rng = np.random.default_rng(seed)
     left, right = subject.inputs()
@@ -29,7 +29,7 @@ def half_lines(subject, claimed_epsilon, claimed_delta, draws, significance, see
 
 
 def chosen(left, right):
-    """Return the half-line, as (coordinate, threshold, sign), with the largest cautious ratio, and its likely side."""
+    """Return the half-line (coordinate, threshold, sign) with the largest cautious ratio, and its likely side."""
     best, found = -math.inf, ((0, 0.0, 1.0), 0)
     for coordinate in range(left.shape[1]):
         finite = np.concatenate([left[:, coordinate], right[:, coordinate]])
