@@ -154,9 +154,10 @@ TIGHT = ("laplace", "geometric", "private_mean")
 """Right entries that lose all of their claim in common outputs, so that every wrong bound is a false alarm."""
 
 
-def bold(subject, epsilon, delta, draws, _significance, seed):
-    """Ours, at a significance that is not the one it was asked for."""
-    return our_auditor(subject, epsilon, delta, draws, 0.9, seed)
+def bold(*asked):
+    """Ours, and a fifth of the claim more."""
+    ideal, bits = our_auditor(*asked)
+    return ideal + 0.2, bits + 0.2
 
 
 def test_false_alarms_of_our_auditor_are_as_many_as_its_significance_allows():
