@@ -301,6 +301,23 @@ def test_an_interrupted_score_keeps_the_entries_that_are_done():
     assert score(interrupted_at_the_second, names=("laplace",), seeds=2).entries == ()
 
 
+def test_an_audit_of_ours_that_is_interrupted_ends_the_score(monkeypatch):
+    """`estimate` itself returns what it has, of fewer draws."""
+    certifying: list[int] = []
+
+    def sample(self, data, count, rng):
+        certifying.append(count)
+        # two inputs in two phases, and the looks at the subject, come before
+        if len(certifying) > 14:
+            raise KeyboardInterrupt
+        return rng.laplace(data, 1.0, size=(count, 1))
+
+    monkeypatch.setattr(type(CATALOGUE["laplace"]()), "sample", sample)
+    found = score(our_auditor, names=("laplace",), draws=4_000_000, seeds=1)
+    assert (found.stopped, found.entries) == ("interrupted", ())
+    assert len(certifying) > 14
+
+
 def test_progress_counts_the_draws_of_every_audit():
     told: list[int] = []
     score(silent, seeds=2, progress=told.append)

@@ -240,7 +240,7 @@ def test_without_the_drift_of_zbar_a_record_moves_the_coefficients_by_4():
 # --- Every outcome at its frequency -----------------------------------------------------------------------------
 
 
-def frequencies(entry: Any, data: Any, outputs: Any, draws: int = 200_000) -> float:
+def frequencies(entry: Any, data: Any, outputs: Any, draws: int = 60_000) -> float:
     """Return the chance of frequencies as far from the integrals as the sampler's, by Pearson's test."""
     shown: list[tuple[float, ...]]
     if isinstance(entry, _NoisyMaxIndex):
