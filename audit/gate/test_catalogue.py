@@ -305,7 +305,7 @@ def test_an_audit_of_ours_that_is_interrupted_ends_the_score(monkeypatch):
     """`estimate` itself returns what it has, of fewer draws."""
     certifying: list[int] = []
 
-    def sample(self, data, count, rng):
+    def sample(_self, data, count, rng):
         certifying.append(count)
         # two inputs in two phases, and the looks at the subject, come before
         if len(certifying) > 14:
