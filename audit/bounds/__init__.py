@@ -13,7 +13,13 @@ from audit.bounds.choice import (
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.counts import MOST_DRAWS, SMALLEST_SIGNIFICANCE, Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
-from audit.bounds.power import POWER, detectable_by_event, detectable_epsilon, largest_certifiable_epsilon
+from audit.bounds.power import (
+    POWER,
+    detectable_by_event,
+    detectable_epsilon,
+    largest_certifiable_epsilon,
+    power_of_event,
+)
 
 __all__ = [
     "METHODS",
@@ -36,6 +42,7 @@ __all__ = [
     "log_e_value",
     "lower_bound_on_probability",
     "p_value",
+    "power_of_event",
     "refutes",
     "upper_bound_on_probability",
 ]

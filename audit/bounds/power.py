@@ -155,6 +155,45 @@ def detectable_by_event(
     return np.where(power(high) >= POWER, epsilon, np.nan)
 
 
+def power_of_event(
+    claimed_epsilon: float,
+    draws_per_input: int,
+    delta: float,
+    significance: float,
+    method: Method,
+    likely: FloatArray,
+    unlikely: FloatArray,
+) -> FloatArray:
+    """Return the chance that an event of these probabilities refutes the claim.
+
+    Parameters
+    ----------
+    claimed_epsilon : float
+        At least 0.
+    draws_per_input : int
+    delta, significance : float
+    method : {'joint', 'clopper_pearson'}
+    likely, unlikely : array of shape (events,)
+        Probabilities of the events on the two inputs, the unlikely count seldom above 100: for rare events.
+
+    Returns
+    -------
+    array of shape (events,)
+
+    Notes
+    -----
+    A sum over the unlikely counts.  The likely count that refutes beside each is exact up to 8, and interpolated
+    for some of the larger ones.
+    """
+    n = draws_per_input
+    most = int(binom.isf(1e-9, n, unlikely.max())) + 1
+    counts = np.arange(float(most))
+    needed = _refuting_counts(counts, claimed_epsilon, n, delta, significance, method)
+    given = np.asarray(binom.sf(needed - 1, n, likely[:, None]))
+    powers: FloatArray = (np.asarray(binom.pmf(counts, n, unlikely[:, None])) * given).sum(axis=1)
+    return powers
+
+
 def _refuting_counts(
     unlikely: FloatArray, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> FloatArray:

@@ -12,13 +12,19 @@ from audit.catalogue.functional.budgets import (
     Theorem5Budgets,
 )
 from audit.catalogue.functional.calibrated import Functional, PublishedFunctional
-from audit.catalogue.functional.repairs import RetriedUntilDefinite, TrimmedOnExactEigenvalues, TrimmedWeights
+from audit.catalogue.functional.repairs import (
+    RetriedUntilDefinite,
+    RetriedUntilDefiniteWithSlack,
+    TrimmedOnExactEigenvalues,
+    TrimmedWeights,
+)
 from audit.catalogue.functional.scales import (
     InterceptOutsideNorm,
     InterceptOutsideNormWithSlack,
     LowerBoundTwice,
     PublicZbar,
     RedrawnPerPass,
+    RedrawnPerPassWithSlack,
     ScaledByMaximum,
     WrongDimension,
     WrongDimensionWithSlack,
@@ -32,7 +38,7 @@ from audit.catalogue.functional.unnoised import (
     UnnoisedFairness,
     UnnoisedLabel,
 )
-from audit.catalogue.gaussian import ClassicGaussian, Gaussian
+from audit.catalogue.gaussian import ClassicGaussian, ClassicGaussianWithinReach, Gaussian
 from audit.catalogue.laplace import (
     BoundsFromDataLaplace,
     DoubleSpendingLaplace,
@@ -93,6 +99,8 @@ CATALOGUE: dict[str, type[Entry]] = {
     "functional_slack_wrong_factor": WrongFactorWithSlack,
     "functional_slack_wrong_dimension": WrongDimensionWithSlack,
     "functional_slack_intercept": InterceptOutsideNormWithSlack,
+    "functional_slack_redrawn_per_pass": RedrawnPerPassWithSlack,
+    "functional_slack_retried_until_definite": RetriedUntilDefiniteWithSlack,
     # broken
     "laplace_half_noise": HalfNoiseLaplace,
     "laplace_inverted_scale": InvertedScaleLaplace,
@@ -105,6 +113,7 @@ CATALOGUE: dict[str, type[Entry]] = {
     "laplace_retried": RetriedLaplace,
     "laplace_float": FloatLaplace,
     "gaussian_classic": ClassicGaussian,
+    "gaussian_classic_within_reach": ClassicGaussianWithinReach,
     "noisy_max_value": NoisyMaxValue,
     "sparse_vector_3": SparseVector3,
     "sparse_vector_4": SparseVectorIndex,
@@ -136,6 +145,7 @@ __all__ = [
     "Adfc",
     "BoundsFromDataLaplace",
     "ClassicGaussian",
+    "ClassicGaussianWithinReach",
     "DoubleSpendingLaplace",
     "Entry",
     "ExactPdfc",
@@ -168,9 +178,11 @@ __all__ = [
     "PublishedFunctional",
     "Rappor",
     "RedrawnPerPass",
+    "RedrawnPerPassWithSlack",
     "RelaxedFunctional",
     "RetriedLaplace",
     "RetriedUntilDefinite",
+    "RetriedUntilDefiniteWithSlack",
     "ScaledByMaximum",
     "ScoredLaplace",
     "SmartSum",

@@ -7,23 +7,42 @@ right ones that it flags, bounds above the truth, and how close to the truth the
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.catalogue import CATALOGUE
-from audit.catalogue.plot import draw_score
-from audit.catalogue.scoring import EntryScore, Rate, Score, auditor_from, our_auditor, score_auditor
+from audit.catalogue.auditors import auditor_from, our_auditor
+from audit.catalogue.plot import check_ending, draw_score
+from audit.catalogue.report import (
+    ENTRIES,
+    SCORES,
+    around,
+    entries_text,
+    entry_json,
+    entry_table,
+    score_table,
+    score_text,
+    update_page,
+)
+from audit.catalogue.scoring import Score, score_auditor
 from audit.distinguish import SMALLEST_DRAWS
 from audit.rerun import rerun_command
 from reference.errors import ReadingError
-from reference.files import json_text, write_whole
-from reference.options import EXIT_FINE, EXIT_REFUTED, emit, run_command, whole_number
+from reference.files import json_text
+from reference.options import (
+    EXIT_FINE,
+    EXIT_REFUTED,
+    EXIT_UNDECIDED,
+    emit,
+    run_command,
+    whole_number,
+)
 
 OURS = "audit.distinguish:estimate"
 DRAWS, SEEDS = 40_000, 3
@@ -46,131 +65,89 @@ def parser() -> argparse.ArgumentParser:
         help=f"draws per audit, all phases and both inputs; `own` gives each entry what finds it ({DRAWS})",
     )
     result.add_argument("--seeds", type=int, default=SEEDS, metavar="K", help=f"audits per entry ({SEEDS})")
-    result.add_argument("--only", nargs="+", metavar="NAME", help="entries to score (all)")
+    result.add_argument("--only", nargs="+", metavar="NAME", help="entries to score, by spaces or commas (all)")
     result.add_argument("--significance", type=float, default=0.05, metavar="S", help="of every bound (0.05)")
     result.add_argument(
         "--workers", type=int, default=os.cpu_count() or 1, metavar="W", help="processes (all cores)"
     )
+    result.add_argument("--list", action="store_true", help="describe the entries and audit nothing")
     result.add_argument("--plot", metavar="FILE", help="draw claim, truth and bounds (.svg, .png, .pdf)")
-    result.add_argument("--update", metavar="PAGE", help="write the table between the marks of a Markdown page")
+    result.add_argument(
+        "--update", metavar="PAGE", help="write the tables of entries and scores between the marks of a page"
+    )
     result.add_argument("--format", choices=("text", "json"), default="text")
     result.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
     result.add_argument("--seed", type=whole_number, default=0, metavar="K", help="first seed (0)")
     return result
 
 
-def text(score: Score) -> str:
-    """Return the table with its summary."""
-    table = Table(title=f"Auditor {score.auditor}, significance {score.significance:g}, {score.seeds} audits each")
-    for column in (
-        "entry",
-        "broken at",
-        "claim",
-        "true",
-        "ceiling",
-        "draws",
-        "median bound",
-        "flagged",
-        "tightness",
-    ):
-        table.add_column(column, no_wrap=True, justify="left" if column in ("entry", "broken at") else "right")
-    for line in score.entries:
-        table.add_row(*_cells(line, score.seeds))
-    buffer = io.StringIO()
-    Console(file=buffer, width=140).print(table)
-    errors = [f"error: {line.name}: {line.errors[0]}" for line in score.entries if line.errors]
-    lines = _summary(score)
-    return buffer.getvalue() + "\n".join([*lines, *errors]) + "\n"
-
-
-def _cells(line: EntryScore, seeds: int) -> tuple[str, ...]:
-    entry = line.entry
-    bound = f"{sorted(line.bounds)[len(line.bounds) // 2]:.3f}" if line.bounds else "error"
-    return (
-        line.name,
-        entry.broken_at or "right",
-        f"{entry.claimed_epsilon:g}" + (f", {entry.claimed_delta}" if entry.claimed_delta != "0" else ""),
-        ("" if entry.loss_is_exact else "<= ") + f"{entry.true_epsilon:.4g}",
-        f"{line.ceiling:.2f}",
-        f"{line.draws:,}",
-        bound,
-        f"{line.flagged}/{seeds}",
-        "" if line.tightness is None else f"{line.tightness:.2f}",
-    )
-
-
-def _summary(score: Score) -> list[str]:
-    tightness = "not known" if score.tightness is None else f"{score.tightness:.2f}"
-    return [
-        f"- broken mechanisms flagged: {_rate(score.detection)}",
-        f"- right mechanisms flagged: {_rate(score.false_alarms)}",
-        f"- bounds above a finite true loss: {_rate(score.wrong_bounds)}",
-        f"- tightness, median over entries: {tightness}",
-        f"- not flagged by every audit: {', '.join(score.missed) or 'none'}",
-        f"- verdict on the stated significance: {'refuted' if score.refuted else 'not refuted'}",
-    ]
-
-
-def _rate(rate: Rate) -> str:
-    low, high = rate.enclosure
-    return f"{rate.count} of {rate.of} (Clopper-Pearson, each end at 0.05: {low:.3g} to {high:.3g})"
-
-
 def run(argv: Sequence[str] | None) -> int:
     """Run the command line and return its exit code."""
     options = parser().parse_args(argv)
-    score = score_auditor(
-        our_auditor if options.auditor == OURS else auditor_from(options.auditor),
-        options.auditor,
-        names=_names(options.only),
-        draws=_draws(options.draws),
-        seeds=_at_least_one("seeds", options.seeds),
-        first_seed=options.seed,
-        significance=_share("significance", options.significance),
-        workers=_at_least_one("workers", options.workers),
-    )
+    names = _names(options.only)
+    if options.list:
+        if options.update:
+            update_page(Path(options.update), ENTRIES, entry_table())
+        described = [entry_json(name, CATALOGUE[name]()) for name in names]
+        emit(json_text(described) if options.format == "json" else entries_text(names), options.out)
+        return EXIT_FINE
+    # what cannot be written is said before minutes of work, not after
+    if options.plot:
+        check_ending(options.plot)
+    for part in (ENTRIES, SCORES) if options.update else ():
+        around(Path(options.update), part)
+    score = _score(options, names)
     if options.plot:
         draw_score(score, options.plot)
     if options.update:
-        _update(score, Path(options.update))
+        update_page(Path(options.update), ENTRIES, entry_table())
+        update_page(Path(options.update), SCORES, score_table(score))
     if options.format == "json":
-        rerun = rerun_command("audit.catalogue", parser(), options)
-        emit(json_text(score.to_json() | {"rerun": rerun}), options.out)
+        repeated = argparse.Namespace(**{**vars(options), "update": None})
+        emit(
+            json_text(score.to_json() | {"rerun": rerun_command("audit.catalogue", parser(), repeated)}),
+            options.out,
+        )
     else:
-        emit(text(score), options.out)
-    return EXIT_REFUTED if score.refuted else EXIT_FINE
+        emit(score_text(score), options.out)
+    if score.refuted:
+        return EXIT_REFUTED
+    return EXIT_FINE if score.stopped is None else EXIT_UNDECIDED
 
 
-MARKS = "<!-- table: begin -->", "<!-- table: end -->"
-
-
-def _update(score: Score, page: Path) -> None:
-    """Replace what stands between the marks of a page."""
-    try:
-        before, rest = page.read_text(encoding="utf-8").split(MARKS[0])
-        _, after = rest.split(MARKS[1])
-    except (OSError, ValueError) as problem:
-        raise ReadingError("update", str(page), f"a page with the marks {' and '.join(MARKS)}") from problem
-    lines = [
-        f"{score.seeds} audits of each, at significance {score.significance:g}.",
-        "",
-        "| entry | broken at | claim | true | median bound | flagged | tightness |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for line in score.entries:
-        name, level, claim, true, _, _, bound, flagged, tightness = _cells(line, score.seeds)
-        shorter = bound[:-1] if line.bounds else bound
-        cells = (f"`{name}`", level, claim, true, shorter, flagged.replace("/", " of "), tightness)
-        lines.append("| " + " | ".join(cells) + " |")
-    text = "\n".join([before + MARKS[0], *lines, "", *_summary(score), MARKS[1] + after])
-    write_whole(page, text)
+def _score(options: argparse.Namespace, names: Sequence[str]) -> Score:
+    """Score the auditor, with a progress bar on standard error."""
+    draws, seeds = _draws(options.draws), _at_least_one("seeds", options.seeds)
+    significance, workers = _share("significance", options.significance), _at_least_one("workers", options.workers)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f}%"),
+        TimeElapsedColumn(),
+    )
+    auditor = our_auditor if options.auditor == OURS else auditor_from(options.auditor)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        all_draws = seeds * sum(draws or CATALOGUE[name].draws for name in names)
+        task = progress.add_task(f"audits of {len(names)} entries", total=all_draws)
+        return score_auditor(
+            auditor,
+            options.auditor,
+            names=names,
+            draws=draws,
+            seeds=seeds,
+            first_seed=options.seed,
+            significance=significance,
+            workers=workers,
+            progress=partial(progress.advance, task),
+        )
 
 
 def _names(only: Sequence[str] | None) -> tuple[str, ...]:
-    for name in only or ():
+    asked = [name for word in only or () for name in word.split(",")]
+    for name in asked:
         if name not in CATALOGUE:
             raise ReadingError("only", name, "one of " + ", ".join(CATALOGUE))
-    return tuple(dict.fromkeys(only)) if only else tuple(CATALOGUE)
+    return tuple(dict.fromkeys(asked)) if asked else tuple(CATALOGUE)
 
 
 def _draws(given: str) -> int | None:

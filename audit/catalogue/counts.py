@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audit.catalogue.entry import Entry
+from audit.catalogue.entry import Adjacency, Entry
 from audit.events import FloatArray
 
 
@@ -36,6 +36,7 @@ class PrivateMean(Entry):
     Exact loss: replacing 0 by 1 moves the mean by 1 / n, which is epsilon scales; epsilon, for v below both means.
     """
 
+    adjacency: ClassVar[Adjacency] = "replace_one"
     n: ClassVar[int] = 20
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
@@ -59,7 +60,10 @@ class UnnoisedCount(PrivateMean):
     """
 
     broken_at = "ideal"
-    source = "Dwork and Roth (2014), section 3.3: a mean of unknown size needs noise on the count too"
+    adjacency = "add_or_remove_one"
+    source = (
+        "Dwork and Roth (2014), definition 3.1: the number of records has sensitivity 1 where one may be added"
+    )
 
     @property
     def true_epsilon(self) -> float:
@@ -88,7 +92,8 @@ class SmartSum(Entry):
     quantities are below both of their means.
     """
 
-    source = "Chan, Shi, Song, Private and continual release of statistics (TISSEC 2011)"
+    adjacency = "replace_one"
+    source = "Chan, Shi, Song, Private and continual release of statistics (TISSEC 2011), two levels of blocks"
     values: ClassVar[int] = 6
     block: ClassVar[int] = 3
 
@@ -121,7 +126,10 @@ class PrefixSum(Entry):
     """
 
     broken_at = "ideal"
-    source = "Dwork, Naor, Pitassi, Rothblum, Differential privacy under continual observation (STOC 2010)"
+    adjacency = "replace_one"
+    source = (
+        "Dwork, Naor, Pitassi, Rothblum, Differential privacy under continual observation (STOC 2010), the task"
+    )
     values: ClassVar[int] = 5
 
     @property

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from audit.catalogue.reach import most_excess_delta
 from audit.events import FloatArray
 
 Level: TypeAlias = Literal["ideal", "bits"]
+
+Adjacency: TypeAlias = Literal["value", "answers", "replace_one", "add_or_remove_one", "any_two"]
+"""What the two inputs may differ in: a value, or vector, by 1 in l1 norm; each of several answers by 1; one record
+of a data set; or they are any two values of one person."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,9 @@ class Entry:
     broken_at: ClassVar[Level | None] = None
     """None for a right mechanism; `ideal` where the real-number mechanism loses more than it claims; `bits`
     where only its floats do."""
+
+    adjacency: ClassVar[Adjacency] = "value"
+    """What makes the two inputs neighbours; a test looks at each pair."""
 
     source: ClassVar[str] = "Dwork and Roth, The algorithmic foundations of differential privacy (2014), section 3"
     """Where the mechanism, or its mistake, is described."""
@@ -54,6 +63,14 @@ class Entry:
     def true_epsilon(self) -> float:
         """What it loses on its pair of inputs at the claimed delta, to the accuracy that the docstring states."""
         return self.epsilon
+
+    @property
+    def excess_delta(self) -> float:
+        """How far delta is above the claimed one at the claimed epsilon, in either direction, or more than that.
+
+        From the true epsilon, unless an entry knows it exactly; 0 for a right entry.
+        """
+        return most_excess_delta(self.true_epsilon, self.claimed_epsilon, float(Fraction(self.claimed_delta)))
 
     @property
     def is_right(self) -> bool:

@@ -146,6 +146,11 @@ class LeakyLaplace(_Unbounded):
     leak: float = 1e-4
     draws = 4_000_000
 
+    @property
+    def excess_delta(self) -> float:
+        """The leak: without it the claim holds, and the two leaked outputs differ."""
+        return self.leak
+
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs, shape (count, 1)."""
         honest = rng.laplace(data, 1 / self.epsilon, size=(count, 1))
@@ -161,7 +166,7 @@ class ZeroSensitivityLaplace(_Unbounded):
     Exact loss: the output is the raw answer, 0 on one input and 1 on the other, so the loss is infinite.
     """
 
-    source = "diffprivlib, issue 105: a bound of squares taken from the lower end"
+    source = "IBM/differential-privacy-library, issue 105 (2026): a bound of squares taken from the lower end"
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs, shape (count, 1)."""
@@ -172,12 +177,13 @@ class ZeroSensitivityLaplace(_Unbounded):
 class BoundsFromDataLaplace(_Unbounded):
     """A sum whose sensitivity is the range that the data show.  Broken.
 
-    Ten values, all 0 but one: 0.01 on the left, 1 on the right.  Scale: the largest value / epsilon.
+    Ten values in [0, 1], all 0 but one: 0.01 on the left, 1 on the right.  Scale: the largest value / epsilon.
 
     Exact loss: at v -> infinity the densities fall like exp(-100 epsilon v) on the left and exp(-epsilon v) on
     the right, so their ratio is unbounded and the loss infinite.
     """
 
+    adjacency = "replace_one"
     source = "Dwork and Roth (2014), definition 3.1: the sensitivity is over all data sets"
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
@@ -199,6 +205,7 @@ class NanThroughClipping(_Unbounded):
     Exact loss: with a value that is NaN the output always is, without it never, so the loss is infinite.
     """
 
+    adjacency = "replace_one"
     source = "IEEE 754: comparisons with NaN are false, so that neither bound applies"
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
@@ -246,7 +253,10 @@ class RetriedLaplace(Entry):
     """
 
     broken_at = "ideal"
-    source = "Holohan, Antonatos, Braghin, Mac Aonghusa, The bounded Laplace mechanism (2018)"
+    source = (
+        "Croft, Sack, Shi, Differential privacy via a truncated and normalized Laplace mechanism (2019): "
+        "the divisor depends on the data"
+    )
 
     @property
     def true_epsilon(self) -> float:

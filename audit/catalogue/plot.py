@@ -8,6 +8,17 @@ from audit.catalogue.scoring import Score
 from reference.errors import ReadingError
 
 
+def check_ending(path: str) -> None:
+    """Reject a file whose ending names no format.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+    """
+    if Path(path).suffix not in (".svg", ".png", ".pdf"):
+        raise ReadingError("plot", path, "a file that ends in .svg, .png or .pdf")
+
+
 def draw_score(score: Score, path: str) -> None:
     """Draw the bounds of every entry into a file whose ending names the format.
 
@@ -20,8 +31,7 @@ def draw_score(score: Score, path: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if Path(path).suffix not in (".svg", ".png", ".pdf"):
-        raise ReadingError("plot", path, "a file that ends in .svg, .png or .pdf")
+    check_ending(path)
     figure = Figure(figsize=(9, 1.5 + 0.22 * len(score.entries)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -37,7 +47,9 @@ def draw_score(score: Score, path: str) -> None:
             for bound in s.bounds
         ]
         axes.plot([x for x, _ in points], [y for _, y in points], ".", color=colour, label=label)
-    axes.set_yticks(list(places), [s.name for s in score.entries], fontsize="x-small")
+    unseen = set(score.out_of_reach)
+    labels = [s.name + (" (out of reach)" if s.name in unseen else "") for s in score.entries]
+    axes.set_yticks(list(places), labels, fontsize="x-small")
     axes.invert_yaxis()
     axes.set(xlabel="epsilon", xlim=(0, None), title=f"{score.auditor}, significance {score.significance:g}")
     axes.legend(fontsize="small")

@@ -10,6 +10,7 @@ import numpy as np
 
 from audit.catalogue.entry import Entry
 from audit.events import FloatArray
+from reference.errors import ReadingError
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,17 @@ class Rappor(Entry):
     """
 
     source = "Erlingsson, Pihur, Korolova, RAPPOR (CCS 2014), sections 2 and 3"
+    adjacency = "any_two"
     bits: ClassVar[int] = 8
+
+    def __post_init__(self) -> None:
+        """Reject an epsilon that no f gives."""
+        if not 0 <= self.randomised <= 1:
+            raise ReadingError("epsilon", self.epsilon, f"between 0 and 4 log 3 = {4 * math.log(3):.4f}")
 
     @property
     def randomised(self) -> float:
-        """The paper's f."""
+        """The paper's f, between 0 and 1."""
         odds = math.exp(self.epsilon / 4)
         return 3 - 4 * odds / (1 + odds)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from statistics import median
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,98 +14,19 @@ from scipy.stats import binom
 
 from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability, upper_bound_on_probability
 from audit.catalogue import CATALOGUE
+from audit.catalogue.auditors import PROBES, Auditor, audit_entry
 from audit.catalogue.entry import Entry
-from audit.distinguish import estimate
-from audit.events import FloatArray
-from audit.subjects import Subject, SubjectError
+from audit.catalogue.reach import largest_power
+from audit.distinguish import Progress, silent
 
 DOUBT = 1e-3
 """An auditor is refuted where so many wrong bounds are less likely than this at its stated significance."""
 
+EVEN = 0.5
+"""A broken entry is out of reach where no valid auditor can flag it with this chance."""
+
 ROUNDING = 1e-3
 """Relative excess of a bound over the true loss that counts as its numerical error."""
-
-Answer: TypeAlias = float | tuple[float, float]
-
-
-class Auditor(Protocol):
-    """What is scored: a function from a subject and a claim to a lower bound on epsilon.
-
-    The bound must exceed the true epsilon at `claimed_delta` with probability at most `significance`.  An auditor
-    that judges the bits too returns a pair: the bound for the ideal mechanism, and the one for its floats; a
-    single number stands for both.  It must be importable, and repeatable for a seed.
-    """
-
-    def __call__(
-        self,
-        subject: Subject,
-        claimed_epsilon: float,
-        claimed_delta: float,
-        draws: int,
-        significance: float,
-        seed: int,
-    ) -> Answer:
-        """Return a lower bound, or one for the ideal mechanism and one for the bits."""
-        ...
-
-
-def our_auditor(
-    subject: Subject, claimed_epsilon: float, claimed_delta: float, draws: int, significance: float, seed: int
-) -> Answer:
-    """Audit by :func:`audit.distinguish.estimate`, with all its families of events."""
-    found = estimate(
-        subject,
-        delta=claimed_delta,
-        draws=draws,
-        significance=significance,
-        rng=np.random.default_rng(seed),
-        claimed_epsilon=claimed_epsilon,
-    )
-    return found.ideal.epsilon_lower_bound, found.implementation.epsilon_lower_bound
-
-
-def auditor_from(path: str) -> Auditor:
-    """Return the auditor that `module:function` names.
-
-    Raises
-    ------
-    SubjectError
-        When there is no such function.
-    """
-    module_name, _, attribute = path.partition(":")
-    try:
-        found: Any = getattr(importlib.import_module(module_name), attribute)
-    except Exception as problem:
-        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    if not callable(found):
-        raise SubjectError(f"{path} is no function")
-    auditor: Auditor = found
-    return auditor
-
-
-@dataclass(frozen=True)
-class Blind:
-    """An entry of which only the subject's methods can be seen, so that nobody audits by reading the answer."""
-
-    _entry: Entry
-
-    def inputs(self) -> tuple[Any, Any]:
-        """Return the two neighbouring inputs."""
-        return self._entry.inputs()
-
-    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` outputs on one input."""
-        return self._entry.sample(data, count, rng)
-
-
-@dataclass(frozen=True)
-class BlindScored(Blind):
-    """:class:`Blind`, for an entry that knows its log likelihood ratio."""
-
-    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
-        """Return log density on the left less log density on the right."""
-        ratio: FloatArray = self._entry.log_likelihood_ratio(outputs)  # type: ignore[attr-defined]
-        return ratio
 
 
 @dataclass(frozen=True)
@@ -136,7 +55,7 @@ class EntryScore:
 
     @property
     def ceiling(self) -> float:
-        """The bound of a perfect event on all draws: no valid auditor can promise more."""
+        """The joint bound of a perfect event, with half of the draws on each input and all of them to certify."""
         return largest_certifiable_epsilon(self.draws // 2, float(self.entry.claimed_delta), self.significance)
 
     @property
@@ -150,9 +69,15 @@ class EntryScore:
         return sum(bound > self.entry.true_epsilon * (1 + ROUNDING) for bound in self.bounds)
 
     @property
+    def largest_power(self) -> float:
+        """No valid auditor flags this entry with a larger chance, whatever its events and its bounds."""
+        entry = self.entry
+        return largest_power(entry.excess_delta, entry.claimed_epsilon, self.draws + PROBES, self.significance)
+
+    @property
     def within_reach(self) -> bool:
-        """Whether a perfect event could show that the claim is wrong with so many draws."""
-        return self.ceiling > self.entry.claimed_epsilon
+        """Whether the entry is broken, and so many draws may show it."""
+        return not self.entry.is_right and self.largest_power >= EVEN
 
     @property
     def tightness(self) -> float | None:
@@ -173,6 +98,8 @@ class EntryScore:
             "true_epsilon": _number(entry.true_epsilon),
             "loss_is_exact": entry.loss_is_exact,
             "ceiling": self.ceiling,
+            "largest_power": self.largest_power,
+            "within_reach": self.within_reach,
             "draws": self.draws,
             "bounds": [_number(bound) for bound in self.bounds],
             "flagged": self.flagged,
@@ -224,18 +151,28 @@ class Score:
     significance : float
     seeds : int
     entries : tuple of EntryScore
+        Those of which all audits were made.
+    stopped : str or None
+        Why others are missing.
     """
 
     auditor: str
     significance: float
     seeds: int
     entries: tuple[EntryScore, ...]
+    stopped: str | None = None
 
     @property
     def detection(self) -> Rate:
         """Audits of broken mechanisms that flag them."""
         broken = [score for score in self.entries if not score.entry.is_right]
         return Rate(sum(score.flagged for score in broken), len(broken) * self.seeds)
+
+    @property
+    def detection_within_reach(self) -> Rate:
+        """The same without the entries that no valid auditor can flag with so many draws."""
+        reachable = [score for score in self.entries if score.within_reach]
+        return Rate(sum(score.flagged for score in reachable), len(reachable) * self.seeds)
 
     @property
     def false_alarms(self) -> Rate:
@@ -257,8 +194,13 @@ class Score:
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """Broken entries that at least one audit did not flag."""
-        return tuple(s.name for s in self.entries if not s.entry.is_right and s.flagged < self.seeds)
+        """Broken entries within reach that at least one audit did not flag."""
+        return tuple(s.name for s in self.entries if s.within_reach and s.flagged < self.seeds)
+
+    @property
+    def out_of_reach(self) -> tuple[str, ...]:
+        """Broken entries that no valid auditor can flag with so many draws; no fault of this one."""
+        return tuple(s.name for s in self.entries if not s.entry.is_right and not s.within_reach)
 
     @property
     def refuted(self) -> bool:
@@ -283,29 +225,16 @@ class Score:
             "seeds": self.seeds,
             "verdict": "refuted" if self.refuted else "not refuted",
             "detection": self.detection.to_json(),
+            "detection_within_reach": self.detection_within_reach.to_json(),
             "false_alarms": self.false_alarms.to_json(),
             "wrong_bounds": self.wrong_bounds.to_json(),
             "tightness": None if self.tightness is None else _number(self.tightness),
             "missed": list(self.missed),
+            "out_of_reach": list(self.out_of_reach),
+            "stopped": self.stopped,
             "errors": self.errors,
             "entries": [score.to_json() for score in self.entries],
         }
-
-
-def audit_entry(
-    auditor: Auditor, name: str, draws: int | None, significance: float, seed: int
-) -> tuple[float | None, str | None]:
-    """Return one audit's bound at the level of its entry, or what went wrong."""
-    entry = CATALOGUE[name]()
-    blind = BlindScored(entry) if hasattr(entry, "log_likelihood_ratio") else Blind(entry)
-    delta = float(Fraction(entry.claimed_delta))
-    try:
-        answer = auditor(blind, entry.claimed_epsilon, delta, draws or entry.draws, significance, seed)
-        pair = answer if isinstance(answer, tuple) else (answer, answer)
-        bound = float(pair[1 if entry.broken_at == "bits" else 0])
-    except Exception as problem:  # noqa: BLE001 - whatever another's auditor raises is its result
-        return None, f"{type(problem).__name__}: {problem}"
-    return (None, "the bound is no number") if math.isnan(bound) else (bound, None)
 
 
 def score_auditor(
@@ -318,6 +247,7 @@ def score_auditor(
     first_seed: int = 0,
     significance: float = 0.05,
     workers: int = 1,
+    progress: Progress = silent,
 ) -> Score:
     """Score an auditor over entries of the catalogue.
 
@@ -337,23 +267,39 @@ def score_auditor(
     significance : float
     workers : int
         Processes; the score does not depend on it.
+    progress : callable
+        Told the draws of every audit that is done.
+
+    Returns
+    -------
+    Score
+        Ctrl-C ends it early: the entries of which all audits are done make the score, marked `interrupted`.
     """
     tasks = [(name, number) for name in names for number in range(seeds)]
     # the longest first, so that no core is left with one at the end
-    order = sorted(range(len(tasks)), key=lambda index: -_cost(tasks[index][0], draws))
-    found = Parallel(n_jobs=workers)(
-        delayed(audit_entry)(auditor, tasks[i][0], draws, significance, _seed(first_seed, *tasks[i]))
-        for i in order
-    )
-    results = dict(zip((tasks[i] for i in order), found, strict=True))
+    order = sorted(tasks, key=lambda task: -_cost(task[0], draws))
+    results: dict[tuple[str, int], tuple[float | None, str | None]] = {}
+    stopped = None
+    try:
+        found = Parallel(n_jobs=workers, return_as="generator")(
+            delayed(audit_entry)(auditor, name, draws, significance, _seed(first_seed, name, number))
+            for name, number in order
+        )
+        for task, answer in zip(order, found, strict=True):
+            results[task] = answer
+            progress(draws or CATALOGUE[task[0]].draws)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
     entries = []
     for name in names:
-        own = [results[name, number] for number in range(seeds)]
+        own = [results[name, number] for number in range(seeds) if (name, number) in results]
+        if len(own) < seeds:
+            continue
         entry = CATALOGUE[name]()
         bounds = tuple(bound for bound, _ in own if bound is not None)
         errors = tuple(error for _, error in own if error is not None)
         entries.append(EntryScore(name, entry, draws or entry.draws, significance, bounds, errors))
-    return Score(label, significance, seeds, tuple(entries))
+    return Score(label, significance, seeds, tuple(entries), stopped)
 
 
 def _seed(first: int, name: str, number: int) -> int:

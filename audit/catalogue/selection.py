@@ -21,6 +21,9 @@ class _NoisyMaxIndex(Entry):
     The first answer falls from 1 to 0 while the other four rise from 0 to 1.
     """
 
+    adjacency = "answers"
+    source = "Dwork and Roth (2014), section 3.3, report noisy max"
+
     @property
     def true_epsilon(self) -> float:
         """What it loses on these inputs."""
@@ -71,7 +74,9 @@ class NoisyMaxIndexExponential(_NoisyMaxIndex):
     Exact loss: P(i) as for :class:`NoisyMaxIndexLaplace` with the exponential density; at most epsilon.
     """
 
-    source = "McKenna and Sheldon, Permute-and-flip (NeurIPS 2020); Ding et al. (2021) on their equality"
+    source = (
+        "McKenna and Sheldon, Permute-and-flip (NeurIPS 2020); Ding et al., arXiv 2105.07260, on their equality"
+    )
 
     def probabilities(self, data: FloatArray) -> FloatArray:
         """Return the probability of each index, shape (5,)."""
@@ -121,6 +126,8 @@ class NoisyMaxValue(Entry):
     """
 
     broken_at = "ideal"
+    adjacency = "answers"
+    source = "Dwork and Roth (2014), section 3.3, report noisy max: it returns the index only"
     answers: ClassVar[int] = 5
     draws = 100_000
 

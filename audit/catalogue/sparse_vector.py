@@ -30,6 +30,7 @@ class _SparseVector(Entry):
     comparisons where nothing stops.
     """
 
+    adjacency = "answers"
     threshold: ClassVar[float] = 0.5
     stop: ClassVar[int | None] = None
     left: ClassVar[tuple[float, ...]]
@@ -175,6 +176,7 @@ class SparseVector3(Entry):
     """
 
     broken_at = "ideal"
+    adjacency = "answers"
     source = SOURCE + "3"
     draws = 400_000
     answers: ClassVar[int] = 5
@@ -236,6 +238,7 @@ class SparseVectorNoQueryNoise(Entry):
     """
 
     broken_at = "ideal"
+    adjacency = "answers"
     source = SOURCE + "5"
 
     @property

@@ -27,6 +27,7 @@ from audit.bounds import (
     log_e_value,
     lower_bound_on_probability,
     p_value,
+    power_of_event,
     upper_bound_on_probability,
 )
 from audit.bounds.counts import at_least
@@ -313,6 +314,26 @@ def test_detectable_epsilon_is_refuted_with_the_stated_power_and_less_is_not(cla
     found = float(detectable_by_event(claim, draws, 0.0, SIGNIFICANCE, method, np.array([unlikely]))[0])
     assert 0.89 < power(found, claim, draws, unlikely, method) < 0.95
     assert power(claim + 0.7 * (found - claim), claim, draws, unlikely, method) < 0.85
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("claim", "draws", "unlikely"), [(1.0, 100, 0.05), (2.0, 150, 0.01)])
+def test_power_of_events_is_the_sum_over_counts_that_refute(claim, draws, unlikely, method):
+    for true in (claim, claim + 0.8, claim + 1.5):
+        likely = math.exp(true) * unlikely
+        found = power_of_event(
+            claim,
+            draws,
+            0.0,
+            SIGNIFICANCE,
+            method,
+            np.array([likely, 2 * unlikely]),
+            np.array([unlikely, unlikely]),
+        )
+        # the sum leaves out a thousandth at each end of the unlikely counts; beyond 8 of them it is interpolated
+        assert found[0] == pytest.approx(power(true, claim, draws, unlikely, method), abs=6e-3)
+        # twice as likely is within the claim: a valid bound seldom refutes it
+        assert found[1] <= SIGNIFICANCE
 
 
 def test_detectable_epsilon_is_smaller_with_the_joint_bound_and_with_more_draws():

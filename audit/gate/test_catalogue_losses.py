@@ -232,9 +232,9 @@ def adfc_sigmas(ratio: float) -> Any:
     return np.where(in_s, sigma_s, sigma_n)
 
 
-def retried_until_definite() -> Case:
-    """A square within 0.01 of 0, and a linear coefficient below 0, at epsilon 4: scale 5/32."""
-    b, h = 5 / 32, 0.01
+def retried_until_definite(b: float) -> Case:
+    """A square within 0.01 of 0, and a linear coefficient below 0, with noise of scale b."""
+    h = 0.01
     p = 0.5 * (laplace.cdf(h / b) - 0.5) / 0.5
     window = laplace.cdf((h - 0.125) / b) - laplace.cdf(-0.125 / b)
     q = 0.5 * math.exp(-0.5 / b) * window / (1 - 0.5 * math.exp(-0.125 / b))
@@ -247,7 +247,7 @@ def first_retried() -> Case:
     return Case(below(h), p, q, 2 * h)
 
 
-def constant(name: str, columns: slice) -> Case:
+def constant(name: str, columns: list[int]) -> Case:
     """Coordinates without noise, as they are on the left; records give them, up to the rounding of sums."""
     left, _ = change(name)
     return Case(lambda v: (np.abs(v[:, columns] - left[columns]) < 1e-9).all(axis=1), 1.0, 0.0)
@@ -322,6 +322,9 @@ CASES: dict[str, Callable[[], Case]] = {
     "gaussian_classic": lambda: gaussian(
         math.sqrt(2 * math.log(1250)) / 15, CATALOGUE["gaussian_classic"]().true_epsilon
     ),
+    "gaussian_classic_within_reach": lambda: gaussian(
+        math.sqrt(2 * math.log(12.5)) / 8, CATALOGUE["gaussian_classic_within_reach"]().true_epsilon
+    ),
     "noisy_max_value": lambda: Case(below(), 0.5**5, 0.5**5 * math.exp(-2.5)),
     "sparse_vector_3": lambda: Case(
         lambda v: (v[:, 0] == 4) & (v[:, 1] <= 0), 0.5**6 / 30, 0.5**6 / 30 * math.exp(-2.5)
@@ -332,18 +335,21 @@ CASES: dict[str, Callable[[], Case]] = {
     "prefix_sum": lambda: Case(below(), 0.5**5, (0.5 * E1) ** 5),
     "unnoised_count": lambda: Case(lambda v: v[:, 1] == 20, 1.0, 0.0),
     "functional_wrong_factor": lambda: corner("functional_wrong_factor", 3.0),
-    "functional_wrong_dimension": lambda: corner("functional_wrong_dimension", 3.0),
-    "functional_unnoised_label": lambda: constant("functional_unnoised_label", slice(0, 2)),
+    "functional_wrong_dimension": lambda: corner("functional_wrong_dimension", 6.0),
+    "functional_unnoised_label": lambda: constant("functional_unnoised_label", [0, 1]),
     "functional_unnoised_fairness": unnoised_fairness,
-    "functional_unnoised_diagonal": lambda: constant("functional_unnoised_diagonal", slice(2, 3)),
-    "functional_lower_bound_twice": lambda: constant("functional_lower_bound_twice", slice(0, 5)),
+    "functional_unnoised_diagonal": lambda: constant("functional_unnoised_diagonal", [2, 4]),
+    "functional_lower_bound_twice": lambda: constant("functional_lower_bound_twice", [0, 1, 2, 3, 4]),
     "functional_scaled_by_maximum": lambda: corner("functional_scaled_by_maximum", 6.0),
     "functional_trimmed_on_exact_eigenvalues": lambda: Case(lambda v: v[:, 1] == 0, 1.0, 0.0),
     "functional_one_variate": one_variate,
     "functional_intercept_outside_norm": lambda: corner("functional_intercept_outside_norm", BALL_D3),
     "functional_redrawn_per_pass": lambda: corner("functional_redrawn_per_pass", 6.0, repeats=3),
     "functional_public_zbar": lambda: corner("functional_public_zbar", 4.0),
-    "functional_retried_until_definite": retried_until_definite,
+    # Delta_1 / epsilon: 5/8 over 4, and 5/4 over 4
+    "functional_retried_until_definite": lambda: retried_until_definite(5 / 32),
+    "functional_slack_retried_until_definite": lambda: retried_until_definite(5 / 16),
+    "functional_slack_redrawn_per_pass": lambda: corner("functional_slack_redrawn_per_pass", 21 / 4, repeats=2),
     "functional_statistics_left": lambda: Case(lambda v: v[:, -1] == 0, 1.0, 0.0),
     "pdfc_theorem_3_tightened": lambda: corner("pdfc_theorem_3_tightened", split_scales(FAIR_BALL_D3, 20)),
     "adfc_theorem_5_budgets": lambda: shifted("adfc_theorem_5_budgets", adfc_sigmas(100), 1e-3),

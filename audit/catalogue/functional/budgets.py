@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 from audit.catalogue.functional.calibrated import EXACT, PAPER, Functional, Mended, NoisyObjective
 from audit.losses import Neighbours, extreme_neighbours
 from reference.budgets import Budget, SplitBudget
-from reference.gaussian import epsilon_of_shift
+from reference.gaussian import delta_of_shift, epsilon_of_shift
 from reference.mechanisms import adfc_noise, pdfc_noise, relaxed_functional_noise
 from reference.noise import Noise
 from reference.numbers import exact
@@ -104,6 +105,12 @@ class RelaxedFunctional(Functional):
     def true_epsilon(self) -> float:
         """The loss of the pair at the claimed delta."""
         return float(epsilon_of_shift(self.neighbours.loss(self.noise), exact("delta", self.delta)))
+
+    @property
+    def excess_delta(self) -> float:
+        """How far delta is above the claimed one, by the exact profile; it is the same in both directions."""
+        profile = delta_of_shift(self.neighbours.loss(self.noise), Fraction(self.epsilon))
+        return max(float(profile - exact("delta", self.delta)), 0.0)
 
 
 @dataclass(frozen=True)

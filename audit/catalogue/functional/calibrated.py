@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from audit.catalogue.entry import Entry
+from audit.catalogue.entry import Adjacency, Entry
 from audit.events import FloatArray
 from audit.losses import Neighbours, extreme_neighbours
 from audit.repeated import Repeated
@@ -45,10 +45,14 @@ def explicit(setting: Setting, shared: Sequence[Row], left: Sequence[Row], right
 class NoisyObjective(Entry):
     """Noise on every coefficient of the objective, for one pair of data sets.
 
+    The inputs are the two data sets' exact coefficients; :attr:`neighbours` holds the data sets.
+
     The loss of the pair is the sum over coefficients of |change| / scale: their Laplace noise is independent, and
     all of them attain their ratio together, at outputs beyond both coefficients on the right side each.  It is
     exact in the floats that coefficients and scales are (:meth:`audit.losses.Neighbours.loss`).
     """
+
+    adjacency: ClassVar[Adjacency] = "replace_one"
 
     @property
     def noise(self) -> Noise:

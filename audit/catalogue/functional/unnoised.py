@@ -27,7 +27,8 @@ class _Bare(Functional):
 
     broken_at = "ideal"
     source = SOURCE
-    bare: ClassVar[slice]
+    bare: ClassVar[tuple[int, ...]]
+    """Which coordinates."""
 
     @property
     def true_epsilon(self) -> float:
@@ -37,7 +38,8 @@ class _Bare(Functional):
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` coefficient vectors, some coordinates of them exact."""
         released = super().sample(data, count, rng)
-        released[:, self.bare] = data[self.bare]
+        places = list(self.bare)
+        released[:, places] = data[places]
         return released
 
 
@@ -48,17 +50,17 @@ class UnnoisedLabel(_Bare):
     Exact loss: the pair differs in label and group, which moves both linear coefficients; infinite.
     """
 
-    bare = slice(0, 2)
+    bare = (0, 1)
 
 
 @dataclass(frozen=True)
 class UnnoisedDiagonal(_Bare):
-    """The squares w_e^2 get no noise.  Broken.
+    """The squares w_1^2 and w_2^2 get no noise, the product w_1 w_2 does.  Broken.
 
-    Exact loss: one of 100 records moves from 0 to (1, 1), which moves the coefficient of w_1^2 by 1/8; infinite.
+    Exact loss: one of 100 records moves from 0 to (1, 1), which moves both coefficients by 1/8; infinite.
     """
 
-    bare = slice(2, 3)
+    bare = (2, 4)
 
     @cached_property
     def neighbours(self) -> Neighbours:
@@ -76,7 +78,7 @@ class UnnoisedFairness(_Bare):
 
     readings = Readings(fairness="separate", sensitivity="exact", repair="none")
     setting = Setting(2, "separate", "unit_box", records=100)
-    bare = slice(5, 7)
+    bare = (5, 6)
 
 
 @dataclass(frozen=True)
