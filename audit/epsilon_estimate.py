@@ -32,6 +32,7 @@ from audit.neighbour_search.search import SEARCH_SHARE
 from audit.privacy import setting_from
 from audit.programs import ProgramSubject
 from audit.programs.options import add_program_options, program_audit, refuse_program_options
+from audit.programs.signals import programs_ended_too
 from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.subjects import rebuild
@@ -343,7 +344,7 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
         for audit in audits:
             if audit.claimed_delta > 0:
                 raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         for named in audits:
@@ -394,7 +395,12 @@ def command(argv: Sequence[str] | None) -> int:
     options = parser().parse_args(argv)
     search = Search.of(options)
     seed = options.seed if options.seed is not None else secrets.randbits(32)
-    audits = build_audits(options)
+    try:
+        audits = build_audits(options)
+    except KeyboardInterrupt:
+        # a program may take its time for its first answer
+        sys.stderr.write("interrupted: nothing audited\n")
+        return EXIT_UNDECIDED
     results = run_audits(audits, options, search, seed)
     for audit in audits:
         if isinstance(audit.subject, ProgramSubject):
@@ -431,7 +437,8 @@ def write(results: Sequence[Result], options: argparse.Namespace, *, several: bo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(command, argv)
+    with programs_ended_too():
+        return run_command(command, argv)
 
 
 if __name__ == "__main__":

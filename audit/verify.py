@@ -23,6 +23,7 @@ from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditio
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound, refutes
 from audit.certificate import Certificate, CertificateError
 from audit.programs import ProgramSubject
+from audit.programs.signals import programs_ended_too
 from audit.programs.protocol import shown
 from reference.files import json_text
 from reference.options import (
@@ -264,7 +265,8 @@ def _as_text(certificate: Certificate, checks: Sequence[Check], outcome: str) ->
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(command, argv)
+    with programs_ended_too():
+        return run_command(command, argv)
 
 
 if __name__ == "__main__":
