@@ -23,8 +23,8 @@ from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditio
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound, refutes
 from audit.certificate import Certificate, CertificateError
 from audit.programs import ProgramSubject
-from audit.programs.signals import programs_ended_too
 from audit.programs.protocol import shown
+from audit.programs.signals import programs_ended_too
 from reference.files import json_text
 from reference.options import (
     EXIT_FINE,

@@ -35,5 +35,5 @@ def programs_ended_too() -> Iterator[None]:
             signal.signal(name, signal.SIG_DFL)
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)

@@ -39,5 +39,5 @@ def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(members):
         names = [name for name, _ in members]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{ascii(twice)} is given twice")
+        raise ValueError(f"{twice!a} is given twice")
     return found
