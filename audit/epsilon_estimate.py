@@ -9,7 +9,7 @@ import argparse
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from audit.bounds import SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
-from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate
+from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, Plan, estimate, silent
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
 from audit.neighbour_search import AtPair, searchable
@@ -127,7 +127,9 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         metavar="GAP",
         help="stop when the claim is refuted or a loss above it by GAP would have shown; --draws is then the most",
     )
-    group.add_argument("--max-seconds", type=float, metavar="T", help="certify for about so long at most")
+    group.add_argument(
+        "--max-seconds", type=float, metavar="T", help="search and certify for about so long at most"
+    )
     group.add_argument("--curve", action="store_true", help="certify epsilon at several deltas together")
     group.add_argument("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
     group.add_argument("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
@@ -268,7 +270,15 @@ def _plain(given: Any) -> Any:
     return given if given is None or isinstance(given, int | float | str) else repr(given)[:1000]
 
 
-def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple[Audit, int]:
+def search_pair(
+    audit: Audit,
+    search: Search,
+    rng: np.random.Generator,
+    *,
+    workers: int = 1,
+    max_seconds: float | None = None,
+    progress: Callable[[int], None] = silent,
+) -> tuple[Audit, int]:
     """Return the audit on the worst pair that a search finds, and how many draws that cost.
 
     Raises
@@ -281,12 +291,24 @@ def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple
     delta = float(audit.claimed_delta)
     certify = Plan.of(search.draws - draws, 1, learning=True).certify
     found = search_neighbours(
-        subject, neighbourhood, draws=draws, prospect=Prospect(certify, delta, search.significance), rng=rng
+        subject,
+        neighbourhood,
+        draws=draws,
+        prospect=Prospect(certify, delta, search.significance),
+        rng=rng,
+        workers=workers,
+        max_seconds=None if max_seconds is None else max_seconds * SEARCH_SHARE,
+        progress=progress,
     )
     describe_input = getattr(subject, "describe", _plain)
     readable = {side: describe_input(given) for side, given in zip(("left", "right"), found.pair, strict=True)}
     kept = {name: value for name, value in audit.inputs.items() if name not in ("columns", "left", "right")}
-    note = {"origin": found.origin, "pairs_tried": found.tried, "draws": found.draws}
+    note = {
+        "origin": found.origin,
+        "pairs_tried": found.tried,
+        "draws": found.draws,
+        "stopped": found.stopped,
+    }
     document = {"kind": "pair", "subject": audit.document, "pair": neighbourhood.to_json(found.pair)}
     inputs = {**readable, "search": note, **kept}
     return replace(audit, subject=AtPair(subject, found.pair), document=document, inputs=inputs), found.draws
@@ -355,8 +377,16 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
                 if options.search:
                     # a stream of its own; the pair is fixed before any draw of the estimate is made
                     search_rng = np.random.default_rng([seed, *audit.mechanism.encode(), SEARCH_STREAM])
-                    audit, spent = search_pair(audit, search, search_rng)
-                    progress.advance(task, spent)
+                    audit, spent = search_pair(
+                        audit,
+                        search,
+                        search_rng,
+                        workers=options.workers,
+                        max_seconds=options.max_seconds,
+                        progress=partial(progress.advance, task),
+                    )
+                    if audit.inputs["search"]["stopped"] == "interrupted":
+                        progress.console.print("search interrupted: the best pair so far is audited")
                 found = estimate(
                     audit.subject,
                     delta=float(audit.claimed_delta),
@@ -368,7 +398,7 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
                     method=options.bound,
                     workers=options.workers,
                     claimed_epsilon=float(audit.claimed_epsilon),
-                    max_seconds=options.max_seconds,
+                    max_seconds=_remaining(options.max_seconds, start),
                     until=search.until,
                     with_curve=search.with_curve,
                 )
@@ -383,6 +413,11 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
             if found.stopped == "interrupted":
                 break
     return results
+
+
+def _remaining(max_seconds: float | None, start: float) -> float | None:
+    """Return what a search has left of the time; at least one look at the counts is always made."""
+    return None if max_seconds is None else max(0.0, max_seconds - (time.perf_counter() - start))
 
 
 def with_seed(options: argparse.Namespace, seed: int) -> argparse.Namespace:

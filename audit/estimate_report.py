@@ -253,6 +253,8 @@ def _lines(result: Result) -> Iterator[str]:
         adjacency = f" ({inputs['adjacency']})" if "adjacency" in inputs else ""
         left, right = (_input_text(inputs[side]) for side in ("left", "right"))
         yield f"  inputs: {left} against {right}{adjacency}"
+    if "search" in inputs:
+        yield _search_text(inputs["search"])
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
     if found.implementation.event is not found.ideal.event:
         yield (
@@ -304,6 +306,17 @@ def _what(event: Event, names: Sequence[str]) -> str:
         document["score"], document["score"] + " score"
     )
     return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+
+
+def _search_text(search: dict[str, Any]) -> str:
+    """Say what the search cost, and that its pair is only the best so far where it was stopped."""
+    origins = {"pattern": "a pattern", "corner": "a corner", "random": "at random", "local": "by local search"}
+    reasons = {"interrupted": "interrupted", "max_seconds": "out of time"}
+    early = "" if search["stopped"] is None else f"; {reasons[search['stopped']]}: the best pair so far"
+    return (
+        f"  search: found {origins[search['origin']]}, {search['pairs_tried']:,} pairs tried with "
+        f"{search['draws']:,} draws{early}"
+    )
 
 
 def _input_text(given: Any) -> str:

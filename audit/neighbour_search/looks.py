@@ -174,16 +174,21 @@ def coupled_move(source: CoupledDraws, rows: int, *, pure: bool) -> float:
     # a coordinate that is a number on one input and none on the other has moved as far as any can
     broken = np.isfinite(left) != np.isfinite(right)
     left, right = (np.where(np.isfinite(side), side, 0.0) for side in (left, right))
-    both = np.concatenate([left, right])
     with np.errstate(over="ignore", invalid="ignore"):
-        away = np.abs(both - np.median(both, axis=0))
-        units = np.median(away, axis=0)
-        units = np.where(units > 0, units, away.mean(axis=0))
+        units = (_spread(left) + _spread(right)) / 2
+        both = np.concatenate([left, right])
+        # constant on either input: then the inputs alone spread it
+        units = np.where(units > 0, units, np.abs(both - np.median(both, axis=0)).mean(axis=0))
         moves = np.abs(left - right)
         known = np.isfinite(units) & (units > 0)
         moves = np.divide(moves, units, out=np.zeros_like(moves), where=known)
     moves = np.where(broken, LARGEST_MOVE, np.minimum(moves, LARGEST_MOVE)).mean(axis=0)
     return float(moves.sum() if pure else np.linalg.norm(moves))
+
+
+def _spread(outputs: FloatArray) -> FloatArray:
+    """Return the median distance from the median, by coordinate."""
+    return np.asarray(np.median(np.abs(outputs - np.median(outputs, axis=0)), axis=0))
 
 
 def repeats(source: CoupledDraws, rows: int) -> bool:

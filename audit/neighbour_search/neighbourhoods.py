@@ -280,14 +280,10 @@ class DataSets:
         worst neighbours of the exact analysis often are of this kind.
         """
         low, high = self.lower, self.upper
-        last = ((low, high),) if self.adjacency == "replace_one" else ((low, None), (high, None))
-        shared = ((low,), (high,), (low, high))
-        plain = list(product(dict.fromkeys(self._common(rows) for rows in shared), last))
+        shared: tuple[tuple[Row, ...], ...] = ((low,), (high,), (low, high))
+        plain = list(product(dict.fromkeys(self._common(rows) for rows in shared), self._last((low, high))))
         flagged = self._flagged()
-        last = tuple(
-            combinations(flagged, 2) if self.adjacency == "replace_one" else ((row, None) for row in flagged)
-        )
-        every = product((self._common((row,)) for row in flagged), last)
+        every = product((self._common((row,)) for row in flagged), self._last(flagged))
         for common, (left, right) in dict.fromkeys([*plain, *every]):
             yield DataSet(common, left), DataSet(common, right)
 
@@ -308,8 +304,8 @@ class DataSets:
         if place == len(left.common) + 2:
             # the same move on both sides: what differs between them stays so
             seed = int(rng.integers(2**32))
-            rows = [self._moved(side.last, reach, np.random.default_rng(seed)) for side in pair]
-            return replace(left, last=rows[0]), replace(right, last=rows[1])
+            first, second = (self._moved(side.last, reach, np.random.default_rng(seed)) for side in pair)
+            return replace(left, last=first), replace(right, last=second)
         if place < len(left.common):
             rows = list(left.common)
             rows[place] = (self._moved(rows[place][0], reach, rng), rows[place][1])
@@ -349,6 +345,12 @@ class DataSets:
         common = tuple((_row(part["row"]), int(part["count"])) for part in document["common"])
         left, right = (None if document[side] is None else _row(document[side]) for side in ("left", "right"))
         return DataSet(common, left), DataSet(common, right)
+
+    def _last(self, rows: Sequence[Row]) -> list[tuple[Row, Row | None]]:
+        """Return what the differing row can be on both sides, from some rows."""
+        if self.adjacency == "replace_one":
+            return list(combinations(rows, 2))
+        return [(row, None) for row in rows]
 
     def _flagged(self) -> list[Row]:
         """Return the rows whose flags are any, and whose other columns are all at one end; none without flags."""

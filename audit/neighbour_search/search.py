@@ -18,6 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from audit.choose import Prospect
+from audit.distinguish import silent
 from audit.draws import Draws
 from audit.neighbour_search.looks import CoupledDraws, Look, coupled_move, look, repeats
 from audit.neighbour_search.neighbourhoods import Neighbourhood, Pair
@@ -87,10 +88,6 @@ class _Entry:
 
 class _OutOfTimeError(Exception):
     """The search's time is over; it never leaves this module."""
-
-
-def silent(draws: int) -> None:
-    """Report no progress."""
 
 
 def search(
@@ -202,9 +199,11 @@ class _Search:
         self.draws = 0
         self._width = -1
         self._coupled = False
+        self._coupling: tuple[int, ...] = ()
         # how far each pair's outputs move, and what the last finished round of looks showed of its pairs
         self._moves: dict[_Entry, float] = {}
         self._seen: dict[_Entry, Look] = {}
+        self._rows = 1
         self._tried: set[_Entry] = set()
 
     @property
@@ -223,7 +222,8 @@ class _Search:
             return max(self._moves, key=self._moves.__getitem__), 0.0
         ranked = sorted(self._seen, key=self._seen.__getitem__, reverse=True)
         if self._coupled:
-            enough = ALIKE * self._seen[ranked[0]].promise
+            # two standard errors of a log ratio of common events, roughly
+            enough = ALIKE * self._seen[ranked[0]].promise - 2 / math.sqrt(self._rows)
             alike = [entry for entry in ranked if self._seen[entry].promise >= enough]
             ranked.insert(0, max(alike, key=lambda entry: self._moves.get(entry, 0.0)))
         return ranked[0], self._seen[ranked[0]].promise
@@ -243,13 +243,15 @@ class _Search:
         climber = self._climb(int(draws * CLIMB_SHARE / (2 * SIFT_ROWS))) if self._coupled else None
         budget = max(0.0, draws - self.draws) / GENERATIONS
         brood = min(LARGEST_POOL, max(1, int(budget / (2 * LOCAL_ROWS * 2)) - 1))
+        if self._coupled:
+            budget -= 2 * SIFT_ROWS * brood
         for generation in range(GENERATIONS):
             # the winner draws again: its last look was the luckiest of many
             parents = [winner] if climber in (None, winner) else [winner, climber]
             reach = 0.5 ** (generation + 1)
             moves = (self._moved(parents[place % len(parents)], reach) for place in range(brood))
             children = [child for child in moves if child is not None]
-            if not children and len(parents) == 1:
+            if not children:
                 return
             self._measure(children)
             winner = self._race([*parents, *children], budget)
@@ -258,9 +260,9 @@ class _Search:
         """Learn from the first pair how outputs look and whether the same random numbers repeat them."""
         # draws that are checked here are not used, and not counted
         self._width = Draws.of(AtPair(self.subject, entry.pair), self._entropy()).width
-        same = CoupledDraws(
-            AtPair(self.subject, entry.pair), (entry.pair[0], entry.pair[0]), self._width, self._entropy()
-        )
+        self._coupling = self._entropy()
+        left = entry.pair[0]
+        same = CoupledDraws(AtPair(self.subject, entry.pair), (left, left), self._width, self._coupling)
         self._coupled = not getattr(self.subject, "own_entropy", False) and repeats(same, SIFT_ROWS)
 
     def _entropy(self) -> tuple[int, ...]:
@@ -297,12 +299,12 @@ class _Search:
             return
         pure = self.prospect.delta == 0
 
-        def work(entry: _Entry, entropy: tuple[int, ...]) -> float:
-            source = CoupledDraws(AtPair(self.subject, entry.pair), entry.pair, self._width, entropy)
+        def work(entry: _Entry, _entropy: tuple[int, ...]) -> float:
+            # the same random numbers for all pairs, too: their moves are compared
+            source = CoupledDraws(AtPair(self.subject, entry.pair), entry.pair, self._width, self._coupling)
             return coupled_move(source, SIFT_ROWS, pure=pure)
 
-        for entry, move in self._each(entries, SIFT_ROWS, work):
-            self._moves[entry] = move
+        self._moves.update(self._each(entries, SIFT_ROWS, work))
 
     def _race(self, entries: list[_Entry], draws: float) -> _Entry:
         """Return the winner; each round of looks costs about the same."""
@@ -321,10 +323,11 @@ class _Search:
             return look(source, rows, self.prospect)
 
         # the very first looks count as they come; later rounds, on more draws, when they are finished
-        seen = {} if self._seen else self._seen
-        for entry, shown in self._each(entries, rows, work):
-            seen[entry] = shown
-        self._seen = seen
+        seen: dict[_Entry, Look] = {}
+        if not self._seen:
+            self._seen, self._rows = seen, rows
+        seen.update(self._each(entries, rows, work))
+        self._seen, self._rows = seen, rows
 
     def _survivors(self) -> list[_Entry]:
         """Return the better quarter of the last round: those of the best looks and those that move most, in turn.
