@@ -41,9 +41,15 @@ def find(subject: Any, draws: int, seed: int = 0, **choices: Any):
     )
 
 
-def audited(subject: Any, pair: Any, draws: int, seed: int = 0, significance: float = 0.05):
+def audited(
+    subject: Any,
+    pair: Any,
+    draws: int,
+    seed: int = 0,
+    significance: float = 0.05,
+    families: tuple[str, ...] = ("coordinates", "additive"),
+):
     rng = np.random.default_rng(seed)
-    families = ("coordinates", "additive")
     return estimate(
         AtPair(subject, pair), delta=0.0, draws=draws, significance=significance, rng=rng, families=families
     )
@@ -137,14 +143,21 @@ def test_ranks_add_up_small_shifts_and_see_spread():
 AUDITS, MOST_ERRORS = 200, 21
 
 
-@pytest.mark.parametrize("mechanism", [NoisySum(), CATALOGUE["geometric"]()], ids=["laplace", "geometric"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        pytest.param(NoisySum(), id="laplace"),
+        pytest.param(CATALOGUE["geometric"](), id="geometric", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_bounds_after_a_search_exceed_the_truth_no_more_often_than_the_significance(mechanism):
     """Audits of a loss of 1: more errors than this would have probability below 1e-3 if each errs with 5 %."""
     assert binom.sf(MOST_ERRORS, AUDITS, 0.05) < 1e-3
     bounds = []
     for seed in range(AUDITS):
         pair = find(mechanism, 500, seed).pair
-        bounds.append(audited(mechanism, pair, 1_000, seed).epsilon_lower_bound)
+        found = audited(mechanism, pair, 1_000, seed, families=("coordinates",))
+        bounds.append(found.epsilon_lower_bound)
     assert sum(bound > 1.0 for bound in bounds) <= MOST_ERRORS
     # these bounds say something
     assert np.median(bounds) > 0.4
@@ -164,7 +177,9 @@ def luckiest(seed: int) -> float:
 
 
 def test_certifying_on_the_draws_of_the_search_errs_far_too_often():
-    assert sum(luckiest(seed) > 1.0 for seed in range(AUDITS)) > MOST_ERRORS
+    # of 60 right audits more than 10 err with probability below 1e-3
+    assert binom.sf(10, 60, 0.05) < 1e-3
+    assert sum(luckiest(seed) > 1.0 for seed in range(60)) > 10
 
 
 @pytest.mark.parametrize("draws", [5_000, 60_000])
@@ -203,7 +218,7 @@ def test_common_random_numbers_show_a_shift_without_its_noise():
     left = np.zeros(4)
     moves = {}
     for shift in (0.0, 0.01, 0.02):
-        right = left + [shift, shift, 0, 0]
+        right = left + np.array([shift, shift, 0, 0])
         moves[shift] = [coupled_move(coupled(Shifted(), left, right), 1_001, pure=pure) for pure in (True, False)]
     assert moves[0.0] == [0.0, 0.0]
     assert moves[0.01] == pytest.approx([0.02 / np.log(4), np.sqrt(2) * 0.01 / np.log(4)], rel=0.1)
@@ -293,24 +308,29 @@ def test_a_search_out_of_time_gives_the_best_pair_so_far():
     assert find(right, 2_000, max_seconds=600).stopped is None
 
 
-@dataclass
-class Interrupted(NoisySum):
-    """Interrupts at the given call; the last pair before it is the only one that tells."""
+class Interrupted:
+    """A noisy sum that interrupts at the given call."""
 
-    at: int = 0
-    calls: int = 0
+    neighbourhood = NoisySum.neighbourhood
+    claimed_epsilon = 1.0
+
+    def __init__(self, at):
+        self.at, self.calls = at, 0
+
+    def inputs(self):
+        return right.inputs()
 
     def sample(self, data, count, rng):
         self.calls += 1
         if self.calls == self.at:
             raise KeyboardInterrupt
-        return super().sample(data, count, rng)
+        return right.sample(data, count, rng)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("at", [40, 400, 1_000])
+@pytest.mark.parametrize("at", [40, 400])
 def test_an_interrupted_search_keeps_the_best_pair_so_far(at, workers):
-    found = find(Interrupted(at=at), 40_000, workers=workers)
+    found = find(Interrupted(at), 40_000, workers=workers)
     assert found.stopped == "interrupted"
     assert 0 < found.draws < 40_000
     # patterns came first: the answer changes by all that it may
@@ -319,10 +339,10 @@ def test_an_interrupted_search_keeps_the_best_pair_so_far(at, workers):
 
 def test_an_interruption_before_anything_was_seen_is_passed_on():
     with pytest.raises(KeyboardInterrupt):
-        find(Interrupted(at=3), 40_000)
+        find(Interrupted(3), 40_000)
 
 
-interrupted = Interrupted(at=400)
+interrupted = Interrupted(100)
 
 
 def test_the_pair_of_an_interrupted_search_is_audited_and_marked(capsys):
@@ -353,15 +373,23 @@ def test_search_and_certification_share_the_time(capsys):
 
 # --- The catalogue ----------------------------------------------------------------------------------------------
 
-HARD_TO_SHOW = {"laplace_leaky", "laplace_float", "gaussian_classic", "laplace_low_entropy_seed"}
-"""Broken ones that need more draws, or bits, than these audits have."""
+HARD_TO_SHOW = {
+    "laplace_leaky",
+    "laplace_float",
+    "gaussian_classic",
+    "laplace_low_entropy_seed",
+    "sparse_vector_3",
+    "sparse_vector_4",
+}
+"""Broken ones that need more draws than these audits have, or bits."""
 
 SHOWN = ("laplace", "laplace_product", "geometric", "rappor", "private_mean", "noisy_max_value", "unnoised_count")
 
 
-@pytest.mark.parametrize(
-    "name", [*SHOWN, *(pytest.param(n, marks=pytest.mark.exhaustive) for n in sorted({*DOMAINS} - {*SHOWN}))]
-)
+MORE = [pytest.param(name, marks=pytest.mark.exhaustive) for name in sorted({*DOMAINS} - {*SHOWN})]
+
+
+@pytest.mark.parametrize("name", [*SHOWN, *MORE])
 def test_right_mechanisms_stand_and_broken_ones_fall_on_the_pair_that_is_found(name):
     """At significance 1e-4 a right mechanism is refuted in one of ten thousand audits."""
     entry = CATALOGUE[name]()
@@ -378,7 +406,7 @@ def test_right_mechanisms_stand_and_broken_ones_fall_on_the_pair_that_is_found(n
 
 
 def test_domains_of_the_catalogue_hold_the_pairs_that_the_entries_have():
-    """The entry's own pair is in the neighbourhood, so a search can find it; listed pairs are compared as values."""
+    """The entry's own pair is in the neighbourhood, so that a search can find it."""
     for name, neighbourhood in DOMAINS.items():
         left, right = (np.asarray(data) for data in CATALOGUE[name]().inputs())
         if isinstance(neighbourhood, Vectors):
