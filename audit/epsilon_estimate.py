@@ -10,7 +10,7 @@ import math
 import secrets
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from audit.bounds import SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
-from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, estimate
+from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, estimate, silent
 from audit.estimate_plot import ENDINGS
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
@@ -34,6 +34,7 @@ from audit.neighbour_search.search import SEARCH_SHARE
 from audit.privacy import setting_from
 from audit.programs import ProgramSubject
 from audit.programs.options import add_program_options, program_audit, refuse_program_options
+from audit.programs.signals import programs_ended_too
 from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.selection import Plan
@@ -131,7 +132,9 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         metavar="GAP",
         help="stop when the claim is refuted or a loss above it by GAP would have shown; --draws is then the most",
     )
-    group.add_argument("--max-seconds", type=float, metavar="T", help="certify for about so long at most")
+    group.add_argument(
+        "--max-seconds", type=float, metavar="T", help="search and certify for about so long at most"
+    )
     group.add_argument("--curve", action="store_true", help="certify epsilon at several deltas together")
     group.add_argument("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
     group.add_argument("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
@@ -260,7 +263,15 @@ def build_audit(name: str, options: argparse.Namespace) -> Audit:
     )
 
 
-def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple[Audit, int]:
+def search_pair(
+    audit: Audit,
+    search: Search,
+    rng: np.random.Generator,
+    *,
+    workers: int = 1,
+    max_seconds: float | None = None,
+    progress: Callable[[int], None] = silent,
+) -> tuple[Audit, int]:
     """Return the audit on the worst pair that a search finds, and how many draws that cost.
 
     Raises
@@ -273,9 +284,21 @@ def search_pair(audit: Audit, search: Search, rng: np.random.Generator) -> tuple
     delta = float(audit.claimed_delta)
     certify = Plan.of(search.draws - draws, 1, learning=True).certify
     found = search_neighbours(
-        subject, neighbourhood, draws=draws, prospect=Prospect(certify, delta, search.significance), rng=rng
+        subject,
+        neighbourhood,
+        draws=draws,
+        prospect=Prospect(certify, delta, search.significance),
+        rng=rng,
+        workers=workers,
+        max_seconds=None if max_seconds is None else max_seconds * SEARCH_SHARE,
+        progress=progress,
     )
-    note = {"origin": found.origin, "pairs_tried": found.tried, "draws": found.draws}
+    note = {
+        "origin": found.origin,
+        "pairs_tried": found.tried,
+        "draws": found.draws,
+        "stopped": found.stopped,
+    }
     document = {"kind": "pair", "subject": audit.document, "pair": neighbourhood.to_json(found.pair)}
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     return replace(audit, subject=AtPair(subject, found.pair), document=document, inputs=inputs), found.draws
@@ -333,7 +356,7 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
         for audit in audits:
             if audit.claimed_delta > 0:
                 raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         for named in audits:
@@ -344,8 +367,16 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
                 if options.search:
                     # a stream of its own; the pair is fixed before any draw of the estimate is made
                     search_rng = np.random.default_rng([seed, *audit.mechanism.encode(), SEARCH_STREAM])
-                    audit, spent = search_pair(audit, search, search_rng)
-                    progress.advance(task, spent)
+                    audit, spent = search_pair(
+                        audit,
+                        search,
+                        search_rng,
+                        workers=options.workers,
+                        max_seconds=options.max_seconds,
+                        progress=partial(progress.advance, task),
+                    )
+                    if audit.inputs["search"]["stopped"] == "interrupted":
+                        progress.console.print("search interrupted: the best pair so far is audited")
                 found = estimate(
                     audit.subject,
                     delta=float(audit.claimed_delta),
@@ -357,7 +388,7 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
                     method=options.bound,
                     workers=options.workers,
                     claimed_epsilon=float(audit.claimed_epsilon),
-                    max_seconds=options.max_seconds,
+                    max_seconds=_remaining(options.max_seconds, start),
                     until=search.until,
                     with_curve=search.with_curve,
                 )
@@ -374,6 +405,11 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
     return results
 
 
+def _remaining(max_seconds: float | None, start: float) -> float | None:
+    """Return what a search has left of the time; at least one look at the counts is always made."""
+    return None if max_seconds is None else max(0.0, max_seconds - (time.perf_counter() - start))
+
+
 def with_seed(options: argparse.Namespace, seed: int) -> argparse.Namespace:
     """Return the options with the seed that was used."""
     return argparse.Namespace(**{**vars(options), "seed": seed})
@@ -388,7 +424,12 @@ def command(argv: Sequence[str] | None) -> int:
     if options.plot is not None and Path(options.plot).suffix not in ENDINGS:
         raise ReadingError("plot", options.plot, f"a file that ends in {', '.join(ENDINGS)}")
     seed = options.seed if options.seed is not None else secrets.randbits(32)
-    audits = build_audits(options)
+    try:
+        audits = build_audits(options)
+    except KeyboardInterrupt:
+        # a program may take its time for its first answer
+        sys.stderr.write("interrupted: nothing audited\n")
+        return EXIT_UNDECIDED
     results = run_audits(audits, options, search, seed)
     for audit in audits:
         if isinstance(audit.subject, ProgramSubject):
@@ -425,7 +466,8 @@ def write(results: Sequence[Result], options: argparse.Namespace, *, several: bo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(command, argv)
+    with programs_ended_too():
+        return run_command(command, argv)
 
 
 if __name__ == "__main__":

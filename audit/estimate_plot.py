@@ -46,7 +46,7 @@ def draw_results(results: Sequence[Result], path: str) -> None:
             np.exp(-epsilon) * (1 - delta - false_alarms),
         )
         trade_off.plot(false_alarms, np.maximum(allowed, 0), "k--", label="claim: not below")
-        trade_off.set(xlabel="false alarms", ylabel="misses", title=result.audit.mechanism)
+        trade_off.set(xlabel="false alarms", ylabel="misses", title=result.audit.mechanism.replace("$", r"\$"))
         trade_off.legend()
         points = result.estimate.curve.points if result.estimate.curve else ()
         deltas, epsilons = [p.delta for p in points], [p.epsilon_lower_bound for p in points]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,12 +12,14 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from audit.bounds import detectable_by_event
 from audit.certificate import Certificate, versions
 from audit.distinguish import LARGEST_DRAWS, Estimate, Finding
 from audit.events import Event
+from audit.programs.protocol import printable
 from audit.subjects import Subject
 from audit.verdict import STATED_SIZE
 from reference.numbers import decimal_text
@@ -208,7 +211,7 @@ def as_text(results: Sequence[Result], judged: str) -> str:
         detectable = found.detectable_epsilon(result.claimed)
         claim = f"({result.claimed:g}, {float(audit.claimed_delta):g})"
         table.add_row(
-            audit.mechanism,
+            escape(audit.mechanism),
             f"{audit.inputs['claim']}: {claim}" if "claim" in audit.inputs else claim,
             f"{found.epsilon_lower_bound:.4f}",
             f"{found.significance:g}",
@@ -247,7 +250,10 @@ def _lines(result: Result) -> Iterator[str]:
             yield from (f"    {_row_text(row)}" for row in inputs[side])
     else:
         adjacency = f" ({inputs['adjacency']})" if "adjacency" in inputs else ""
-        yield f"  inputs: {inputs['left']} against {inputs['right']}{adjacency}"
+        left, right = (_input_text(inputs[side]) for side in ("left", "right"))
+        yield f"  inputs: {left} against {right}{adjacency}"
+    if "search" in inputs:
+        yield _search_text(inputs["search"])
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
     if found.implementation.event is not found.ideal.event:
         yield (
@@ -302,6 +308,22 @@ def _what(event: Event, names: Sequence[str]) -> str:
         document["score"], document["score"] + " score"
     )
     return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+
+
+def _search_text(search: dict[str, Any]) -> str:
+    """Say what the search cost, and that its pair is only the best so far where it was stopped."""
+    origins = {"pattern": "a pattern", "corner": "a corner", "random": "at random", "local": "by local search"}
+    reasons = {"interrupted": "interrupted", "max_seconds": "out of time"}
+    early = "" if search["stopped"] is None else f"; {reasons[search['stopped']]}: the best pair so far"
+    return (
+        f"  search: found {origins[search['origin']]}, {search['pairs_tried']:,} pairs tried with "
+        f"{search['draws']:,} draws{early}"
+    )
+
+
+def _input_text(given: Any) -> str:
+    """Return an input in one line; a text of a program must not steer the reader's terminal."""
+    return printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
 
 
 def _row_text(row: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, CertificateError, Check
 from audit.programs import ProgramSubject
 from audit.programs.protocol import shown
+from audit.programs.signals import programs_ended_too
 from audit.verdict import verdict_on
 from reference.errors import InputError
 from reference.files import json_text
@@ -292,7 +293,8 @@ def _as_text(certificate: Certificate, checks: Sequence[Check], outcome: str) ->
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(command, argv)
+    with programs_ended_too():
+        return run_command(command, argv)
 
 
 if __name__ == "__main__":

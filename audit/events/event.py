@@ -74,6 +74,7 @@ class Quantiser:
         for k in range(left.shape[1]):
             values = np.concatenate([left[:, k], right[:, k]])
             values = values[np.isfinite(values)]
+            # finite numbers may have a spread that is not
             with np.errstate(over="ignore"):
                 spread = float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
             if 0.0 < spread < math.inf:

@@ -171,7 +171,7 @@ def _as_offsets(given: object, width: int) -> FloatArray | None:
     """Return an input as numbers that may have been added to the noise, one per coordinate."""
     try:
         offsets = np.broadcast_to(np.asarray(given, dtype=np.float64), (width,))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return offsets if np.isfinite(offsets).all() else None
 

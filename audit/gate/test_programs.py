@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -275,6 +276,12 @@ ANSWERS = {
     "invalid UTF-8": (b'{"error": "\xff"}', AnswerError, "no UTF-8"),
     "an error": ('{"error": "no such table"}', ReportedError, "no such table"),
     "an error of terminal codes": ('{"error": "\\u001b[2J\\ud800"}', ReportedError, r"\x1b[2J\ud800"),
+    "a member given twice": ('{"values": [[1]], "values": [[2]]}', AnswerError, "'values' is given twice"),
+    "a seed in words": (
+        '{"accepts_seed": "yes", "values": [' + ", ".join(["[1]"] * 16) + "]}",
+        AnswerError,
+        "yes",
+    ),
     "two answers": (b'{"values": []}\n{"values": []}', ProgramError, "one answer per request"),
 }
 
@@ -431,6 +438,65 @@ def test_memory_limit_ends_the_greedy_and_leaves_the_modest(start):
     assert draw(start(code.format(2**26), memory_limit=2**28)).shape == (100, 1)
     with pytest.raises(ProgramEndedError, match=r"memory limit of 268,435,456 bytes.*MemoryError"):
         start(code.format(2**29), memory_limit=2**28)
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_signals_that_end_the_auditor_end_its_program(tmp_path, name):
+    """The program hangs in its first answer, and ignores what would end it."""
+    trace = tmp_path / "pid"
+    code = (
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"open({str(trace) + '.new'!r}, 'w').write(str(os.getpid()))\n"
+        f"os.rename({str(trace) + '.new'!r}, {str(trace)!r})\n"
+        "time.sleep(600)"
+    )
+    words = [sys.executable, "-m", "audit.epsilon_estimate", "--program", command_line(code), "--timeout", "500"]
+    # whoever runs the tests may ignore signals, as nohup does
+    words = ["env", "--default-signal", *words]
+    auditor = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not trace.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    pid = int(trace.read_text())
+    assert runs(pid)
+    auditor.send_signal(name)
+    output, errors = auditor.communicate(timeout=60)
+    assert auditor.returncode == (3 if name is signal.SIGINT else 128 + name)
+    assert output == b""
+    assert b"Traceback" not in errors
+    assert soon_gone(pid)
+
+
+def test_a_program_that_accepts_seeds_on_one_input_only_is_refused(start):
+    code = "for request in requests(): say({'values': values(request), 'accepts_seed': request['input'] == 0})"
+    with pytest.raises(AnswerError, match="on one input and not on the other"):
+        start(code)
+
+
+def test_words_that_no_command_can_have_are_an_error():
+    with pytest.raises(ProgramStartError, match="cannot be started"):
+        ProgramSubject([sys.executable, "a\0b"], PAIR)
+
+
+def test_texts_of_a_program_do_not_reach_the_terminal_as_codes(capsys, tmp_path):
+    """Neither an input with terminal codes nor a command that looks like markup."""
+    path = tmp_path / "pair.json"
+    path.write_text(json.dumps({"left": "\x1b[2J", "right": 1, "adjacency": "replace_one"}))
+    program = command_line("for request in requests(): say({'values': [[random.random()]] * request['count']})")
+    assert main(["--program", f"{program} '[/red]'", "--inputs", str(path), *QUICK]) == 0
+    output = capsys.readouterr().out
+    assert "\x1b" not in output
+    assert r"\u001b[2J" in output
+    assert "[/red]" in output
+
+
+@pytest.mark.filterwarnings("error")
+def test_outputs_whose_spread_no_float_holds_are_counted(capsys):
+    names = ["NaN", "Infinity", "-Infinity", 1e308, -1e308, 5e-324]
+    draws = f"[[random.choice({names})] for _ in range(request['count'])]"
+    code = f"for request in requests(): say({{'values': {draws}}})"
+    assert main(["--program", command_line(code), "--inputs", str(EXAMPLES / "pair.json"), *QUICK]) == 0
+    capsys.readouterr()
 
 
 def test_an_interruption_leaves_no_answer_behind(start):
@@ -670,6 +736,42 @@ def test_pairs_are_read_as_their_schema_says(tmp_path, document, valid):
             InputPair.read(path)
 
 
+UNSENDABLE = {
+    "a float too large": ("1e400", "too large for a 64-bit float"),
+    "an integer too large": ("9" * 400, "too large for a 64-bit float"),
+    "half a character": ('["\\ud800"]', "surrogate pair"),
+    "half a character in a name": ('{"\\udfff": 1}', "surrogate pair"),
+    "deep nesting": ("[" * 100 + "]" * 100, "nested"),
+}
+
+
+@pytest.mark.parametrize("name", UNSENDABLE)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_inputs_that_cannot_be_sent_are_refused_from_a_file_and_from_a_program(start, tmp_path, name, side):
+    given, reason = UNSENDABLE[name]
+    other = {"left": "right", "right": "left"}[side]
+    text = f'{{"{other}": 1, "{side}": {given}, "adjacency": "replace_one"}}'
+    path = tmp_path / "pair.json"
+    path.write_text(text)
+    with pytest.raises(PairError, match=f"{side} holds .*{reason}"):
+        InputPair.read(path)
+    with pytest.raises(AnswerError, match=f"no pair: {side} holds .*{reason}"):
+        start(f"sys.stdin.readline(); write(open({str(path)!r}, 'rb').read() + b'\\n')\n{HONEST}", None)
+
+
+def test_a_side_given_twice_is_refused(tmp_path):
+    path = tmp_path / "pair.json"
+    path.write_text('{"left": 0, "right": 1, "left": 1, "adjacency": "replace_one"}')
+    with pytest.raises(PairError, match="'left' is given twice"):
+        InputPair.read(path)
+
+
+@pytest.mark.parametrize(("right", "noted"), [(1, True), (True, False), (2, False)])
+def test_equal_inputs_are_noted(right, noted):
+    notes = InputPair(1, right, "replace_one").notes
+    assert ["nothing is tested" in note for note in notes] == [True] * noted
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"left": NaN, "right": 0, "adjacency": "replace_one"}', "[" * 10**5])
 def test_files_that_are_no_pair_are_refused(tmp_path, text):
     path = tmp_path / "pair.json"
@@ -691,8 +793,14 @@ def test_requests_are_as_their_schema_says(request_line):
     schema("program_request_v1.json").validate(json.loads(request_line))
 
 
-SCHEMA_CANNOT_SAY = {"too few draws", "ragged draws", "a float too large", "an integer too large"}
-"""What depends on the request, on other draws, or on how numbers are held."""
+SCHEMA_CANNOT_SAY = {
+    "too few draws",
+    "ragged draws",
+    "a float too large",
+    "an integer too large",
+    "a member given twice",
+}
+"""What depends on the request, on other draws, or on how numbers and members are held."""
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -2,7 +2,8 @@
 
 from audit.neighbour_search.neighbourhoods import DataSet, DataSets, Listed, Neighbourhood, Vectors
 from audit.neighbour_search.releases import ReleaseOverDomain
-from audit.neighbour_search.search import AtPair, Found, at_pair, search, searchable
+from audit.neighbour_search.search import Found, search
+from audit.neighbour_search.subjects import AtPair, at_pair, searchable
 
 __all__ = [
     "AtPair",

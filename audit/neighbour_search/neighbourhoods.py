@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count, product
+from itertools import combinations, count, product
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -248,6 +248,8 @@ class DataSets:
     adjacency : {'replace_one', 'add_or_remove_one'}
     beside : int
         Further rows that all data sets share and that the subject adds itself.
+    flags : int
+        How many of the last columns are labels or groups, which have two values: patterns flip them one by one.
     """
 
     lower: tuple[float, ...]
@@ -255,6 +257,7 @@ class DataSets:
     records: int
     adjacency: str = "replace_one"
     beside: int = 0
+    flags: int = 0
 
     def __post_init__(self) -> None:
         """Check the declaration."""
@@ -267,17 +270,22 @@ class DataSets:
         smallest = 1 if self.adjacency == "replace_one" or self.beside else 2
         if self.records < smallest:
             raise DeclarationError("records", self.records, f"at least {smallest}")
+        if not 0 <= self.flags <= len(self.lower):
+            raise DeclarationError("flags", self.flags, f"from 0 to the number of columns, {len(self.lower)}")
 
     def patterns(self) -> Iterator[Pair]:
-        """Yield data sets of lowest and highest rows only."""
+        """Yield data sets of lowest and highest rows only; then all but the flags at one end, and any flags.
+
+        The differing rows are opposite corners, or one corner with other flags, and the shared rows are alike: the
+        worst neighbours of the exact analysis often are of this kind.
+        """
         low, high = self.lower, self.upper
-        shared = ((low,), (high,), (low, high))
-        for common in dict.fromkeys(self._common(rows) for rows in shared):
-            if self.adjacency == "replace_one":
-                yield DataSet(common, low), DataSet(common, high)
-            else:
-                yield DataSet(common, low), DataSet(common, None)
-                yield DataSet(common, high), DataSet(common, None)
+        shared: tuple[tuple[Row, ...], ...] = ((low,), (high,), (low, high))
+        plain = list(product(dict.fromkeys(self._common(rows) for rows in shared), self._last((low, high))))
+        flagged = self._flagged()
+        every = product((self._common((row,)) for row in flagged), self._last(flagged))
+        for common, (left, right) in dict.fromkeys([*plain, *every]):
+            yield DataSet(common, left), DataSet(common, right)
 
     def corners(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield data sets of corner rows, without end."""
@@ -289,10 +297,15 @@ class DataSets:
         return self._pair(rng, self._anywhere)
 
     def moved(self, pair: Pair, reach: float, rng: np.random.Generator) -> Pair:
-        """Move one of the distinct rows: all its columns a little, or one of them to an end."""
+        """Move one of the distinct rows, or both that differ: all columns a little, or one of them to an end."""
         left, right = pair
-        places = len(left.common) + (1 if right.last is None else 2)
+        places = len(left.common) + (1 if right.last is None else 3)
         place = int(rng.integers(places))
+        if place == len(left.common) + 2:
+            # the same move on both sides: what differs between them stays so
+            seed = int(rng.integers(2**32))
+            first, second = (self._moved(side.last, reach, np.random.default_rng(seed)) for side in pair)
+            return replace(left, last=first), replace(right, last=second)
         if place < len(left.common):
             rows = list(left.common)
             rows[place] = (self._moved(rows[place][0], reach, rng), rows[place][1])
@@ -332,6 +345,21 @@ class DataSets:
         common = tuple((_row(part["row"]), int(part["count"])) for part in document["common"])
         left, right = (None if document[side] is None else _row(document[side]) for side in ("left", "right"))
         return DataSet(common, left), DataSet(common, right)
+
+    def _last(self, rows: Sequence[Row]) -> list[tuple[Row, Row | None]]:
+        """Return what the differing row can be on both sides, from some rows."""
+        if self.adjacency == "replace_one":
+            return list(combinations(rows, 2))
+        return [(row, None) for row in rows]
+
+    def _flagged(self) -> list[Row]:
+        """Return the rows whose flags are any, and whose other columns are all at one end; none without flags."""
+        if not self.flags:
+            return []
+        plain = len(self.lower) - self.flags
+        ends = list(zip(self.lower, self.upper, strict=True))[plain:]
+        rows = product((self.lower[:plain], self.upper[:plain]), product(*ends))
+        return list(dict.fromkeys((*values, *flags) for values, flags in rows))
 
     @cached_property
     def _bounds(self) -> tuple[FloatArray, FloatArray]:

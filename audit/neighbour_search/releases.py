@@ -51,10 +51,12 @@ class ReleaseOverDomain:
     @cached_property
     def neighbourhood(self) -> DataSets:
         """All pairs of the stated size, beside the real data."""
-        columns = len(self.domain.attributes) + (1 if self.domain.group is None else 2)
+        flags = 1 if self.domain.group is None else 2
+        columns = len(self.domain.attributes) + flags
         sizes = [len(side) for side in (self.release.neighbours.left, self.release.neighbours.right)]
         cube = (0.0,) * columns, (1.0,) * columns
-        return DataSets(*cube, max(sizes) - self.base.n, self.release.readings.adjacency, beside=self.base.n)
+        records = max(sizes) - self.base.n
+        return DataSets(*cube, records, self.release.readings.adjacency, beside=self.base.n, flags=flags)
 
     @cached_property
     def coefficients(self) -> Callable[[DataSet], FloatArray]:

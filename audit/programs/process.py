@@ -77,18 +77,8 @@ class Process:
     """
 
     def __init__(self, command: Sequence[str], limits: Limits) -> None:
-        if shutil.which(command[0]) is None:
-            raise ProgramStartError(f"{command[0]!r} was not found, or is not executable")
         self.limits = limits
-        launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(limits.memory_limit or 0)]
-        self._child = subprocess.Popen(
-            [*launcher, *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
+        self._child = _started(command, limits)
         self._stdin, self._stdout, self._stderr = (
             _not_blocking(pipe) for pipe in (self._child.stdin, self._child.stdout, self._child.stderr)
         )
@@ -244,6 +234,24 @@ class Process:
             return f"ended with exit code {status}{under}"
         known = status in set(signal.Signals)
         return f"was ended by signal {signal.Signals(status).name if known else status}{under}"
+
+
+def _started(command: Sequence[str], limits: Limits) -> subprocess.Popen[bytes]:
+    launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(limits.memory_limit or 0)]
+    try:
+        if shutil.which(command[0]) is not None:
+            return subprocess.Popen(
+                [*launcher, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+    except (OSError, ValueError) as problem:
+        # too many processes, too long a command, a null character in a word
+        raise ProgramStartError(f"{shown(command[0])} cannot be started ({problem})") from problem
+    raise ProgramStartError(f"{shown(command[0])} was not found, or is not executable")
 
 
 def _not_blocking(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -9,12 +9,13 @@ import json
 import struct
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from audit.programs.errors import AnswerError, ReportedError
+from audit.programs.strict_json import parsed
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -167,7 +168,7 @@ def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
     except UnicodeDecodeError as problem:
         raise AnswerError(f"wrote a line whose byte {problem.start} is no UTF-8", expected) from problem
     try:
-        document = json.loads(text, parse_constant=_refuse, parse_int=float if numbers else None)
+        document = parsed(text, 'must be the string "{}"', numbers=numbers)
     except (ValueError, RecursionError) as problem:
         raise AnswerError(f"wrote a line that is no JSON ({problem}): {shown(line)}", expected) from problem
     if not isinstance(document, dict):
@@ -241,10 +242,6 @@ def _floats(flat: list[Any]) -> FloatArray:
     if not strings:
         return finite
     return np.array([NOT_FINITE[value] if type(value) is str else value for value in flat], dtype=np.float64)
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f'{constant} must be the string "{constant}"')
 
 
 def shown(text: str | bytes | bytearray, most: int = 100) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shlex
 import sys
 import threading
@@ -168,6 +169,11 @@ class ProgramSubject:
         limits = Limits(float(document["timeout"]), document.get("memory_limit"))
         return cls(document["command"], pair, binary=document["binary"], limits=limits)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about the inputs."""
+        return self.pair.notes
+
     def inputs(self) -> tuple[Any, Any]:
         """Return the two neighbouring inputs, left and right."""
         return self.pair.left, self.pair.right
@@ -234,17 +240,20 @@ class ProgramSubject:
         The second input is asked too, since all draws on one may fail; where all do on both, one coordinate is
         assumed.
         """
-        widths = []
+        widths, seeded = [], []
         for data in self.inputs():
             request = protocol.sample_request(data, PROBE_ROWS)
             framing = protocol.Line.of_values(PROBE_ROWS, protocol.MOST_COORDINATES)
-            width, seeded = self._pool.ask(request, framing, _introduced)
+            width, accepts_seed = self._pool.ask(request, framing, _introduced)
             widths.append(width)
+            seeded.append(accepts_seed)
+        if seeded[0] != seeded[1]:
+            raise AnswerError("accepts seeds on one input and not on the other", "the same on both inputs")
         known = {width for width in widths if width is not None}
         if len(known) > 1:
             found = " and of ".join(map(str, widths))
             raise AnswerError(f"gave draws of {found} coordinates", "the same on both inputs")
-        return (known.pop() if known else 1), seeded
+        return (known.pop() if known else 1), seeded[0]
 
     def _check_seeds(self) -> None:
         """Ask twice with one seed: the draws must be the same, bit for bit."""
@@ -296,7 +305,10 @@ def _introduced(line: bytes) -> tuple[int | None, bool]:
     document = protocol.decoded(line, numbers=True)
     width = protocol.width_of(protocol.rows_of(document, PROBE_ROWS))
     protocol.values_of(document, PROBE_ROWS, width or 1)
-    return width, document.get("accepts_seed") is True
+    accepts_seed = document.get("accepts_seed", False)
+    if not isinstance(accepts_seed, bool):
+        raise AnswerError(f"gave accepts_seed as {protocol.shown(json.dumps(accepts_seed))}", "true or false")
+    return width, accepts_seed
 
 
 def words_of(command: str) -> tuple[str, ...]:

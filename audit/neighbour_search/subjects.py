@@ -1,0 +1,95 @@
+"""What can be searched, and what is audited then: a subject on the pair that was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.events import FloatArray
+from audit.neighbour_search.catalogue import over_domain
+from audit.neighbour_search.neighbourhoods import Listed, Neighbourhood, Pair
+from audit.neighbour_search.releases import ReleaseOverDomain
+from audit.releases import CoefficientRelease
+from audit.subjects import Subject, SubjectError
+from reference.errors import ReadingError
+
+SEARCHED_KINDS = ("mechanism", "catalogue", "import")
+"""Descriptions that a found pair may belong to."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtPair:
+    """A subject on a pair that was found: what the auditor gets.
+
+    Parameters
+    ----------
+    subject : object
+        Has `sample`, and perhaps `notes`, `own_entropy` and `most_rows`.
+    pair : tuple
+        Left and right.
+    """
+
+    subject: Any
+    pair: Pair
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass on what says how the subject draws; an exact likelihood ratio would be that of another pair."""
+        if name in ("notes", "own_entropy", "most_rows"):
+            return getattr(self.subject, name)
+        raise AttributeError(name)
+
+    def inputs(self) -> Pair:
+        """Return the pair."""
+        return self.pair
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return the subject's outputs."""
+        outputs: FloatArray = self.subject.sample(data, count, rng)
+        return outputs
+
+
+def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
+    """Return a subject that samples on the inputs of a neighbourhood, and that neighbourhood.
+
+    Our own mechanisms have their declared domain, and so have those of the catalogue whose inputs have one
+    (:mod:`audit.neighbour_search.catalogue`).  Another subject has an attribute `neighbourhood`, or a method
+    `candidates` that returns the same pairs each time.
+
+    Raises
+    ------
+    audit.subjects.SubjectError
+        When it has none of these.
+    """
+    if isinstance(subject, CoefficientRelease):
+        ours = ReleaseOverDomain(subject)
+        return ours, ours.neighbourhood
+    declared: Neighbourhood | None = getattr(subject, "neighbourhood", None)
+    if declared is not None:
+        return subject, declared
+    if (of_catalogue := over_domain(subject)) is not None:
+        return of_catalogue
+    if not callable(getattr(subject, "candidates", None)):
+        raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
+    listed = Listed(tuple((left, right) for left, right in subject.candidates()))
+    if not listed.pairs:
+        raise SubjectError("candidates() returned no pair")
+    return subject, listed
+
+
+def at_pair(document: dict[str, Any]) -> Subject:
+    """Build a subject on a found pair: `subject` is the subject's description, `pair` the neighbourhood's.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        For a kind that is never searched; above all, a description wrapped in a pair runs no program.
+    """
+    from audit.subjects import rebuild
+
+    kind = document["subject"].get("kind")
+    if kind not in SEARCHED_KINDS:
+        raise ReadingError("kind", kind, f"one of {', '.join(SEARCHED_KINDS)} in a pair")
+    subject, neighbourhood = searchable(rebuild(document["subject"]))
+    return AtPair(subject, neighbourhood.from_json(document["pair"]))
