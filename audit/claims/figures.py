@@ -229,8 +229,8 @@ DELTAS_AS_TOLD = {
         ),
     ),
     why=(
-        "on the box it comes out; on the unit ball both mechanisms are close to the majority class at this epsilon, "
-        "and the relaxed one does not change with delta"
+        "on the box it comes out; on the unit ball both mechanisms are close to the majority class at this "
+        "epsilon, and the relaxed one does not change with delta"
     ),
     repaired="name the domain, the encoding and n",
     advice="compare with the majority class first: at epsilon = 0.01 there is little else to see",
@@ -262,8 +262,8 @@ def figure_2() -> Finding:
         lambda: bool(contradicted_by_figure_3({**FIGURE_3_AS_TOLD, "ADFC": FIGURE_3_AS_TOLD["PFLR*"]})),
     ),
     why=(
-        "from epsilon = 0.1 on each of them predicts the majority class on most splits, so none is better or becomes "
-        "higher; below it PDFC's published Delta_1 is larger than PFLR*'s, and PDFC is not above it"
+        "from epsilon = 0.1 on each of them predicts the majority class on most splits, so none is better or "
+        "becomes higher; below it PDFC's published Delta_1 is larger than PFLR*'s, and PDFC is not above it"
     ),
     repaired="on Adult all three stay at or below the majority class's accuracy, or above it by less than 0.005",
     advice="compare accuracies with the majority class first",

@@ -36,7 +36,7 @@ SHOWN_EXHIBITS = ("fig1", "fig2", "fig3a", "fig3b", "fig3c", "table2")
 
 FIRST = 10
 FEW = 3
-"""Splits for logistic regression on one-hot columns, which is slow to fit."""
+"""Splits for logistic regression on one-hot columns, which is slow to fit; on Adult only."""
 
 DRAWS = 500
 """Noise draws on one split, for the share without a minimum."""
