@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -369,13 +370,26 @@ def without_impossible() -> tuple[Entry, ...]:
     return tuple(one for one in distinct_entries() if one.name not in names)
 
 
-def lr_risk_difference(encoding: Encoding, splits: int, size: int | None = None) -> dict[str, Any]:
-    """Return mean and deviation of LR's risk difference on Adult, or on random sub-samples of it."""
+PRINTED_LR = entry(2, "adult", "1", "lr")
+
+NEAR = (Fraction(2, 100), Fraction(1, 100))
+"""How near our mean and our deviation have to be to the printed ones."""
+
+
+def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> dict[str, bool]:
+    """Tell whether LR's risk difference on Adult, or on sub-samples of it, is near the printed one.
+
+    Whether, and not by how much: the last digits of a fit depend on the machine; docs/experiments.md has them.
+    """
     design = Design("adult", Variant("", "", encoding), splits=splits, seed=seed(), subset_size=size)
     (point,) = points_of_line(LR, "epsilon", EXHIBITS["table2"].grid, design)
     results = run_all(point.specs)
     found = Summary(tuple(results[spec] for spec in point.specs)).summary("risk_difference")
-    return {name: None if value is None else round(value, 3) for name, value in found.items()}
+    printed = {"mean": PRINTED_LR.exact_mean, "std": PRINTED_LR.exact_deviation}
+    return {
+        name: value is not None and abs(value - float(printed[name])) <= float(slack)
+        for (name, value), slack in zip(found.items(), NEAR, strict=True)
+    }
 
 
 @claim(
@@ -390,7 +404,7 @@ def lr_risk_difference(encoding: Encoding, splits: int, size: int | None = None)
         *FIGURE_SYMBOLS[:-1],
         "reference.experiments.printed",
         "audit.tables.deviations",
-        "audit.claims.figures.lr_risk_difference",
+        "audit.claims.figures.lr_comes_out",
     ),
     verdict="refuted",
     needs=("data",),
@@ -415,14 +429,15 @@ def tables() -> Finding:
         for convention in deviations.CONVENTIONS
     }
     nearest = Encoding(intercept=True, keep_group=True)
-    printed = entry(2, "adult", "1", "lr")
+    few, many = FIRST_RUNS // 2, 5 * FIRST_RUNS
     evidence = {
         "impossible entries, rounded in any way": impossible,
-        "LR on Adult, printed": f"{printed.mean} +- {printed.deviation}",
-        "LR on Adult, ordinal, no intercept, no sex": lr_risk_difference(Encoding(), 5),
-        "LR on Adult, ordinal, intercept, sex": lr_risk_difference(nearest, 5),
-        "the same on 500 records, 50 sub-samples": lr_risk_difference(nearest, 50, 500),
-        "the same on 1,000 records, 50 sub-samples": lr_risk_difference(nearest, 50, 1000),
-        "the same on 2,000 records, 50 sub-samples": lr_risk_difference(nearest, 50, 2000),
+        "LR on Adult, printed": f"{PRINTED_LR.mean} +- {PRINTED_LR.deviation}",
+        "near": "mean within 0.02, std within 0.01",
+        "ordinal, no intercept, no sex": lr_comes_out(Encoding(), few),
+        "ordinal, intercept, sex": lr_comes_out(nearest, few),
+        "the same on 500 records": lr_comes_out(nearest, many, 500),
+        "the same on 1,000 records": lr_comes_out(nearest, many, 1000),
+        "the same on 2,000 records": lr_comes_out(nearest, many, 2000),
     }
     return Finding("refuted" if all(impossible.values()) else "undecided", "none", evidence)

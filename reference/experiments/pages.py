@@ -38,7 +38,7 @@ FIRST = 10
 FEW = 3
 """Splits for logistic regression on one-hot columns, which is slow to fit; on Adult only."""
 
-DRAWS = 500
+DRAWS = 200
 """Noise draws on one split, for the share without a minimum."""
 
 SUBSETS = (300, 500, 1000, 2000, 5000, 10_000, None)
