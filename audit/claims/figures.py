@@ -330,7 +330,7 @@ def baseline_never_gains() -> bool:
     ),
     repaired=(
         "report the majority class and the positive rate beside accuracy and risk difference; on 370,000 records "
-        "that stand for US, `covariance` and `separate` do gain over the majority class at epsilon = 1 and 10, at a "
+        "that stand for US, `covariance` and `separate` gain over the majority class at epsilon = 1 and 10, at a "
         "lower risk difference than LR's, and `absolute` never does (docs/experiments.md)"
     ),
     advice="a low risk difference at a positive rate near 0 is no evidence of fairness",
