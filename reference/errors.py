@@ -74,6 +74,36 @@ class UncountableReleaseError(LedgerError):
     """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""
 
 
+class RunStoreError(InputError):
+    """A file of finished experiments that cannot be used.
+
+    Parameters
+    ----------
+    problem : str
+    file : str
+    line : int, optional
+        Counted from 1.
+    """
+
+    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        super().__init__(f"{file}{'' if line is None else f', line {line}'}: {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.file, self.line)
+
+
+class CorruptRunStoreError(RunStoreError):
+    """A line is not as it was written."""
+
+
+class OtherRunStoreError(RunStoreError):
+    """Other code, or other versions of the libraries, wrote the file."""
+
+
 class DataError(InputError):
     """A data set that the declared domain does not admit.
 

@@ -170,7 +170,7 @@ def pdfc(
     """
     named = None if x_s is None else moments.domain.coordinate(x_s)
     sampler = sampler_of(readings.noise, rng, _purpose("pdfc", budget, readings, named))
-    s = _random_x_s(moments.domain, sampler.random) if named is None else named
+    s = random_x_s(moments.domain, sampler.random) if named is None else named
     # line 3: f_bar <- equation (6)
     coefficients = objective(moments, readings)
     # lines 4-22: lambda_hat <- sum_i lambda_bar + Lap(Delta_1 / epsilon_s) on Phi_s, with epsilon_n on Phi_n
@@ -220,7 +220,7 @@ def adfc(
     """
     named = None if x_s is None else moments.domain.coordinate(x_s)
     sampler = sampler_of(readings.noise, rng, _purpose("adfc", budget, readings, named))
-    s = _random_x_s(moments.domain, sampler.random) if named is None else named
+    s = random_x_s(moments.domain, sampler.random) if named is None else named
     # line 3: f_bar <- equation (6)
     coefficients = objective(moments, readings)
     # lines 4-23: lambda_hat <- sum_i lambda_bar + N(0, sigma_s^2) on Phi_s, N(0, sigma_n^2) on Phi_n
@@ -532,7 +532,7 @@ def _with_l2_slack(l2_squared: Fraction, domain: Domain, readings: Readings) -> 
     return with_l2_slack(l2_squared, layout(domain, readings)) if readings.noise == "hardened" else l2_squared
 
 
-def _random_x_s(domain: Domain, random: np.random.Generator) -> int:
+def random_x_s(domain: Domain, random: np.random.Generator) -> int:
     """Return one of the unprotected attributes at random: never from the data."""
     return int(random.choice(np.array(domain.selectable)))
 

@@ -1,4 +1,4 @@
-"""Accuracy and risk difference over epsilon, drawn: for the data holder."""
+"""Accuracy and risk difference over epsilon or delta, drawn: for the data holder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from reference.errors import MissingExtraError, ReadingError
-from reference.evaluation import NOT_PRIVATE, Evaluation
+from reference.evaluation import NOT_PRIVATE
 from reference.files import write_whole
 
 FORMATS = ("png", "svg")
@@ -21,6 +21,13 @@ PANELS = (
 )
 
 
+class Summarised(Protocol):
+    """Runs with the mean and the standard deviation of each metric."""
+
+    def summary(self, name: str) -> dict[str, float | None]:
+        """Return `mean` and `std` of one metric; None where there is none."""
+
+
 @dataclass(frozen=True)
 class Curve:
     """The evaluations of one mechanism.
@@ -28,15 +35,18 @@ class Curve:
     Parameters
     ----------
     name : str
-    epsilons : tuple of float
-        Empty for a mechanism without noise, which is drawn as a line across.
-    evaluations : tuple of Evaluation
-        One per epsilon, or a single one.
+    places : tuple of float
+        Epsilons or deltas; empty for a mechanism that does not depend on them, which is drawn as a line across.
+    evaluations : tuple of Summarised
+        One per place, or a single one.
+    printed : tuple of (float, float)
+        The paper's risk differences, by place; drawn as crosses.
     """
 
     name: str
-    epsilons: tuple[float, ...]
-    evaluations: tuple[Evaluation, ...]
+    places: tuple[float, ...]
+    evaluations: tuple[Summarised, ...]
+    printed: tuple[tuple[float, float], ...] = ()
 
 
 def require_plot(path: str) -> None:
@@ -58,7 +68,9 @@ def require_plot(path: str) -> None:
         raise MissingExtraError("a plot", "matplotlib", "report") from problem
 
 
-def draw(curves: Sequence[Curve], path: str, title: str) -> None:
+def draw(
+    curves: Sequence[Curve], path: str, title: str, axis: str = "epsilon of one release, as published"
+) -> None:
     """Draw the curves to a PNG or SVG file, written whole or not at all.
 
     The figure shows each metric with its standard deviation over the splits, the majority class's accuracy beside
@@ -69,6 +81,8 @@ def draw(curves: Sequence[Curve], path: str, title: str) -> None:
     curves : sequence of Curve
     path : str
     title : str
+    axis : str
+        What the places are.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -82,6 +96,7 @@ def draw(curves: Sequence[Curve], path: str, title: str) -> None:
         panels = figure.subplots(1, len(PANELS))
         for axes, (metric, label) in zip(panels, PANELS, strict=True):
             _panel(axes, curves, metric, label)
+            axes.set_xlabel(axis)
         figure.suptitle(f"{title} ({NOT_PRIVATE})")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         target = io.BytesIO()
@@ -91,36 +106,46 @@ def draw(curves: Sequence[Curve], path: str, title: str) -> None:
 
 
 def _panel(axes: Any, curves: Sequence[Curve], metric: str, label: str) -> None:
-    noisy = sorted({epsilon for curve in curves for epsilon in curve.epsilons})
-    for curve in curves:
+    across = 0
+    for number, curve in enumerate(curves):
         summaries = [evaluation.summary(metric) for evaluation in curve.evaluations]
         # without a w, or without a group, there is nothing to show
         points = [
             (place, summary["mean"], summary["std"] or 0.0)
-            for place, summary in zip(curve.epsilons or (None,), summaries, strict=True)
+            for place, summary in zip(curve.places or (None,), summaries, strict=True)
             if summary["mean"] is not None
         ]
-        if curve.epsilons:
+        if curve.places:
             axes.errorbar(
                 [place for place, _, _ in points],
                 [mean for _, mean, _ in points],
                 [deviation for _, _, deviation in points],
                 marker="o",
                 capsize=3,
+                color=f"C{number}",
                 label=curve.name,
             )
         elif points:
-            axes.axhline(points[0][1], linestyle="--", color=f"C{8 + (curve.name == 'lr')}", label=curve.name)
-    if metric == "accuracy" and curves:
-        majorities = [
-            mean
-            for curve in curves
-            for evaluation in curve.evaluations
-            if (mean := evaluation.summary("majority_accuracy")["mean"]) is not None
-        ]
-        if majorities:
-            axes.axhline(sum(majorities) / len(majorities), linestyle=":", color="black", label="majority class")
-    if noisy:
+            # lines across differ by their dashes, too
+            across += 1
+            dashes = (0, (6, 2 * across))
+            axes.axhline(points[0][1], linestyle=dashes, color=f"C{number}", label=curve.name)
+        if metric == "risk_difference" and curve.printed:
+            places, means = zip(*curve.printed, strict=True)
+            axes.plot(places, means, linestyle="none", marker="x", color=f"C{number}")
+    if metric == "accuracy":
+        _majority_line(axes, curves)
+    if any(curve.places for curve in curves):
         axes.set_xscale("log")
-    axes.set_xlabel("epsilon of one release, as published")
     axes.set_ylabel(label)
+
+
+def _majority_line(axes: Any, curves: Sequence[Curve]) -> None:
+    majorities = [
+        mean
+        for curve in curves
+        for evaluation in curve.evaluations
+        if (mean := evaluation.summary("majority_accuracy")["mean"]) is not None
+    ]
+    if majorities:
+        axes.axhline(sum(majorities) / len(majorities), linestyle=":", color="black", label="majority class")

@@ -580,7 +580,7 @@ def choice_loses(right: Mapping[str, Fraction]) -> bool:
     readings=("uniform over the attributes, or any draw that does not look at the data; x_s may be published",),
     symbols=(
         "reference.mechanisms.pdfc",
-        "reference.mechanisms._random_x_s",
+        "reference.mechanisms.random_x_s",
         "reference.domain.Domain.selectable",
     ),
     verdict="proved",
@@ -624,7 +624,7 @@ def _noises(spec: Any, domain: Domain, budget: SplitBudget, readings: Readings) 
 
 def takes_more_than_public_x_s() -> bool:
     """Tell whether the draw of x_s takes an argument besides the domain and a random generator."""
-    names = inspect.signature(mechanisms._random_x_s).parameters.values()
+    names = inspect.signature(mechanisms.random_x_s).parameters.values()
     return not {str(parameter.annotation).split(".")[-1] for parameter in names} <= {"Domain", "Generator"}
 
 
@@ -655,7 +655,7 @@ def choice_from_data_fails(pair: tuple[Data, Data]) -> bool:
     "Section 'Purely DP and Fair Classification': 'these most correlated attributes'",
     readings=("s = arg max |sum (z - zbar) x_s|, published or not; not published: the noisy coefficients",),
     paper_step="'it is important to weaken the correlation between these most correlated attributes and ... z'",
-    symbols=("reference.mechanisms.pdfc_noise", "reference.mechanisms._random_x_s"),
+    symbols=("reference.mechanisms.pdfc_noise", "reference.mechanisms.random_x_s"),
     verdict="refuted",
     null=Control("neighbours with the same most correlated coordinate", lambda: choice_from_data_fails(UNTIED)),
     broken=Control("neighbours between which it changes", lambda: choice_from_data_fails(CORRELATED)),

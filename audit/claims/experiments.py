@@ -11,21 +11,8 @@ open_claim(
     "experiments on real data",
 )
 open_claim(
-    "E.literal",
-    "the method as written gives an accurate and fair classifier",
-    "Section 'Performance Evaluation'",
-    "experiments on real data",
-)
-open_claim(
     "E.rfm",
     "the relaxed functional mechanism equals No-Privacy for epsilon > 0.1",
     "Section 'Results and Analysis', paragraph on Figure 1",
     "experiments on real data",
 )
-for figure, what in (
-    ("Fig1", "accuracy against epsilon on US"),
-    ("Fig2", "accuracy against delta on US"),
-    ("Fig3", "accuracy against epsilon on Adult"),
-    ("Tables", "risk difference against epsilon on Adult and US"),
-):
-    open_claim(figure, what, "Section 'Results and Analysis'", "experiments on real data")

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 
 from audit.claims.digest import digest
 from audit.claims.registry import SEED, Claim, Evidence, Finding, claims, set_seed
+from reference.datasets import us
 from reference.datasets.adult import FILES
 from reference.datasets.source import data_folder
 from reference.files import json_text, write_whole
@@ -36,12 +37,17 @@ def has_data() -> bool:
     return all((data_folder() / "adult" / name).is_file() for name in FILES)
 
 
+def has_us() -> bool:
+    """Tell whether the table that stands for US is there."""
+    return (data_folder() / us.SOURCE.path).is_file()
+
+
 def has_coq() -> bool:
     """Tell whether Coq is installed."""
     return shutil.which("coqc") is not None
 
 
-AVAILABLE: dict[str, Callable[[], bool]] = {"data": has_data, "coq": has_coq}
+AVAILABLE: dict[str, Callable[[], bool]] = {"data": has_data, "us": has_us, "coq": has_coq}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from audit.proofs.claims import machine_proof
 
 VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambiguous", "undecided")
 PROOFS = ("right", "wrong", "none")
-NEEDS = ("data", "coq")
+NEEDS = ("data", "us", "coq")
+"""Adult, the US table, and Coq."""
 
 TOPICS = (
     "definitions",
@@ -28,6 +29,7 @@ TOPICS = (
     "tables",
     "floating_point",
     "experiments",
+    "figures",
 )
 """Modules of this package that register rows, in the order of the ledger."""
 

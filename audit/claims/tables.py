@@ -8,7 +8,7 @@ from fractions import Fraction
 from audit.claims.registry import Control, Finding, claim
 from audit.enclosures import written
 from audit.tables import deviations, discrepancies, wins
-from audit.tables.printed import ENTRIES, Entry, entry
+from reference.experiments.printed import ENTRIES, Entry, entry
 
 RESULTS = "Section 'Results and Analysis'"
 SETUP = "Section 'Simulation Setup'"
@@ -34,7 +34,7 @@ def is_impossible(made: Entry) -> bool:
         "rounded to nearest, ties either way; and rounded in any way, cutting off included",
         "RD = |...| as defined: each run's value is in [0, 1]",
     ),
-    symbols=("audit.tables.deviations", "audit.tables.printed"),
+    symbols=("audit.tables.deviations", "reference.experiments.printed"),
     verdict="refuted",
     null=Control("US, epsilon 0.01, PFLR*: 0.037 +- 0.038", lambda: is_impossible(entry(2, "us", "0.01", "pflr"))),
     broken=Control(
@@ -93,7 +93,7 @@ def all_of_table_two() -> tuple[Entry, ...]:
         ),
         "each alone, all comparisons together, both at once, one data set",
     ),
-    symbols=("audit.tables.wins", "audit.tables.printed"),
+    symbols=("audit.tables.wins", "reference.experiments.printed"),
     verdict="ambiguous",
     null=Control("US alone, where every comparison is won", lambda: readings_disagree(on_us())),
     broken=Control("both data sets", lambda: readings_disagree(all_of_table_two())),
@@ -125,7 +125,7 @@ def wins_over_pflr() -> Finding:
         "the tables' four",
         "seven evenly spaced values, which the tables' source has room for",
     ),
-    symbols=("audit.tables.discrepancies.grid_readings", "audit.tables.printed"),
+    symbols=("audit.tables.discrepancies.grid_readings", "reference.experiments.printed"),
     verdict="ambiguous",
     null=Control(
         "twice the tables' grid",
@@ -160,7 +160,7 @@ def with_one_digit_changed() -> tuple[Entry, ...]:
     "Table 1 (risk difference on US) and Table 2 (on two data sets), both called tab_result",
     "both tables",
     readings=("one experiment on US, printed twice", "two experiments with the same result to the last digit"),
-    symbols=("audit.tables.discrepancies.duplicated_rows", "audit.tables.printed"),
+    symbols=("audit.tables.discrepancies.duplicated_rows", "reference.experiments.printed"),
     verdict="ambiguous",
     null=Control("the tables with one digit of Table 1 changed", lambda: repeats(with_one_digit_changed())),
     broken=Control("the tables as printed", lambda: repeats(ENTRIES)),

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.tables import deviations, discrepancies, wins
-from audit.tables.printed import (
+from reference.experiments.printed import (
     DELTA_TABLES,
     DELTA_TEXT,
     ENTRIES,

@@ -1,1 +1,1 @@
-"""The numbers of the paper's tables, and what arithmetic says about them."""
+"""What arithmetic says about the numbers of the paper's tables (`reference.experiments.printed`)."""

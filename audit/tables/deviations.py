@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.enclosures import rational, written
-from audit.tables.printed import RUNS, Entry, distinct_entries
+from reference.experiments.printed import RUNS, Entry, distinct_entries
 from reference.numbers import interval, interval_functions, lower_end, upper_end
 
 ONE = Fraction(1)

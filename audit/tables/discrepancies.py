@@ -14,9 +14,9 @@ from typing import Any
 from audit.enclosures import written
 from audit.enclosures.balls import Ball, ball, ends, refined
 from audit.enclosures.extended_gaussian import extended_shift, logarithm_at
-from audit.tables import printed
-from audit.tables.printed import ENTRIES, Entry
 from reference.accounting import Enclosure
+from reference.experiments import printed
+from reference.experiments.printed import ENTRIES, Entry
 
 # --- E.grid ---------------------------------------------------------------------------------------------------
 

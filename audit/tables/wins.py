@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.tables.deviations import impossible_entries
-from audit.tables.printed import ENTRIES, Entry, distinct_entries
+from reference.experiments.printed import ENTRIES, Entry, distinct_entries
 
 RIVALS = ("pdfc", "adfc")
 

@@ -110,5 +110,5 @@ def entry(table: int, data: str, epsilon: str, mechanism: str) -> Entry:
 
 
 def distinct_entries() -> tuple[Entry, ...]:
-    """Return table 2, which contains table 1 (:func:`audit.tables.discrepancies.duplicated_rows`)."""
+    """Return table 2, which contains table 1 (claim E.dup)."""
     return tuple(one for one in ENTRIES if one.table == 2)

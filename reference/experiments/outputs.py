@@ -1,0 +1,208 @@
+"""What is shown of an exhibit: one document, and the text, the table and the plot that are made from it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from reference.evaluation import NOT_PRIVATE
+from reference.experiments.exhibits import Design, Exhibit, Point, points
+from reference.experiments.printed import Entry, distinct_entries
+from reference.experiments.study import RunResult, RunSpec
+from reference.experiments.summaries import Summary, first_and_all
+from reference.files import json_text, write_whole
+from reference.plot import FORMATS, Curve, draw
+
+DATA_NOTES = {
+    "adult": "UCI Adult, both files, 48,842 records",
+    "us": (
+        "NOT THE PAPER'S TABLE: 370,000 records of the American Community Survey 2024 stand for its extract of "
+        "IPUMS, which is not public"
+    ),
+    "affairs": "NOT THE PAPER'S DATA: the embedded survey of 6,366 women",
+}
+
+SEEDED = "seeded runs, not releases"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An exhibit with the results of its runs.
+
+    Parameters
+    ----------
+    exhibit : Exhibit
+    design : Design
+    rows : tuple of (Point, tuple of Summary)
+        The summaries of the first ten runs, and of all where there are more.
+    missing : str, optional
+        The data set that was asked for and is not there.
+    """
+
+    exhibit: Exhibit
+    design: Design
+    rows: tuple[tuple[Point, tuple[Summary, ...]], ...]
+    missing: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        exhibit: Exhibit,
+        design: Design,
+        results: Mapping[RunSpec, RunResult],
+        missing: str | None = None,
+    ) -> Shown:
+        """Collect the results of the exhibit's runs."""
+        rows = [
+            (point, first_and_all([results[spec] for spec in point.specs])) for point in points(exhibit, design)
+        ]
+        return cls(exhibit, design, tuple(rows), missing)
+
+    @property
+    def stem(self) -> str:
+        """Name of its files, without an ending."""
+        return f"{self.exhibit.name}-{self.design.data}-{self.design.variant.name}"
+
+    @property
+    def data_note(self) -> str:
+        """What the data are, and whether they stand for others."""
+        note = DATA_NOTES[self.design.data]
+        return note if self.missing is None else f"{note}; {self.missing} WAS ASKED FOR AND IS NOT THERE"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        design = self.design
+        return {
+            "schema": "experiment_v1",
+            "exhibit": self.exhibit.name,
+            "title": self.exhibit.title,
+            "data": design.data,
+            "data_note": self.data_note,
+            "missing_data": self.missing,
+            "note": f"{NOT_PRIVATE}; {SEEDED}",
+            "seed": design.seed,
+            "test_share": design.test_share,
+            "subset_size": design.subset_size,
+            "readings": design.variant.to_json(),
+            "points": [self._point(point, summaries) for point, summaries in self.rows],
+        }
+
+    def _point(self, point: Point, summaries: Sequence[Summary]) -> dict[str, Any]:
+        entry = self.printed(point)
+        return {
+            "line": point.line.name,
+            "mechanism": point.line.mechanism,
+            "fair": point.line.fair,
+            "x_s": point.x_s,
+            "epsilon": point.epsilon,
+            "delta": point.delta,
+            "printed_risk_difference": None if entry is None else {"mean": entry.mean, "std": entry.deviation},
+            "results": [summary.to_json() for summary in summaries],
+        }
+
+    def printed(self, point: Point) -> Entry | None:
+        """Return the paper's risk difference for a point of a table, on the data set that it is of."""
+        if self.exhibit.metric != "risk_difference":
+            return None
+        for entry in distinct_entries():
+            same_place = point.epsilon in (None, entry.epsilon) and entry.data == (
+                self.missing or self.design.data
+            )
+            if same_place and entry.mechanism == point.line.mechanism:
+                return entry
+        return None
+
+    def as_text(self) -> str:
+        """Return a table, with the readings it rests on."""
+        table = Table(title=f"{self.exhibit.title}; {self.design.data}, {self.design.variant.name}")
+        for heading in ("line", self.exhibit.axis, "runs", "accuracy", "majority", "gain", "positive rate"):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("risk difference", "the paper's", "notes"):
+            table.add_column(heading, no_wrap=True)
+        for point, summaries in self.rows:
+            for summary in summaries:
+                table.add_row(*self._cells(point, summary))
+        buffer = io.StringIO()
+        console = Console(file=buffer, width=160, highlight=False, markup=False)
+        console.print(table)
+        readings = ", ".join(f"{name}={value}" for name, value in self.design.variant.to_json().items())
+        for line in (f"Data: {self.data_note}.", f"Readings: {readings}.", f"{NOT_PRIVATE}; {SEEDED}."):
+            console.print(line, soft_wrap=True)
+        return buffer.getvalue()
+
+    def _cells(self, point: Point, summary: Summary) -> list[str]:
+        entry = self.printed(point)
+        place = point.epsilon if self.exhibit.axis == "epsilon" else point.delta
+        return [
+            point.line.name,
+            place or "",
+            str(len(summary.results)),
+            spread(summary, "accuracy"),
+            spread(summary, "majority_accuracy"),
+            spread(summary, "gain_over_majority"),
+            spread(summary, "positive_rate"),
+            spread(summary, "risk_difference"),
+            "" if entry is None else f"{entry.mean} ± {entry.deviation}",
+            notes(summary),
+        ]
+
+    def curves(self) -> list[Curve]:
+        """Return what is drawn: all runs, line by line."""
+        found: dict[str, list[tuple[Point, Summary]]] = {}
+        for point, summaries in self.rows:
+            found.setdefault(point.line.name, []).append((point, summaries[-1]))
+        return [self._curve(name, pairs) for name, pairs in found.items()]
+
+    def _curve(self, name: str, pairs: Sequence[tuple[Point, Summary]]) -> Curve:
+        places = [
+            point.epsilon if self.exhibit.axis == "epsilon" else point.delta
+            for point, _ in pairs
+            if len(pairs) > 1 or point.epsilon is not None
+        ]
+        known = tuple(float(place) for place in places if place is not None)
+        entries = [self.printed(point) for point, _ in pairs] if known else []
+        return Curve(
+            name,
+            known,
+            tuple(summary for _, summary in pairs),
+            tuple(
+                (place, float(entry.mean))
+                for place, entry in zip(known, entries, strict=bool(known))
+                if entry is not None
+            ),
+        )
+
+    def write(self, folder: str) -> list[str]:
+        """Write JSON, PNG, SVG and text into a folder; return the names of the files."""
+        names = [f"{folder}/{self.stem}.{kind}" for kind in ("json", "txt", *FORMATS)]
+        write_whole(names[0], json_text(self.to_json()))
+        write_whole(names[1], self.as_text())
+        title = f"{self.exhibit.title}; {self.design.variant.name}\n{self.data_note}\n{SEEDED}\n"
+        curves = self.curves()
+        axis = self.exhibit.axis + (" (crosses: the paper's)" if any(curve.printed for curve in curves) else "")
+        for name in names[2:]:
+            draw(curves, name, title, axis)
+        return names
+
+
+def spread(summary: Summary, name: str) -> str:
+    """Return mean and standard deviation of one metric in three digits."""
+    found = summary.summary(name)
+    if found["mean"] is None:
+        return "–"
+    return f"{found['mean']:.3f}" + ("" if found["std"] is None else f" ± {found['std']:.3f}")
+
+
+def notes(summary: Summary) -> str:
+    """Return how many runs had no minimum, and how many a constant predictor."""
+    parts = []
+    if summary.unbounded:
+        parts.append(f"{summary.unbounded} without minimum")
+    if summary.constant:
+        parts.append(f"{summary.constant} constant")
+    return ", ".join(parts)

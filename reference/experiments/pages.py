@@ -1,0 +1,329 @@
+"""The numbers of docs/experiments.md: measured here, kept in docs/experiments.json, and written into the page.
+
+The prose of the page is written by hand; what stands between the marks `<!-- name -->` and `<!-- end -->` is not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import binomtest
+
+from reference.datasets import Encoding
+from reference.experiments.exhibits import EXHIBITS, LR, Design, Point, points, points_of_line
+from reference.experiments.outputs import DATA_NOTES, Shown
+from reference.experiments.printed import RUNS, distinct_entries
+from reference.experiments.runner import run_all
+from reference.experiments.store import LIBRARIES, RunStore, header
+from reference.experiments.study import RunResult, RunSpec
+from reference.experiments.summaries import Summary
+from reference.experiments.variants import DEFAULT, VARIANTS, Variant
+from reference.files import write_whole
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.json"
+PAGE = DOCUMENT.with_suffix(".md")
+
+SCHEMA = "experiments_page_v1"
+DATA = ("adult", "us")
+SPLITS = 50
+SHOWN_EXHIBITS = ("fig1", "fig2", "fig3a", "fig3b", "fig3c", "table2")
+"""Table 1 stands in Table 2 again."""
+
+FIRST = 10
+FEW = 3
+"""Splits for logistic regression on one-hot columns, which is slow to fit; on Adult only."""
+
+DRAWS = 200
+"""Noise draws on one split, for the share without a minimum."""
+
+SUBSETS = (300, 500, 1000, 2000, 5000)
+
+ENCODINGS = {
+    "ordinal": Encoding(),
+    "ordinal, intercept": Encoding(intercept=True),
+    "ordinal, sex": Encoding(keep_group=True),
+    "ordinal, intercept, sex": Encoding(intercept=True, keep_group=True),
+    "one-hot": Encoding(encoding="one_hot"),
+    "one-hot, sex": Encoding(encoding="one_hot", keep_group=True),
+}
+"""For LR the norm only scales w, and one-hot columns of one attribute add up to an intercept."""
+
+SUBSET_ENCODING = "ordinal, intercept, sex"
+"""The one whose risk difference on all of Adult is nearest to the printed one."""
+
+Run = Callable[[Sequence[RunSpec]], dict[RunSpec, RunResult]]
+
+
+# --- Measuring --------------------------------------------------------------------------------------------------
+
+
+def measure(store: RunStore | None = None, *, jobs: int = 1, quiet: bool = True) -> dict[str, Any]:
+    """Run everything that the page reports, on the real data.
+
+    Raises
+    ------
+    reference.errors.MissingDataError
+        Without the data: the page is not written from others.
+    """
+
+    def run(specs: Sequence[RunSpec]) -> dict[RunSpec, RunResult]:
+        return run_all(specs, store, jobs=jobs, quiet=quiet)
+
+    document = {
+        "schema": SCHEMA,
+        "note": "seeded runs (seed 0), not releases; not private: for the data holder",
+        "libraries": {name: header()[name] for name in LIBRARIES},
+        "data": {name: DATA_NOTES[name] for name in DATA},
+        "exhibits": exhibits(run),
+        "variants": {name: variants(name, run) for name in DATA},
+        "logistic_regression": {name: logistic_regression(name, run) for name in DATA},
+        "subsets": subsets(run),
+        "without_minimum": {name: without_minimum(name, run) for name in DATA},
+    }
+    rounded: dict[str, Any] = _rounded(document)
+    return rounded
+
+
+def exhibits(run: Run) -> list[dict[str, Any]]:
+    """Return the figures and tables under the default readings."""
+    found = []
+    for name in SHOWN_EXHIBITS:
+        for data in EXHIBITS[name].data:
+            design = Design(data, VARIANTS[DEFAULT], splits=SPLITS)
+            specs = [spec for point in points(EXHIBITS[name], design) for spec in point.specs]
+            document = Shown.of(EXHIBITS[name], design, run(specs)).to_json()
+            found.append({key: document[key] for key in ("exhibit", "title", "data", "points")})
+    return found
+
+
+def variants(data: str, run: Run) -> list[dict[str, Any]]:
+    """Return Table 2's lines but LR under every variant, ten splits each."""
+    exhibit, found = EXHIBITS["table2"], []
+    exhibit = replace(exhibit, lines={"": tuple(line for line in exhibit.lines_on(data) if line != LR)})
+    for variant in VARIANTS.values():
+        shown = points(exhibit, Design(data, variant, splits=FIRST))
+        results = run([spec for point in shown for spec in point.specs])
+        for point in shown:
+            summary = _of(point, results).to_json()
+            del summary["accuracy"], summary["majority_accuracy"]
+            found.append(
+                {
+                    "variant": variant.name,
+                    "line": point.line.name,
+                    "epsilon": point.epsilon,
+                    "x_s": point.x_s,
+                    **summary,
+                }
+            )
+    return found
+
+
+def logistic_regression(data: str, run: Run) -> list[dict[str, Any]]:
+    """Return LR in every encoding, one-hot on Adult only."""
+    found = []
+    for name, encoding in ENCODINGS.items():
+        one_hot = encoding.encoding == "one_hot"
+        if data == "adult" or not one_hot:
+            splits = FEW if one_hot else FIRST
+            found.append({"encoding": name, **_lr(data, encoding, splits, None, run).to_json()})
+    return found
+
+
+def subsets(run: Run) -> list[dict[str, Any]]:
+    """Return LR on random sub-samples of Adult: how its deviation depends on their size."""
+    encoding = ENCODINGS[SUBSET_ENCODING]
+    return [{"subset_size": size, **_lr("adult", encoding, SPLITS, size, run).to_json()} for size in SUBSETS]
+
+
+def without_minimum(data: str, run: Run) -> list[dict[str, Any]]:
+    """Return how often the noisy objective has no minimum on one split, by mechanism and epsilon.
+
+    Without the paper's baselines that add no noise; with Clopper-Pearson intervals of confidence 0.95 each.
+    """
+    found = []
+    design = Design(data, VARIANTS["no_repair"], splits=1)
+    lines = {line for name in ("fig1", "fig3a") for line in EXHIBITS[name].lines_on(data)}
+    for line in sorted(lines, key=lambda line: line.name):
+        shown = [
+            point for point in points_of_line(line, "epsilon", EXHIBITS["fig1"].grid, design) if point.epsilon
+        ]
+        for point in shown:
+            specs = [replace(point.specs[0], repeat=repeat) for repeat in range(DRAWS)]
+            unbounded = Summary(tuple(run(specs).values())).unbounded
+            interval = binomtest(unbounded, DRAWS).proportion_ci(confidence_level=0.95, method="exact")
+            found.append(
+                {
+                    "line": line.name,
+                    "epsilon": point.epsilon,
+                    "without_minimum": unbounded,
+                    "draws": DRAWS,
+                    "interval": [interval.low, interval.high],
+                }
+            )
+    return found
+
+
+def _lr(data: str, encoding: Encoding, splits: int, size: int | None, run: Run) -> Summary:
+    design = Design(data, Variant("", "", encoding), splits=splits, subset_size=size)
+    (point,) = points_of_line(LR, "epsilon", EXHIBITS["fig1"].grid, design)
+    return _of(point, run(point.specs))
+
+
+def _of(point: Point, results: dict[RunSpec, RunResult]) -> Summary:
+    return Summary(tuple(results[spec] for spec in point.specs))
+
+
+def _rounded(value: Any) -> Any:
+    """Return a document with its floats in four decimals, and pairs of mean and deviation as lists.
+
+    The last digits depend on the machine.
+    """
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, dict) and list(value) == ["mean", "std"]:
+        return [_rounded(value["mean"]), _rounded(value["std"])]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in value]
+    return value
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------
+
+
+def write(document: dict[str, Any]) -> None:
+    """Write the numbers, and put their tables into the page."""
+    # without indentation, which would be most of the file
+    write_whole(DOCUMENT, json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n")
+    write_whole(PAGE, filled(PAGE.read_text(encoding="utf-8"), document))
+
+
+def filled(page: str, document: dict[str, Any]) -> str:
+    """Return a page with every block between marks replaced by the numbers of a document.
+
+    Raises
+    ------
+    ValueError
+        When the marks of the page are not the blocks that the document gives, each once.
+    """
+    made = dict(blocks(document))
+    marks = re.findall(r"<!-- ([\w-]+) -->\n", page)
+    if sorted(mark for mark in marks if mark != "end") != sorted(made):
+        raise ValueError(f"the page has the marks {marks}, not {sorted(made)}")
+
+    def block(match: re.Match[str]) -> str:
+        return f"<!-- {match[1]} -->\n{made[match[1]]}\n<!-- end -->"
+
+    return re.sub(r"<!-- (?!end)([\w-]+) -->\n.*?<!-- end -->", block, page, flags=re.DOTALL)
+
+
+def blocks(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the Markdown of each block."""
+    for exhibit in document["exhibits"]:
+        yield f"{exhibit['exhibit']}-{exhibit['data']}", _exhibit_table(exhibit)
+    for name in document["variants"]:
+        yield f"variants-{name}", _variants_table(document["variants"][name])
+        yield f"lr-{name}", _lr_table(document["logistic_regression"][name], name)
+        yield f"without-minimum-{name}", _minimum_table(document["without_minimum"][name])
+    yield "subsets-adult", _subsets_table(document["subsets"])
+
+
+def _exhibit_table(exhibit: dict[str, Any]) -> str:
+    axis = "delta" if exhibit["exhibit"] == "fig2" else "epsilon"
+    headings = ["line", axis, "accuracy, 10 runs", "accuracy, 50", "gain, 50", "positive rate, 50"]
+    headings += ["risk difference, 10", "risk difference, 50", "the paper's", "constant, of 50"]
+    rows = []
+    for point in exhibit["points"]:
+        ten, fifty = point["results"]
+        printed = point["printed_risk_difference"]
+        rows.append(
+            [
+                point["line"],
+                point[axis] or "",
+                _spread(ten["accuracy"]),
+                _spread(fifty["accuracy"]),
+                _spread(fifty["gain_over_majority"]),
+                _spread(fifty["positive_rate"]),
+                _spread(ten["risk_difference"]),
+                _spread(fifty["risk_difference"]),
+                "" if printed is None else " ± ".join(printed),
+                str(fifty["constant"]),
+            ]
+        )
+    majority = exhibit["points"][0]["results"][1]["majority_accuracy"]
+    return f"Majority class: accuracy {_spread(majority)}.\n\n" + _table(headings, rows)
+
+
+def _variants_table(rows: list[dict[str, Any]]) -> str:
+    cells: dict[tuple[str, str], dict[str | None, dict[str, Any]]] = {}
+    for row in rows:
+        cells.setdefault((row["variant"], row["line"]), {})[row["epsilon"]] = row
+    epsilons = [epsilon for epsilon in dict.fromkeys(row["epsilon"] for row in rows) if epsilon is not None]
+    headings = ["readings", "line", *(f"epsilon {epsilon}" for epsilon in epsilons)]
+    shown = []
+    for (variant, line), found in cells.items():
+        if None in found:
+            shown.append([f"`{variant}`", line, _gain_and_difference(found[None]), *[""] * (len(epsilons) - 1)])
+        else:
+            shown.append([f"`{variant}`", line, *(_gain_and_difference(found[epsilon]) for epsilon in epsilons)])
+    return _table(headings, shown)
+
+
+def _gain_and_difference(row: dict[str, Any]) -> str:
+    gain = row["gain_over_majority"][0]
+    if gain is None:
+        return f"no minimum in {row['unbounded']} of {row['runs']}"
+    text = f"{gain:+.3f}; {_spread(row['risk_difference'])}"
+    return text if not row["unbounded"] else f"{text}; no minimum in {row['unbounded']} of {row['runs']}"
+
+
+def _lr_table(rows: list[dict[str, Any]], data: str) -> str:
+    entry = next(entry for entry in distinct_entries() if (entry.data, entry.mechanism) == (data, "lr"))
+    shown = [[row["encoding"], *(_spread(row[name]) for name in _MAIN), str(row["runs"])] for row in rows]
+    printed = ["the paper's LR", "", "", "", f"{entry.mean} ± {entry.deviation}", str(RUNS)]
+    return _table(["encoding", "accuracy", "gain", "positive rate", "risk difference", "runs"], [*shown, printed])
+
+
+_MAIN = ("accuracy", "gain_over_majority", "positive_rate", "risk_difference")
+
+
+def _subsets_table(rows: list[dict[str, Any]]) -> str:
+    shown = [[f"{row['subset_size']:,}", *(_spread(row[name]) for name in _MAIN)] for row in rows]
+    return _table(["records", "accuracy", "gain", "positive rate", "risk difference"], shown)
+
+
+def _minimum_table(rows: list[dict[str, Any]]) -> str:
+    shown = [
+        [
+            row["line"],
+            row["epsilon"],
+            f"{row['without_minimum']} of {row['draws']}",
+            f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}",
+        ]
+        for row in rows
+    ]
+    return _table(["mechanism", "epsilon", "draws without minimum", "probability, confidence 0.95"], shown)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _spread(value: Sequence[float | None]) -> str:
+    mean, deviation = value
+    if mean is None:
+        return "–"
+    return f"{mean:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
+
+
+def read() -> dict[str, Any]:
+    """Return the committed numbers."""
+    document: dict[str, Any] = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+    return document

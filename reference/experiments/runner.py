@@ -1,0 +1,62 @@
+"""Many runs: those of one split together, splits on several cores, finished ones into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from reference.errors import ReadingError
+from reference.experiments.splits import SplitSpec
+from reference.experiments.store import RunStore
+from reference.experiments.study import RunResult, RunSpec, run
+from reference.progress import watched
+
+
+def run_all(
+    specs: Sequence[RunSpec], store: RunStore | None = None, *, jobs: int = 1, quiet: bool = True
+) -> dict[RunSpec, RunResult]:
+    """Return the result of every run, from the store where it is there.
+
+    Parameters
+    ----------
+    specs : sequence of RunSpec
+        Repeated ones are run once.
+    store : RunStore, optional
+        Finished runs are added as soon as those of their split are done.
+    jobs : int
+        Processes; the results do not depend on it.
+    quiet : bool
+        Show no progress.
+    """
+    if jobs < 1:
+        raise ReadingError("jobs", jobs, "at least 1")
+    wanted = list(dict.fromkeys(specs))
+    results = {} if store is None else {spec: store[spec] for spec in wanted if spec in store}
+    batches = in_batches([spec for spec in wanted if spec not in results])
+    with watched(quiet=quiet) as watch:
+        watch.expect(sum(len(batch) for batch in batches))
+        # unordered: a finished split is on disk before a slower one that was begun earlier
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        for finished in parallel(delayed(run_batch)(batch) for batch in batches):
+            if store is not None:
+                store.add(finished)
+            for spec, result in finished:
+                results[spec] = result
+                watch.released(spec.mechanism)
+    return {spec: results[spec] for spec in wanted}
+
+
+def in_batches(specs: Sequence[RunSpec]) -> list[list[RunSpec]]:
+    """Return the runs split by split, those of one encoded data set after each other."""
+    batches: dict[SplitSpec, list[RunSpec]] = {}
+    for spec in specs:
+        batches.setdefault(spec.on, []).append(spec)
+    return [batches[on] for on in sorted(batches, key=repr)]
+
+
+def run_batch(batch: Sequence[RunSpec]) -> list[tuple[RunSpec, RunResult]]:
+    """Run what shares a split, with one thread: sums must not depend on how many there are."""
+    with threadpool_limits(limits=1):
+        return [(spec, run(spec)) for spec in batch]
