@@ -29,7 +29,7 @@ from audit.certificate import Certificate, CertificateError, Check
 from audit.programs import ProgramSubject
 from audit.programs.protocol import shown
 from audit.verdict import verdict_on
-from reference.errors import InputError
+from reference.errors import InputError, ReadingError
 from reference.files import json_text
 from reference.options import (
     EXIT_FINE,
@@ -39,9 +39,6 @@ from reference.options import (
     emit,
     run_command,
 )
-
-CHUNK = 200_000
-"""Fresh draws made at a time."""
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
@@ -166,29 +163,31 @@ class FreshResult:
 
 def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
     """Rebuild the subject and the event, draw, and count the event again."""
-    from audit.events import event_from_json
-    from audit.subjects import SubjectError, rebuild
+    from audit.draws import CERTIFY, Draws
+    from audit.events import FloatArray, event_from_json
+    from audit.subjects import rebuild
 
     subject = rebuild(certificate.subject)
     try:
         event = event_from_json(certificate.event, subject)
     except ValueError as problem:
         raise CertificateError("event", str(problem)) from problem
-    left, right = subject.inputs()
-    likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
-    occurrences = []
-    for data in (likely, unlikely):
-        chunks = [CHUNK] * (draws_per_input // CHUNK) + [draws_per_input % CHUNK]
-        outputs = (subject.sample(data, count, rng) for count in chunks if count)
-        try:
-            occurrences.append(sum(int(event.occurs(some).sum()) for some in outputs))
-        except SubjectError:
-            raise
-        except (IndexError, ValueError) as problem:
-            raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    # in chunks, and checked, as for an audit: outputs may be wide, or no array at all
+    source = Draws.of(subject, entropy)
+
+    def occurrences(left: FloatArray, right: FloatArray) -> tuple[int, int]:
+        return int(event.occurs(left).sum()), int(event.occurs(right).sum())
+
+    try:
+        chunks = [found for wave in source.map(CERTIFY, draws_per_input, occurrences) for found in wave]
+    except (IndexError, ValueError) as problem:
+        raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
     if isinstance(subject, ProgramSubject):
         subject.finish()
-    counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
+    left, right = (sum(found[side] for found in chunks) for side in (0, 1))
+    likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
+    counts = Counts(likely, draws_per_input, unlikely, draws_per_input)
     # fixed before these draws, like the event; an anytime run has none for a fixed size
     found = [method for method in METHODS_AT_ZERO if method == certificate.method]
     method: Method = found[0] if found else "joint"
@@ -251,13 +250,30 @@ def parser() -> argparse.ArgumentParser:
 
 
 def command(argv: Sequence[str] | None) -> int:
-    """Check the certificate that the command line names."""
+    """Check the certificates in the file that the command line names: one, or those of one call."""
     options = parser().parse_args(argv)
-    certificate = Certificate.read(options.certificate)
-    if options.fresh and certificate.subject.get("kind") == "program" and not options.run_program:
+    if options.draws is not None and options.draws < 1:
+        raise ReadingError("draws", options.draws, "at least 1")
+    certificates = Certificate.read_all(options.certificate)
+    programs = [c.subject.get("command") for c in certificates if c.subject.get("kind") == "program"]
+    if options.fresh and programs and not options.run_program:
         # a certificate may come from a stranger
-        words = shown(json.dumps(certificate.subject.get("command")))
+        words = shown(json.dumps(programs[0]))
         raise CertificateError("subject", f"fresh draws would run the program {words}; --run-program allows that")
+    documents = [_checked(certificate, options) for certificate in certificates]
+    if options.format == "json":
+        text = json_text(documents if len(documents) > 1 else documents[0])
+    else:
+        text = "".join(_as_text(*both) for both in zip(certificates, documents, strict=True))
+    emit(text, options.out)
+    outcomes = [document["outcome"] for document in documents]
+    if "does not hold" in outcomes:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if "undecided" in outcomes else EXIT_FINE
+
+
+def _checked(certificate: Certificate, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the JSON of all checks of one certificate."""
     checks = verify(certificate, options.epsilon, options.delta)
     document: dict[str, Any] = {"certificate": options.certificate, "mechanism": certificate.mechanism}
     if options.fresh:
@@ -267,10 +283,7 @@ def command(argv: Sequence[str] | None) -> int:
         result = fresh(certificate, draws, np.random.default_rng(seed))
         checks += fresh_checks(certificate, result)
         document["fresh"] = {"seed": seed, **asdict(result)}
-    outcome = _outcome(checks)
-    document |= {"outcome": outcome, "checks": [asdict(check) for check in checks]}
-    emit(json_text(document) if options.format == "json" else _as_text(certificate, checks, outcome), options.out)
-    return {"holds": EXIT_FINE, "does not hold": EXIT_REFUTED, "undecided": EXIT_UNDECIDED}[outcome]
+    return document | {"outcome": _outcome(checks), "checks": [asdict(check) for check in checks]}
 
 
 def _outcome(checks: Sequence[Check]) -> str:
@@ -279,14 +292,15 @@ def _outcome(checks: Sequence[Check]) -> str:
     return "undecided" if any(check.holds is None for check in checks) else "holds"
 
 
-def _as_text(certificate: Certificate, checks: Sequence[Check], outcome: str) -> str:
+def _as_text(certificate: Certificate, document: dict[str, Any]) -> str:
     words = {True: "holds", False: "DOES NOT HOLD", None: "undecided"}
     claim = (
         f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
     )
     bound = f"epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"
     lines = [f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"]
-    lines += [f"  {check.name}: {words[check.holds]} ({check.detail})" for check in checks]
+    lines += [f"  {check['name']}: {words[check['holds']]} ({check['detail']})" for check in document["checks"]]
+    outcome = document["outcome"]
     return "\n".join([*lines, f"the certificate {outcome}" if outcome != "undecided" else "undecided"]) + "\n"
 
 
