@@ -15,18 +15,18 @@ import math
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
 from audit.binding import binding, checked_claim, claimed_delta
 from audit.bounds import METHODS_AT_ZERO, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, CertificateError, Check
-from audit.programs import ProgramSubject
+from audit.events.bits import BitScore, EqualityScore
+from audit.fresh import fresh, fresh_checks
 from audit.programs.protocol import shown
 from audit.verdict import verdict_on
 from reference.errors import InputError, ReadingError
@@ -40,9 +40,8 @@ from reference.options import (
     run_command,
 )
 
-FORGED = 1e-6
-"""Stored counts less likely than this beside fresh ones are not of this subject and event."""
-
+LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
+"""Scores that an audit tries on every bit only: on a grid of no steps they would see float noise."""
 
 UNDERSTATED = 1e-6
 """A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
@@ -129,8 +128,11 @@ def arithmetic(certificate: Certificate) -> Check:
 
 
 def _fits(certificate: Certificate) -> bool:
-    """Return whether an event of the ideal mechanism takes quantised outputs."""
-    return certificate.judged == "implementation" or certificate.event.get("quantised_to") is not None
+    """Return whether an event of the ideal mechanism takes quantised outputs, and looks at no bits."""
+    steps = certificate.event.get("quantised_to")
+    if certificate.judged == "implementation":
+        return True
+    return isinstance(steps, list) and bool(steps) and certificate.event["score"] not in LOOK_AT_BITS
 
 
 def _delta(certificate: Certificate) -> float:
@@ -138,90 +140,6 @@ def _delta(certificate: Certificate) -> float:
         return float(claimed_delta(certificate))
     except InputError:
         return math.nan
-
-
-@dataclass(frozen=True)
-class FreshResult:
-    """What new draws say of the stored event.
-
-    Parameters
-    ----------
-    counts : Counts
-    epsilon_lower_bound : float
-        At the certificate's significance and delta and by its method (joint for anytime), of these draws alone.
-    refuted : bool
-        Whether they refute the claim on their own.
-    homogeneity : float
-        Smaller p-value of the two comparisons of stored with fresh counts, times two.
-    """
-
-    counts: Counts
-    epsilon_lower_bound: float
-    refuted: bool
-    homogeneity: float
-
-
-def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
-    """Rebuild the subject and the event, draw, and count the event again."""
-    from audit.draws import CERTIFY, Draws
-    from audit.events import FloatArray, event_from_json
-    from audit.subjects import rebuild
-
-    subject = rebuild(certificate.subject)
-    try:
-        event = event_from_json(certificate.event, subject)
-    except ValueError as problem:
-        raise CertificateError("event", str(problem)) from problem
-    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
-    # in chunks, and checked, as for an audit: outputs may be wide, or no array at all
-    source = Draws.of(subject, entropy)
-
-    def occurrences(left: FloatArray, right: FloatArray) -> tuple[int, int]:
-        return int(event.occurs(left).sum()), int(event.occurs(right).sum())
-
-    try:
-        chunks = [found for wave in source.map(CERTIFY, draws_per_input, occurrences) for found in wave]
-    except (IndexError, ValueError) as problem:
-        raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
-    if isinstance(subject, ProgramSubject):
-        subject.finish()
-    left, right = (sum(found[side] for found in chunks) for side in (0, 1))
-    likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
-    counts = Counts(likely, draws_per_input, unlikely, draws_per_input)
-    # fixed before these draws, like the event; an anytime run has none for a fixed size
-    found = [method for method in METHODS_AT_ZERO if method == certificate.method]
-    method: Method = found[0] if found else "joint"
-    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance, method)
-    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, homogeneity(certificate.counts, counts))
-
-
-def homogeneity(first: Counts, second: Counts) -> float:
-    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
-
-    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
-    """
-    tables = [
-        (first.likely, first.likely_draws, second.likely, second.likely_draws),
-        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
-    ]
-    smallest = 1.0
-    for count, draws, other, other_draws in tables:
-        law = hypergeom(draws + other_draws, count + other, draws)
-        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
-    return min(1.0, 4 * smallest)
-
-
-def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
-    """Return what fresh draws say of the certificate."""
-    same = Check(
-        "stored counts",
-        result.homogeneity >= FORGED,
-        f"against fresh draws: p-value {result.homogeneity:.3g}",
-    )
-    found = f"fresh draws alone: epsilon at least {result.epsilon_lower_bound:.6g}"
-    if certificate.verdict == "refuted":
-        return [same, Check("fresh verdict", True if result.refuted else None, found)]
-    return [same, Check("fresh verdict", not result.refuted, found)]
 
 
 def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:

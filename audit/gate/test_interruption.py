@@ -107,7 +107,7 @@ def test_a_plot_of_a_partial_result_is_not_drawn_and_that_is_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """A partial result has no curve: its size was not fixed."""
-    original = epsilon_estimate.estimate
+    original = estimate
 
     def partial(*given: Any, **named: Any) -> Estimate:
         return replace(original(*given, **named), curve=None, stopped="interrupted", interrupted=True)

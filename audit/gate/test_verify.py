@@ -21,8 +21,11 @@ from audit.certificate import SCHEMA_FILE, Certificate, CertificateError, Check,
 from audit.distinguish import estimate
 from audit.draws import CHUNK_VALUES
 from audit.epsilon_estimate import main as audit_main
+from audit.events import Event, Quantiser
+from audit.events.scores import CoordinateScore
+from audit.fresh import fresh, fresh_checks, homogeneity, too_fine
 from audit.subjects import SubjectError, rebuild
-from audit.verify import arithmetic, consistency, fresh, homogeneity, main, verify
+from audit.verify import arithmetic, consistency, main, verify
 from reference.errors import ReadingError
 
 SUBJECT = {"kind": "catalogue", "name": "laplace_half_noise", "parameters": {"epsilon": 1.0}}
@@ -387,6 +390,44 @@ def test_an_event_of_a_wide_output_is_drawn_afresh_in_chunks_that_memory_holds(t
     reduction["coordinates"][place] = 418 if 418 not in reduction["coordinates"] else 599
     other = replace(certificate, event={**certificate.event, "reduced_to": reduction})
     assert fresh(other, 2_000, np.random.default_rng(0)).homogeneity < 1e-6
+
+
+def test_bits_are_no_event_of_the_ideal_mechanism(capsys, tmp_path):
+    """A grid without steps would give the bits of numpy's noise out as a loss of the ideal mechanism."""
+    path = tmp_path / "bits.json"
+    words = ["laplace", "--draws", "20000", "--seed", "1", "--object", "implementation", "--out", str(path)]
+    assert audit_main(words) == 1
+    capsys.readouterr()
+    honest = Certificate.read(path)
+    assert run(capsys, tmp_path, honest, "--fresh", "--seed", "1")[0] == 0
+    forged = replace(honest, judged="ideal", event={**honest.event, "quantised_to": [0.0]})
+    assert [check.name for check in verify(forged) if not check.holds] == ["judged"]
+    # a score that may look at quantised outputs: fresh draws show that the grid is none
+    for steps, holds in (([0.0], False), ([2.0**-40], False), ([2.0**-17], True)):
+        event = {
+            "score": "coordinate",
+            "coordinate": 0,
+            "relation": ">=",
+            "threshold": 1.0,
+            "likely_input": "right",
+        }
+        result = fresh(replace(forged, event={**event, "quantised_to": steps}), 1_000, np.random.default_rng(1))
+        grid = {check.name: check.holds for check in fresh_checks(forged, result)}["grid"]
+        assert grid is holds
+
+
+@pytest.mark.parametrize("law", ["standard_cauchy", "normal", "laplace", "standard_exponential"])
+@pytest.mark.parametrize("size", [300, 100_000])
+def test_grids_of_audits_are_not_called_too_fine(law, size):
+    """In 200 grids each, also where the mean distance from the median does not settle."""
+    rng = np.random.default_rng([size, 3])
+    for _ in range(200 if size < 1_000 else 20):
+        quantiser = Quantiser.of(*(getattr(rng, law)(size=(size, 1)) for _ in range(2)))
+        left, right = (getattr(rng, law)(size=(1_000, 1)) for _ in range(2))
+        assert too_fine(Event(CoordinateScore(0), 0.0, True, "left", quantiser), left, right) == ()
+        finer = Quantiser(quantiser.steps / 2**12)
+        if law != "standard_cauchy":
+            assert too_fine(Event(CoordinateScore(0), 0.0, True, "left", finer), left, right) == (0,)
 
 
 class Listed(Wide):
