@@ -155,16 +155,31 @@ class Certificate:
         Raises
         ------
         CertificateError
-            When the file is no certificate.
-        OSError
-            When it cannot be read.
+            When the file cannot be read, or is no certificate.
         """
-        text = Path(path).read_text(encoding="utf-8")
+        found = cls.read_all(path)
+        if len(found) != 1:
+            raise CertificateError("document", f"one certificate, not {len(found)}")
+        return found[0]
+
+    @classmethod
+    def read_all(cls, path: str | Path) -> list[Certificate]:
+        """Return the certificates in a file: one, or those of the several mechanisms of one call.
+
+        Raises
+        ------
+        CertificateError
+            When the file cannot be read, or is no certificate and no list of them.
+        """
         try:
-            document = json.loads(text)
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as problem:
+            raise CertificateError("file", f"{path} cannot be read: {problem.strerror}") from problem
         except ValueError as problem:
             raise CertificateError("document", f"is no JSON: {problem}") from problem
-        return cls.from_json(document)
+        if document == []:
+            raise CertificateError("document", "holds no certificate")
+        return [cls.from_json(one) for one in (document if isinstance(document, list) else [document])]
 
 
 KINDS: dict[str, tuple[type, ...]] = {

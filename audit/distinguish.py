@@ -31,6 +31,7 @@ from audit.curve import between, certified_curve
 from audit.draws import CERTIFY, Draws
 from audit.events import FAMILIES, Event, FloatArray
 from audit.events.reduction import Reduction
+from audit.interruption import finish
 from audit.selection import Plan, Selection, select
 from audit.subjects import Subject
 from audit.verdict import detectable, verdict_on
@@ -40,6 +41,9 @@ SMALLEST_DRAWS = 1_000
 
 LARGEST_DRAWS = 2 * MOST_DRAWS
 """Above this the certifying draws of one input could be more than the bounds are checked for."""
+
+INTERRUPTED = "interrupted"
+"""Why certifying ended, after Ctrl-C."""
 
 Progress = Callable[[int], None]
 
@@ -110,6 +114,10 @@ class Estimate:
         Bounds at several deltas that hold together; None unless asked for.
     notes : tuple of str
         What a reader must know about the outputs.
+    selection_draws : int
+        Per input, that scores were learned from or an event chosen on.
+    interrupted : bool
+        Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds were left to compute.
     """
 
     ideal: Finding
@@ -123,6 +131,8 @@ class Estimate:
     histogram: npt.NDArray[np.int64]
     curve: EpsilonCurve | None
     notes: tuple[str, ...] = ()
+    selection_draws: int = 0
+    interrupted: bool = False
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -251,15 +261,20 @@ def estimate(
     # planned looks, or an interruption that was not planned: the bound must hold at every look
     anytime = limits.planned or stopped is not None
     methods = selection.methods if method == "auto" else (method, method)
-    findings = [
-        tally.finding(place, level if anytime else None, delta, significance, methods[place]).of(source.reduction)
-        for place in (0, 1)
-    ]
-    if with_curve and not anytime:
+
+    def bounds() -> tuple[list[Finding], EpsilonCurve | None]:
+        at_looks = level if anytime else None
+        findings = [
+            tally.finding(place, at_looks, delta, significance, methods[place]).of(source.reduction)
+            for place in (0, 1)
+        ]
+        if not with_curve or anytime:
+            return findings, None
         of_curve: Method = "clopper_pearson" if method == "clopper_pearson" else "joint"
-        curve = certified_curve(selection.cuts, tally.histogram, significance, of_curve)
-    else:
-        curve = None
+        return findings, certified_curve(selection.cuts, tally.histogram, significance, of_curve)
+
+    # an interruption from here on stops no draws, so it changes no bound: the method was fixed before
+    (findings, curve), late = finish(bounds)
     return Estimate(
         findings[0],
         findings[1],
@@ -272,6 +287,8 @@ def estimate(
         tally.histogram,
         curve,
         selection.notes,
+        plan.learn + plan.choose,
+        stopped == INTERRUPTED or late,
     )
 
 
@@ -389,5 +406,5 @@ def certify(
             if limits.deadline is not None and time.monotonic() > limits.deadline and tally.rows < rows:
                 return "the time is over"
     except KeyboardInterrupt:
-        return "interrupted"
+        return INTERRUPTED
     return None

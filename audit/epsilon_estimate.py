@@ -28,6 +28,7 @@ from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, estimate, s
 from audit.estimate_plot import ENDINGS
 from audit.estimate_report import Audit, Result, as_text
 from audit.events import FAMILIES, IDEAL
+from audit.interruption import finish
 from audit.neighbour_search import AtPair, searchable
 from audit.neighbour_search import search as search_neighbours
 from audit.neighbour_search.search import SEARCH_SHARE
@@ -400,7 +401,7 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
             words = [] if isinstance(audit.subject, ProgramSubject) else [audit.mechanism]
             rerun = rerun_command("audit.epsilon_estimate", parser(), with_seed(options, seed), words)
             results.append(Result(audit, found, seconds, seed, rerun))
-            if found.stopped == "interrupted":
+            if found.interrupted:
                 break
     return results
 
@@ -439,11 +440,9 @@ def command(argv: Sequence[str] | None) -> int:
         sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
     if not results:
         return EXIT_UNDECIDED
-    if options.plot is not None:
-        from audit.estimate_plot import draw_results
-
-        draw_results(results, options.plot)
     write(results, options, several=len(audits) > 1)
+    if options.plot is not None:
+        draw_plot(results, options.plot)
     verdicts = {result.verdict(options.object) for result in results}
     if "refuted" in verdicts:
         return EXIT_REFUTED
@@ -453,15 +452,32 @@ def command(argv: Sequence[str] | None) -> int:
 def write(results: Sequence[Result], options: argparse.Namespace, *, several: bool) -> None:
     """Print the results, as a list where several were asked for; with text a file *.json gets the certificates."""
     certificates = options.format == "text" and options.out is not None and Path(options.out).suffix == ".json"
-    if certificates:
-        documents = [result.certificate(options.object).to_json() for result in results]
-        emit(json_text(documents if several else documents[0]), options.out)
-    if options.format == "json":
-        documents = [result.to_json() for result in results]
-        text = json_text(documents if several else documents[0])
+
+    def texts() -> list[tuple[str, str | None]]:
+        written: list[tuple[list[dict[str, Any]], str | None]] = []
+        if certificates:
+            written.append(([result.certificate(options.object).to_json() for result in results], options.out))
+        if options.format == "json":
+            written.append(([result.to_json() for result in results], options.out))
+        found = [(json_text(documents if several else documents[0]), out) for documents, out in written]
+        if options.format == "text":
+            found.append((as_text(results, options.object), None if certificates else options.out))
+        return found
+
+    # what so many draws could have shown takes seconds to compute: an interruption there must not lose the draws
+    for text, out in finish(texts)[0]:
+        emit(text, out)
+
+
+def draw_plot(results: Sequence[Result], path: str) -> None:
+    """Draw the results that have a curve; say so where none has: an interrupted audit has no fixed size."""
+    from audit.estimate_plot import draw_results
+
+    drawn = [result for result in results if result.estimate.curve is not None]
+    if drawn:
+        draw_results(drawn, path)
     else:
-        text = as_text(results, options.object)
-    emit(text, None if certificates else options.out)
+        sys.stderr.write(f"interrupted: {path} not drawn\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

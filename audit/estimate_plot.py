@@ -23,18 +23,17 @@ def draw_results(results: Sequence[Result], path: str) -> None:
     Parameters
     ----------
     results : sequence of Result
-        With a curve.
+        At least one; each has a curve.
     path : str
         Ends in one of :data:`ENDINGS`.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    drawn = [result for result in results if result.estimate.curve is not None]
-    figure = Figure(figsize=(9, 4 * max(len(drawn), 1)), layout="constrained")
+    figure = Figure(figsize=(9, 4 * len(results)), layout="constrained")
     FigureCanvasAgg(figure)
-    for row, result in enumerate(drawn):
-        trade_off = figure.add_subplot(len(drawn), 2, 2 * row + 1)
+    for row, result in enumerate(results):
+        trade_off = figure.add_subplot(len(results), 2, 2 * row + 1)
         histogram = result.estimate.histogram
         shares = np.cumsum(histogram, axis=1) / histogram.sum(axis=1, keepdims=True)
         trade_off.plot(shares[1], 1 - shares[0], label="score at or below a threshold: right")
@@ -50,7 +49,7 @@ def draw_results(results: Sequence[Result], path: str) -> None:
         trade_off.legend()
         points = result.estimate.curve.points if result.estimate.curve else ()
         deltas, epsilons = [p.delta for p in points], [p.epsilon_lower_bound for p in points]
-        bounds = figure.add_subplot(len(drawn), 2, 2 * row + 2)
+        bounds = figure.add_subplot(len(results), 2, 2 * row + 2)
         bounds.plot(deltas, epsilons, "o-", label="certified, all at once")
         bounds.plot([delta], [epsilon], "kx", label="claim")
         bounds.set_xscale("symlog", linthresh=1e-5)

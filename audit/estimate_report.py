@@ -27,6 +27,9 @@ from reference.numbers import decimal_text
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 """For which the smallest detectable loss is stated: of the event on the input where it is less likely."""
 
+SEEN_TO_BE_CHOSEN = 30
+"""Expected occurrences of a leak in the selection draws at which it is chosen in about nine runs of ten."""
+
 
 @dataclass(frozen=True, eq=False)
 class Audit:
@@ -172,6 +175,18 @@ class Result:
             for shown, p, epsilon in rows
         ]
 
+    @property
+    def rarest_leak(self) -> float | None:
+        """Probability from which on a leak that one input only has would be found, in about nine runs of ten.
+
+        It must occur often enough in the certifying draws to refute the claim, and before that often enough in the
+        selection draws to be chosen.  None when no event could refute the claim.
+        """
+        never = next(row["likely"] for row in self.detectable_by_event if row["unlikely"] == 0.0)
+        if never is None:
+            return None
+        return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
+
     def draws_needed(self) -> int | None:
         """Return about how many draws would decide; None where not even very many would."""
         found, draws = self.estimate, self.estimate.requested_draws
@@ -191,11 +206,12 @@ class Result:
             parts.append("any loss at all: with so few draws no event can refute this claim")
         else:
             parts.append(
-                f"losses below {detectable:.3g}, the smallest that so many draws show in nine runs of ten"
+                f"losses below {detectable:.3g}, the smallest that so many draws show in nine runs of ten, "
+                "given the best event"
             )
-        never = [row["likely"] for row in self.detectable_by_event if row["unlikely"] == 0.0]
-        if never and never[0] is not None:
-            parts.append(f"leaks that happen less often than once in {1 / never[0]:,.0f} draws")
+        leak = self.rarest_leak
+        if leak is not None:
+            parts.append(f"leaks that happen less often than about once in {1 / leak:,.0f} draws")
         return "; ".join(parts)
 
 
@@ -255,7 +271,7 @@ def _lines(result: Result) -> Iterator[str]:
     if "search" in inputs:
         yield _search_text(inputs["search"])
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
-    if found.implementation.event is not found.ideal.event:
+    if found.implementation.event != found.ideal.event:
         yield (
             f"  at the bits: epsilon at least {found.implementation.epsilon_lower_bound:.4f}; "
             f"event: {_event_text(found.implementation, result.audit.output_names)}"

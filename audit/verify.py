@@ -15,22 +15,22 @@ import math
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
 from audit.binding import binding, checked_claim, claimed_delta
 from audit.bounds import METHODS_AT_ZERO, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, CertificateError, Check
-from audit.programs import ProgramSubject
+from audit.events.bits import BitScore, EqualityScore
+from audit.fresh import fresh, fresh_checks
 from audit.programs.protocol import shown
 from audit.programs.signals import programs_ended_too
 from audit.verdict import verdict_on
-from reference.errors import InputError
+from reference.errors import InputError, ReadingError
 from reference.files import json_text
 from reference.options import (
     EXIT_FINE,
@@ -41,12 +41,8 @@ from reference.options import (
     run_command,
 )
 
-CHUNK = 200_000
-"""Fresh draws made at a time."""
-
-FORGED = 1e-6
-"""Stored counts less likely than this beside fresh ones are not of this subject and event."""
-
+LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
+"""Scores that an audit tries on every bit only: on a grid of no steps they would see float noise."""
 
 UNDERSTATED = 1e-6
 """A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
@@ -133,8 +129,11 @@ def arithmetic(certificate: Certificate) -> Check:
 
 
 def _fits(certificate: Certificate) -> bool:
-    """Return whether an event of the ideal mechanism takes quantised outputs."""
-    return certificate.judged == "implementation" or certificate.event.get("quantised_to") is not None
+    """Return whether an event of the ideal mechanism takes quantised outputs, and looks at no bits."""
+    steps = certificate.event.get("quantised_to")
+    if certificate.judged == "implementation":
+        return True
+    return isinstance(steps, list) and bool(steps) and certificate.event["score"] not in LOOK_AT_BITS
 
 
 def _delta(certificate: Certificate) -> float:
@@ -142,88 +141,6 @@ def _delta(certificate: Certificate) -> float:
         return float(claimed_delta(certificate))
     except InputError:
         return math.nan
-
-
-@dataclass(frozen=True)
-class FreshResult:
-    """What new draws say of the stored event.
-
-    Parameters
-    ----------
-    counts : Counts
-    epsilon_lower_bound : float
-        At the certificate's significance and delta and by its method (joint for anytime), of these draws alone.
-    refuted : bool
-        Whether they refute the claim on their own.
-    homogeneity : float
-        Smaller p-value of the two comparisons of stored with fresh counts, times two.
-    """
-
-    counts: Counts
-    epsilon_lower_bound: float
-    refuted: bool
-    homogeneity: float
-
-
-def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
-    """Rebuild the subject and the event, draw, and count the event again."""
-    from audit.events import event_from_json
-    from audit.subjects import SubjectError, rebuild
-
-    subject = rebuild(certificate.subject)
-    try:
-        event = event_from_json(certificate.event, subject)
-    except ValueError as problem:
-        raise CertificateError("event", str(problem)) from problem
-    left, right = subject.inputs()
-    likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
-    occurrences = []
-    for data in (likely, unlikely):
-        chunks = [CHUNK] * (draws_per_input // CHUNK) + [draws_per_input % CHUNK]
-        outputs = (subject.sample(data, count, rng) for count in chunks if count)
-        try:
-            occurrences.append(sum(int(event.occurs(some).sum()) for some in outputs))
-        except SubjectError:
-            raise
-        except (IndexError, ValueError) as problem:
-            raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
-    if isinstance(subject, ProgramSubject):
-        subject.finish()
-    counts = Counts(occurrences[0], draws_per_input, occurrences[1], draws_per_input)
-    # fixed before these draws, like the event; an anytime run has none for a fixed size
-    found = [method for method in METHODS_AT_ZERO if method == certificate.method]
-    method: Method = found[0] if found else "joint"
-    bound = epsilon_lower_bound(counts, _delta(certificate), certificate.significance, method)
-    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, homogeneity(certificate.counts, counts))
-
-
-def homogeneity(first: Counts, second: Counts) -> float:
-    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
-
-    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
-    """
-    tables = [
-        (first.likely, first.likely_draws, second.likely, second.likely_draws),
-        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
-    ]
-    smallest = 1.0
-    for count, draws, other, other_draws in tables:
-        law = hypergeom(draws + other_draws, count + other, draws)
-        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
-    return min(1.0, 4 * smallest)
-
-
-def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
-    """Return what fresh draws say of the certificate."""
-    same = Check(
-        "stored counts",
-        result.homogeneity >= FORGED,
-        f"against fresh draws: p-value {result.homogeneity:.3g}",
-    )
-    found = f"fresh draws alone: epsilon at least {result.epsilon_lower_bound:.6g}"
-    if certificate.verdict == "refuted":
-        return [same, Check("fresh verdict", True if result.refuted else None, found)]
-    return [same, Check("fresh verdict", not result.refuted, found)]
 
 
 def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:
@@ -252,13 +169,30 @@ def parser() -> argparse.ArgumentParser:
 
 
 def command(argv: Sequence[str] | None) -> int:
-    """Check the certificate that the command line names."""
+    """Check the certificates in the file that the command line names: one, or those of one call."""
     options = parser().parse_args(argv)
-    certificate = Certificate.read(options.certificate)
-    if options.fresh and certificate.subject.get("kind") == "program" and not options.run_program:
+    if options.draws is not None and options.draws < 1:
+        raise ReadingError("draws", options.draws, "at least 1")
+    certificates = Certificate.read_all(options.certificate)
+    programs = [c.subject.get("command") for c in certificates if c.subject.get("kind") == "program"]
+    if options.fresh and programs and not options.run_program:
         # a certificate may come from a stranger
-        words = shown(json.dumps(certificate.subject.get("command")))
+        words = shown(json.dumps(programs[0]))
         raise CertificateError("subject", f"fresh draws would run the program {words}; --run-program allows that")
+    documents = [_checked(certificate, options) for certificate in certificates]
+    if options.format == "json":
+        text = json_text(documents if len(documents) > 1 else documents[0])
+    else:
+        text = "".join(_as_text(*both) for both in zip(certificates, documents, strict=True))
+    emit(text, options.out)
+    outcomes = [document["outcome"] for document in documents]
+    if "does not hold" in outcomes:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if "undecided" in outcomes else EXIT_FINE
+
+
+def _checked(certificate: Certificate, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the JSON of all checks of one certificate."""
     checks = verify(certificate, options.epsilon, options.delta)
     document: dict[str, Any] = {"certificate": options.certificate, "mechanism": certificate.mechanism}
     if options.fresh:
@@ -268,10 +202,7 @@ def command(argv: Sequence[str] | None) -> int:
         result = fresh(certificate, draws, np.random.default_rng(seed))
         checks += fresh_checks(certificate, result)
         document["fresh"] = {"seed": seed, **asdict(result)}
-    outcome = _outcome(checks)
-    document |= {"outcome": outcome, "checks": [asdict(check) for check in checks]}
-    emit(json_text(document) if options.format == "json" else _as_text(certificate, checks, outcome), options.out)
-    return {"holds": EXIT_FINE, "does not hold": EXIT_REFUTED, "undecided": EXIT_UNDECIDED}[outcome]
+    return document | {"outcome": _outcome(checks), "checks": [asdict(check) for check in checks]}
 
 
 def _outcome(checks: Sequence[Check]) -> str:
@@ -280,14 +211,15 @@ def _outcome(checks: Sequence[Check]) -> str:
     return "undecided" if any(check.holds is None for check in checks) else "holds"
 
 
-def _as_text(certificate: Certificate, checks: Sequence[Check], outcome: str) -> str:
+def _as_text(certificate: Certificate, document: dict[str, Any]) -> str:
     words = {True: "holds", False: "DOES NOT HOLD", None: "undecided"}
     claim = (
         f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
     )
     bound = f"epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"
     lines = [f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"]
-    lines += [f"  {check.name}: {words[check.holds]} ({check.detail})" for check in checks]
+    lines += [f"  {check['name']}: {words[check['holds']]} ({check['detail']})" for check in document["checks"]]
+    outcome = document["outcome"]
     return "\n".join([*lines, f"the certificate {outcome}" if outcome != "undecided" else "undecided"]) + "\n"
 
 

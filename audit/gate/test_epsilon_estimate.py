@@ -16,10 +16,11 @@ from scipy.stats import binom
 
 from audit import distinguish, draws
 from audit.bounds import Counts, epsilon_lower_bound
-from audit.catalogue import HalfNoiseLaplace, Laplace
+from audit.catalogue import HalfNoiseLaplace, Laplace, LeakyLaplace
 from audit.choose import Prospect, best_event
 from audit.distinguish import estimate
 from audit.epsilon_estimate import PAPER, main
+from audit.estimate_report import Audit, Result
 from audit.events import proposals
 from audit.neighbours import Extended, distance, extreme_pair
 from audit.releases import CoefficientRelease
@@ -500,3 +501,34 @@ def test_text_names_the_witness_and_what_was_not_ruled_out(capsys, adjacency):
         "not ruled out: other neighbouring",
     ):
         assert part in text
+
+
+def test_the_event_at_the_bits_is_named_only_where_it_is_another(capsys):
+    words = ["--draws", "20000", "--seed", "1"]
+    assert main(["laplace_float", *words]) == 0
+    assert "at the bits: epsilon at least" in capsys.readouterr().out
+    # no family looks at bits: both verdicts rest on one event
+    assert main(["laplace", *words, "--events", "coordinates"]) == 0
+    assert "at the bits: epsilon at least" not in capsys.readouterr().out
+
+
+def leak_result(probability: float, seed: int) -> Result:
+    subject = LeakyLaplace(1.0, leak=probability)
+    found = estimate(
+        subject,
+        delta=0.0,
+        draws=20_000,
+        significance=0.05,
+        rng=np.random.default_rng([seed, 5]),
+        families=("coordinates", "intervals", "additive"),
+    )
+    return Result(Audit("leaky", subject, {}, Fraction(1), Fraction(0), {}, ()), found, 0.0, seed, "")
+
+
+def test_leaks_that_are_called_ruled_out_are_found_in_most_runs_and_rarer_ones_in_few():
+    """Nine of ten are stated; 15 audits find fewer than 10 with probability below 0.003 then."""
+    stated = leak_result(0.01, 0).rarest_leak
+    # 3,000 outputs per input learn and choose: certifying alone would see a leak of a third of this
+    assert stated == 30 / 3_000
+    assert sum(leak_result(stated, seed).verdict("ideal") == "refuted" for seed in range(15)) >= 10
+    assert sum(leak_result(stated / 6, seed).verdict("ideal") == "refuted" for seed in range(15)) <= 5
