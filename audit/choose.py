@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
@@ -27,6 +27,9 @@ FEWEST_COMPETITORS = 10
 COMMON = 0.25
 """An event at least so likely is common: few of these are far apart, and a tenth of the draws measures them."""
 
+HOPE, CLEARLY = 0.75, 0.1
+"""Standard errors to the bad side, and the gain in epsilon, at which a rarer event may yet beat a common one."""
+
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
 
@@ -46,6 +49,9 @@ class Candidate:
         Of the draws that it was judged on.
     face_value : float
         The bound to expect from the counts as they are.
+    rival : float
+        The largest bound to hope for from a rarer event judged on the same draws, its counts taken to their bad
+        side by :data:`HOPE` standard errors only.
     """
 
     promise: float
@@ -53,6 +59,15 @@ class Candidate:
     event: Event
     counts: Counts
     face_value: float = -math.inf
+    rival: float = -math.inf
+
+    @property
+    def clear(self) -> bool:
+        """Whether more draws to choose on would hardly change the choice: common, and no rarer event may beat it.
+
+        A leak seen a dozen times is too few to be chosen, and enough to be looked for with more draws.
+        """
+        return self.common and self.rival <= self.face_value + CLEARLY
 
     @property
     def common(self) -> bool:
@@ -75,11 +90,15 @@ def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
     found = list(candidates)
     common = max((c for c in found if c.common), key=lambda candidate: candidate.rank, default=None)
     rarer = max((c for c in found if not c.common), key=lambda candidate: candidate.rank, default=None)
+    chosen: Candidate | None
     if common is None or rarer is None:
-        return common or rarer
-    if common.promise > 0 and rarer.promise <= common.face_value:
-        return common
-    return max(common, rarer, key=lambda candidate: candidate.rank)
+        chosen = common or rarer
+    elif common.promise > 0 and rarer.promise <= common.face_value:
+        chosen = common
+    else:
+        chosen = max(common, rarer, key=lambda candidate: candidate.rank)
+    rival = max((candidate.rival for candidate in found), default=-math.inf)
+    return chosen if chosen is None or chosen.rival == rival else replace(chosen, rival=rival)
 
 
 @dataclass(frozen=True)
@@ -149,9 +168,11 @@ def _half_lines(
             pair = counts[likely], counts[unlikely]
             promises = promised(*pair, len(left), prospect)
             face_values = promised(*pair, len(left), prospect, luck=0.0)
+            hopes = promised(*pair, len(left), prospect, luck=HOPE)
             contrasts = _contrasts(pair[0] / len(left), pair[1] / len(left))
             common = pair[0] >= COMMON * len(left)
             # lexicographic: a positive promise first, then the contrast
+            rival = float(hopes[~common].max(initial=-np.inf))
             order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
             for group in (order[common[order]], order[~common[order]]):
                 if not group.size:
@@ -160,7 +181,7 @@ def _half_lines(
                 event = Event(score, float(thresholds[best]), at_least, likely, quantiser)
                 chosen = Counts(int(pair[0][best]), len(left), int(pair[1][best]), len(left))
                 measures = float(promises[best]), float(contrasts[best])
-                found.append(Candidate(*measures, event, chosen, float(face_values[best])))
+                found.append(Candidate(*measures, event, chosen, float(face_values[best]), rival))
     return found
 
 

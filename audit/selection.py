@@ -107,8 +107,9 @@ class Selection:
 def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospect) -> Selection:
     """Learn scores on one part of the draws and choose the two events to certify on another.
 
-    The choosing phase ends at its first look where the best ideal event is a common one: what it would still cost
-    can then certify.  Rarer events, which need more draws to be judged, get them all.
+    The choosing phase ends at its first look where the best ideal event is a common one and no rarer one may yet
+    beat it: what it would still cost can then certify.  Rarer events, which need more draws to be judged, get them
+    all.
 
     The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose.
     """
@@ -123,7 +124,7 @@ def select(source: Draws, plan: Plan, families: Sequence[str], prospect: Prospec
         )
     ]
     ideal, implementation = _choice(proposed, choosing, prospect)
-    if plan.choose > plan.first_look and not ideal.common:
+    if plan.choose > plan.first_look and not ideal.clear:
         more = source.phase(CHOOSE_ON, plan.choose - plan.first_look)
         choosing = _joined(choosing, more)
         ideal, implementation = _choice(proposed, choosing, prospect)

@@ -69,6 +69,20 @@ def phases_of(subject: HalfNoiseLaplace | LeakyLaplace, monkeypatch: pytest.Monk
     return made, select(source, plan, FAMILIES, Prospect(plan.certify, 0.0, 0.05)).rows
 
 
+def test_a_leak_seen_a_dozen_times_is_a_reason_to_go_on() -> None:
+    """Too few to be chosen: with as many draws again it may be.  Without the leak a common event is clear."""
+    clear = {}
+    for leak in (0.0, 15 / 30_000):
+        rng = np.random.default_rng(1)
+        subject = LeakyLaplace(1.0, leak=leak)
+        samples = [subject.sample(data, 30_000, rng) for data in subject.inputs()]
+        found = best_event([CoordinateScore(0)], samples[0], samples[1], Prospect(170_000, 0.0, 0.05), None)
+        assert found is not None
+        assert found.common
+        clear[leak] = found.clear
+    assert list(clear.values()) == [True, False]
+
+
 def test_choosing_ends_early_where_a_common_event_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
     made, rows = phases_of(HalfNoiseLaplace(1.0), monkeypatch)
     assert (CHOOSE in made, CHOOSE_ON in made, rows) == (True, False, 10_000)
@@ -81,7 +95,7 @@ def test_choosing_goes_on_where_a_rare_event_is_best(monkeypatch: pytest.MonkeyP
 
 def test_draws_that_choosing_did_not_need_certify(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.selection.SMALLEST_FIRST_LOOK", 5_000)
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(2)
     found = estimate(HalfNoiseLaplace(1.0), delta=0.0, draws=400_000, significance=0.05, rng=rng)
     assert found.draws == found.requested_draws == 400_000
     assert found.counts.likely_draws == 170_000
