@@ -29,6 +29,7 @@ TOPICS = (
     "tables",
     "experiments",
     "figures",
+    "calibration",
 )
 """Modules of this package that register rows, in the order of the ledger."""
 
