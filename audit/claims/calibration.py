@@ -31,11 +31,22 @@ from reference.experiments.paired import INCREASES, REDUCES, PairedDifference
 from reference.experiments.splits import SplitSpec
 from reference.experiments.variants import Variant
 from reference.fairness import Metrics
+from reference.noise import Noise
 from reference.readings import Readings
 from reference.records import Records
 
 SIGNIFICANCE = 1e-3
 """Of all intervals of one row together: another seed must give the same verdict."""
+
+AGAINST = (
+    "noise on x_s: epsilon_s = epsilon_n / 10; against noise spread evenly at the same published epsilon, at the same "
+    "sum of variances, and with epsilon_n unchanged; in pairs on the same splits with the same unit noise"
+)
+
+INTERVALS = (
+    "Student's intervals of the mean over noise and splits on this table, all of a trial together at significance "
+    f"{SIGNIFICANCE}"
+)
 
 EFFECT = "Section 'Purely DP and Fair Classification', paragraph after Algorithm 1"
 
@@ -161,7 +172,7 @@ def synthetic(fairness: str) -> Trial:
 def planted(trial: Trial, s: int, factor: float) -> str:
     """Compare evenly spread noise with itself, drawn again; planted: the first multiplies w_s by a factor."""
     noises = trial.setting.arms(trial.records.domain, (s,))
-    even = {(EVEN, None): noises[EVEN, None]}
+    even: dict[Arm, Noise] = {(EVEN, None): noises[EVEN, None]}
     first: list[Metrics | None] = []
     second: list[Metrics | None] = []
     for on, split in zip(trial.on, splits_of(trial.records, trial.on), strict=True):
@@ -182,13 +193,10 @@ def changes(word: str) -> bool:
     "more noise on x_s reduces its correlation with z, hence the discrimination",
     EFFECT,
     readings=(
-        "noise on x_s: epsilon_s = epsilon_n / 10; against noise spread evenly at the same published epsilon, at the "
-        "same sum of variances, and with epsilon_n unchanged",
+        AGAINST,
         f"{RECORDS:,} generated records, a feature tied to z and one that is not; ADFC, epsilon = 10, the box, "
-        f"fairness `covariance`, no repair (the noisy quadratic is positive definite), {PAIRS} pairs on "
-        "the same splits with the same unit noise; a real table and repairs: A.corr.adult",
-        f"Student's intervals of the mean over noise and splits, all of a trial together at significance "
-        f"{SIGNIFICANCE}",
+        f"fairness `covariance`, no repair (none is needed), {PAIRS} pairs; a real table and repairs: A.corr.adult",
+        INTERVALS,
     ),
     symbols=(*SYMBOLS, "audit.claims.calibration.synthetic"),
     verdict="refuted",
@@ -208,9 +216,7 @@ def changes(word: str) -> bool:
     ),
     repaired="a statement about w_s, with the repair named, and beside the positive rate and the accuracy",
     advice="do not take more noise on an attribute for a fairness measure; constrain g.w, or leave x_s out",
-    rerun=(
-        "python -m reference.experiments x_s --data synthetic --fairness covariance --domain unit_box --repair none",
-    ),
+    rerun=("python -m reference.experiments x_s --data synthetic",),
     drawn=True,
 )
 def noise_on_x_s() -> Finding:
@@ -251,9 +257,11 @@ def repair_verdict(by_repair: Sequence[set[str]]) -> str:
     "the same on Adult, for every choice of x_s",
     f"{EFFECT}; {RESULTS}, paragraph on the tables",
     readings=(
-        "all 12 features; ADFC, epsilon = 10, delta = 1e-3, epsilon_s = epsilon_n / 10; the three comparisons",
+        AGAINST,
+        "all 12 features; ADFC, epsilon = 10, delta = 1e-3",
         "fairness `covariance`, unit ball, ordinal codes; repairs shift_and_trim and ball",
-        f"{ADULT_PAIRS} pairs; all intervals of a repair together at significance {SIGNIFICANCE}",
+        f"{ADULT_PAIRS} pairs",
+        INTERVALS,
     ),
     symbols=(*SYMBOLS, "audit.claims.calibration.adult"),
     verdict="ambiguous",
@@ -289,6 +297,11 @@ RFM_EPSILONS = ("0.101", "0.316228", "1", "3.16228", "10")
 
 RFM_SPLITS = 15
 
+SAME = (
+    f"equal: on at least {rfm.SHARE:.0%} of random splits the accuracies differ by at most {rfm.TOLERANCE}; "
+    f"different: on fewer, by a Clopper-Pearson interval of confidence {rfm.CONFIDENCE}"
+)
+
 
 def differs(design: rfm.Design) -> dict[str, list[str]]:
     """Return, for each domain, the epsilons at which the two mechanisms are shown to differ."""
@@ -312,8 +325,7 @@ def small(epsilon: str) -> bool:
     f"{RESULTS}, paragraph on Figure 1",
     readings=(
         "every epsilon above 0.1, and not only the figure's grid, whose next one is 0.316 (Fig1)",
-        f"equal: on at least {rfm.SHARE:.0%} of random splits the accuracies differ by at most {rfm.TOLERANCE}; "
-        f"different: fewer, by a Clopper-Pearson interval of confidence {rfm.CONFIDENCE}",
+        SAME,
         "NOT THE PAPER'S TABLE: 370,000 records of the American Community Survey 2024 stand for its extract",
         f"unit ball and box; ordinal codes; shift and trim; delta = 1e-3; {RFM_SPLITS} splits",
     ),
@@ -327,8 +339,8 @@ def small(epsilon: str) -> bool:
         "domain: on the ball the quadratic coefficients are smaller by 1/d under the same noise"
     ),
     repaired=(
-        "with 370,000 records equal from about 0.2 on in the box and from about 3 on in the ball; with fewer records "
-        "from a larger epsilon on, in proportion; docs/experiments_rfm.md has n, domain and epsilon"
+        "with 370,000 records equal from about 0.2 on in the box and from about 3 on in the ball; with fewer "
+        "records from a larger epsilon on; docs/experiments_rfm.md has n, domain and epsilon"
     ),
     advice="state n and the domain; equal accuracies do not mean equal w, which is far off even there",
     rerun=("python -m reference.experiments rfm --data us",),

@@ -48,8 +48,10 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "exhibit",
         choices=[*EXHIBITS, "all", "page", *questions.QUESTIONS],
-        help="a figure or table, all of them, or the page docs/experiments.md with its numbers; x_s, rfm, peers: does "
-        "noise on x_s reduce discrimination, when is Algorithm 2 No-Privacy's equal, other libraries",
+        help=(
+            "a figure or table, all of them, or the page docs/experiments.md with its numbers; x_s, rfm, peers: "
+            "does noise on x_s reduce discrimination, when is Algorithm 2 No-Privacy's equal, other libraries"
+        ),
     )
     found.add_argument("--data", choices=DATA, help="another data set than the paper's")
     found.add_argument(

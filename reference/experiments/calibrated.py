@@ -37,9 +37,9 @@ COMPARISONS = {
 }
 """Each a pair (more noise on x_s, the same everywhere).
 
-`same_epsilon`: the published epsilon is the same, so the calibrated one has more noise in total.  `same_noise`: the
-sum of the variances over all coefficients is the same.  `added`: nothing changes but the noise on x_s, so the
-published epsilon is smaller.
+`same_epsilon`: the published epsilon is the same, so the calibrated one has more noise in total.  `same_noise`:
+the sum of the variances over all coefficients is the same.  `added`: nothing changes but the noise on x_s, so
+the published epsilon is smaller.
 """
 
 Arm = tuple[str, int | None]
@@ -114,7 +114,8 @@ def splits_of(records: Records, on: Sequence[SplitSpec]) -> Iterator[PreparedSpl
 def unit_noise(setting: Setting, on: SplitSpec, noise: Noise, purpose: str = "") -> npt.NDArray[np.float64]:
     """Return unit variates that depend on split, mechanism and purpose alone: the same for every arm."""
     random, _ = generator(on.seed, f"unit noise of {setting.mechanism}, split {on.split} of {on.data} {purpose}")
-    return draw(noise, random)[0]
+    unit: npt.NDArray[np.float64] = draw(noise, random)[0]
+    return unit
 
 
 def trained(

@@ -1,7 +1,8 @@
-"""``python -m reference.experiments peers``: other libraries on the same splits, with fit times.
+"""Other libraries on the same splits, with fit times: ``python -m reference.experiments peers``.
 
-fairlearn and diffprivlib are imported only when they are asked for; where one is absent, its rows say so.  Fit times
-are ratios to our PDFC in the same run on the same split: they compare implementations on one machine, not methods.
+fairlearn and diffprivlib are imported only when they are asked for; where one is absent, the output says so.
+Fit times are ratios to our PDFC in the same run on the same split: they compare implementations on one machine,
+not methods.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 
 from reference.errors import ReadingError
 from reference.experiments import peers, rfm, x_s
+from reference.experiments.calibrated import RATIO
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.files import json_text, write_whole
 
@@ -51,7 +52,7 @@ def _x_s(
         test_share=options.test_share,
         subset_size=x_s.SUBSET_SIZES.get(data) if size is None else size,
         delta=options.delta,
-        ratio=options.epsilon_ratio or x_s.RATIO,
+        ratio=options.epsilon_ratio or RATIO,
         x_s=options.x_s,
         missing=missing,
     )

@@ -1,6 +1,7 @@
-"""``python -m reference.experiments rfm``: from which n and epsilon on is the relaxed mechanism No-Privacy's equal?
+"""From which n and epsilon on Algorithm 2 is No-Privacy's equal: ``python -m reference.experiments rfm``.
 
-"For epsilon > 0.1" depends on the domain, on the number of records and on what "the same" means: all three are said.
+"For epsilon > 0.1" depends on the domain, on the number of records and on what "the same" means: all three
+are said.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 
 SPLITS = 50
 
+ORDINAL = Encoding()
+
 
 @dataclass(frozen=True)
 class Design:
@@ -72,7 +75,7 @@ class Design:
     """
 
     data: str
-    encoding: Encoding = Encoding()
+    encoding: Encoding = ORDINAL
     readings: Readings = PLAIN
     norms: tuple[str, ...] = NORMS
     sizes: tuple[int | None, ...] = (*SIZES, None)

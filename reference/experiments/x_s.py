@@ -1,4 +1,4 @@
-"""``python -m reference.experiments x_s``: does more noise on x_s reduce the risk difference?
+"""Whether more noise on x_s reduces the risk difference: ``python -m reference.experiments x_s``.
 
 Every choice of x_s, PDFC and ADFC, against noise that is spread evenly, in pairs on the same splits.
 """
@@ -205,7 +205,7 @@ def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, A
         "epsilon_ratio": design.ratio,
         "significance": SIGNIFICANCE,
         "intervals": design.intervals,
-        "covers": "noise and splits on this table, all intervals together (Bonferroni); not the sampling of people",
+        "covers": "noise and splits on this table, all together (Bonferroni); not the sampling of people",
         "settings": [
             _setting(design, setting, [run[place] for run in runs])
             for place, setting in enumerate(design.settings)
@@ -295,7 +295,8 @@ def as_text(document: dict[str, Any]) -> str:
             )
         console.print(table)
         console.print(
-            f"RD and after: of more noise on x_s, same epsilon; the majority class has accuracy {_number(setting['majority_accuracy'], sign=False)}"
+            "RD and after: of more noise on x_s, same epsilon; the majority class has accuracy "
+            f"{_number(setting['majority_accuracy'], sign=False)}"
         )
     console.print(
         f"{document['splits']} pairs; {document['intervals']} intervals that hold together at significance "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
 from reference.errors import ReadingError
@@ -90,23 +90,12 @@ def constrained_regression(x: FloatArray, y: FloatArray, z: FloatArray, bound: f
             (expit(scores) - y) @ scaled / len(y),
         )
 
-    # |g.w| <= c as two linear constraints
-    constraints = (
-        []
-        if np.isinf(bound)
-        else [
-            {
-                "type": "ineq",
-                "fun": lambda w, sign=sign: (bound - sign * (g_scaled @ w)) / size,
-                "jac": lambda w, sign=sign: -sign * g_scaled / size,
-            }
-            for sign in (1.0, -1.0)
-        ]
-    )
+    # |g.w| <= c
+    constraints = [] if np.isinf(bound) else [LinearConstraint(g_scaled / size, -bound / size, bound / size)]
     found = minimize(
-        loss,
+        lambda w: loss(w)[0],
         np.zeros(x.shape[1]),
-        jac=True,
+        jac=lambda w: loss(w)[1],
         method="SLSQP",
         constraints=constraints,
         options={"maxiter": 1000, "ftol": 1e-12},
