@@ -50,7 +50,8 @@ def mean_loss(w: FloatArray, x: FloatArray, y: FloatArray) -> float:
 
 def mean_covariance(x: FloatArray, z: FloatArray) -> FloatArray:
     """Return the vector g with g.w = (1/n) sum (z_i - zbar) x_i.w, shape (d,)."""
-    return (z - z.mean()) @ x / len(z)
+    covariance: FloatArray = (z - z.mean()) @ x / len(z)
+    return covariance
 
 
 def constrained_regression(x: FloatArray, y: FloatArray, z: FloatArray, bound: float) -> Constrained:
@@ -83,19 +84,17 @@ def constrained_regression(x: FloatArray, y: FloatArray, z: FloatArray, bound: f
     g_scaled = g / unit
     size = float(np.linalg.norm(g_scaled)) or 1.0
 
-    def loss(w: FloatArray) -> tuple[float, FloatArray]:
-        scores = scaled @ w
-        return (
-            float(np.mean(np.logaddexp(0.0, scores) - y * scores)),
-            (expit(scores) - y) @ scaled / len(y),
-        )
+    def gradient(w: FloatArray) -> FloatArray:
+        found: FloatArray = (expit(scaled @ w) - y) @ scaled / len(y)
+        return found
 
     # |g.w| <= c
     constraints = [] if np.isinf(bound) else [LinearConstraint(g_scaled / size, -bound / size, bound / size)]
     found = minimize(
-        lambda w: loss(w)[0],
+        mean_loss,
         np.zeros(x.shape[1]),
-        jac=lambda w: loss(w)[1],
+        args=(scaled, y),
+        jac=lambda w, *_: gradient(w),
         method="SLSQP",
         constraints=constraints,
         options={"maxiter": 1000, "ftol": 1e-12},
