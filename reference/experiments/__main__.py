@@ -96,7 +96,7 @@ def command(argv: Sequence[str] | None = None) -> int:
     variants = variants_from(options)
     if question is not None:
         if options.out is not None:
-            prepared_folder(options.out)
+            made_folder(options.out)
         asked = question.data if options.data is None else (options.data,)
         questions.show(question, options, variants, [(present_data(one), one) for one in asked])
         return EXIT_FINE
@@ -211,6 +211,16 @@ def prepared_folder(name: str) -> Path:
     reference.errors.ReadingError
     """
     require_plot("plot.png")
+    return made_folder(name)
+
+
+def made_folder(name: str) -> Path:
+    """Make a folder where there is none.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+    """
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
