@@ -160,17 +160,15 @@ def arms_of(setting: Setting, data: str, choices: tuple[int, ...]) -> dict[Arm, 
     return setting.arms(domain(data, setting.variant.encoding), choices)
 
 
-def on_one_split(design: Design, number: int) -> list[dict[Arm, Metrics | None]]:
-    """Return the metrics of every arm of every setting on one split."""
-    found = []
+def on_one_split(design: Design, encoding: Encoding, number: int) -> dict[Setting, dict[Arm, Metrics | None]]:
+    """Return the metrics of every arm of every setting of one encoding on one split."""
+    on, found = design.split(encoding, number), {}
     with threadpool_limits(limits=1):
-        for setting in design.settings:
-            encoding = setting.variant.encoding
-            on = design.split(encoding, number)
-            split = prepare(on)
+        split = prepare(on)
+        for setting in (one for one in design.settings if one.variant.encoding == encoding):
             arms = arms_of(setting, design.data, design.choices(encoding))
             weights = trained(setting, split, arms, unit_noise(setting, on, arms[EVEN, None]))
-            found.append({arm: measured(split, w) for arm, w in weights.items()})
+            found[setting] = {arm: measured(split, w) for arm, w in weights.items()}
     return found
 
 
@@ -186,12 +184,16 @@ def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, A
     """
     if jobs < 1:
         raise ReadingError("jobs", jobs, "at least 1")
-    runs = []
+    # encoding by encoding: the last two encoded tables are kept
+    encodings = dict.fromkeys(setting.variant.encoding for setting in design.settings)
+    work = [(encoding, number) for encoding in encodings for number in range(design.splits)]
+    runs: dict[Setting, list[dict[Arm, Metrics | None]]] = {setting: [] for setting in design.settings}
     with watched(quiet=quiet) as watch:
-        watch.expect(design.splits)
+        watch.expect(len(work))
         parallel = Parallel(n_jobs=jobs, return_as="generator")
-        for one in parallel(delayed(on_one_split)(design, number) for number in range(design.splits)):
-            runs.append(one)
+        for found in parallel(delayed(on_one_split)(design, *one) for one in work):
+            for setting, metrics in found.items():
+                runs[setting].append(metrics)
             watch.released("x_s")
     return {
         "schema": "experiment_x_s_v1",
@@ -206,10 +208,7 @@ def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, A
         "significance": SIGNIFICANCE,
         "intervals": design.intervals,
         "covers": "noise and splits on this table, all together (Bonferroni); not the sampling of people",
-        "settings": [
-            _setting(design, setting, [run[place] for run in runs])
-            for place, setting in enumerate(design.settings)
-        ],
+        "settings": [_setting(design, setting, found) for setting, found in runs.items()],
     }
 
 
