@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reference.budgets import Budget, SplitBudget
-from reference.errors import MissingExtraError
+from reference.errors import MissingExtraError, ReadingError
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.experiments.study import RunSpec, trained
@@ -89,8 +89,13 @@ class Design:
     splits, seed, test_share, subset_size, delta
         As for the figures.
     epsilons : tuple of str
+        With '1' among them.
     missing : str, optional
         The data set that was asked for and is not there.
+
+    Raises
+    ------
+    reference.errors.ReadingError
     """
 
     data: str
@@ -102,6 +107,10 @@ class Design:
     delta: str = "1e-3"
     epsilons: tuple[str, ...] = EPSILONS
     missing: str | None = None
+
+    def __post_init__(self) -> None:
+        if "1" not in self.epsilons:
+            raise ReadingError("epsilons", self.epsilons, f"with '1' among them: {BASELINE}, is the unit of time")
 
 
 # --- Methods ----------------------------------------------------------------------------------------------------
