@@ -93,6 +93,9 @@ def command(argv: Sequence[str] | None = None) -> int:
         options.splits = SPLITS if question is None else question.splits
     if options.splits < 1:
         raise ReadingError("splits", options.splits, "at least 1")
+    options.ratio = options.epsilon_ratio
+    if question is not None and question.own_ratio:
+        options.epsilon_ratio = None
     variants = variants_from(options)
     if question is not None:
         if options.out is not None:

@@ -30,6 +30,8 @@ class Question:
         Takes the options, the variants, the data set and what was asked for in its place; returns the document.
     as_text : callable
         The document as text.
+    own_ratio : bool
+        Whether `--epsilon-ratio` is part of the question, and not one of the readings.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Question:
     splits: int
     measure: Callable[[argparse.Namespace, Sequence[Variant], str, str | None], dict[str, Any]]
     as_text: Callable[[dict[str, Any]], str]
+    own_ratio: bool = False
 
 
 def _x_s(
@@ -52,7 +55,7 @@ def _x_s(
         test_share=options.test_share,
         subset_size=x_s.SUBSET_SIZES.get(data) if size is None else size,
         delta=options.delta,
-        ratio=options.epsilon_ratio or RATIO,
+        ratio=options.ratio or RATIO,
         x_s=options.x_s,
         missing=missing,
     )
@@ -97,7 +100,7 @@ def _peers(
 QUESTIONS = {
     question.name: question
     for question in (
-        Question("x_s", ("adult", "us", "affairs", "synthetic"), x_s.SPLITS, _x_s, x_s.as_text),
+        Question("x_s", ("adult", "us", "affairs", "synthetic"), x_s.SPLITS, _x_s, x_s.as_text, own_ratio=True),
         Question("rfm", ("us",), rfm.SPLITS, _rfm, rfm.as_text),
         Question("peers", ("adult", "us"), peers.SPLITS, _peers, peers.as_text),
     )
