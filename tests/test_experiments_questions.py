@@ -11,7 +11,7 @@ from scipy.special import expit
 from reference.budgets import SplitBudget
 from reference.datasets import Encoding, load
 from reference.errors import MissingExtraError, ReadingError
-from reference.experiments import peers, questions, rfm, x_s
+from reference.experiments import peers, question_pages, questions, rfm, x_s
 from reference.experiments.__main__ import main
 from reference.experiments.calibrated import (
     ADDED,
@@ -343,3 +343,40 @@ def test_committed_noise_on_x_s_comes_out_again_on_adult(adult):
             found[arm].append(measured(split, w))
     compared = PairedDifference.of(paired_values(found[CALIBRATED, s], found[EVEN, None]), 1e-4)
     assert compared.word == INCREASES
+
+
+# --- The pages --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", list(question_pages.BLOCKS))
+def test_committed_pages_have_the_committed_numbers(question):
+    page = question_pages.page_of(question).read_text(encoding="utf-8")
+    document = question_pages.read(question)
+    assert question_pages.filled(question, page, document) == page
+    assert list(document) == list(questions.QUESTIONS[question].data)
+    # a number that was changed by hand is seen
+    place = page.index("0.", page.index("<!-- "))
+    changed = page[:place] + "7" + page[place + 1 :]
+    assert question_pages.filled(question, changed, document) == page
+
+
+def test_pages_are_not_written_from_other_data_or_from_half(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(question_pages, "DOCS", tmp_path / "nowhere")
+    assert question_pages.main([str(tmp_path), "--only", "rfm"]) == 2
+    assert "rfm-us.json" in capsys.readouterr().err
+    (tmp_path / "rfm-us.json").write_text(json.dumps({"missing_data": "us"}), encoding="utf-8")
+    assert question_pages.main([str(tmp_path), "--only", "rfm"]) == 2
+    assert "asked for" in capsys.readouterr().err
+
+
+def test_pages_are_written_from_what_the_command_wrote(tmp_path, monkeypatch):
+    folder, docs = tmp_path / "results", tmp_path / "docs"
+    folder.mkdir()
+    docs.mkdir()
+    document = rfm.measure(rfm.Design("affairs", sizes=(500,), norms=("unit_box",), epsilons=("1",), splits=2))
+    (folder / "rfm-us.json").write_text(json.dumps(document), encoding="utf-8")
+    (docs / "experiments_rfm.md").write_text("<!-- rfm-us -->\n<!-- end -->\n", encoding="utf-8")
+    monkeypatch.setattr(question_pages, "DOCS", docs)
+    assert question_pages.main([str(folder), "--only", "rfm"]) == 0
+    assert "| `unit_box` | 500 |" in (docs / "experiments_rfm.md").read_text(encoding="utf-8")
+    assert question_pages.read("rfm")["us"]["splits"] == 2

@@ -212,7 +212,8 @@ def changes(word: str) -> bool:
     why=(
         "the noise is on coefficients; x_s of the records that are classified has none, so its correlation with z "
         "is what it was.  With x_s tied to z the mean risk difference grows, and it falls for a "
-        "feature that is not tied to z: the reverse of the reason that the paper gives"
+        "feature that is not tied to z: the reverse of the reason that the paper gives.  A repair "
+        "may turn it round: with `trim` noise on x0 does reduce it (docs/experiments_x_s.md)"
     ),
     repaired="a statement about w_s, with the repair named, and beside the positive rate and the accuracy",
     advice="do not take more noise on an attribute for a fairness measure; constrain g.w, or leave x_s out",

@@ -442,7 +442,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         row["method"],
         row["guarantee"],
         *(spread_text(row[name]) for name in columns),
-        f"{row['fit_time_ratio']['median']:.2g}",
+        "{median:.2g} ({lowest:.2g} to {highest:.2g})".format(**row["fit_time_ratio"]),
         ", ".join(notes),
     ]
 

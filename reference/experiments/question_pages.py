@@ -60,8 +60,8 @@ def collected(question: str, folder: str) -> dict[str, Any]:
         path = Path(folder) / f"{question}-{data}.json"
         if not path.is_file():
             raise ReadingError("folder", folder, f"one with {path.name}: run the command with --out first")
-        # four decimals: the last digits depend on the machine
-        found[data] = json.loads(path.read_text(encoding="utf-8"), parse_float=lambda text: round(float(text), 4))
+        # five decimals: the last digits depend on the machine
+        found[data] = json.loads(path.read_text(encoding="utf-8"), parse_float=lambda text: round(float(text), 5))
         if found[data]["missing_data"] is not None:
             raise ReadingError("folder", folder, f"one in which {path.name} is of the data that were asked for")
     return found
@@ -139,10 +139,9 @@ def in_full(setting: dict[str, Any]) -> str:
     ]
     rows.insert(0, ["*evenly*", "", *[""] * len(COMPARISONS), *_three(even)])
     headings = ["x_s", "correlation with z", *COMPARISONS, "RD", "gain", "positive rate"]
-    return (
-        f"`{setting['readings']['variant']}`, {setting['mechanism']}, epsilon = {setting['epsilon']}; the majority "
-        f"class has accuracy {setting['majority_accuracy']:.3f}.\n\n{markdown_table(headings, rows)}"
-    )
+    what = f"`{setting['readings']['variant']}`, {setting['mechanism']}, epsilon = {setting['epsilon']}"
+    majority = f"the majority class has accuracy {setting['majority_accuracy']:.3f}"
+    return f"{what}; {majority}.\n\n{markdown_table(headings, rows)}"
 
 
 def _three(one: dict[str, Any]) -> list[str]:
