@@ -64,7 +64,30 @@ def collected(question: str, folder: str) -> dict[str, Any]:
         found[data] = json.loads(path.read_text(encoding="utf-8"), parse_float=lambda text: round(float(text), 5))
         if found[data]["missing_data"] is not None:
             raise ReadingError("folder", folder, f"one in which {path.name} is of the data that were asked for")
-    return found
+    return {data: shortened(one) for data, one in found.items()} if question == "x_s" else found
+
+
+def shortened(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an x_s document with the readings of each variant once, and without what no page shows."""
+    kept = ("risk_difference", "gain_over_majority", "positive_rate", "unbounded", "constant", "runs")
+    readings = {one["readings"]["variant"]: one["readings"] for one in document["settings"]}
+    settings = [
+        {
+            **setting,
+            "readings": {"variant": setting["readings"]["variant"]},
+            "choices": [
+                {
+                    "x_s": row["x_s"],
+                    "correlation_with_z": row["correlation_with_z"],
+                    **{name: row[name] for name in COMPARISONS},
+                    "calibrated": {name: row["calibrated"][name] for name in kept},
+                }
+                for row in setting["choices"]
+            ],
+        }
+        for setting in document["settings"]
+    ]
+    return {**document, "variants": readings, "settings": settings}
 
 
 def filled(question: str, page: str, document: dict[str, Any]) -> str:
