@@ -69,7 +69,8 @@ class Method:
     guarantee : str
         What is private, as its library states it.
     fit : callable
-        Takes the training records and a seed; returns a predictor.
+        Takes a split, of which it sees the training records, and its specification, whose number seeds it;
+        returns a predictor of encoded records.
     """
 
     name: str
