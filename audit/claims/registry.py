@@ -28,8 +28,8 @@ TOPICS = (
     "algorithms",
     "tables",
     "floating_point",
-    "experiments",
     "figures",
+    "calibration",
 )
 """Modules of this package that register rows, in the order of the ledger."""
 
@@ -199,7 +199,7 @@ def claim(
 
 
 def open_claim(id: str, statement: str, place: str, open_for: str) -> None:  # noqa: A002
-    """Register a row that a later issue decides."""
+    """Register a row that nothing decides yet: listed by name, and no failure."""
     _add(Claim(id, statement, place, open_for=open_for))
 
 

@@ -251,10 +251,10 @@ def test_committed_row_that_was_altered_by_hand_is_a_problem(stored, name):
 
 
 def test_committed_open_row_that_was_altered_by_hand_is_a_problem():
-    row = row_of(claims()["A.corr"], None, None)
-    stored = ledger.document([row])["rows"][0]
-    assert row_of(claims()["A.corr"], None, stored).problems == ()
-    altered = row_of(claims()["A.corr"], None, {**stored, "open_for": "nobody"})
+    undecided = Claim("X", "a statement", "a place", open_for="a check to come")
+    stored = ledger.document([row_of(undecided, None, None)])["rows"][0]
+    assert row_of(undecided, None, stored).problems == ()
+    altered = row_of(undecided, None, {**stored, "open_for": "nobody"})
     assert "the committed open_for" in explain(altered)
 
 

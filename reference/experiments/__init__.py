@@ -3,5 +3,8 @@
 `study` says what one run is and runs it; `splits` holds the training and the held-out part that many runs share;
 `store` keeps finished runs in a file and `runner` runs many; `grids` lists the runs of each figure and table,
 `summaries` counts them, `printed` holds the paper's numbers; `drawing`, `pages` and `__main__` show them.
+`questions` asks what no figure does: `calibrated`, `paired` and `x_s` compare noise on x_s with noise spread
+evenly, `rfm` Algorithm 2 with No-Privacy, `peers` and `zafar` other methods on the same splits; `question_pages`
+shows them.
 Every run is seeded, so nothing here is a release.
 """

@@ -18,7 +18,7 @@ from pathlib import Path
 from reference.datasets import ENCODINGS, Encoding
 from reference.domain import NORMS
 from reference.errors import MissingDataError, ReadingError
-from reference.experiments import pages
+from reference.experiments import pages, questions
 from reference.experiments.exhibits import EXHIBITS, Design, points
 from reference.experiments.outputs import Shown
 from reference.experiments.printed import DELTA_TABLES
@@ -34,7 +34,10 @@ from reference.readings import Readings
 
 EMBEDDED = "affairs"
 
-DATA = ("adult", "us", EMBEDDED)
+DATA = ("adult", "us", EMBEDDED, "synthetic")
+
+SPLITS = 10
+"""Of figures and tables: the paper's number of runs."""
 
 STORE = "runs.jsonl"
 
@@ -44,11 +47,19 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m reference.experiments", description=__doc__)
     found.add_argument(
         "exhibit",
-        choices=[*EXHIBITS, "all", "page"],
-        help="a figure or table, all of them, or the page docs/experiments.md with its numbers",
+        choices=[*EXHIBITS, "all", "page", *questions.QUESTIONS],
+        help=(
+            "a figure or table, all of them, or the page docs/experiments.md with its numbers; x_s, rfm, peers: "
+            "does noise on x_s reduce discrimination, when is Algorithm 2 No-Privacy's equal, other libraries"
+        ),
     )
     found.add_argument("--data", choices=DATA, help="another data set than the paper's")
-    found.add_argument("--splits", type=int, default=10, metavar="K", help="random splits, one run each (10)")
+    found.add_argument(
+        "--splits",
+        type=int,
+        metavar="K",
+        help=f"random splits, one run each ({SPLITS}; {questions.splits_text()})",
+    )
     found.add_argument("--test-share", type=float, default=0.2, metavar="P", help="share held out (0.2)")
     found.add_argument("--subset-size", type=int, metavar="N", help="use N records, drawn at random (all)")
     found.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
@@ -77,9 +88,23 @@ def parser() -> argparse.ArgumentParser:
 def command(argv: Sequence[str] | None = None) -> int:
     """Run the command line."""
     options = parser().parse_args(argv)
+    question = questions.QUESTIONS.get(options.exhibit)
+    if options.splits is None:
+        options.splits = SPLITS if question is None else question.splits
     if options.splits < 1:
         raise ReadingError("splits", options.splits, "at least 1")
+    options.ratio = options.epsilon_ratio
+    if question is not None and question.own_ratio:
+        options.epsilon_ratio = None
     variants = variants_from(options)
+    if question is not None:
+        if options.out is not None:
+            made_folder(options.out)
+        asked = question.data if options.data is None else (options.data,)
+        questions.show(question, options, variants, [(present_data(one), one) for one in asked])
+        return EXIT_FINE
+    if options.data == "synthetic":
+        raise ReadingError("data", options.data, f"one of {', '.join(DATA[:-1])} for a figure or table")
     store = None if options.out is None else RunStore(prepared_folder(options.out) / STORE)
     try:
         if options.exhibit == "page":
@@ -189,6 +214,16 @@ def prepared_folder(name: str) -> Path:
     reference.errors.ReadingError
     """
     require_plot("plot.png")
+    return made_folder(name)
+
+
+def made_folder(name: str) -> Path:
+    """Make a folder where there is none.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+    """
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)

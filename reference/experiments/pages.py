@@ -212,7 +212,17 @@ def filled(page: str, document: dict[str, Any]) -> str:
     ValueError
         When the marks of the page are not the blocks that the document gives, each once.
     """
-    made = dict(blocks(document))
+    return replaced(page, dict(blocks(document)))
+
+
+def replaced(page: str, made: dict[str, str]) -> str:
+    """Return a page with every block between marks replaced.
+
+    Raises
+    ------
+    ValueError
+        When the marks of the page are not the names of the blocks, each once.
+    """
     marks = re.findall(r"<!-- ([\w-]+) -->\n", page)
     if sorted(mark for mark in marks if mark != "end") != sorted(made):
         raise ValueError(f"the page has the marks {marks}, not {sorted(made)}")
@@ -257,7 +267,7 @@ def _exhibit_table(exhibit: dict[str, Any]) -> str:
             ]
         )
     majority = exhibit["points"][0]["results"][1]["majority_accuracy"]
-    return f"Majority class: accuracy {_spread(majority)}.\n\n" + _table(headings, rows)
+    return f"Majority class: accuracy {_spread(majority)}.\n\n" + markdown_table(headings, rows)
 
 
 def _variants_table(rows: list[dict[str, Any]]) -> str:
@@ -272,7 +282,7 @@ def _variants_table(rows: list[dict[str, Any]]) -> str:
             shown.append([f"`{variant}`", line, _gain_and_difference(found[None]), *[""] * (len(epsilons) - 1)])
         else:
             shown.append([f"`{variant}`", line, *(_gain_and_difference(found[epsilon]) for epsilon in epsilons)])
-    return _table(headings, shown)
+    return markdown_table(headings, shown)
 
 
 def _gain_and_difference(row: dict[str, Any]) -> str:
@@ -287,7 +297,9 @@ def _lr_table(rows: list[dict[str, Any]], data: str) -> str:
     entry = next(entry for entry in distinct_entries() if (entry.data, entry.mechanism) == (data, "lr"))
     shown = [[row["encoding"], *(_spread(row[name]) for name in _MAIN), str(row["runs"])] for row in rows]
     printed = ["the paper's LR", "", "", "", f"{entry.mean} ± {entry.deviation}", str(RUNS)]
-    return _table(["encoding", "accuracy", "gain", "positive rate", "risk difference", "runs"], [*shown, printed])
+    return markdown_table(
+        ["encoding", "accuracy", "gain", "positive rate", "risk difference", "runs"], [*shown, printed]
+    )
 
 
 _MAIN = ("accuracy", "gain_over_majority", "positive_rate", "risk_difference")
@@ -295,7 +307,7 @@ _MAIN = ("accuracy", "gain_over_majority", "positive_rate", "risk_difference")
 
 def _subsets_table(rows: list[dict[str, Any]]) -> str:
     shown = [[f"{row['subset_size']:,}", *(_spread(row[name]) for name in _MAIN)] for row in rows]
-    return _table(["records", "accuracy", "gain", "positive rate", "risk difference"], shown)
+    return markdown_table(["records", "accuracy", "gain", "positive rate", "risk difference"], shown)
 
 
 def _minimum_table(rows: list[dict[str, Any]]) -> str:
@@ -308,10 +320,11 @@ def _minimum_table(rows: list[dict[str, Any]]) -> str:
         ]
         for row in rows
     ]
-    return _table(["mechanism", "epsilon", "draws without minimum", "probability, confidence 0.95"], shown)
+    return markdown_table(["mechanism", "epsilon", "draws without minimum", "probability, confidence 0.95"], shown)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 

@@ -1,0 +1,455 @@
+"""Other libraries on the same splits, with fit times: ``python -m reference.experiments peers``.
+
+fairlearn and diffprivlib are imported only when they are asked for; where one is absent, the output says so.
+Fit times are ratios to our PDFC in the same run on the same split: they compare implementations on one machine,
+not methods.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from reference.budgets import Budget, SplitBudget
+from reference.errors import MissingExtraError, ReadingError
+from reference.experiments.outputs import SEEDED
+from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
+from reference.experiments.study import RunSpec, trained
+from reference.experiments.variants import DEFAULT, VARIANTS, Variant
+from reference.experiments.zafar import constrained_regression, mean_covariance
+from reference.fairness import predict, risk_difference
+from reference.mechanisms import MECHANISMS
+from reference.moments import Moments
+from reference.progress import watched
+from reference.records import Records
+
+SPLITS = 10
+
+SUBSET_SIZES = {"us": 50_000}
+"""Records drawn for each split, where the table is large."""
+
+EPSILONS = ("0.1", "1", "10")
+
+SHARES = ("0.5", "0.1", "0")
+"""Zafar's bound, as shares of the covariance of the unconstrained minimiser on the same training records."""
+
+BASELINE = "pdfc, epsilon 1"
+"""What fit times are divided by."""
+
+BoolArray = npt.NDArray[np.bool_]
+Predictor = Callable[[npt.NDArray[np.float64]], BoolArray]
+
+
+class NoMinimumError(Exception):
+    """A method gave no predictor on this split."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to train.
+
+    Parameters
+    ----------
+    name : str
+    library : str
+        Distribution that it comes from; ours is 'this project'.
+    guarantee : str
+        What is private, as its library states it.
+    fit : callable
+        Takes a split, of which it sees the training records, and its specification, whose number seeds it;
+        returns a predictor of encoded records.
+    """
+
+    name: str
+    library: str
+    guarantee: str
+    fit: Callable[[PreparedSplit, SplitSpec], Predictor]
+
+
+@dataclass(frozen=True)
+class Design:
+    """On which records, how often, and under which readings of ours.
+
+    Parameters
+    ----------
+    data : str
+    variant : Variant
+    splits, seed, test_share, subset_size, delta
+        As for the figures.
+    epsilons : tuple of str
+        With '1' among them.
+    missing : str, optional
+        The data set that was asked for and is not there.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+    """
+
+    data: str
+    variant: Variant = VARIANTS[DEFAULT]
+    splits: int = SPLITS
+    seed: int = 0
+    test_share: float = 0.2
+    subset_size: int | None = None
+    delta: str = "1e-3"
+    epsilons: tuple[str, ...] = EPSILONS
+    missing: str | None = None
+
+    def __post_init__(self) -> None:
+        if "1" not in self.epsilons:
+            raise ReadingError("epsilons", self.epsilons, f"with '1' among them: {BASELINE}, is the unit of time")
+
+
+# --- Methods ----------------------------------------------------------------------------------------------------
+
+
+def linear(w: Sequence[float] | npt.NDArray[np.float64] | None, threshold: float = 0.0) -> Predictor:
+    """Return the predictor x.w > threshold."""
+    if w is None:
+        raise NoMinimumError
+    return lambda x: predict(w, x) if threshold == 0.0 else x @ np.asarray(w) > threshold
+
+
+def ours(design: Design, mechanism: str, epsilon: str | None) -> Method:
+    """Return one of our mechanisms, fair where it has the term; its moments are computed within the fit."""
+    facts = MECHANISMS[mechanism]
+    delta = design.delta if facts.needs_delta else "0"
+
+    def fit(split: PreparedSplit, on: SplitSpec) -> Predictor:
+        fresh = PreparedSplit(split.train, split.test)
+        budget: Budget | SplitBudget | None = None
+        if epsilon is not None:
+            kind = SplitBudget.from_ratio if facts.split_budget else None
+            d = split.train.domain.dimension
+            budget = kind(epsilon, design.variant.epsilon_ratio, d, delta) if kind else Budget(epsilon, delta)
+        readings = (
+            design.variant.readings_of(fair=facts.readings.fairness != "none") if facts.private else facts.readings
+        )
+        x_s = split.train.domain.columns[0] if facts.split_budget else None
+        return linear(trained(RunSpec(on, mechanism, budget, readings, x_s), fresh)[1].w)
+
+    stated = "none" if epsilon is None else f"epsilon {epsilon}" + (f", delta {delta}" if delta != "0" else "")
+    return Method(mechanism if epsilon is None else f"{mechanism}, epsilon {epsilon}", "this project", stated, fit)
+
+
+def zafar(share: str) -> Method:
+    """Return Zafar's constraint with a share of the unconstrained covariance as bound."""
+
+    def fit(split: PreparedSplit, _: SplitSpec) -> Predictor:
+        train = split.train
+        z = groups(train)
+        free = constrained_regression(train.x, train.y, z, np.inf)
+        bound = float(share) * abs(float(mean_covariance(train.x, z) @ free.w))
+        return linear(constrained_regression(train.x, train.y, z, bound).w)
+
+    return Method(f"Zafar's constraint, {share} of the covariance", "this project", "none", fit)
+
+
+def scikit_learn() -> Method:
+    """Return scikit-learn's logistic regression as it comes: penalised, with an intercept outside the norm."""
+
+    def fit(split: PreparedSplit, _: SplitSpec) -> Predictor:
+        model = LogisticRegression(max_iter=1000).fit(split.train.x, split.train.y)
+        return lambda x: np.asarray(model.predict(x) == 1.0)
+
+    return Method("logistic regression", "scikit-learn", "none", fit)
+
+
+def fairlearn_reduction() -> Method:
+    """Return fairlearn's exponentiated gradient under demographic parity; its predictions are drawn at random."""
+    reductions = peer("fairlearn", "fairlearn.reductions")
+
+    def fit(split: PreparedSplit, on: SplitSpec) -> Predictor:
+        model = reductions.ExponentiatedGradient(
+            LogisticRegression(max_iter=1000), constraints=reductions.DemographicParity()
+        )
+        model.fit(split.train.x, split.train.y.astype(int), sensitive_features=groups(split.train).astype(int))
+        return lambda x: np.asarray(model.predict(x, random_state=on.split) == 1)
+
+    return Method("exponentiated gradient, demographic parity", "fairlearn", "none", fit)
+
+
+def diffprivlib_logistic(epsilon: str) -> Method:
+    """Return diffprivlib's logistic regression with the declared norm of x, without an intercept."""
+    models = peer("diffprivlib", "diffprivlib.models")
+
+    def fit(split: PreparedSplit, on: SplitSpec) -> Predictor:
+        norm = largest_norm(split.train)
+        model = models.LogisticRegression(
+            epsilon=float(epsilon), data_norm=norm, fit_intercept=False, random_state=on.split, max_iter=1000
+        ).fit(split.train.x, split.train.y.astype(int))
+        return lambda x: np.asarray(model.predict(x) == 1)
+
+    return Method(f"logistic regression, epsilon {epsilon}", "diffprivlib", f"epsilon {epsilon}", fit)
+
+
+def diffprivlib_linear(epsilon: str) -> Method:
+    """Return diffprivlib's linear regression of the label, positive above 1/2, with the declared bounds."""
+    models = peer("diffprivlib", "diffprivlib.models")
+
+    def fit(split: PreparedSplit, on: SplitSpec) -> Predictor:
+        factor = split.train.domain.column_factor
+        model = models.LinearRegression(
+            epsilon=float(epsilon),
+            bounds_X=(0.0, factor),
+            bounds_y=(0.0, 1.0),
+            fit_intercept=False,
+            random_state=on.split,
+        ).fit(split.train.x, split.train.y)
+        return linear(np.ravel(model.coef_), 0.5)
+
+    return Method(f"linear regression, epsilon {epsilon}", "diffprivlib", f"epsilon {epsilon}", fit)
+
+
+def peer(distribution: str, module: str) -> Any:
+    """Return a module of another library.
+
+    Raises
+    ------
+    reference.errors.MissingExtraError
+    """
+    try:
+        return import_module(module)
+    except ImportError as problem:
+        raise MissingExtraError("a comparison on the same splits", distribution, "peers") from problem
+
+
+def groups(records: Records) -> npt.NDArray[np.float64]:
+    """Return z of records that have groups."""
+    assert records.z is not None
+    return records.z
+
+
+def largest_norm(records: Records) -> float:
+    """Return the largest |x|_2 that the declared domain allows: never the data's own."""
+    domain = records.domain
+    return 1.0 if domain.norm == "unit_ball" else float(np.sqrt(domain.dimension))
+
+
+def methods(design: Design) -> tuple[list[Method], dict[str, str]]:
+    """Return the methods that can be run, and why others cannot."""
+    found = [ours(design, "lr", None), ours(design, "no_privacy", None), *(zafar(share) for share in SHARES)]
+    private = ("functional", "relaxed_functional", "pdfc", "adfc")
+    found += [ours(design, mechanism, epsilon) for mechanism in private for epsilon in design.epsilons]
+    found.append(scikit_learn())
+    absent = {}
+    for library, makers in (
+        ("fairlearn", [fairlearn_reduction]),
+        (
+            "diffprivlib",
+            [
+                lambda e=epsilon, make=make: make(e)
+                for make in (diffprivlib_logistic, diffprivlib_linear)
+                for epsilon in design.epsilons
+            ],
+        ),
+    ):
+        try:
+            found += [make() for make in makers]
+        except MissingExtraError as problem:
+            absent[library] = str(problem)
+    return found, absent
+
+
+# --- Runs -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One method on one split.
+
+    Parameters
+    ----------
+    accuracy, majority_accuracy, risk_difference, positive_rate, seconds : float or None
+        None without a predictor; seconds of the fit alone.
+    error : str
+        Why there is no predictor; '' where there is one.
+    """
+
+    accuracy: float | None
+    majority_accuracy: float
+    risk_difference: float | None
+    positive_rate: float | None
+    seconds: float
+    error: str = ""
+
+
+def fitted(method: Method, split: PreparedSplit, on: SplitSpec) -> Fitted:
+    """Fit one method, timed, and measure it on the held-out records."""
+    test = split.test
+    majority = max(float(test.y.mean()), 1 - float(test.y.mean()))
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # other libraries warn of conversions and of convergence; what they predict is measured all the same
+        warnings.simplefilter("ignore")
+        try:
+            predictor = method.fit(split, on)
+        except NoMinimumError:
+            return Fitted(None, majority, None, None, time.perf_counter() - start, "no minimum")
+        seconds = time.perf_counter() - start
+        prediction = predictor(test.x)
+    return Fitted(
+        float((prediction == (test.y == 1.0)).mean()),
+        majority,
+        risk_difference(prediction, groups(test)),
+        float(prediction.mean()),
+        seconds,
+    )
+
+
+def measure(design: Design, *, quiet: bool = True) -> dict[str, Any]:
+    """Run every method on every split, one after the other in one process, so that fit times can be compared."""
+    run, absent = methods(design)
+    found: dict[str, list[Fitted]] = {_key(method): [] for method in run}
+    with watched(quiet=quiet) as watch, threadpool_limits(limits=1):
+        watch.expect(design.splits * len(run))
+        for number in range(design.splits):
+            encoding = design.variant.encoding
+            on = SplitSpec(design.data, encoding, design.subset_size, design.test_share, number, design.seed)
+            split = prepare(on)
+            # once before timing: tables of noise and sensitivity, and pages of memory, are then there
+            Moments.of(split.train)
+            for method in run:
+                if number == 0:
+                    fitted(method, split, on)
+                found[_key(method)].append(fitted(method, split, on))
+                watch.released(method.name)
+    base = [one.seconds for one in found[f"this project: {BASELINE}"]]
+    return {
+        "schema": "experiment_peers_v1",
+        "data": design.data,
+        "missing_data": design.missing,
+        "note": f"{SEEDED}; other libraries' private models are seeded here, too",
+        "seed": design.seed,
+        "splits": design.splits,
+        "test_share": design.test_share,
+        "subset_size": design.subset_size,
+        "readings": design.variant.to_json(),
+        "versions": {name: _version(name) for name in ("scikit-learn", "fairlearn", "diffprivlib")},
+        "absent": absent,
+        "fit_time": f"median ratio to {BASELINE}, checked records to predictor, one thread; on one machine",
+        "rows": [
+            {
+                "method": method.name,
+                "library": method.library,
+                "guarantee": method.guarantee,
+                **_summary(found[_key(method)], base),
+            }
+            for method in run
+        ],
+    }
+
+
+def _key(method: Method) -> str:
+    return f"{method.library}: {method.name}"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _summary(runs: Sequence[Fitted], base: Sequence[float]) -> dict[str, Any]:
+    known = [one for one in runs if not one.error]
+    gains = [one.accuracy - one.majority_accuracy for one in known if one.accuracy is not None]
+    ratios = [one.seconds / other for one, other in zip(runs, base, strict=True)]
+    return {
+        "runs": len(runs),
+        "without_predictor": len(runs) - len(known),
+        "constant": sum(one.positive_rate in (0.0, 1.0) for one in known),
+        "accuracy": _spread([one.accuracy for one in known]),
+        "majority_accuracy": _spread([one.majority_accuracy for one in runs]),
+        "gain_over_majority": _spread(gains),
+        "risk_difference": _spread([one.risk_difference for one in known]),
+        "positive_rate": _spread([one.positive_rate for one in known]),
+        "fit_time_ratio": {
+            "median": float(np.median(ratios)),
+            "lowest": float(np.min(ratios)),
+            "highest": float(np.max(ratios)),
+        },
+    }
+
+
+def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
+    known = np.array([value for value in values if value is not None])
+    return {
+        "mean": float(known.mean()) if known.size else None,
+        "std": float(known.std(ddof=1)) if known.size > 1 else None,
+    }
+
+
+# --- Output -----------------------------------------------------------------------------------------------------
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """Return one table."""
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=190, highlight=False, markup=False)
+    if document["missing_data"] is not None:
+        console.print(f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}")
+    table = Table(title=f"{document['data']}, the same {document['splits']} splits for every method")
+    for heading in (
+        "library",
+        "method",
+        "private",
+        "accuracy",
+        "gain",
+        "RD",
+        "positive rate",
+        "fit time",
+        "notes",
+    ):
+        table.add_column(heading, no_wrap=True)
+    for row in document["rows"]:
+        table.add_row(*cells(row))
+    console.print(table)
+    for library, why in document["absent"].items():
+        console.print(f"{library} IS NOT THERE and was not run: {why}", soft_wrap=True)
+    majority = spread_text(document["rows"][0]["majority_accuracy"])
+    console.print(
+        f"The majority class has accuracy {majority}, risk difference 0.  Fit time: {document['fit_time']}.  "
+        f"{document['note']}.",
+        soft_wrap=True,
+    )
+    return buffer.getvalue()
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """Return the cells of one row, as text."""
+    notes = []
+    if row["without_predictor"]:
+        notes.append(f"{row['without_predictor']} without minimum")
+    if row["constant"]:
+        notes.append(f"{row['constant']} of {row['runs']} constant")
+    columns = ("accuracy", "gain_over_majority", "risk_difference", "positive_rate")
+    return [
+        row["library"],
+        row["method"],
+        row["guarantee"],
+        *(spread_text(row[name]) for name in columns),
+        "{median:.2g} ({lowest:.2g} to {highest:.2g})".format(**row["fit_time_ratio"]),
+        ", ".join(notes),
+    ]
+
+
+def spread_text(value: dict[str, float | None]) -> str:
+    """Return mean and standard deviation in three digits."""
+    if value["mean"] is None:
+        return "–"
+    return f"{value['mean']:.3f}" + ("" if value["std"] is None else f" ± {value['std']:.3f}")

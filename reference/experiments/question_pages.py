@@ -1,0 +1,239 @@
+"""``python -m reference.experiments.question_pages DIR``: the numbers of the pages on x_s, rfm and peers.
+
+Takes what the commands wrote into DIR, keeps it in docs/experiments_*.json, and writes its tables into the pages.
+The prose is written by hand; what stands between the marks `<!-- name -->` and `<!-- end -->` is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reference.errors import ReadingError
+from reference.experiments import peers, rfm, x_s
+from reference.experiments.calibrated import COMPARISONS
+from reference.experiments.pages import markdown_table, replaced
+from reference.experiments.paired import INCREASES, NEITHER, REDUCES, TOO_FEW
+from reference.experiments.questions import QUESTIONS
+from reference.files import write_whole
+from reference.options import EXIT_FINE, run_command
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+IN_FULL = (("covariance_ball", "adfc", "10"), ("intercept_no_fairness", "adfc", "10"))
+"""Settings of x_s that are shown attribute by attribute, on each data set."""
+
+IN_FULL_ON_SYNTHETIC = (("covariance_box_no_repair", "adfc", "10"), ("covariance_trim", "adfc", "10"))
+
+
+def document_of(question: str) -> Path:
+    """Return the file of the committed numbers."""
+    return DOCS / f"experiments_{question}.json"
+
+
+def page_of(question: str) -> Path:
+    """Return the page."""
+    return document_of(question).with_suffix(".md")
+
+
+def read(question: str) -> dict[str, Any]:
+    """Return the committed numbers, by data set."""
+    document: dict[str, Any] = json.loads(document_of(question).read_text(encoding="utf-8"))
+    return document
+
+
+def collected(question: str, folder: str) -> dict[str, Any]:
+    """Return what a command wrote into a folder, by data set, rounded.
+
+    Raises
+    ------
+    reference.errors.ReadingError
+        When a data set was not run, or was replaced by another.
+    """
+    found = {}
+    for data in QUESTIONS[question].data:
+        path = Path(folder) / f"{question}-{data}.json"
+        if not path.is_file():
+            raise ReadingError("folder", folder, f"one with {path.name}: run the command with --out first")
+        # five decimals: the last digits depend on the machine
+        found[data] = json.loads(path.read_text(encoding="utf-8"), parse_float=lambda text: round(float(text), 5))
+        if found[data]["missing_data"] is not None:
+            raise ReadingError("folder", folder, f"one in which {path.name} is of the data that were asked for")
+    return {data: shortened(one) for data, one in found.items()} if question == "x_s" else found
+
+
+def shortened(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an x_s document with the readings of each variant once, and without what no page shows."""
+    kept = ("risk_difference", "gain_over_majority", "positive_rate", "unbounded", "constant", "runs")
+    readings = {one["readings"]["variant"]: one["readings"] for one in document["settings"]}
+    settings = [
+        {
+            **setting,
+            "readings": {"variant": setting["readings"]["variant"]},
+            "choices": [
+                {
+                    "x_s": row["x_s"],
+                    "correlation_with_z": row["correlation_with_z"],
+                    **{name: row[name] for name in COMPARISONS},
+                    "calibrated": {name: row["calibrated"][name] for name in kept},
+                }
+                for row in setting["choices"]
+            ],
+        }
+        for setting in document["settings"]
+    ]
+    return {**document, "variants": readings, "settings": settings}
+
+
+def filled(question: str, page: str, document: dict[str, Any]) -> str:
+    """Return a page with the numbers of a document between its marks."""
+    return replaced(page, BLOCKS[question](document))
+
+
+# --- x_s --------------------------------------------------------------------------------------------------------
+
+
+def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
+    """Return, for each data set, the counts of every setting and some settings in full."""
+    made = {}
+    for data, found in document.items():
+        made[f"x_s-{data}"] = counts(found)
+        for variant, mechanism, epsilon in (*IN_FULL, *(IN_FULL_ON_SYNTHETIC if data == "synthetic" else ())):
+            (setting,) = [
+                one
+                for one in found["settings"]
+                if (one["readings"]["variant"], one["mechanism"], one["epsilon"]) == (variant, mechanism, epsilon)
+            ]
+            made[f"x_s-{data}-{variant}"] = in_full(setting)
+    return made
+
+
+def counts(found: dict[str, Any]) -> str:
+    """Return, per setting, how many choices of x_s reduce and increase the risk difference."""
+    headings = ["readings", "mechanism", "epsilon", "evenly: RD; gain; positive rate; constant", *COMPARISONS]
+    rows = []
+    for setting in found["settings"]:
+        even = setting["even"]
+        cells = [even[name] for name in ("risk_difference", "gain_over_majority", "positive_rate")]
+        shown = "no minimum" if cells[0] is None else f"{cells[0]:.3f}; {cells[1]:+.3f}; {cells[2]:.3f}"
+        notes = f"{even['constant']} of {even['runs']}"
+        if even["unbounded"]:
+            notes += f", {even['unbounded']} without minimum"
+        words = [Counter(row[name]["word"] for row in setting["choices"]) for name in COMPARISONS]
+        rows.append(
+            [
+                f"`{setting['readings']['variant']}`",
+                setting["mechanism"],
+                setting["epsilon"],
+                f"{shown}; {notes}",
+                *(
+                    ", ".join(
+                        f"{one[word]} {word}" for word in (REDUCES, INCREASES, NEITHER, TOO_FEW) if one[word]
+                    )
+                    for one in words
+                ),
+            ]
+        )
+    head = (
+        f"{found['splits']} pairs; {found['intervals']} intervals, all together at significance "
+        f"{found['significance']}; epsilon_s / epsilon_n = {found['epsilon_ratio']}"
+    )
+    if found["subset_size"] is not None:
+        head += f"; {found['subset_size']:,} records drawn for each split"
+    return f"{head}.\n\n{markdown_table(headings, rows)}"
+
+
+def in_full(setting: dict[str, Any]) -> str:
+    """Return one setting, attribute by attribute."""
+    even = setting["even"]
+    rows = [
+        [
+            row["x_s"],
+            "–" if row["correlation_with_z"] is None else f"{row['correlation_with_z']:+.3f}",
+            *(x_s.interval_text(row[name]) for name in COMPARISONS),
+            *(_three(row["calibrated"])),
+        ]
+        for row in setting["choices"]
+    ]
+    rows.insert(0, ["*evenly*", "", *[""] * len(COMPARISONS), *_three(even)])
+    headings = ["x_s", "correlation with z", *COMPARISONS, "RD", "gain", "positive rate"]
+    what = f"`{setting['readings']['variant']}`, {setting['mechanism']}, epsilon = {setting['epsilon']}"
+    majority = f"the majority class has accuracy {setting['majority_accuracy']:.3f}"
+    return f"{what}; {majority}.\n\n{markdown_table(headings, rows)}"
+
+
+def _three(one: dict[str, Any]) -> list[str]:
+    if one["risk_difference"] is None:
+        return ["–"] * 3
+    return [f"{one['risk_difference']:.3f}", f"{one['gain_over_majority']:+.3f}", f"{one['positive_rate']:.3f}"]
+
+
+# --- rfm and peers ----------------------------------------------------------------------------------------------
+
+
+def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
+    """Return, for each data set, the table over domain, n and epsilon."""
+    made = {}
+    for data, found in document.items():
+        epsilons = [one["epsilon"] for one in found["rows"][0]["cells"]]
+        rows = [
+            [
+                f"`{row['domain']}`",
+                f"{row['records']:,}",
+                row["equal_from"] or "never",
+                *(rfm.cell_text(one) for one in row["cells"]),
+            ]
+            for row in found["rows"]
+        ]
+        made[f"rfm-{data}"] = markdown_table(["domain", "records", "equal from", *epsilons], rows)
+    return made
+
+
+def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
+    """Return, for each data set, the table of methods and the versions that were compared."""
+    made = {}
+    headings = ["library", "method", "private, as it says", "accuracy", "gain", "risk difference", "positive rate"]
+    for data, found in document.items():
+        versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items() if number)
+        majority = peers.spread_text(found["rows"][0]["majority_accuracy"])
+        size = "" if found["subset_size"] is None else f", {found['subset_size']:,} records drawn for each"
+        made[f"peers-{data}"] = (
+            f"{found['splits']} splits{size}; {versions}. The majority class has accuracy {majority}.\n\n"
+            + markdown_table([*headings, "fit time", "notes"], [peers.cells(row) for row in found["rows"]])
+        )
+    return made
+
+
+BLOCKS = {"x_s": x_s_blocks, "rfm": rfm_blocks, "peers": peers_blocks}
+
+
+# --- The command line -------------------------------------------------------------------------------------------
+
+
+def command(argv: Sequence[str] | None = None) -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m reference.experiments.question_pages", description=__doc__)
+    parser.add_argument("folder", metavar="DIR", help="where the commands wrote their files")
+    parser.add_argument("--only", choices=list(BLOCKS), help="one of the three pages")
+    options = parser.parse_args(argv)
+    # all are read before any is written
+    chosen = list(BLOCKS) if options.only is None else [options.only]
+    for question, document in {name: collected(name, options.folder) for name in chosen}.items():
+        page = filled(question, page_of(question).read_text(encoding="utf-8"), document)
+        write_whole(document_of(question), json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n")
+        write_whole(page_of(question), page)
+    return EXIT_FINE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    return run_command(command, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

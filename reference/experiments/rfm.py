@@ -1,0 +1,237 @@
+"""From which n and epsilon on Algorithm 2 is No-Privacy's equal: ``python -m reference.experiments rfm``.
+
+"For epsilon > 0.1" depends on the domain, on the number of records and on what "the same" means: all three
+are said.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import binomtest
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from reference.budgets import Budget
+from reference.datasets import Encoding
+from reference.errors import ReadingError
+from reference.experiments.outputs import SEEDED
+from reference.experiments.splits import PreparedSplit, SplitSpec, prepare, whole
+from reference.experiments.study import RunSpec, trained
+from reference.fairness import Tally
+from reference.mechanisms import PLAIN
+from reference.progress import watched
+from reference.readings import Readings
+
+TOLERANCE = 0.01
+"""Difference of the two accuracies on one split up to which a run counts as the same: one record in a hundred."""
+
+SHARE = 0.9
+"""The mechanisms are called equal where at least this share of runs is the same."""
+
+CONFIDENCE = 0.95
+"""Of each Clopper-Pearson interval."""
+
+EQUAL, DIFFERENT, OPEN = "equal", "different", "open"
+
+EPSILONS = ("0.101", "0.125", "0.2", "0.316228", "1", "3.16228", "10")
+"""The claim is for every epsilon above 0.1; the figure's next one is 10^-0.5."""
+
+NORMS = ("unit_ball", "unit_box")
+
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
+"""Records, held-out ones included; those above the table's are left out, and all of the table are added."""
+
+SPLITS = 50
+
+ORDINAL = Encoding()
+
+
+@dataclass(frozen=True)
+class Design:
+    """On which records, how often, and under which readings.
+
+    Parameters
+    ----------
+    data : str
+    encoding : Encoding
+        Its norm is replaced by each of `norms`.
+    readings : Readings
+    norms : tuple of str
+    sizes : tuple of (int or None)
+        Records drawn at random for each split; None takes all.
+    epsilons : tuple of str
+    delta : str
+    splits, seed, test_share
+        As for the figures.
+    missing : str, optional
+        The data set that was asked for and is not there.
+    """
+
+    data: str
+    encoding: Encoding = ORDINAL
+    readings: Readings = PLAIN
+    norms: tuple[str, ...] = NORMS
+    sizes: tuple[int | None, ...] = (*SIZES, None)
+    epsilons: tuple[str, ...] = EPSILONS
+    delta: str = "1e-3"
+    splits: int = SPLITS
+    seed: int = 0
+    test_share: float = 0.2
+    missing: str | None = None
+
+    def places(self) -> list[tuple[str, int | None]]:
+        """Return norm and size of every row; sizes that the table does not have are left out."""
+        n = len(whole(self.data, self.encoding))
+        return [(norm, size) for norm in self.norms for size in self.sizes if size is None or size < n]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The relaxed mechanism beside No-Privacy on one split.
+
+    Parameters
+    ----------
+    accuracy : float
+        Its accuracy minus No-Privacy's.
+    w : float
+        |w - w0| / |w0|, w0 of No-Privacy.
+    """
+
+    accuracy: float
+    w: float
+
+
+def pair(split: PreparedSplit, on: SplitSpec, readings: Readings, epsilon: str, delta: str) -> Pair | None:
+    """Train both on one split; None where one of them has no minimum."""
+    _, exact = trained(RunSpec(on, "no_privacy", None, readings), split)
+    _, noisy = trained(RunSpec(on, "relaxed_functional", Budget(epsilon, delta), readings), split)
+    if exact.w is None or noisy.w is None:
+        return None
+    w, w_0 = np.array(noisy.w), np.array(exact.w)
+    accuracies = [Tally.of(one, split.test).metrics().accuracy for one in (w, w_0)]
+    return Pair(accuracies[0] - accuracies[1], float(np.linalg.norm(w - w_0) / np.linalg.norm(w_0)))
+
+
+def on_one_split(design: Design, norm: str, size: int | None, number: int) -> list[Pair | None]:
+    """Return the pairs of one split, epsilon by epsilon."""
+    encoding = replace(design.encoding, norm=norm)
+    on = SplitSpec(design.data, encoding, size, design.test_share, number, design.seed)
+    with threadpool_limits(limits=1):
+        split = prepare(on)
+        return [pair(split, on, design.readings, epsilon, design.delta) for epsilon in design.epsilons]
+
+
+def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, Any]:
+    """Run the design and return the document; `jobs` processes, on which the numbers do not depend."""
+    if jobs < 1:
+        raise ReadingError("jobs", jobs, "at least 1")
+    places = design.places()
+    work = [(norm, size, number) for norm, size in places for number in range(design.splits)]
+    found: dict[tuple[str, int | None], list[list[Pair | None]]] = {}
+    with watched(quiet=quiet) as watch:
+        watch.expect(len(work))
+        parallel = Parallel(n_jobs=jobs, return_as="generator")
+        results: Iterable[list[Pair | None]] = parallel(delayed(on_one_split)(design, *one) for one in work)
+        for (norm, size, _), one in zip(work, results, strict=True):
+            found.setdefault((norm, size), []).append(one)
+            watch.released("rfm")
+    n = len(whole(design.data, design.encoding))
+    return {
+        "schema": "experiment_rfm_v1",
+        "data": design.data,
+        "missing_data": design.missing,
+        "note": SEEDED,
+        "seed": design.seed,
+        "splits": design.splits,
+        "test_share": design.test_share,
+        "delta": design.delta,
+        "tolerance": TOLERANCE,
+        "share": SHARE,
+        "confidence": CONFIDENCE,
+        "covers": "noise and splits on this table, each interval by itself; not the sampling of people",
+        "readings": design.readings.to_json(),
+        "rows": [_row(design, norm, n if size is None else size, found[norm, size]) for norm, size in places],
+    }
+
+
+def _row(design: Design, norm: str, size: int, runs: Sequence[Sequence[Pair | None]]) -> dict[str, Any]:
+    cells = [
+        {"epsilon": epsilon, **cell([run[place] for run in runs])} for place, epsilon in enumerate(design.epsilons)
+    ]
+    return {
+        "domain": norm,
+        "records": size,
+        "trained_on": size - round(size * design.test_share),
+        "cells": cells,
+        "equal_from": equal_from(cells),
+    }
+
+
+def cell(pairs: Sequence[Pair | None]) -> dict[str, Any]:
+    """Return the share of runs that are the same, its Clopper-Pearson interval, and the word that follows.
+
+    A run without a minimum is not the same.
+    """
+    known = [one for one in pairs if one is not None]
+    same = sum(abs(one.accuracy) <= TOLERANCE for one in known)
+    interval = binomtest(same, len(pairs)).proportion_ci(confidence_level=CONFIDENCE, method="exact")
+    return {
+        "same": same,
+        "runs": len(pairs),
+        "interval": [float(interval.low), float(interval.high)],
+        "word": EQUAL if interval.low >= SHARE else DIFFERENT if interval.high < SHARE else OPEN,
+        "mean_difference": float(np.mean([one.accuracy for one in known])) if known else None,
+        "median_distance_of_w": float(np.median([one.w for one in known])) if known else None,
+    }
+
+
+def equal_from(cells: Sequence[dict[str, Any]]) -> str | None:
+    """Return the smallest epsilon of the grid from which on every cell is equal; None where the last is not."""
+    found = None
+    for one in reversed(cells):
+        if one["word"] != EQUAL:
+            break
+        found = str(one["epsilon"])
+    return found
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """Return the table: same runs of all, mean difference of accuracy, median distance of w."""
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=200, highlight=False, markup=False)
+    if document["missing_data"] is not None:
+        console.print(f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}")
+    table = Table(title=f"{document['data']}: relaxed functional mechanism beside No-Privacy, by epsilon")
+    for heading in ("domain", "records", "equal from", *(one["epsilon"] for one in document["rows"][0]["cells"])):
+        table.add_column(heading)
+    for row in document["rows"]:
+        table.add_row(
+            row["domain"],
+            f"{row['records']:,}",
+            row["equal_from"] or "never",
+            *(cell_text(one) for one in row["cells"]),
+        )
+    console.print(table)
+    console.print(
+        f"Runs within {document['tolerance']} of No-Privacy's accuracy, of all; mean difference; median "
+        f"|w - w0|/|w0|.  equal: at least {document['share']:.0%} of runs, by a Clopper-Pearson interval of "
+        f"confidence {document['confidence']}; different: fewer; open: neither is shown.  The intervals cover "
+        f"{document['covers']}.  {document['note']}.",
+        soft_wrap=True,
+    )
+    return buffer.getvalue()
+
+
+def cell_text(one: dict[str, Any]) -> str:
+    """Return one cell as text."""
+    if one["mean_difference"] is None:
+        return f"{one['word']}: no minimum"
+    w = one["median_distance_of_w"]
+    return f"{one['word']}: {one['same']}/{one['runs']}; {one['mean_difference']:+.3f}; {w:.2g}"
