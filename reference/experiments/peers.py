@@ -21,7 +21,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget, SplitBudget
 from reference.errors import MissingExtraError, ReadingError

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import binomtest
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget
 from reference.datasets import Encoding

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.table import Table
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from reference.datasets import Encoding
 from reference.errors import ReadingError
