@@ -482,12 +482,27 @@ def test_texts_of_a_program_do_not_reach_the_terminal_as_codes(capsys, tmp_path)
     """Neither an input with terminal codes nor a command that looks like markup."""
     path = tmp_path / "pair.json"
     path.write_text(json.dumps({"left": "\x1b[2J", "right": 1, "adjacency": "replace_one"}))
-    program = command_line("for request in requests(): say({'values': [[random.random()]] * request['count']})")
-    assert main(["--program", f"{program} '[/red]'", "--inputs", str(path), *QUICK]) == 0
+    draws = "[[random.random()] for _ in range(request['count'])]"
+    program = command_line(f"for request in requests(): say({{'values': {draws}}})")
+    assert (
+        main(["--program", f"{program} '[/red] :cat:'", "--significance", "1e-6", "--inputs", str(path), *QUICK])
+        == 0
+    )
     output = capsys.readouterr().out
     assert "\x1b" not in output
     assert r"\u001b[2J" in output
-    assert "[/red]" in output
+    # neither rich's markup nor its emoji: the command that repeats the audit must stand as it is
+    assert output.count("[/red] :cat:") >= 2
+
+
+def test_a_program_that_draws_once_per_question_is_refused(capsys):
+    """Its draws are no independent ones: one number of noise for a whole question refutes anything, or nothing."""
+    code = (
+        "for request in requests(): say({'values': [[request['input'] + random.gauss(0, 1)]] * request['count']})"
+    )
+    words = ["--program", command_line(code), "--inputs", str(EXAMPLES / "pair.json"), *QUICK]
+    assert main(words) == 2
+    assert "output[0] is the same in all draws of one call" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("error")
