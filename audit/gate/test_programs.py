@@ -38,6 +38,7 @@ from audit.programs import (
     RepeatedDrawsError,
     ReportedError,
     UnaskedOutputError,
+    process,
     protocol,
 )
 from audit.programs.subject import words_of
@@ -98,7 +99,7 @@ def runs(pid: int) -> bool:
 
 
 def soon_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not runs(pid)
@@ -332,11 +333,11 @@ BEHAVIOUR = {
         "within 0.5 s (without an answer)",
     ),
     "hangs": ("time.sleep(60)", 0.5, ProgramTimeoutError, "within 0.5 s (without an answer)"),
-    "hangs in an answer": ("sys.stdin.readline(); write(b'{'); time.sleep(60)", 2, ProgramTimeoutError, "1 bytes"),
+    "hangs in an answer": ("sys.stdin.readline(); write(b'{'); time.sleep(60)", 6, ProgramTimeoutError, "1 bytes"),
     "ends no line": ("while True: write(b'x' * 10**6)", 20, ProgramError, "xxx"),
     "speaks first": ("write(b'welcome\\n'); time.sleep(60)", 20, ProgramError, "welcome"),
     "repeats itself": ("sys.stdin.readline()\nwhile True: write(b'{}\\n' * 10**5)", 20, UnaskedOutputError, "{}"),
-    "floods its errors": ("while True: os.write(2, b'e' * 10**6)", 2, ProgramTimeoutError, "eeee"),
+    "floods its errors": ("while True: os.write(2, b'e' * 10**6)", 4, ProgramTimeoutError, "eeee"),
     "forks and dies": (
         "sys.stdin.readline(); subprocess.Popen(['sleep', '60']); sys.exit(4)",
         20,
@@ -355,7 +356,8 @@ def test_programs_that_misbehave_are_named_in_time(start, name):
         start(code, timeout=timeout)
     assert words in str(caught.value)
     assert len(str(caught.value)) < 4_000
-    assert time.monotonic() - started < 15
+    # not the 60 s of the sleeping ones; the limits are far below that, for the sake of busy machines
+    assert time.monotonic() - started < 50
 
 
 @pytest.mark.parametrize("most", [2**20, 2**24])
@@ -393,7 +395,9 @@ def test_a_program_whose_width_tells_the_input_is_refused(start):
         start("for request in requests(): say({'values': [[1] * (1 + request['input'])] * request['count']})")
 
 
-def test_a_late_second_answer_is_noticed(start):
+def test_a_late_second_answer_is_noticed(start, monkeypatch):
+    # on a busy machine a second may be too short
+    monkeypatch.setattr(process, "GRACE", 20.0)
     twice = (
         "for request in requests():\n for pause in (0, 0.1): time.sleep(pause); say({'values': values(request)})"
     )
@@ -402,7 +406,8 @@ def test_a_late_second_answer_is_noticed(start):
     assert isinstance(caught.value, UnaskedOutputError | AnswerError)
 
 
-def test_words_after_the_last_answer_are_noticed(start):
+def test_words_after_the_last_answer_are_noticed(start, monkeypatch):
+    monkeypatch.setattr(process, "GRACE", 20.0)
     subject = start(f"{HONEST}\nprint('goodbye')")
     with pytest.raises(UnaskedOutputError, match="goodbye"):
         subject.finish()
