@@ -154,7 +154,7 @@ def as_text(document: dict[str, Any], rerun: str) -> str:
         cells = [row["domain"], str(row["dimension"]), *(_cell(row[end]) for end in ("lower", "upper"))]
         table.add_row(*cells, *(_cell(row["fails_at"][delta], 4, none="beyond 10^6") for delta in deltas))
     buffer = io.StringIO()
-    console = Console(file=buffer, width=140, highlight=False)
+    console = Console(file=buffer, width=140, highlight=False, emoji=False)
     console.print(f"Ratios epsilon_s/epsilon_n for which {theorem} holds.")
     described = ", ".join(f"{name} {value}" for name, value in readings.items() if value is not None)
     console.print(f"Readings: {described}", soft_wrap=True, markup=False)

@@ -25,6 +25,9 @@ LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
 PROBE = 64
 """Draws that are made twice, from two generators, to see whether they differ; they are not used."""
 
+FEWEST_TOLD = 32
+"""Fewer draws than this may well agree by chance: nothing is concluded from that."""
+
 FIRST_BLOCK_VALUES = 2**23
 """Numbers on each input that place the thresholds of a screen, before its draws are counted in chunks."""
 
@@ -80,14 +83,22 @@ class Draws:
         return source
 
     def _check_fresh(self) -> None:
-        """Refuse a subject that repeats its draws whatever the generator: no bound would hold.
+        """Refuse a subject that repeats its draws whatever the generator, or within a call: no bound would hold.
 
-        Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.
+        Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.  That
+        n independent draws have one value and n others another has at most the probability 4^-n.
         """
         rows = min(PROBE, self.chunk_rows)
         for side in (0, 1):
             first, second = (self._one(side, rows, self.generator(0, chunk, side)).copy() for chunk in (1, 2))
             both = np.nan_to_num(np.concatenate([first, second]))
+            ours, others = both[:rows], both[rows:]
+            drawn_once = (ours == ours[0]).all(axis=0) & (others == others[0]).all(axis=0) & (ours[0] != others[0])
+            if rows >= FEWEST_TOLD and drawn_once.any():
+                raise SubjectError(
+                    f"output[{int(drawn_once.argmax())}] is the same in all draws of one call and another one in "
+                    "the next: each output must be drawn for itself"
+                )
             counts = np.unique(both, axis=0, return_counts=True)[1]
             agree_by_chance = float(((counts / counts.sum()) ** 2).sum()) ** rows
             if agree_by_chance < 1e-12 and np.array_equal(first, second, equal_nan=True):

@@ -40,7 +40,7 @@ from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.selection import Plan
 from audit.stated import inputs_of_pair, stated_inputs
-from audit.subjects import rebuild
+from audit.subjects import SubjectError, rebuild
 from reference.budgets import parse_delta, parse_epsilon
 from reference.datasets import SOURCES
 from reference.domain import NORMS
@@ -242,8 +242,10 @@ def build_audit(name: str, options: argparse.Namespace) -> Audit:
     """Return the subject that the options name, with its claim."""
     document = describe(name, options)
     subject = rebuild(document)
+    if not options.search and not hasattr(subject, "inputs"):
+        raise SubjectError(f"{name} has no inputs(): --search searches its declared domain for them")
     try:
-        inputs = stated_inputs(subject)
+        inputs = stated_inputs(subject) if hasattr(subject, "inputs") else {}
     except Exception as problem:
         if isinstance(subject, CoefficientRelease):
             raise

@@ -238,7 +238,8 @@ def as_text(results: Sequence[Result], judged: str) -> str:
             result.verdict("implementation"),
         )
     buffer = io.StringIO()
-    console = Console(file=buffer, width=120, highlight=False)
+    # emoji would replace what stands between two colons, also in the command that repeats the audit
+    console = Console(file=buffer, width=120, highlight=False, emoji=False)
     console.print(table)
     for line in _explanations(results, judged):
         console.print(line, soft_wrap=True, markup=False)

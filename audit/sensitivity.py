@@ -245,7 +245,7 @@ def as_text(results: Sequence[Sensitivity]) -> str:
             result.supremum.method,
         )
     buffer = io.StringIO()
-    console = Console(file=buffer, width=130, highlight=False)
+    console = Console(file=buffer, width=130, highlight=False, emoji=False)
     size = "any number of records (limit)" if setting.records is None else f"N = {setting.records:,} records"
     console.print(table)
     console.print(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.neighbour_search import DataSet
 from audit.releases import CoefficientRelease
 from audit.subjects import Subject
 
@@ -66,6 +67,8 @@ def own_claim(subject: Subject) -> tuple[Fraction, Fraction] | None:
 
 def as_json(given: Any) -> Any:
     """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
+    if isinstance(given, DataSet):
+        return given.to_json()
     if isinstance(given, np.ndarray | np.generic):
         return as_json(given.tolist())
     if isinstance(given, float) and not math.isfinite(given):

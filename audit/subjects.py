@@ -14,6 +14,10 @@ from reference.errors import InputError, ReadingError
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
+DOMAIN_NAMES = ("neighbourhood", "candidates")
+"""What a subject may have in place of `inputs`: its two inputs are then searched for (docs/adapters.md)."""
+
+
 class SubjectError(InputError):
     """The subject's own code failed, or gave something that is no array of outputs."""
 
@@ -30,8 +34,8 @@ class Subject(Protocol):
 
     Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
-    and that results are arrays of their own.  `sample` must be safe to call from several threads with different
-    generators.
+    that no number of an output is drawn once for a whole call, and that results are arrays of their own.  `sample`
+    must be safe to call from several threads with different generators.
     """
 
     def inputs(self) -> tuple[Any, Any]:
@@ -99,7 +103,8 @@ def imported(path: str) -> Subject:
         subject: Any = found() if inspect.isclass(found) or inspect.isroutine(found) else found
     except Exception as problem:
         raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    for method in ("inputs", "sample"):
+    searched = any(getattr(subject, name, None) is not None for name in DOMAIN_NAMES)
+    for method in ("sample",) if searched else ("inputs", "sample"):
         if not callable(getattr(subject, method, None)):
             raise SubjectError(f"{path} has no method {method}: a subject has inputs() and sample(input, n, rng)")
     checked: Subject = subject

@@ -112,7 +112,8 @@ def run(argv: Sequence[str] | None) -> int:
         emit(score_text(score), options.out)
     if score.refuted:
         return EXIT_REFUTED
-    return EXIT_FINE if score.stopped is None else EXIT_UNDECIDED
+    # what did not run was not checked
+    return EXIT_UNDECIDED if score.errors or score.stopped is not None else EXIT_FINE
 
 
 def _score(options: argparse.Namespace, names: Sequence[str]) -> Score:

@@ -6,6 +6,7 @@ import importlib
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from numbers import Real
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -130,8 +131,14 @@ def audit_entry(
     delta = float(Fraction(entry.claimed_delta))
     try:
         answer = auditor(blind, entry.claimed_epsilon, delta, allowed, significance, seed)
-        pair = answer if isinstance(answer, tuple) else (answer, answer)
-        bound = float(pair[1 if entry.broken_at == "bits" else 0])
     except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever another's auditor raises is its result
         return None, f"{type(problem).__name__}: {problem}"
-    return (None, "the bound is no number") if math.isnan(bound) else (bound, None)
+    pair: Any = answer if isinstance(answer, tuple) else (answer, answer)
+    if len(pair) != 2 or not all(_is_number(bound) for bound in pair):
+        return None, f"answered {answer!r:.100}, which is neither a number nor a pair of numbers"
+    return float(pair[1 if entry.broken_at == "bits" else 0]), None
+
+
+def _is_number(bound: Any) -> bool:
+    """Tell whether a bound may be what it says: true is no bound of 1, nor is a text."""
+    return type(bound) is not bool and isinstance(bound, Real) and not math.isnan(bound)

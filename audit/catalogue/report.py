@@ -89,7 +89,7 @@ def score_text(score: Score) -> str:
         cells = _cells(line, score.seeds)
         table.add_row(*cells[:4], f"{line.ceiling:.2f}", f"{line.draws:,}", *cells[4:])
     buffer = io.StringIO()
-    Console(file=buffer, width=200).print(table)
+    Console(file=buffer, width=200, emoji=False).print(table)
     errors = [f"error: {line.name}: {line.errors[0]}" for line in score.entries if line.errors]
     return buffer.getvalue() + "\n".join([*_summary(score), *errors]) + "\n"
 

@@ -25,7 +25,7 @@ DOUBT = 1e-3
 EVEN = 0.5
 """A broken entry is out of reach where no valid auditor can flag it with this chance."""
 
-ROUNDING = 1e-3
+ROUNDING = 1e-6
 """Relative excess of a bound over the true loss that counts as its numerical error."""
 
 

@@ -44,7 +44,7 @@ def as_text(rows: Sequence[Row]) -> str:
         proof = "" if row.finding is None or row.finding.proof == "none" else row.finding.proof
         table.add_row(row.claim.id, verdict_of(row) + note, proof, row.claim.statement)
     buffer = io.StringIO()
-    console = Console(file=buffer, width=WIDTH, highlight=False, markup=False)
+    console = Console(file=buffer, width=WIDTH, highlight=False, markup=False, emoji=False)
     console.print(table)
     console.print(summary(rows), soft_wrap=True)
     for problem in (problem for row in rows for problem in row.problems):

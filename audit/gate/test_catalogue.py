@@ -274,7 +274,22 @@ def test_errors_are_counted_as_missed():
     assert found.errors == len(FEW) * 4
     assert found.detection.count == 0
     messages = {message for line in found.entries for message in line.errors}
-    assert messages == {"the bound is no number", "KeyError: 'nothing'"}
+    assert messages == {"answered nan, which is neither a number nor a pair of numbers", "KeyError: 'nothing'"}
+
+
+@pytest.mark.parametrize(
+    "answer", [None, "1.5", True, (1.0,), (1.0, 2.0, 3.0), (1.0, "2"), (0.5, math.nan), [0.1, 0.2]]
+)
+def test_answers_that_are_no_bounds_are_errors(answer):
+    bound, said = audit_entry(lambda *_: answer, "laplace", 1_000, 0.05, 0)
+    assert bound is None
+    assert said == f"answered {answer!r}, which is neither a number nor a pair of numbers"
+
+
+@pytest.mark.parametrize("answer", [1, 1.0, np.float64(1.0), np.int64(1), (1.0, np.float32(2.0)), math.inf])
+def test_numbers_of_all_kinds_are_bounds(answer):
+    expected = math.inf if answer is math.inf else 1.0
+    assert audit_entry(lambda *_: answer, "laplace", 1_000, 0.05, 0) == (expected, None)
 
 
 def test_leaving_the_program_is_an_error_of_the_auditor():
@@ -382,8 +397,8 @@ def test_command_scores_ours(capsys):
     [
         ("silent", 0, ["broken mechanisms flagged: 0 of 3", "missed by at least one audit: laplace_half_noise"]),
         ("hysterical", 1, ["broken mechanisms flagged: 3 of 3", "right mechanisms flagged: 3 of 3"]),
-        ("failing", 0, ["error: laplace: ", "broken mechanisms flagged: 0 of 3"]),
-        ("leaving", 0, ["error: laplace: SystemExit: 0"]),
+        ("failing", 3, ["error: laplace: ", "broken mechanisms flagged: 0 of 3"]),
+        ("leaving", 3, ["error: laplace: SystemExit: 0"]),
     ],
 )
 def test_command_survives_any_auditor(capsys, auditor, code, said):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -601,6 +602,79 @@ def test_certificate_of_a_searched_pair_is_verified_with_fresh_draws(tmp_path, c
     assert at_pair(document["subject"]).inputs()[0].tolist() == document["inputs"]["left"]
     assert verify([str(target), "--fresh", "--seed", "3"]) == 0
     capsys.readouterr()
+
+
+@dataclass(frozen=True)
+class WithoutInputs:
+    """A sum with half the noise: it declares its domain, and no pair."""
+
+    neighbourhood = Vectors(2, norm="l1")
+
+    def sample(self, data, count, rng):
+        return data.sum() + rng.laplace(scale=0.5, size=(count, 1))
+
+
+class CandidatesOnly:
+    def candidates(self):
+        return [(0.0, 0.1), (0.0, 2.0)]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data, size=(count, 1))
+
+
+@pytest.mark.parametrize("name", ["WithoutInputs", "CandidatesOnly"])
+def test_a_subject_that_names_no_inputs_is_searched(name, tmp_path, capsys):
+    target = tmp_path / "certificate.json"
+    words = [f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
+    assert main([*words, "--search", "--out", str(target)]) == 1
+    assert verify([str(target), "--fresh", "--seed", "3"]) == 0
+    capsys.readouterr()
+    assert main(words) == 2
+    assert "has no inputs(): --search searches" in capsys.readouterr().err
+
+
+class Unfinished(WithoutInputs):
+    """The class of a neighbourhood, and none of them."""
+
+    neighbourhood: Any = Vectors
+
+
+class Triples(CandidatesOnly):
+    def candidates(self):
+        return [(0.0, 1.0, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("Unfinished", "neighbourhood must be one such as"), ("Triples", "a list of pairs")]
+)
+def test_a_domain_that_is_none_is_one_line_and_exit_code_2(name, message, capsys):
+    assert main([f"{HERE}:{name}", "--search", "--draws", "20000"]) == 2
+    assert message in capsys.readouterr().err.strip()
+
+
+class NoisyMean(WithoutInputs):
+    neighbourhood: Any = DataSets((0.0,), (1.0,), 3)
+
+    def sample(self, data, count, rng):
+        return data.array().mean() + rng.laplace(scale=1 / 3, size=(count, 1))
+
+
+def test_data_sets_are_shown_as_rows_with_their_counts(capsys):
+    _, result = run(capsys, f"{HERE}:NoisyMean", "--search", "--draws", "20000", "--seed", "1")
+    shown = [result["witness"]["inputs"][side] for side in ("left", "right")]
+    assert [sum(part["count"] for part in side) for side in shown] == [3, 3]
+    assert [len(part["row"]) for side in shown for part in side] == [1] * sum(map(len, shown))
+
+
+def test_example_of_the_page_is_refuted_as_it_says(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n# mean.py\n")[2].partition("```")[0]
+    command, _, said = page.partition("python -m audit.epsilon_estimate mean:Mean ")[2].partition("    # ")
+    (tmp_path / "mean.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert said.startswith("exit 1\n")
+    assert main(["mean:Mean", *command.split(), "--seed", "1"]) == 1
+    assert '{"count": ' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["program", "pair", None])

@@ -38,6 +38,7 @@ from audit.programs import (
     RepeatedDrawsError,
     ReportedError,
     UnaskedOutputError,
+    process,
     protocol,
 )
 from audit.programs.subject import words_of
@@ -98,7 +99,7 @@ def runs(pid: int) -> bool:
 
 
 def soon_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not runs(pid)
@@ -332,11 +333,11 @@ BEHAVIOUR = {
         "within 0.5 s (without an answer)",
     ),
     "hangs": ("time.sleep(60)", 0.5, ProgramTimeoutError, "within 0.5 s (without an answer)"),
-    "hangs in an answer": ("sys.stdin.readline(); write(b'{'); time.sleep(60)", 2, ProgramTimeoutError, "1 bytes"),
+    "hangs in an answer": ("sys.stdin.readline(); write(b'{'); time.sleep(60)", 6, ProgramTimeoutError, "1 bytes"),
     "ends no line": ("while True: write(b'x' * 10**6)", 20, ProgramError, "xxx"),
     "speaks first": ("write(b'welcome\\n'); time.sleep(60)", 20, ProgramError, "welcome"),
     "repeats itself": ("sys.stdin.readline()\nwhile True: write(b'{}\\n' * 10**5)", 20, UnaskedOutputError, "{}"),
-    "floods its errors": ("while True: os.write(2, b'e' * 10**6)", 2, ProgramTimeoutError, "eeee"),
+    "floods its errors": ("while True: os.write(2, b'e' * 10**6)", 4, ProgramTimeoutError, "eeee"),
     "forks and dies": (
         "sys.stdin.readline(); subprocess.Popen(['sleep', '60']); sys.exit(4)",
         20,
@@ -355,7 +356,8 @@ def test_programs_that_misbehave_are_named_in_time(start, name):
         start(code, timeout=timeout)
     assert words in str(caught.value)
     assert len(str(caught.value)) < 4_000
-    assert time.monotonic() - started < 15
+    # not the 60 s of the sleeping ones; the limits are far below that, for the sake of busy machines
+    assert time.monotonic() - started < 50
 
 
 @pytest.mark.parametrize("most", [2**20, 2**24])
@@ -393,7 +395,9 @@ def test_a_program_whose_width_tells_the_input_is_refused(start):
         start("for request in requests(): say({'values': [[1] * (1 + request['input'])] * request['count']})")
 
 
-def test_a_late_second_answer_is_noticed(start):
+def test_a_late_second_answer_is_noticed(start, monkeypatch):
+    # on a busy machine a second may be too short
+    monkeypatch.setattr(process, "GRACE", 20.0)
     twice = (
         "for request in requests():\n for pause in (0, 0.1): time.sleep(pause); say({'values': values(request)})"
     )
@@ -402,7 +406,8 @@ def test_a_late_second_answer_is_noticed(start):
     assert isinstance(caught.value, UnaskedOutputError | AnswerError)
 
 
-def test_words_after_the_last_answer_are_noticed(start):
+def test_words_after_the_last_answer_are_noticed(start, monkeypatch):
+    monkeypatch.setattr(process, "GRACE", 20.0)
     subject = start(f"{HONEST}\nprint('goodbye')")
     with pytest.raises(UnaskedOutputError, match="goodbye"):
         subject.finish()
@@ -482,12 +487,27 @@ def test_texts_of_a_program_do_not_reach_the_terminal_as_codes(capsys, tmp_path)
     """Neither an input with terminal codes nor a command that looks like markup."""
     path = tmp_path / "pair.json"
     path.write_text(json.dumps({"left": "\x1b[2J", "right": 1, "adjacency": "replace_one"}))
-    program = command_line("for request in requests(): say({'values': [[random.random()]] * request['count']})")
-    assert main(["--program", f"{program} '[/red]'", "--inputs", str(path), *QUICK]) == 0
+    draws = "[[random.random()] for _ in range(request['count'])]"
+    program = command_line(f"for request in requests(): say({{'values': {draws}}})")
+    assert (
+        main(["--program", f"{program} '[/red] :cat:'", "--significance", "1e-6", "--inputs", str(path), *QUICK])
+        == 0
+    )
     output = capsys.readouterr().out
     assert "\x1b" not in output
     assert r"\u001b[2J" in output
-    assert "[/red]" in output
+    # neither rich's markup nor its emoji: the command that repeats the audit must stand as it is
+    assert output.count("[/red] :cat:") >= 2
+
+
+def test_a_program_that_draws_once_per_question_is_refused(capsys):
+    """Its draws are no independent ones: one number of noise for a whole question refutes anything, or nothing."""
+    code = (
+        "for request in requests(): say({'values': [[request['input'] + random.gauss(0, 1)]] * request['count']})"
+    )
+    words = ["--program", command_line(code), "--inputs", str(EXAMPLES / "pair.json"), *QUICK]
+    assert main(words) == 2
+    assert "output[0] is the same in all draws of one call" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("error")

@@ -242,6 +242,14 @@ class FixedSeed(Laplace):
         return super().sample(data, count, np.random.default_rng(0))
 
 
+class OneNoisePerCall(Laplace):
+    """The second number is drawn once for all outputs of a call."""
+
+    def sample(self, data, count, rng):
+        shared = np.broadcast_to(data + rng.laplace(), (count, 1))
+        return np.hstack([super().sample(data, count, rng), shared])
+
+
 class OneBuffer(Laplace):
     buffer: ClassVar = np.zeros((20_000, 1))
 
@@ -257,10 +265,15 @@ class RatioOfTheBatch(Laplace):
 
 @pytest.mark.parametrize(
     ("subject", "message"),
-    [(FixedSeed, "draws repeat"), (OneBuffer, "share their memory"), (RatioOfTheBatch, "other outputs")],
+    [
+        (FixedSeed, "draws repeat"),
+        (OneNoisePerCall, r"output\[1\] is the same in all draws"),
+        (OneBuffer, "share their memory"),
+        (RatioOfTheBatch, "other outputs"),
+    ],
 )
 def test_draws_and_ratios_that_depend_on_each_other_are_refused(subject, message):
-    """With any of the three the counts are not binomial, and the bound would be wrong or blind."""
+    """With any of them the counts are not binomial, and the bound would be wrong or blind."""
     with pytest.raises(SubjectError, match=message):
         audit(subject(1.0), 20_000)
 

@@ -19,6 +19,10 @@ SEARCHED_KINDS = ("mechanism", "catalogue", "import")
 """Descriptions that a found pair may belong to."""
 
 
+METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_json")
+"""Of a neighbourhood; checked before anything is drawn."""
+
+
 @dataclass(frozen=True, eq=False)
 class AtPair:
     """A subject on a pair that was found: what the auditor gets.
@@ -65,14 +69,24 @@ def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
     if isinstance(subject, CoefficientRelease):
         ours = ReleaseOverDomain(subject)
         return ours, ours.neighbourhood
-    declared: Neighbourhood | None = getattr(subject, "neighbourhood", None)
+    declared: Any = getattr(subject, "neighbourhood", None)
     if declared is not None:
+        missing = [name for name in METHODS if not callable(getattr(declared, name, None))]
+        if isinstance(declared, type) or missing:
+            raise SubjectError(
+                f"neighbourhood must be one such as Vectors(3) or DataSets(...), not {declared!r:.100}"
+            )
         return subject, declared
     if (of_catalogue := over_domain(subject)) is not None:
         return of_catalogue
     if not callable(getattr(subject, "candidates", None)):
         raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
-    listed = Listed(tuple((left, right) for left, right in subject.candidates()))
+    try:
+        listed = Listed(tuple((left, right) for left, right in subject.candidates()))
+    except Exception as problem:
+        raise SubjectError(
+            f"candidates() must return a list of pairs (left, right): {type(problem).__name__}: {problem}"
+        ) from problem
     if not listed.pairs:
         raise SubjectError("candidates() returned no pair")
     return subject, listed

@@ -36,7 +36,7 @@ def as_text(data: str, results: Sequence[Evaluation]) -> str:
             _notes(result),
         )
     buffer = io.StringIO()
-    console = Console(file=buffer, width=150, highlight=False)
+    console = Console(file=buffer, width=150, highlight=False, emoji=False)
     console.print(table)
     for line in _details(results):
         console.print(line, soft_wrap=True, markup=False)
