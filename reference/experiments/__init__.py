@@ -1,8 +1,9 @@
 """The paper's experiments on real data: single runs, where they are kept, and the figures and tables made of them.
 
 `study` says what one run is and runs it; `splits` holds the training and the held-out part that many runs share;
-`store` keeps finished runs in a file and `runner` runs many; `variants` and `exhibits` list the runs of each figure and
-table, `summaries` counts them, `printed` holds the paper's numbers; `outputs`, `pages` and `__main__` show them.
+`store` keeps finished runs in a file and `runner` runs many; `variants` and `exhibits` list the runs of each
+figure and table, `summaries` counts them, `printed` holds the paper's numbers; `outputs`, `pages` and `__main__`
+show them.
 `questions` asks what no figure does: `calibrated`, `paired` and `x_s` compare noise on x_s with noise spread
 evenly, `rfm` Algorithm 2 with No-Privacy, `peers` and `zafar` other methods on the same splits; `question_pages`
 shows them.
