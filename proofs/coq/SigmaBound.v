@@ -40,11 +40,11 @@ Qed.
 Fixpoint terms (n : nat) (i t term : Z) : Z :=
   match n with
   | O => 0%Z
-  | S n' => let next := (term * t / (unit * i))%Z in (next + terms n' (i + 1) t next)%Z
+  | S n' => let next := (Z.shiftr (term * t) 256 / i)%Z in (next + terms n' (i + 1) t next)%Z
   end.
 
 Fixpoint squared (k : nat) (e : Z) : Z :=
-  match k with O => e | S k' => squared k' (e * e / unit)%Z end.
+  match k with O => e | S k' => squared k' (Z.shiftr (e * e) 256) end.
 
 Definition exp_lower (q : Q) : Z :=
   let t := (Qnum q * unit / (Zpos (Qden q) * 2 ^ 16))%Z in
@@ -59,6 +59,8 @@ Proof.
   induction n as [| n IH]; intros k t term Ht Hterm H; cbn [terms].
   - rewrite Nat.add_0_r; unfold fixed at 2; unfold Rdiv at 2; rewrite Rmult_0_l; split; [lia | lra].
   - set (next := (term * t / (unit * Z.of_nat (S k)))%Z).
+    replace (Z.shiftr (term * t) 256 / Z.of_nat (S k))%Z with next
+      by (unfold next; rewrite Z.shiftr_div_pow2, Z.div_div by lia; reflexivity).
     assert (Hk : (0 < unit * Z.of_nat (S k))%Z) by (apply Z.mul_pos_pos; [reflexivity | lia]).
     assert (Hnext : (0 <= next)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | exact Hk]).
     assert (HU := unit_pos); assert (HS : 0 < INR (S k)) by (apply lt_0_INR; lia).
@@ -88,7 +90,7 @@ Lemma squared_correct : forall k e y, (0 <= e)%Z -> fixed e <= exp y ->
 Proof.
   induction k as [| k IH]; intros e y He H; cbn [squared].
   - rewrite Rmult_1_l; split; assumption.
-  - assert (HU := unit_pos).
+  - assert (HU := unit_pos); rewrite Z.shiftr_div_pow2 by lia; change (2 ^ 256)%Z with unit.
     assert (Hsq : (0 <= e * e / unit)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | reflexivity]).
     replace (IZR (2 ^ Z.of_nat (S k)) * y) with (IZR (2 ^ Z.of_nat k) * (y + y)).
     + apply IH; [exact Hsq |].
