@@ -19,13 +19,13 @@ ADJACENCIES = {"replace_one": "ReplaceOne", "add_or_remove_one": "AddOrRemoveOne
 HEADER = """\
 (** * Certificate of a release
 
-    Generated from a release's file by [python -m audit.certify].  The definitions below repeat that file: the scales
-    are exactly the floats in it.  The theorem says that noise of these scales on the coefficients has the stated
-    (epsilon, delta), for data sets of every size.  [Definitions.v] and the first section of [Certificates.v] define
-    the words; [Q2R (a # b)] is a / b.
+    Generated from a release's file by [python -m audit.certify].  The definitions below repeat that file: the
+    scales are exactly the floats in it.  The theorem says that noise of these scales on the coefficients has the
+    stated (epsilon, delta), for data sets of every size.  [Definitions.v] and the first section of
+    [Certificates.v] define the words; [Q2R (a # b)] is a / b.
 
-    It is about real arithmetic and noise given by its density.  That the file's scales are those that were used, and
-    that the sampler, the floats and the solver do what the theorem assumes, is not proved here. *)
+    It is about real arithmetic and noise given by its density.  That the file's scales are those that were used,
+    and that the sampler, the floats and the solver do what the theorem assumes, is not proved here. *)
 """
 
 SEEDED = """
@@ -107,10 +107,10 @@ def _sigma_lemma(comparison: Comparison) -> str:
     """Return the comparison of one sigma with the paper's formula, by integer arithmetic."""
     if comparison.bounds is None:
         raise ValueError(f"{comparison.name}: no bounds")
-    part = comparison.name.removeprefix("scale")
+    name, part = comparison.name, comparison.name.removeprefix("scale")
     return (
-        f"(** The last four numbers are bounds of the logarithm and of the roots; [sigma_suffices] checks them. *)\n"
-        f"Lemma {comparison.name}_suffices : sigma_suffices l2_squared epsilon{part} delta{part} {comparison.name}\n"
+        "(** The last four numbers bound the logarithm and the roots; [sigma_suffices] checks them. *)\n"
+        f"Lemma {name}_suffices : sigma_suffices l2_squared epsilon{part} delta{part} {name}\n"
         f"  {comparison.bounds.arguments()} = true.\n"
         "Proof. vm_compute; reflexivity. Qed.\n"
     )
@@ -153,8 +153,8 @@ def _proof(covered: Covered) -> Iterator[str]:
         "(Q2R delta_s) (Q2R delta_n));"
     )
     yield (
-        "  [number | exact delta_scale_s | exact delta_scale_n | number | | exact sigma_scale_s | exact sigma_scale_n "
-        "| number | number]."
+        "  [number | exact delta_scale_s | exact delta_scale_n | number | | exact sigma_scale_s "
+        "| exact sigma_scale_n | number | number]."
     )
     yield bound
 
@@ -164,14 +164,14 @@ def _bound(covered: Covered, setting: str) -> str:
     without_adjacency = setting.split(" ", 1)[1] if covered.lemma in MODULES else setting
     sign = " true" if covered.lemma == "covariance_ball_l2_limit" else ""
     premises = EXTRA_PREMISES[covered.lemma]
-    rest = "number"
     if covered.lemma == "l2_change_limit":
         # the largest of d + 1 numbers, compared one by one
         count = covered.exported.setting.dimension + 1 if covered.exported.setting.replaces else 1
         rest = f"apply largest_below; intros k Hk; do {count} (destruct k as [| k]; [number |]); lia"
     else:
         rest = "cbn [fairness_term readings limit_gain]; number"
-    return f"- intros D D' H; eapply Rle_trans; [apply ({covered.lemma} {without_adjacency}{sign} D D'); {premises} | {rest}]."
+    applied = f"apply ({covered.lemma} {without_adjacency}{sign} D D'); {premises}"
+    return f"- intros D D' H; eapply Rle_trans; [{applied} | {rest}]."
 
 
 def _each_scale(covered: Covered) -> str:

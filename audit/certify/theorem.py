@@ -157,7 +157,9 @@ def _l1_lemma(release: Exported) -> str:
     if release.readings.sensitivity == "published":
         return _published_lemma(release, "published_l1_limit")
     if release.setting.norm == "unit_ball" and release.setting.dimension > 1:
-        raise NoTheoremError("no theorem states the exact l1-sensitivity on the unit_ball; on the unit_box one does")
+        raise NoTheoremError(
+            "no theorem states the exact l1-sensitivity on the unit_ball; on the unit_box one does"
+        )
     return "l1_change_limit"
 
 
@@ -169,13 +171,15 @@ def _l2_lemma(release: Exported) -> str:
         return "l2_change_limit"
     if not setting.replaces:
         raise NoTheoremError(
-            "no theorem states the exact l2-sensitivity on the unit_ball for add_or_remove_one; for replace_one, and "
-            "on the unit_box, one does"
+            "no theorem states the exact l2-sensitivity on the unit_ball for add_or_remove_one; for replace_one, "
+            "and on the unit_box, one does"
         )
     if setting.fairness != "covariance":
         return "ball_l2_limit"
     if setting.dimension < 2:
-        raise NoTheoremError("the exact l2-sensitivity for `covariance` on the unit_ball is proved for d of at least 2")
+        raise NoTheoremError(
+            "the exact l2-sensitivity for `covariance` on the unit_ball is proved for d of at least 2"
+        )
     return "covariance_ball_l2_limit"
 
 
