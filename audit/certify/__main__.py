@@ -147,8 +147,8 @@ def _too_small(found: Covered) -> Iterator[str]:
 
 def _shown(comparison: Comparison) -> str:
     share = comparison.scale / comparison.formula - 1
-    side = "above" if comparison.holds else "below"
-    return f"{float(comparison.scale)!r}, by {short_text(abs(share))} of it {side} {_formula(comparison)}"
+    side = f"{short_text(abs(share))} of it {'above' if share > 0 else 'below'}" if share else "equal to"
+    return f"{float(comparison.scale)!r}, {side} {_formula(comparison)}"
 
 
 def _formula(comparison: Comparison) -> str:

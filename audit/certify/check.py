@@ -52,8 +52,8 @@ def check(text: str, *, library: Path | None = None, seconds: float = SECONDS) -
     text : str
         The certificate.
     library : path, optional
-        A copy of the development that :func:`audit.proofs.build.build` has compiled; the certificate is written
-        into it.  Without one a new copy is made and compiled.
+        What :func:`compiled_library` returned for the same modules; the certificate is written into it.  Without
+        one a new copy is made and compiled.
     seconds : float
         Time limit, for all of it.
     """
@@ -64,23 +64,34 @@ def check(text: str, *, library: Path | None = None, seconds: float = SECONDS) -
     if library is not None:
         return _decide(library, text, end)
     with tempfile.TemporaryDirectory() as scratch:
-        copy = copy_sources(PROJECT, Path(scratch) / "coq")
-        (copy / FILE).write_text(text, encoding="utf-8")
-        needed = _needed(copy)
         try:
-            for name in needed:
-                compile_file(copy, name, seconds=max(1.0, end - time.monotonic()))
+            return _decide(compiled_library(Path(scratch) / "coq", text, end), text, end)
         except (ProofError, ProofTimeError) as problem:
             return Finding(None, f"the development does not compile here: {problem}")
-        # what is asked below is asked of these files and no others
-        (copy / "_CoqProject").write_text("\n".join(["-Q . CFM", *needed, FILE, ""]), encoding="utf-8")
-        return _decide(copy, text, end)
+
+
+def compiled_library(target: Path, text: str, end: float) -> Path:
+    """Copy the sources of the development to a new folder and compile those that a certificate needs.
+
+    Raises
+    ------
+    audit.proofs.build.ProofError, audit.proofs.build.ProofTimeError
+        The second when it is not done at `end`, a time of ``time.monotonic``.
+    """
+    copy = copy_sources(PROJECT, target)
+    (copy / FILE).write_text(text, encoding="utf-8")
+    needed = _needed(copy)
+    for name in needed:
+        compile_file(copy, name, seconds=_left(end))
+    # what is asked afterwards is asked of these files and no others
+    (copy / "_CoqProject").write_text("\n".join(["-Q . CFM", *needed, FILE, ""]), encoding="utf-8")
+    return copy
 
 
 def _decide(library: Path, text: str, end: float) -> Finding:
     (library / FILE).write_text(text, encoding="utf-8")
     try:
-        compile_file(library, FILE, seconds=max(1.0, end - time.monotonic()))
+        compile_file(library, FILE, seconds=_left(end))
     except ProofTimeError as problem:
         return Finding(None, str(problem))
     except ProofError as problem:
@@ -105,6 +116,10 @@ def _objections(answers: Answers) -> Iterator[str]:
     for word, digest in answers.definitions.items():
         if not word.startswith(f"{MODULE}.") and known.get(word) != digest:
             yield f"{word} is not defined as committed in audit/proofs/digests.json"
+
+
+def _left(end: float) -> float:
+    return max(0.1, end - time.monotonic())
 
 
 def _needed(folder: Path) -> list[str]:

@@ -12,16 +12,16 @@ Open Scope R_scope.
 
 (** ** Fixed-point numbers: the integer z stands for z / 2^256 *)
 
-Definition unit : Z := (2 ^ 256)%Z.
-Definition fixed (z : Z) : R := IZR z / IZR unit.
+Definition fixed_one : Z := (2 ^ 256)%Z.
+Definition fixed (z : Z) : R := IZR z / IZR fixed_one.
 
-Lemma unit_pos : 0 < IZR unit.
+Lemma one_pos : 0 < IZR fixed_one.
 Proof. apply (IZR_lt 0); reflexivity. Qed.
 
 Lemma fixed_nonneg : forall z, (0 <= z)%Z -> 0 <= fixed z.
 Proof.
   intros z Hz; unfold fixed; apply Rmult_le_pos; [apply (IZR_le 0); exact Hz |].
-  left; apply Rinv_0_lt_compat, unit_pos.
+  left; apply Rinv_0_lt_compat, one_pos.
 Qed.
 
 Lemma floor_le : forall a b, (0 < b)%Z -> IZR (a / b) * IZR b <= IZR a.
@@ -37,37 +37,37 @@ Qed.
 (** ** exp from below: a partial sum at t = q / 2^16, squared 16 times *)
 
 (** The n terms t^i / i!, t^(i+1) / (i+1)!, ..., each rounded down; [term] is t^(i-1) / (i-1)!. *)
-Fixpoint terms (n : nat) (i t term : Z) : Z :=
+Fixpoint exp_terms (n : nat) (i t term : Z) : Z :=
   match n with
   | O => 0%Z
-  | S n' => let next := (Z.shiftr (term * t) 256 / i)%Z in (next + terms n' (i + 1) t next)%Z
+  | S n' => let next := (Z.shiftr (term * t) 256 / i)%Z in (next + exp_terms n' (i + 1) t next)%Z
   end.
 
-Fixpoint squared (k : nat) (e : Z) : Z :=
-  match k with O => e | S k' => squared k' (Z.shiftr (e * e) 256) end.
+Fixpoint squared_times (k : nat) (e : Z) : Z :=
+  match k with O => e | S k' => squared_times k' (Z.shiftr (e * e) 256) end.
 
 Definition exp_lower (q : Q) : Z :=
-  let t := (Qnum q * unit / (Zpos (Qden q) * 2 ^ 16))%Z in
-  squared 16 (unit + terms 40 1 t unit)%Z.
+  let t := (Qnum q * fixed_one / (Zpos (Qden q) * 2 ^ 16))%Z in
+  squared_times 16 (fixed_one + exp_terms 40 1 t fixed_one)%Z.
 
-Lemma terms_correct : forall n k t term,
+Lemma exp_terms_correct : forall n k t term,
   (0 <= t)%Z -> (0 <= term)%Z -> fixed term <= fixed t ^ k / INR (fact k) ->
-  (0 <= terms n (Z.of_nat (S k)) t term)%Z /\
-  sum_f_R0 (fun i => fixed t ^ i / INR (fact i)) k + fixed (terms n (Z.of_nat (S k)) t term) <=
+  (0 <= exp_terms n (Z.of_nat (S k)) t term)%Z /\
+  sum_f_R0 (fun i => fixed t ^ i / INR (fact i)) k + fixed (exp_terms n (Z.of_nat (S k)) t term) <=
   sum_f_R0 (fun i => fixed t ^ i / INR (fact i)) (k + n).
 Proof.
-  induction n as [| n IH]; intros k t term Ht Hterm H; cbn [terms].
+  induction n as [| n IH]; intros k t term Ht Hterm H; cbn [exp_terms].
   - rewrite Nat.add_0_r; unfold fixed at 2; unfold Rdiv at 2; rewrite Rmult_0_l; split; [lia | lra].
-  - set (next := (term * t / (unit * Z.of_nat (S k)))%Z).
+  - set (next := (term * t / (fixed_one * Z.of_nat (S k)))%Z).
     replace (Z.shiftr (term * t) 256 / Z.of_nat (S k))%Z with next
       by (unfold next; rewrite Z.shiftr_div_pow2, Z.div_div by lia; reflexivity).
-    assert (Hk : (0 < unit * Z.of_nat (S k))%Z) by (apply Z.mul_pos_pos; [reflexivity | lia]).
+    assert (Hk : (0 < fixed_one * Z.of_nat (S k))%Z) by (apply Z.mul_pos_pos; [reflexivity | lia]).
     assert (Hnext : (0 <= next)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | exact Hk]).
-    assert (HU := unit_pos); assert (HS : 0 < INR (S k)) by (apply lt_0_INR; lia).
+    assert (HU := one_pos); assert (HS : 0 < INR (S k)) by (apply lt_0_INR; lia).
     assert (HF := INR_fact_lt_0 k).
     assert (Hle : fixed next <= fixed t ^ S k / INR (fact (S k))).
     { apply Rle_trans with (fixed term * fixed t / INR (S k)).
-      - unfold fixed at 1; apply Rmult_le_reg_r with (IZR unit); [exact HU |].
+      - unfold fixed at 1; apply Rmult_le_reg_r with (IZR fixed_one); [exact HU |].
         unfold Rdiv at 1; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
         apply divided_le; [exact Hk |]; rewrite !mult_IZR, <- INR_IZR_INZ; unfold fixed; right; field; lra.
       - replace (fixed t ^ S k / INR (fact (S k))) with (fixed t ^ k / INR (fact k) * fixed t / INR (S k)).
@@ -80,22 +80,22 @@ Proof.
     replace (k + S n)%nat with (S k + n)%nat by lia; eapply Rle_trans; [| exact Hsum].
     cbn [sum_f_R0]; unfold fixed at 2; rewrite plus_IZR; fold (fixed t) in *.
     unfold Rdiv at 2; rewrite Rmult_plus_distr_r.
-    change (IZR next * / IZR unit) with (fixed next).
-    change (IZR (terms n (Z.of_nat (S (S k))) t next) * / IZR unit) with (fixed (terms n (Z.of_nat (S (S k))) t next)).
+    change (IZR next * / IZR fixed_one) with (fixed next).
+    change (IZR (exp_terms n (Z.of_nat (S (S k))) t next) * / IZR fixed_one) with (fixed (exp_terms n (Z.of_nat (S (S k))) t next)).
     lra.
 Qed.
 
-Lemma squared_correct : forall k e y, (0 <= e)%Z -> fixed e <= exp y ->
-  (0 <= squared k e)%Z /\ fixed (squared k e) <= exp (IZR (2 ^ Z.of_nat k) * y).
+Lemma squared_times_correct : forall k e y, (0 <= e)%Z -> fixed e <= exp y ->
+  (0 <= squared_times k e)%Z /\ fixed (squared_times k e) <= exp (IZR (2 ^ Z.of_nat k) * y).
 Proof.
-  induction k as [| k IH]; intros e y He H; cbn [squared].
+  induction k as [| k IH]; intros e y He H; cbn [squared_times].
   - rewrite Rmult_1_l; split; assumption.
-  - assert (HU := unit_pos); rewrite Z.shiftr_div_pow2 by lia; change (2 ^ 256)%Z with unit.
-    assert (Hsq : (0 <= e * e / unit)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | reflexivity]).
+  - assert (HU := one_pos); rewrite Z.shiftr_div_pow2 by lia; change (2 ^ 256)%Z with fixed_one.
+    assert (Hsq : (0 <= e * e / fixed_one)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | reflexivity]).
     replace (IZR (2 ^ Z.of_nat (S k)) * y) with (IZR (2 ^ Z.of_nat k) * (y + y)).
     + apply IH; [exact Hsq |].
       apply Rle_trans with (fixed e * fixed e).
-      * unfold fixed at 1; apply Rmult_le_reg_r with (IZR unit); [exact HU |].
+      * unfold fixed at 1; apply Rmult_le_reg_r with (IZR fixed_one); [exact HU |].
         unfold Rdiv at 1; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
         apply divided_le; [reflexivity |]; rewrite mult_IZR; unfold fixed; right; field; lra.
       * rewrite exp_plus; generalize (fixed_nonneg e He); intros; apply Rmult_le_compat; assumption.
@@ -106,27 +106,27 @@ Lemma exp_lower_correct : forall q, (0 <= Qnum q)%Z ->
   (0 <= exp_lower q)%Z /\ fixed (exp_lower q) <= exp (Q2R q).
 Proof.
   intros [a b] Ha; simpl in Ha; unfold exp_lower; cbn [Qnum Qden].
-  set (t := (a * unit / (Zpos b * 2 ^ 16))%Z).
-  assert (HU := unit_pos); assert (Hb : 0 < IZR (Zpos b)) by (apply (IZR_lt 0); reflexivity).
+  set (t := (a * fixed_one / (Zpos b * 2 ^ 16))%Z).
+  assert (HU := one_pos); assert (Hb : 0 < IZR (Zpos b)) by (apply (IZR_lt 0); reflexivity).
   assert (Ht : (0 <= t)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; [exact Ha | discriminate] | reflexivity]).
-  assert (Hone : fixed unit = 1) by (unfold fixed; field; lra).
-  destruct (terms_correct 40 0 t unit Ht ltac:(discriminate) ltac:(rewrite Hone; simpl; lra)) as [Hpos Hsum].
-  set (e := (unit + terms 40 1 t unit)%Z); change (Z.of_nat 1) with 1%Z in *.
+  assert (Hone : fixed fixed_one = 1) by (unfold fixed; field; lra).
+  destruct (exp_terms_correct 40 0 t fixed_one Ht ltac:(discriminate) ltac:(rewrite Hone; simpl; lra)) as [Hpos Hsum].
+  set (e := (fixed_one + exp_terms 40 1 t fixed_one)%Z); change (Z.of_nat 1) with 1%Z in *.
   assert (He : fixed e <= exp (fixed t)).
   { eapply Rle_trans; [| apply (exp_ge_taylor (fixed t) 40), fixed_nonneg, Ht].
     eapply Rle_trans; [| exact Hsum]; right; unfold e; simpl sum_f_R0 at 1.
     unfold fixed at 1; rewrite plus_IZR; unfold Rdiv at 1; rewrite Rmult_plus_distr_r.
-    change (IZR unit * / IZR unit) with (fixed unit); rewrite Hone; unfold fixed; lra. }
-  destruct (squared_correct 16 e (fixed t)) as [H1 H2]; [apply Z.add_nonneg_nonneg; [discriminate | exact Hpos] | exact He |].
+    change (IZR fixed_one * / IZR fixed_one) with (fixed fixed_one); rewrite Hone; unfold fixed; lra. }
+  destruct (squared_times_correct 16 e (fixed t)) as [H1 H2]; [apply Z.add_nonneg_nonneg; [discriminate | exact Hpos] | exact He |].
   split; [exact H1 |]; eapply Rle_trans; [exact H2 |].
   assert (Hle : IZR (2 ^ Z.of_nat 16) * fixed t <= Q2R (a # b)).
-  { unfold fixed, Q2R; cbn [Qnum Qden]; apply Rmult_le_reg_r with (IZR unit); [exact HU |].
-    assert (H : IZR t <= IZR a * IZR unit / (IZR (Zpos b) * IZR (2 ^ 16))).
+  { unfold fixed, Q2R; cbn [Qnum Qden]; apply Rmult_le_reg_r with (IZR fixed_one); [exact HU |].
+    assert (H : IZR t <= IZR a * IZR fixed_one / (IZR (Zpos b) * IZR (2 ^ 16))).
     { apply divided_le; [reflexivity |]; rewrite !mult_IZR; apply Rle_refl. }
     change (2 ^ Z.of_nat 16)%Z with (2 ^ 16)%Z; assert (H16 : 0 < IZR (2 ^ 16)) by (apply (IZR_lt 0); reflexivity).
     set (p := IZR (2 ^ 16)) in *.
-    replace (p * (IZR t / IZR unit) * IZR unit) with (p * IZR t) by (field; lra).
-    apply Rle_trans with (p * (IZR a * IZR unit / (IZR (Zpos b) * p))); [apply Rmult_le_compat_l; lra |].
+    replace (p * (IZR t / IZR fixed_one) * IZR fixed_one) with (p * IZR t) by (field; lra).
+    apply Rle_trans with (p * (IZR a * IZR fixed_one / (IZR (Zpos b) * p))); [apply Rmult_le_compat_l; lra |].
     right; field; lra. }
   destruct Hle as [Hlt | ->]; [left; apply exp_increasing; exact Hlt | apply Rle_refl].
 Qed.
