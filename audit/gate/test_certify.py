@@ -40,7 +40,12 @@ SECONDS = 1800
 
 LOWERED = 1 - Fraction(1, 2**40)
 
-REJECTIONS = ("Cannot find witness", "Unable to unify")
+REJECTIONS = (
+    "Cannot find witness",
+    "No applicable tactic",
+    "Unable to unify",
+    "while it is expected to have type",
+)
 """Coq's words for a comparison of numbers that fails."""
 
 SPLIT = SplitBudget("3", "1/7")
@@ -125,7 +130,7 @@ def accepts(library: Path, text: str) -> bool:
     try:
         compile_file(library, "Tried.v")
     except ProofError as problem:
-        said = str(problem)
+        said = " ".join(str(problem).split())
     else:
         return True
     # a comparison that fails, and not a file that is no Coq
