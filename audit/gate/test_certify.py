@@ -70,7 +70,7 @@ def document(
         norm = readings.pop("domain")
         records = replace(affairs, x=affairs.x * 0.0, domain=affairs.domain.with_(norm=norm))
     release = spec.run(records, budget, spec.readings.with_(**readings))
-    return json.loads(json.dumps(release.to_json()))
+    return dict(json.loads(json.dumps(release.to_json())))
 
 
 def certified(affairs: Records, name: str, budget: Budget | SplitBudget | None = None, **readings: Any) -> Covered:
