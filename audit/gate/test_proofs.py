@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from audit.certify.exported import exported
+from audit.certify.text import certificate_text
+from audit.certify.theorem import covered
 from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
@@ -17,6 +20,10 @@ from audit.proofs.build import Answers, ProofError, ask, assumed, build, compile
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
+from reference import datasets
+from reference.budgets import Budget
+from reference.mechanisms import MECHANISMS
+from reference.moments import Moments
 from reference.options import EXIT_UNDECIDED
 from tests.conftest import require_or_skip
 
@@ -126,6 +133,26 @@ def test_number_that_is_off_by_a_billionth_is_rejected(proved, name):
         (project / "Wrong.v").write_text(numbered(name, change=f" {sign} 1 / 1000000000"), encoding="utf-8")
         with pytest.raises(ProofError, match="Cannot find witness"):
             compile_file(project, "Wrong.v")
+
+
+# --- Releases on the paper's domain -----------------------------------------------------------------------------
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("fairness", ["none", "absolute", "covariance"])
+def test_release_with_the_exact_sensitivity_is_certified_on_the_ball_and_not_on_the_box(proved, fairness):
+    copy, _ = proved
+    spec, budget = MECHANISMS["relaxed_functional"], Budget("1", "1e-3")
+    readings = spec.readings.with_(fairness=fairness, sensitivity="exact", fairness_weight="1/2")
+    moments = Moments.of(datasets.load("affairs"))
+    release = spec.function(moments, budget, readings)
+    text = certificate_text(covered(exported(release.to_json())))
+    (copy / "OnTheBall.v").write_text(text, encoding="utf-8")
+    compile_file(copy, "OnTheBall.v")
+    (copy / "OnTheBox.v").write_text(text.replace("unit_ball", "unit_box"), encoding="utf-8")
+    with pytest.raises(ProofError, match="unit_box"):
+        compile_file(copy, "OnTheBox.v")
 
 
 # --- Ties to claims and code ------------------------------------------------------------------------------------

@@ -55,3 +55,9 @@ Print Assumptions clopper_pearson_lower.
 Print Assumptions clopper_pearson_upper.
 Print Assumptions joint_bound_false_alarm.
 Print Assumptions privacy_on_the_ball.
+Print Assumptions release_laplace.
+Print Assumptions release_pdfc.
+Print Assumptions release_gaussian.
+Print Assumptions release_adfc.
+Print Assumptions release_sigma.
+Print Assumptions release_on_the_ball.

@@ -6,10 +6,10 @@
     does not say. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool Lra Lia.
+From Coq Require Import Reals List Bool QArith Qreals Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation
   TestFunctions Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall Separate BallL1
-  BallAddOne AddOne Composition Counterexamples Binomial.
+  BallAddOne AddOne Composition Counterexamples Binomial Certificates SigmaBound.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -467,3 +467,51 @@ Theorem privacy_on_the_ball : forall epsilon delta n d noise scale r,
   differentially_private epsilon delta n d (unit_box d) noise scale r ->
   differentially_private epsilon delta n d (unit_ball d) noise scale r.
 Proof. intros epsilon delta n d noise scale r H D D' HDD'; apply H, neighbours_ball_box, HDD'. Qed.
+
+(** ** Certificates of releases: any scales that are large enough, both adjacencies, data sets of every size *)
+
+(** T1.release: Laplace noise whose every scale is at least Delta_1 / epsilon. *)
+Theorem release_laplace : forall a r n d domain l1_sensitivity epsilon scale,
+  0 < epsilon -> 0 < l1_sensitivity ->
+  (forall D D', adjacent a n domain D D' -> l1_change r d all_monomials D D' <= l1_sensitivity) ->
+  (forall phi, l1_sensitivity / epsilon <= scale phi) ->
+  private_release a epsilon 0 n d domain laplace_density scale r.
+Proof. exact laplace_certificate. Qed.
+
+(** T3.release: PDFC with the published Delta_1 and scales of at least Delta_1 / epsilon_s and Delta_1 / epsilon_n. *)
+Theorem release_pdfc : forall a r n d s epsilon_s epsilon_n scale_s scale_n,
+  weight_covered r -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  published_l1_of r d / epsilon_s <= scale_s -> published_l1_of r d / epsilon_n <= scale_n ->
+  private_release a (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) laplace_density (two_scales s scale_s scale_n) r.
+Proof. exact pdfc_certificate. Qed.
+
+(** T2.release: Gaussian noise whose every scale is at least the paper's sigma. *)
+Theorem release_gaussian : forall a r n d domain l2_squared epsilon delta scale,
+  0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_squared ->
+  (forall D D', adjacent a n domain D D' -> l2_change_squared r d all_monomials D D' <= l2_squared) ->
+  (forall phi, extended_gaussian_sigma (sqrt l2_squared) epsilon delta <= scale phi) ->
+  private_release a epsilon delta n d domain gaussian_density scale r.
+Proof. exact gaussian_certificate. Qed.
+
+(** T2.adfc: ADFC with equal epsilons, whatever the deltas are: the larger delta is enough. *)
+Theorem release_adfc : forall a r n d s domain l2_squared epsilon delta_s delta_n delta scale_s scale_n,
+  0 < epsilon -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) -> 0 < l2_squared ->
+  (forall D D', adjacent a n domain D D' -> l2_change_squared r d all_monomials D D' <= l2_squared) ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon delta_s <= scale_s ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon delta_n <= scale_n ->
+  delta_s <= delta -> delta_n <= delta ->
+  private_release a epsilon delta n d domain gaussian_density (two_scales s scale_s scale_n) r.
+Proof. exact adfc_certificate. Qed.
+
+(** T2.compare: the comparison of a sigma with the paper's formula by integer arithmetic is right. *)
+Theorem release_sigma : forall l2_squared epsilon delta sigma logarithm root root' factor,
+  sigma_suffices l2_squared epsilon delta sigma logarithm root root' factor = true ->
+  0 < Q2R epsilon /\ 0 < Q2R delta <= sqrt (2 / PI) /\
+  extended_gaussian_sigma (sqrt (Q2R l2_squared)) (Q2R epsilon) (Q2R delta) <= Q2R sigma.
+Proof. exact sigma_suffices_correct. Qed.
+
+(** D2: a certificate for the unit box holds for the unit ball. *)
+Theorem release_on_the_ball : forall a epsilon delta n d noise scale r,
+  private_release a epsilon delta n d (unit_box d) noise scale r ->
+  private_release a epsilon delta n d (unit_ball d) noise scale r.
+Proof. exact certificate_on_the_ball. Qed.
