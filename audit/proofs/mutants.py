@@ -50,6 +50,13 @@ MUTANTS = (
     Mutant("Counterexamples.v", "drift_is_dropped", "still_D' (Linear 0) = 1", "still_D' (Linear 0) = 1 / 2"),
     Mutant("AddOne.v", "added_l1_exact", "INR d ^ 2 / 8", "INR d ^ 2 / 4"),
     Mutant("Theorem3.v", "twice_largest_s", "2 * INR d - 1", "2 * INR d"),
+    Mutant("Theorem3Exact.v", "exact_part_n", "(INR d - 1)", "(INR d - 2)"),
+    Mutant(
+        "Theorem3Exact.v",
+        "theorem3_at_exact_sensitivity",
+        "<-> epsilon_s <= epsilon_n",
+        "<-> epsilon_s <= 2 * epsilon_n",
+    ),
     Mutant("ExtendedGaussian.v", "theorem4_step_needs_1", "theorem4_step 1", "theorem4_step 2"),
     Mutant("Theorem5.v", "t5_published", "= 24", "= 23"),
 )

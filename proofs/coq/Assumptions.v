@@ -32,6 +32,8 @@ Print Assumptions T3.
 Print Assumptions T3_twice_largest.
 Print Assumptions T3_last_step.
 Print Assumptions T3_fails_at_exact_sensitivity.
+Print Assumptions T3_at_exact_sensitivity.
+Print Assumptions T3_for_smaller_epsilon_s.
 Print Assumptions gaussian_integral.
 Print Assumptions gaussian_profile.
 Print Assumptions T2.

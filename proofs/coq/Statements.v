@@ -7,7 +7,7 @@
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation TestFunctions
-  Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall AddOne Composition Counterexamples Binomial.
+  Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall AddOne Composition Counterexamples Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -227,6 +227,27 @@ Proof.
   intros r n d s es en Ha Hn Hd Hs He; split; [apply box_l1_exact; [exact Ha | exact Hn | lia] |].
   exact (theorem3_fails_at_exact_sensitivity r n d s es en Ha Hn Hd Hs He).
 Qed.
+
+(** T3.exact, as an equivalence: calibrated to the exact sensitivity of the box, the statement holds if and only if
+    epsilon_s <= epsilon_n, for every d >= 2. *)
+Theorem T3_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
+  0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  let exact := box_l1 r n d in
+  exact_sensitivity n (unit_box d) (l1_change r d all_monomials) exact /\
+  (differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
+     laplace_density (two_scales s (exact / epsilon_s) (exact / epsilon_n)) r <-> epsilon_s <= epsilon_n).
+Proof.
+  intros r n d s es en Ha Hn Hd Hs Hes Hen; split; [apply box_l1_exact; [exact Ha | exact Hn | lia] |].
+  exact (theorem3_at_exact_sensitivity r n d s es en Ha Hn Hd Hs Hes Hen).
+Qed.
+
+(** T3 for epsilon_s <= epsilon_n: every Delta_1 that bounds the l1-sensitivity on the box will do, for every d. *)
+Theorem T3_for_smaller_epsilon_s : forall r n d s epsilon_s epsilon_n Delta_1,
+  0 <= alpha_1 r -> (1 <= n)%nat -> (s < d)%nat -> 0 < epsilon_s <= epsilon_n ->
+  (forall D D', neighbours n (unit_box d) D D' -> l1_change r d all_monomials D D' <= Delta_1) ->
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
+    laplace_density (two_scales s (Delta_1 / epsilon_s) (Delta_1 / epsilon_n)) r.
+Proof. exact theorem3_smaller_epsilon_s. Qed.
 
 (** ** Gaussian noise, one scale per coordinate *)
 
