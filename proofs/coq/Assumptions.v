@@ -44,6 +44,9 @@ Print Assumptions T5_accounting.
 Print Assumptions T5_step_is_false.
 Print Assumptions T5_violated.
 Print Assumptions T5_is_false.
+Print Assumptions T5_where_it_holds.
+Print Assumptions T5_for_smaller_epsilon_s_on_the_box.
+Print Assumptions T5_for_smaller_epsilon_s_on_the_ball.
 Print Assumptions composition_adds_up.
 Print Assumptions binomial_is_binomial.
 Print Assumptions clopper_pearson_lower.

@@ -7,7 +7,7 @@
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation TestFunctions
-  Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall AddOne Composition Counterexamples Binomial.
+  Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime Ball CovarianceBall AddOne Composition Counterexamples Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -336,6 +336,46 @@ Theorem T5_is_false : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 ->
       gaussian_density
       (two_scales s (extended_gaussian_sigma Delta (13 / 2) delta_s) (extended_gaussian_sigma Delta (1 / 100) delta_s)) r.
 Proof. exact theorem5_false. Qed.
+
+(** T5 where it holds, on any domain: when Delta bounds the l2-sensitivity, and the change weighted by the two
+    budgets is at most Delta times the stated epsilon; all deltas up to sqrt(2/pi), and larger scales. *)
+Theorem T5_where_it_holds : forall r n d s domain Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma Delta epsilon_n delta_n <= sigma_n ->
+  let epsilon := epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d in
+  (forall D D', neighbours n domain D D' -> l2_change_squared r d all_monomials D D' <= Delta ^ 2) ->
+  (forall D D', neighbours n domain D D' ->
+    epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+    epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D' <= (Delta * epsilon) ^ 2) ->
+  differentially_private epsilon (1 - (1 - delta_s) * (1 - delta_n)) n d domain
+    gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact theorem5_inside. Qed.
+
+(** T5 for epsilon_s <= epsilon_n on the box, with the published Delta_2', end to end: with |z - zbar| for d = 1
+    and every d >= 13, otherwise for every d. *)
+Theorem T5_for_smaller_epsilon_s_on_the_box :
+  forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d = 1%nat \/ (13 <= d)%nat) ->
+  0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_n delta_n <= sigma_n ->
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d)
+    (1 - (1 - delta_s) * (1 - delta_n)) n d (unit_box d) gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact theorem5_on_the_box. Qed.
+
+(** T5 for epsilon_s <= epsilon_n on the paper's own domain: with |z - zbar| for every d but 2, otherwise for
+    every d. *)
+Theorem T5_for_smaller_epsilon_s_on_the_ball :
+  forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d <> 2%nat) ->
+  0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_n delta_n <= sigma_n ->
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d)
+    (1 - (1 - delta_s) * (1 - delta_n)) n d (unit_ball d) gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact theorem5_on_the_ball. Qed.
 
 (** ** Two releases *)
 
