@@ -59,6 +59,14 @@ MUTANTS = (
     ),
     Mutant("ExtendedGaussian.v", "theorem4_step_needs_1", "theorem4_step 1", "theorem4_step 2"),
     Mutant("Theorem5.v", "t5_published", "= 24", "= 23"),
+    Mutant("GaussianExact.v", "gaussian_delta_profile", "(2 * kappa)", "kappa"),
+    Mutant("GaussianExact.v", "gaussian_profile_iff", "<-> gaussian_delta nu", "<-> gaussian_delta (2 * nu)"),
+    Mutant(
+        "GaussianExact.v",
+        "gaussian_profile_interval",
+        "((c - c') / sigma) epsilon",
+        "(2 * (c - c') / sigma) epsilon",
+    ),
     Mutant("Theorem5Regime.v", "box_share", "(13 <= d)", "(12 <= d)"),
     Mutant("Theorem5Regime.v", "theorem5_on_the_ball", "d <> 2", "d <> 3"),
 )

@@ -36,11 +36,14 @@ Print Assumptions T3_at_exact_sensitivity.
 Print Assumptions T3_for_smaller_epsilon_s.
 Print Assumptions gaussian_integral.
 Print Assumptions gaussian_profile.
+Print Assumptions gaussian_profile_exact.
+Print Assumptions gaussian_profile_of_an_interval.
 Print Assumptions T2.
 Print Assumptions T4.
 Print Assumptions T4_fair.
 Print Assumptions T4_step_needs_1.
 Print Assumptions T5_accounting.
+Print Assumptions T5_exact_accounting.
 Print Assumptions T5_step_is_false.
 Print Assumptions T5_violated.
 Print Assumptions T5_is_false.

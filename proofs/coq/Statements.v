@@ -7,7 +7,7 @@
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation TestFunctions
-  Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime Ball CovarianceBall AddOne Composition Counterexamples Binomial.
+  Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime GaussianExact Ball CovarianceBall AddOne Composition Counterexamples Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -265,6 +265,24 @@ Theorem gaussian_profile : forall (A : Type) (l : list A) (sigma c c' : A -> R) 
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof. exact gaussian_profile_normal. Qed.
 
+(** T2.profile, both sides: Gaussian noise, one scale per coordinate, total shift nu > 0: the exact delta for every
+    epsilon, in every dimension.  [normal_cdf] is the standard normal's distribution function. *)
+Theorem gaussian_profile_exact : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
+  (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
+  indistinguishable epsilon delta l
+    (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a))
+  <-> normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
+Proof. exact gaussian_profile_iff. Qed.
+
+(** T2.profile: in one coordinate an event, an interval, comes as near to it as wanted. *)
+Theorem gaussian_profile_of_an_interval : forall sigma c c' epsilon eta, 0 < sigma -> c' < c -> 0 < eta ->
+  let nu := (c - c') / sigma in
+  exists lo hi, lo <= hi /\
+    normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) - eta <=
+    RInt (fun t => gaussian_density sigma (t - c)) lo hi
+      - exp epsilon * RInt (fun t => gaussian_density sigma (t - c')) lo hi.
+Proof. exact gaussian_profile_interval. Qed.
+
 (** T2: the extended Gaussian mechanism, for every epsilon > 0, delta up to sqrt(2/pi), dimension and larger sigma. *)
 Theorem T2 : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
   0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_sensitivity ->
@@ -302,6 +320,17 @@ Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon, 0 < si
   differentially_private epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
     n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact two_scale_gaussian. Qed.
+
+(** T5.fix, both sides: with nu^2 the supremum of the weighted change, attained or not, ADFC is (epsilon, delta)-
+    differentially private if and only if delta is at least the profile of nu. *)
+Theorem T5_exact_accounting : forall r n d s domain sigma_s sigma_n nu epsilon delta,
+  0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+  is_lub (fun v => exists D D', neighbours n domain D D' /\
+    v = l2_change_squared r d (contains s) D D' / sigma_s ^ 2 +
+        l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2) (nu ^ 2) ->
+  differentially_private epsilon delta n d domain gaussian_density (two_scales s sigma_s sigma_n) r <->
+  normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
+Proof. exact two_scale_gaussian_iff. Qed.
 
 (** T5.step: the change on Phi_s exceeds Delta_2'/d in the unit ball, for every d >= 2 and n >= 3. *)
 Theorem T5_step_is_false : forall r n d s,
