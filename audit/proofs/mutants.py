@@ -69,6 +69,8 @@ MUTANTS = (
     ),
     Mutant("Theorem5Regime.v", "box_share", "(13 <= d)", "(12 <= d)"),
     Mutant("Theorem5Regime.v", "theorem5_on_the_ball", "d <> 2", "d <> 3"),
+    Mutant("Theorem5Fails.v", "theorem5_fails_on_the_ball", "epsilon_n / 20", "epsilon_n / 5"),
+    Mutant("Theorem5Fails.v", "theorem5_fails_on_the_box", "<= 12)", "<= 13)"),
 )
 
 

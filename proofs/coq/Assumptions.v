@@ -50,6 +50,9 @@ Print Assumptions T5_is_false.
 Print Assumptions T5_where_it_holds.
 Print Assumptions T5_for_smaller_epsilon_s_on_the_box.
 Print Assumptions T5_for_smaller_epsilon_s_on_the_ball.
+Print Assumptions T5_fails_outside.
+Print Assumptions T5_fails_for_smaller_epsilon_s_on_the_ball.
+Print Assumptions T5_fails_for_smaller_epsilon_s_on_the_box.
 Print Assumptions composition_adds_up.
 Print Assumptions binomial_is_binomial.
 Print Assumptions clopper_pearson_lower.
