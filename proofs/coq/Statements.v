@@ -406,8 +406,8 @@ Theorem T5_for_smaller_epsilon_s_on_the_ball :
     (1 - (1 - delta_s) * (1 - delta_n)) n d (unit_ball d) gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact theorem5_on_the_ball. Qed.
 
-(** T5 outside, on any domain: when two data sets exceed the second condition of [T5_where_it_holds], the statement is
-    false for all small enough deltas. *)
+(** T5 outside, on any domain: when two data sets exceed the second condition of [T5_where_it_holds], the statement
+    is false for all small enough deltas. *)
 Theorem T5_fails_outside : forall r n d s domain Delta epsilon_s epsilon_n,
   (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
   let epsilon := epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d in
@@ -426,8 +426,8 @@ Theorem T5_fails_for_smaller_epsilon_s_on_the_ball : forall r n s epsilon_n,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (s < 2)%nat -> 0 < epsilon_n ->
   let Delta := sqrt (INR 2 ^ 2 / 16 + 9 * INR 2) in let epsilon_s := epsilon_n / 20 in
   exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
-    ~ differentially_private (epsilon_s / INR 2 + epsilon_n * (INR 2 - 1) / INR 2) (1 - (1 - delta) * (1 - delta))
-        n 2 (unit_ball 2) gaussian_density
+    ~ differentially_private (epsilon_s / INR 2 + epsilon_n * (INR 2 - 1) / INR 2)
+        (1 - (1 - delta) * (1 - delta)) n 2 (unit_ball 2) gaussian_density
         (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
                       (extended_gaussian_sigma Delta epsilon_n delta)) r.
 Proof. exact theorem5_fails_on_the_ball. Qed.
@@ -438,8 +438,8 @@ Theorem T5_fails_for_smaller_epsilon_s_on_the_box : forall r n d s epsilon_n,
   0 < epsilon_n ->
   let Delta := sqrt (INR d ^ 2 / 16 + 9 * INR d) in let epsilon_s := epsilon_n / 1000 in
   exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
-    ~ differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) (1 - (1 - delta) * (1 - delta))
-        n d (unit_box d) gaussian_density
+    ~ differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d)
+        (1 - (1 - delta) * (1 - delta)) n d (unit_box d) gaussian_density
         (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
                       (extended_gaussian_sigma Delta epsilon_n delta)) r.
 Proof. exact theorem5_fails_on_the_box. Qed.
