@@ -1,14 +1,12 @@
 (** * The profile of Gaussian noise is exact
 
-    [Gaussian.v] bounds every test by the profile of nu.
-    Here the tests of [SoftHalfSpace.v] come as near to it as
-    wanted, in every dimension, when their deviation s tends to 0. *)
+    [Gaussian.v] bounds every test by the profile of nu. The tests of [SoftHalfSpace.v] come as near to it
+    as wanted, in every dimension, when their deviation s tends to 0. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.
-From CFM Require Import Definitions Sums Analysis Normal Expectation Laplace Gaussian ExtendedGaussian
-  Theorem5.
-From CFM Require Import SoftHalfSpace.
+From CFM Require Import Definitions Sums Analysis Normal Laplace Gaussian ExtendedGaussian Theorem5.
+From CFM Require Import Theorem5Regime SoftHalfSpace.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -28,8 +26,8 @@ Theorem gaussian_profile_necessary : forall (A : Type) (l : list A) (sigma c c' 
     (fun a t => gaussian_density (sigma a) (t - c' a)) ->
   profile nu epsilon <= 2 * kappa * delta.
 Proof.
-  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H; assert (Hk := kappa_pos);
-    assert (Hexp := exp_pos epsilon).
+  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H.
+  assert (Hk := kappa_pos); assert (Hexp := exp_pos epsilon).
   set (w := fun a => - ((c a - c' a) / sigma a)).
   assert (Hw : sum_over l (fun a => w a ^ 2) = nu ^ 2).
   { rewrite <- Hsum; apply sum_ext; intros; unfold w; ring. }
@@ -49,14 +47,14 @@ Proof.
     assert (Hxi : 0 < eta / ((n + 1) * (2 * kappa))) by (apply Rdiv_lt_0_compat; nra).
     destruct (bell_vanishes _ Hxi) as [K [HK Hbell]].
     set (lower := fun a => c a - K * sigma a); set (upper := fun a => c a + K * sigma a).
-    assert (Hordered : forall a, lower a <= upper a) by (intros a; unfold lower, upper; specialize (Hs a);
-      nra).
+    assert (Hordered : forall a, lower a <= upper a).
+    { intros a; unfold lower, upper; specialize (Hs a); nra. }
     set (y := epsilon - nu ^ 2 / 2).
     assert (Hp := soft_half_space_ge sigma c c w lower upper s Hs Hordered Hpos K (Rlt_le _ _ HK)
       (fun a => conj (Rle_refl _) (Rle_refl _)) l y).
     assert (Hq := soft_half_space_le sigma c c' w lower upper s Hs Hordered Hpos l y).
-    specialize (H lower upper (soft_half_space sigma c w s l y) Hordered (soft_half_space_bounds sigma c w s
-      l y)
+    specialize (H lower upper (soft_half_space sigma c w s l y) Hordered
+      (soft_half_space_bounds sigma c w s l y)
       (proj1 (soft_half_space_integrable sigma c c w lower upper s Hs Hordered Hpos l) y)
       (proj1 (soft_half_space_integrable sigma c c' w lower upper s Hs Hordered Hpos l) y)).
     rewrite Hdeviation, Hdrift, Rplus_0_r in Hp; rewrite Hdeviation, Hdrift' in Hq.
@@ -64,26 +62,26 @@ Proof.
     set (Q := expectation l (fun a t => gaussian_density (sigma a) (t - c' a)) lower upper _) in *.
     assert (Hloss : n * (tail K / kappa) * (2 * kappa) <= eta).
     { assert (HT : tail K / kappa <= eta / ((n + 1) * (2 * kappa))).
-      { apply Rmult_le_reg_r with kappa; [exact Hk |]; unfold Rdiv at 1;
-          rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+      { apply Rmult_le_reg_r with kappa; [exact Hk |].
+        unfold Rdiv at 1; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
         eapply Rle_trans; [apply tail_le_bell; lra |]; rewrite Rmult_comm.
         apply Rmult_le_compat_r; [lra |]; apply Hbell; rewrite Rabs_right; lra. }
       apply Rle_trans with (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)).
       - apply Rmult_le_compat_r; [lra |]; apply Rmult_le_compat_l; assumption.
-      - replace (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)) with (eta * (n / (n + 1))) by (field;
-          lra).
+      - replace (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)) with (eta * (n / (n + 1)))
+          by (field; lra).
         rewrite <- (Rmult_1_r eta) at 2; apply Rmult_le_compat_l; [lra |].
         apply Rmult_le_reg_r with (n + 1); [lra |]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l; lra. }
-    assert (HeQ : exp epsilon * Q <= exp epsilon * exceedance r (y + nu ^ 2)) by (apply Rmult_le_compat_l;
-      lra).
+    assert (HeQ : exp epsilon * Q <= exp epsilon * exceedance r (y + nu ^ 2))
+      by (apply Rmult_le_compat_l; lra).
     fold n in Hp.
-    assert (Hmain : exceedance r y - exp epsilon * exceedance r (y + nu ^ 2) <= delta
-      + n * (tail K / kappa)) by lra.
-    unfold exceedance in Hmain; replace (y + nu ^ 2) with (epsilon + nu ^ 2 / 2) in Hmain by (unfold y;
-      field).
+    assert (Hmain : exceedance r y - exp epsilon * exceedance r (y + nu ^ 2)
+      <= delta + n * (tail K / kappa)) by lra.
+    unfold exceedance in Hmain.
+    replace (y + nu ^ 2) with (epsilon + nu ^ 2 / 2) in Hmain by (unfold y; field).
     apply Rmult_le_compat_r with (r := 2 * kappa) in Hmain; [| lra].
-    replace ((tail (y / r) / (2 * kappa) - exp epsilon * (tail ((epsilon
-      + nu ^ 2 / 2) / r) / (2 * kappa))) * (2 * kappa))
+    replace ((tail (y / r) / (2 * kappa)
+        - exp epsilon * (tail ((epsilon + nu ^ 2 / 2) / r) / (2 * kappa))) * (2 * kappa))
       with (G r) in Hmain by (unfold G, y; field; lra).
     lra. }
   (* s to 0: r to nu *)
@@ -129,12 +127,12 @@ Theorem gaussian_profile_iff : forall (A : Type) (l : list A) (sigma c c' : A ->
   indistinguishable epsilon delta l (fun a t => gaussian_density (sigma a) (t - c a))
     (fun a t => gaussian_density (sigma a) (t - c' a)) <-> gaussian_delta nu epsilon <= delta.
 Proof.
-  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum; assert (Hk := kappa_pos);
-    rewrite gaussian_delta_profile; split.
+  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum.
+  assert (Hk := kappa_pos); rewrite gaussian_delta_profile; split.
   - intros H; assert (Hle := gaussian_profile_necessary A l sigma c c' nu epsilon delta Hs Hnu Hsum H).
     apply Rmult_le_reg_l with (2 * kappa); [lra |].
-    replace (2 * kappa * (profile nu epsilon / (2 * kappa))) with (profile nu epsilon) by (field; lra);
-      exact Hle.
+    replace (2 * kappa * (profile nu epsilon / (2 * kappa))) with (profile nu epsilon) by (field; lra).
+    exact Hle.
   - intros Hdelta; apply indistinguishable_weaker with (profile nu epsilon / (2 * kappa)); [exact Hdelta |].
     apply gaussian_indistinguishable; [exact Hs | exact Hnu | rewrite Hsum; apply Rle_refl].
 Qed.
@@ -158,14 +156,14 @@ Proof.
   rewrite gaussian_interval, gaussian_delta_profile by exact Hs; unfold profile.
   replace (epsilon / nu + nu / 2) with (a + nu) by (unfold a; field; lra); fold a.
   assert (HT : tail K <= kappa * eta).
-  { eapply Rle_trans; [apply tail_le_bell; lra |]; apply Rmult_le_compat_l; [lra |]; apply Hbell;
-      rewrite Rabs_right; lra. }
+  { eapply Rle_trans; [apply tail_le_bell; lra |].
+    apply Rmult_le_compat_l; [lra |]; apply Hbell; rewrite Rabs_right; lra. }
   generalize (proj1 (tail_bounds (K + nu))); intros HT'.
   apply Rmult_le_reg_r with (2 * kappa); [lra |].
   replace (((tail a - exp epsilon * tail (a + nu)) / (2 * kappa) - eta) * (2 * kappa))
     with (tail a - exp epsilon * tail (a + nu) - 2 * (kappa * eta)) by (field; lra).
-  replace (((tail a - tail K) / (2 * kappa) - exp epsilon * ((tail (a + nu) - tail (K
-    + nu)) / (2 * kappa))) * (2 * kappa))
+  replace (((tail a - tail K) / (2 * kappa)
+      - exp epsilon * ((tail (a + nu) - tail (K + nu)) / (2 * kappa))) * (2 * kappa))
     with (tail a - exp epsilon * tail (a + nu) - tail K + exp epsilon * tail (K + nu)) by (field; lra).
   assert (0 <= exp epsilon * tail (K + nu)) by (apply Rmult_le_pos; lra).
   assert (0 < kappa * eta) by (apply Rmult_lt_0_compat; assumption); lra.
@@ -193,12 +191,7 @@ Theorem two_scale_gaussian_iff : forall r n d s domain sigma_s sigma_n nu epsilo
 Proof.
   intros r n d s domain ss sn nu epsilon delta Hs Hn Hnu [Hupper Hleast].
   assert (Hscales := two_scales_pos s ss sn Hs Hn).
-  assert (Hsum : forall E E', sum_over (Phi (basis r) d)
-      (fun phi => ((coefficient r E phi - coefficient r E' phi) / two_scales s ss sn phi) ^ 2) =
-    l2_change_squared r d (contains s) E E' / ss ^ 2 + l2_change_squared r d (contains_not s) E E' / sn ^ 2).
-  { intros E E'; unfold l2_change_squared; rewrite (sum_two_parts _ s); unfold Rdiv; rewrite <- !sum_scal_r.
-    f_equal; rewrite !sum_filter; apply sum_ext; intros phi _;
-      unfold contains_not, two_scales; destruct (contains s phi); cbn [negb]; try reflexivity; field; lra. }
+  assert (Hsum := fun E E' => shift_of_two_scales r d s ss sn E E' Hs Hn).
   split.
   - intros H; destruct (Rle_or_lt (gaussian_delta nu epsilon) delta) as [Hle | Hlt]; [exact Hle | exfalso].
     (* shifts close to nu exceed delta as well, so no two data sets have one *)

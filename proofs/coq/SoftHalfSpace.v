@@ -1,14 +1,13 @@
 (** * A test near the best event for Gaussian noise
 
-    The best event is the half-space {loss >= epsilon}.  Its indicator is not continuous;
-      so the test here is the
-    probability that a linear function of the noise plus normal noise of deviation s exceeds a number.  Its
-    expectation is again a normal tail, coordinate by coordinate, up to what a large box leaves out. *)
+    The best event is the half-space {loss >= epsilon}. Its indicator is not continuous; so the test here
+    is the probability that a linear function of the noise plus normal noise of deviation s exceeds a
+    number. Its expectation is again a normal tail, coordinate by coordinate, up to what a large box
+    leaves out. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.
-From CFM Require Import Definitions Sums Analysis Normal Expectation Laplace Gaussian ExtendedGaussian
-  Theorem5.
+From CFM Require Import Definitions Sums Analysis Normal Expectation Gaussian Theorem5.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -43,8 +42,8 @@ Qed.
 (** ** One coordinate *)
 
 Lemma gaussian_mass : forall sigma m lo hi, 0 < sigma ->
-  RInt (fun t => gaussian_density sigma (t - m)) lo hi = (tail ((lo - m) / sigma) - tail ((hi
-    - m) / sigma)) / (2 * kappa).
+  RInt (fun t => gaussian_density sigma (t - m)) lo hi =
+  (tail ((lo - m) / sigma) - tail ((hi - m) / sigma)) / (2 * kappa).
 Proof.
   intros sigma m lo hi Hs; rewrite <- (gaussian_interval sigma m) by exact Hs; f_equal; field; lra.
 Qed.
@@ -69,8 +68,8 @@ Proof.
   destruct (blend_limit x b eta Heta) as [M [HM Hlim]].
   specialize (Hlim (Rmin lo (- M)) (Rmax hi M) (Rmin_r _ _) (Rmax_r _ _)); apply Rabs_le_between in Hlim.
   assert (blend x lo hi b <= blend x (Rmin lo (- M)) (Rmax hi M) b); [| lra].
-  apply RInt_enlarge; [apply blend_continuous | apply blend_integrand_nonneg | apply Rmin_l | exact H |
-    apply Rmax_l].
+  apply RInt_enlarge; [apply blend_continuous | apply blend_integrand_nonneg | | exact H |];
+    [apply Rmin_l | apply Rmax_l].
 Qed.
 
 Lemma blend_piece : forall x lo hi b, lo <= hi -> blend x lo hi b <= 2 * kappa * (tail lo - tail hi).
@@ -180,10 +179,10 @@ Proof.
   assert (Hle : forall u v, RInt (fun t => p a t * f (u + w a * distance a t)) (lower a) (upper a) <=
     RInt (fun t => p a t * f (v + w a * distance a t)) (lower a) (upper a) + C * Rabs (u - v)).
   { intros u v.
-    apply Rle_trans with (RInt (fun t => p a t * f (v + w a * distance a t) + (C * Rabs (u
-      - v)) * p a t) (lower a) (upper a)).
-    - apply RInt_le; [apply ordered | apply Hex | apply ex_RInt_add;
-        [apply Hex | apply ex_RInt_mult_const, Hp] |].
+    apply Rle_trans with (RInt (fun t =>
+      p a t * f (v + w a * distance a t) + (C * Rabs (u - v)) * p a t) (lower a) (upper a)).
+    - apply RInt_le; [apply ordered | apply Hex | |].
+      { apply ex_RInt_add; [apply Hex | apply ex_RInt_mult_const, Hp]. }
       intros t _; assert (H := Hf (u + w a * distance a t) (v + w a * distance a t)).
       replace (u + w a * distance a t - (v + w a * distance a t)) with (u - v) in H by ring.
       apply Rabs_le_between in H; generalize (noise_nonneg a t); intros; nra.
@@ -195,8 +194,8 @@ Proof.
 Qed.
 
 Lemma soft_half_space_integrable : forall l,
-  (forall y, integrable l p lower upper (soft_half_space l y))
-    /\ lipschitz (/ (s * (2 * kappa))) (probability l).
+  (forall y, integrable l p lower upper (soft_half_space l y)) /\
+  lipschitz (/ (s * (2 * kappa))) (probability l).
 Proof.
   assert (HC : 0 <= / (s * (2 * kappa))).
   { generalize kappa_pos; intros; apply Rlt_le, Rinv_0_lt_compat; nra. }
@@ -211,17 +210,16 @@ Qed.
 (** Normal noise plus normal noise of another coordinate. *)
 Lemma exceedance_step : forall a s' y, 0 < s' ->
   RInt (fun t => p a t * exceedance s' (y + w a * distance a t)) (lower a) (upper a) =
-  blend ((y + w a * offset a) / sqrt (s' ^ 2 + w a ^ 2)) ((lower a - m a) / sigma a) ((upper a
-    - m a) / sigma a) (w a / s')
-    / (2 * kappa) ^ 2.
+  blend ((y + w a * offset a) / sqrt (s' ^ 2 + w a ^ 2))
+    ((lower a - m a) / sigma a) ((upper a - m a) / sigma a) (w a / s') / (2 * kappa) ^ 2.
 Proof.
   intros a s' y Hs'; assert (Hs := sigma_pos a); assert (Hk := kappa_pos).
   set (r := sqrt (s' ^ 2 + w a ^ 2)); set (x := (y + w a * offset a) / r).
   assert (Hr : 0 < r) by (apply sqrt_lt_R0; generalize (pow2_ge_0 (w a)); nra).
   assert (Hslope : sqrt (1 + (w a / s') ^ 2) = r / s').
   { rewrite <- (sqrt_pow2 (r / s')) by (apply Rlt_le, Rdiv_lt_0_compat; assumption); f_equal.
-    unfold Rdiv at 2; rewrite Rpow_mult_distr; unfold r; rewrite pow2_sqrt by (generalize (pow2_ge_0 (w a));
-      nra).
+    unfold Rdiv at 2; rewrite Rpow_mult_distr; unfold r.
+    rewrite pow2_sqrt by (generalize (pow2_ge_0 (w a)); nra).
     field; lra. }
   set (f := fun v => bell v * tail (x * sqrt (1 + (w a / s') ^ 2) + w a / s' * v)).
   assert (Hf : forall t, continuous f t) by apply blend_continuous.
@@ -276,8 +274,8 @@ Proof.
   generalize kappa_pos (deviation_pos l); intros; apply Rlt_le, Rinv_0_lt_compat; nra.
 Qed.
 
-Lemma probability_continuous : forall a l y t, continuous (fun t => p a t * probability l (y
-  + w a * distance a t)) t.
+Lemma probability_continuous : forall a l y t,
+  continuous (fun t => p a t * probability l (y + w a * distance a t)) t.
 Proof.
   intros a l y t; apply line_continuous, (lipschitz_continuous (/ (s * (2 * kappa)))).
   - generalize kappa_pos; intros; apply Rlt_le, Rinv_0_lt_compat; nra.
@@ -290,15 +288,15 @@ Proof.
   - rewrite deviation_nil; unfold drift; cbn; rewrite Rplus_0_r; apply Rle_refl.
   - assert (Hk := kappa_pos); assert (Hs := sigma_pos a); rewrite probability_cons.
     apply Rle_trans with
-      (RInt (fun t => p a t * exceedance (deviation l) ((y + drift l)
-        + w a * distance a t)) (lower a) (upper a)).
-    + apply RInt_le; [apply ordered | apply ex_RInt_cont, probability_continuous | apply ex_RInt_cont,
-        step_continuous |].
+      (RInt (fun t => p a t * exceedance (deviation l) (y + drift l + w a * distance a t))
+        (lower a) (upper a)).
+    + apply RInt_le; [apply ordered | | |]; [apply ex_RInt_cont, probability_continuous | |].
+      { apply ex_RInt_cont, step_continuous. }
       intros t _; apply Rmult_le_compat_l; [apply noise_nonneg |].
       replace (y + drift l + w a * distance a t) with (y + w a * distance a t + drift l) by ring; apply IH.
     + rewrite exceedance_step, deviation_cons by apply deviation_pos.
-      replace (y + drift l + w a * offset a) with (y + drift (a :: l)) by (unfold drift, offset;
-        rewrite sum_cons; ring).
+      replace (y + drift l + w a * offset a) with (y + drift (a :: l))
+        by (unfold drift, offset; rewrite sum_cons; ring).
       set (x := (y + drift (a :: l)) / deviation (a :: l)); unfold exceedance; fold x.
       apply Rle_trans with (2 * kappa * tail x / (2 * kappa) ^ 2); [| right; field; lra].
       apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |]; apply blend_le.
@@ -311,8 +309,8 @@ Theorem soft_half_space_ge : forall K, 0 <= K ->
   forall l y, exceedance (deviation l) (y + drift l) - INR (length l) * (tail K / kappa) <= probability l y.
 Proof.
   intros K HK Hbox; assert (Hk := kappa_pos).
-  assert (He : 0 <= tail K / kappa) by (apply Rmult_le_pos;
-    [apply tail_bounds | apply Rlt_le, Rinv_0_lt_compat, Hk]).
+  assert (He : 0 <= tail K / kappa).
+  { apply Rmult_le_pos; [apply tail_bounds | apply Rlt_le, Rinv_0_lt_compat, Hk]. }
   induction l as [| a l IH]; intros y.
   - rewrite deviation_nil; unfold drift; cbn; rewrite Rplus_0_r; lra.
   - assert (Hs := sigma_pos a); rewrite probability_cons; cbn [length]; rewrite S_INR.
@@ -325,19 +323,19 @@ Proof.
     apply Rle_trans with (RInt (fun t => f t - e * p a t) (lower a) (upper a)).
     + rewrite (RInt_sub _ _ _ _ Hf (ex_RInt_mult_const _ e _ _ Hp)), (RInt_mult_const _ _ _ _ Hp).
       assert (Hmass := gaussian_mass_le_1 (sigma a) (m a) (lower a) (upper a) Hs).
-      assert (e * RInt (p a) (lower a) (upper a) <= e) by (rewrite <- (Rmult_1_r e) at 2;
-        apply Rmult_le_compat_l; assumption).
-      assert (exceedance (deviation (a :: l)) (y + drift (a ::
-        l)) - tail K / kappa <= RInt f (lower a) (upper a)); [| lra].
+      assert (e * RInt (p a) (lower a) (upper a) <= e)
+        by (rewrite <- (Rmult_1_r e) at 2; apply Rmult_le_compat_l; assumption).
+      assert (exceedance (deviation (a :: l)) (y + drift (a :: l)) - tail K / kappa
+        <= RInt f (lower a) (upper a)); [| lra].
       unfold f; rewrite exceedance_step, deviation_cons by apply deviation_pos.
-      replace (y + drift l + w a * offset a) with (y + drift (a :: l)) by (unfold drift, offset;
-        rewrite sum_cons; ring).
+      replace (y + drift l + w a * offset a) with (y + drift (a :: l))
+        by (unfold drift, offset; rewrite sum_cons; ring).
       set (x := (y + drift (a :: l)) / deviation (a :: l)); unfold exceedance; fold x.
-      apply Rle_trans with ((2 * kappa * tail x - 4 * kappa * tail K) / (2 * kappa) ^ 2); [right; field;
-        lra |].
+      apply Rle_trans with ((2 * kappa * tail x - 4 * kappa * tail K) / (2 * kappa) ^ 2);
+        [right; field; lra |].
       apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |].
-      destruct (Hbox a) as [H1 H2]; apply blend_ge; [| | exact HK]; apply Rmult_le_reg_r with (sigma a);
-        try exact Hs.
+      destruct (Hbox a) as [H1 H2].
+      apply blend_ge; [| | exact HK]; apply Rmult_le_reg_r with (sigma a); try exact Hs.
       * replace ((lower a - m a) / sigma a * sigma a) with (lower a - m a) by (field; lra); lra.
       * replace ((upper a - m a) / sigma a * sigma a) with (upper a - m a) by (field; lra); lra.
     + apply RInt_le; [apply ordered | | apply ex_RInt_cont, probability_continuous |].

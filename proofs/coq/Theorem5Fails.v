@@ -1,13 +1,10 @@
 (** * Theorem 5 outside its regime
 
-    When two data sets exceed W(epsilon_s, epsilon_n) <= Delta_2' epsilon (epsilon:
-      the stated one), the statement is
-    false for all small enough delta_s = delta_n = delta.
-    With L = ln (sqrt(2/pi)/delta) the shifts f(epsilon_s) and
-    f(epsilon_n) are about epsilon_s / sqrt(2 L) and epsilon_n / sqrt(2 L).  So the total shift is above
-    lambda epsilon / sqrt(2 L) for some lambda > 1, and the exact delta is about exp(- L / lambda^2);
-      the stated one
-    is about exp(- L). *)
+    When two data sets exceed W(epsilon_s, epsilon_n) <= Delta_2' epsilon, with the stated epsilon, the
+    statement is false for all small enough delta_s = delta_n = delta. With L = ln (sqrt(2/pi)/delta) the
+    shifts of the two parts are about epsilon_s / sqrt(2 L) and epsilon_n / sqrt(2 L). So the total shift
+    is above lambda epsilon / sqrt(2 L) for some lambda > 1, and the exact delta is about exp(- L /
+    lambda^2), the stated one about exp(- L). *)
 
 From Coq Require Import Reals List Lra Lia.
 From Coquelicot Require Import Coquelicot.
@@ -25,25 +22,27 @@ Proof.
   assert (Hepsilon : epsilon = (epsilon / nu - nu / 2 + nu / 2) * nu) by (field; lra).
   set (a := epsilon / nu - nu / 2) in *.
   assert (He := exp_pos epsilon).
-  (* u -> tail u - exp(epsilon) tail (u + nu) falls, with slope bell u - exp(epsilon) bell (u + nu) *)
+  (* F falls to 0 from u = a on *)
   set (F := fun u => tail u - exp epsilon * tail (u + nu)).
   assert (Hd : forall u, is_derive F u (- bell u - exp epsilon * - bell (u + nu))).
   { intros u; apply derive_minus; [apply tail_derivative |]; apply derive_scal.
     apply derive_value with (1 * - bell (u + nu)); [| ring].
-    apply (derive_comp tail (fun v => v + nu)); [apply tail_derivative | auto_derive;
-      [trivial | real_ring]]. }
+    apply (derive_comp tail (fun v => v + nu)); [apply tail_derivative |].
+    auto_derive; [trivial | real_ring]. }
   assert (Hratio : forall u, exp epsilon * bell (u + nu) = exp (- ((u - a) * nu)) * bell u).
   { intros u; unfold bell; rewrite <- !exp_plus; f_equal; rewrite Hepsilon; field. }
-  assert (Hfirst : F (a + 1) <= F a).
-  { apply (derivative_nonpos_le F (fun u => - bell u - exp epsilon * - bell (u + nu))); [lra | intros;
-      apply Hd |].
-    intros u Hu; generalize (bell_pos u); intros Hb; assert (exp epsilon * bell (u + nu) <= bell u); [| lra].
-    rewrite Hratio.
-    apply Rle_trans with (1 * bell u); [apply Rmult_le_compat_r; [lra |] | lra].
+  assert (Hfalls : forall u v, a <= u <= v -> F v <= F u).
+  { intros u v Huv.
+    apply (derivative_nonpos_le F (fun t => - bell t - exp epsilon * - bell (t + nu)));
+      [apply Huv | intros; apply Hd |].
+    intros t Ht; generalize (bell_pos t); intros Hb.
+    assert (exp epsilon * bell (t + nu) <= bell t); [| lra].
+    rewrite Hratio; apply Rle_trans with (1 * bell t); [apply Rmult_le_compat_r; [lra |] | lra].
     rewrite <- exp_0; apply exp_le; nra. }
+  assert (Hfirst : F (a + 1) <= F a) by (apply Hfalls; lra).
   assert (Hsecond : F (a + 2) + nu / (1 + nu) * bell (a + 2) <= F (a + 1)).
-  { assert (H : F (a + 2) + nu / (1 + nu) * bell (a + 2) * (a + 2) <= F (a + 1) + nu / (1 + nu) * bell (a
-      + 2) * (a + 1)); [| nra].
+  { assert (H : F (a + 2) + nu / (1 + nu) * bell (a + 2) * (a + 2) <=
+      F (a + 1) + nu / (1 + nu) * bell (a + 2) * (a + 1)); [| nra].
     apply (derivative_nonpos_le (fun u => F u + nu / (1 + nu) * bell (a + 2) * u)
       (fun u => - bell u - exp epsilon * - bell (u + nu) + nu / (1 + nu) * bell (a + 2) * 1)); [lra | |].
     - intros u _; apply derive_plus; [apply Hd | apply derive_scal; auto_derive; [trivial | reflexivity]].
@@ -58,18 +57,11 @@ Proof.
       nra. }
   assert (Hend : 0 <= F (a + 2)).
   { apply le_epsilon; intros eta Heta; rewrite <- (Rplus_0_l 0).
-    assert (Hxi : 0 < eta / (exp epsilon * kappa)) by (apply Rdiv_lt_0_compat; [| generalize kappa_pos;
-      intros]; nra).
+    assert (Hxi : 0 < eta / (exp epsilon * kappa)).
+    { apply Rdiv_lt_0_compat; [exact Heta |]; apply Rmult_lt_0_compat; [exact He | exact kappa_pos]. }
     destruct (bell_vanishes _ Hxi) as [M [HM Hbell]]; set (K := Rmax (a + 2) M).
     assert (H1 : a + 2 <= K) by apply Rmax_l; assert (H2 : M <= K) by apply Rmax_r; assert (Hk := kappa_pos).
-    assert (HK : F K <= F (a + 2)).
-    { apply (derivative_nonpos_le F (fun u => - bell u - exp epsilon * - bell (u + nu))); [lra | intros;
-        apply Hd |].
-      intros u Hu; generalize (bell_pos u); intros Hb; assert (exp epsilon * bell (u + nu) <= bell u);
-        [| lra].
-      rewrite Hratio.
-      apply Rle_trans with (1 * bell u); [apply Rmult_le_compat_r; [lra |] | lra].
-      rewrite <- exp_0; apply exp_le; nra. }
+    assert (HK : F K <= F (a + 2)) by (apply Hfalls; lra).
     assert (HT : exp epsilon * tail (K + nu) <= eta).
     { apply Rle_trans with (exp epsilon * (kappa * (eta / (exp epsilon * kappa)))).
       - apply Rmult_le_compat_l; [lra |]; eapply Rle_trans; [apply tail_le_bell; lra |].
@@ -117,8 +109,8 @@ Lemma profile_beats_delta : forall lambda epsilon m, 1 < lambda -> 0 < epsilon -
   exists X0, forall X, X0 <= X -> 0 < X /\ 4 * exp (m - X ^ 2 / 2) < profile (lambda * epsilon / X) epsilon.
 Proof.
   intros lambda epsilon m Hl He; assert (Hem := exp_pos m).
-  assert (Hi : 0 < / lambda < 1) by (split; [apply Rinv_0_lt_compat | rewrite <- Rinv_1;
-    apply Rinv_lt_contravar]; lra).
+  assert (Hi : 0 < / lambda < 1).
+  { split; [apply Rinv_0_lt_compat | rewrite <- Rinv_1; apply Rinv_lt_contravar]; lra. }
   set (i := / lambda) in *.
   set (c := (1 - i ^ 2) / 2); assert (Hc : 0 < c) by (unfold c; nra).
   set (le := lambda * epsilon); assert (Hle : 0 < le) by (apply Rmult_lt_0_compat; lra).
@@ -127,8 +119,8 @@ Proof.
   set (B := 2 * i + 2 + C1 + C2); assert (HB : 0 < B) by (unfold B, C2; lra).
   exists (Rmax (Rmax 1 (lambda * le)) (B / c)); intros X HX.
   assert (HX1 : 1 <= X) by (eapply Rle_trans; [| exact HX]; eapply Rle_trans; [apply Rmax_l | apply Rmax_l]).
-  assert (HX2 : lambda * le <= X) by (eapply Rle_trans; [| exact HX]; eapply Rle_trans;
-    [apply Rmax_r | apply Rmax_l]).
+  assert (HX2 : lambda * le <= X).
+  { eapply Rle_trans; [| exact HX]; eapply Rle_trans; [apply Rmax_r | apply Rmax_l]. }
   assert (HX3 : B / c <= X) by (eapply Rle_trans; [apply Rmax_r | exact HX]).
   split; [lra |].
   set (nu := le / X); assert (Hnu : 0 < nu) by (apply Rdiv_lt_0_compat; lra).
@@ -140,8 +132,8 @@ Proof.
   assert (Ha : 0 <= epsilon / nu - nu / 2) by (rewrite Hover; nra).
   eapply Rlt_le_trans; [| apply profile_ge; [exact Hnu | exact Ha]]; rewrite Hover.
   apply Rlt_le_trans with (nu / (1 + nu) * bell (i * X + 2)).
-  2: { apply Rmult_le_compat_l; [apply Rlt_le, Rdiv_lt_0_compat; lra |]; unfold bell; apply exp_le;
-    rewrite Hover in Ha; nra. }
+  2: { apply Rmult_le_compat_l; [apply Rlt_le, Rdiv_lt_0_compat; lra |].
+    unfold bell; apply exp_le; rewrite Hover in Ha; nra. }
   replace (nu / (1 + nu)) with (le / (X + le)) by (unfold nu; field; lra).
   unfold bell; set (E := c * X ^ 2 - 2 * (i * X) - 2).
   replace (exp (- ((i * X + 2) ^ 2 / 2))) with (exp E * exp (- (X ^ 2 / 2)))
@@ -246,14 +238,11 @@ Proof.
   assert (Hneeded : gaussian_delta nu epsilon <= stated_delta delta delta).
   { refine (proj1 (gaussian_profile_iff monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D)
       (coefficient r D') nu epsilon _ (two_scales_pos s ss sn Hss Hsn) Hnu _) (Hprivate D D' HDD')).
-    rewrite Hnu2; unfold S, U, V, l2_change_squared; rewrite (sum_two_parts _ s); unfold Rdiv;
-      rewrite <- !sum_scal_r.
-    f_equal; rewrite !sum_filter; apply sum_ext; intros phi _;
-      unfold contains_not, two_scales; destruct (contains s phi); cbn [negb]; try reflexivity; field; lra. }
+    rewrite Hnu2; apply shift_of_two_scales; assumption. }
   assert (Hmonotone := gaussian_delta_increasing _ _ epsilon (conj Hnu0 Hnu0nu)).
   rewrite (gaussian_delta_profile (lambda * epsilon / X)) in Hmonotone.
-  assert (Hclaim : stated_delta delta delta <= 2 * delta) by (unfold stated_delta;
-    generalize (pow2_ge_0 delta); lra).
+  assert (Hclaim : stated_delta delta delta <= 2 * delta).
+  { unfold stated_delta; generalize (pow2_ge_0 delta); lra. }
   assert (Hexact : delta * kappa = exp (m - X ^ 2 / 2)).
   { rewrite HX2; replace (m - 2 * (L + m) / 2) with (- L) by field.
     rewrite exp_Ropp; apply Rmult_eq_reg_r with (exp L); [| apply Rgt_not_eq, exp_pos].
@@ -296,8 +285,8 @@ Theorem theorem5_fails_on_the_ball : forall r n s epsilon_n,
   let Delta := sqrt (published_fair_l2_squared 2) in let epsilon_s := epsilon_n / 20 in
   exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
     ~ differentially_private (stated_epsilon 2 epsilon_s epsilon_n) (stated_delta delta delta) n 2
-      (unit_ball 2)
-        gaussian_density (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
+        (unit_ball 2) gaussian_density
+        (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
                                        (extended_gaussian_sigma Delta epsilon_n delta)) r.
 Proof.
   intros r n s en HF Ha Hn Hs Hen Delta es.
@@ -336,36 +325,36 @@ Qed.
 
 Theorem theorem5_fails_on_the_box : forall r n d s epsilon_n,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (200 <= n)%nat -> (2 <= d <= 12)%nat -> (s < d)%nat ->
-    0 < epsilon_n ->
+  0 < epsilon_n ->
   let Delta := sqrt (published_fair_l2_squared d) in let epsilon_s := epsilon_n / 1000 in
   exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
-    ~ differentially_private (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta delta) n d (unit_box
-      d)
-        gaussian_density (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
+    ~ differentially_private (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta delta) n d
+        (unit_box d) gaussian_density
+        (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
                                        (extended_gaussian_sigma Delta epsilon_n delta)) r.
 Proof.
   intros r n d s en HF Ha Hn Hd Hs Hen Delta es.
   assert (HD := published_fair_l2_pos d ltac:(lia)).
   apply theorem5_outside; [lia | apply sqrt_lt_R0; exact HD | unfold es; lra | exact Hen |].
-  destruct (box_changes_attained r n d ones) as (D & D' & HDD' & Hphi); [lra | lia | intros e _;
-    unfold ones; lra |].
+  destruct (box_changes_attained r n d ones) as (D & D' & HDD' & Hphi);
+    [lra | lia | intros e _; unfold ones; lra |].
   exists D, D'; split; [exact HDD' |]; rewrite (box_l2_n r n d s D D' Hs Hphi).
   assert (Hnu : 199 / 200 <= nu n).
-  { assert (H := nu_ge n 200 ltac:(lia) Hn); replace (INR 200) with 200 in H by (rewrite INR_IZR_INZ;
-      reflexivity); lra. }
+  { assert (H := nu_ge n 200 ltac:(lia) Hn).
+    replace (INR 200) with 200 in H by (rewrite INR_IZR_INZ; reflexivity); lra. }
   unfold linear_gain; rewrite HF, Ha; cbn [fairness_gain].
   rewrite Rpow_mult_distr; unfold Delta; rewrite pow2_sqrt by lra.
   assert (H := l2_nonneg r d (contains s) D D').
   assert (Hen2 : 0 < en ^ 2) by (apply pow_lt; exact Hen).
-  assert (0 <= es ^ 2 * l2_change_squared r d (contains s) D D') by (apply Rmult_le_pos;
-    [apply pow2_ge_0 | exact H]).
+  assert (0 <= es ^ 2 * l2_change_squared r d (contains s) D D').
+  { apply Rmult_le_pos; [apply pow2_ge_0 | exact H]. }
   assert (Hk : 1 <= INR d - 1) by (assert (2 <= INR d) by (apply (le_INR 2); lia); lra).
   assert (Hgain : (299 / 100) ^ 2 <= (1 / 2 + 1 * (2 * nu n) + 1 / 2) ^ 2) by nra.
-  assert (Hright : en ^ 2 * ((INR d - 1) * (299 / 100) ^ 2) <= en ^ 2 * ((INR d - 1) * (1 / 2
-    + 1 * (2 * nu n) + 1 / 2) ^ 2)).
+  assert (Hright : en ^ 2 * ((INR d - 1) * (299 / 100) ^ 2) <=
+    en ^ 2 * ((INR d - 1) * (1 / 2 + 1 * (2 * nu n) + 1 / 2) ^ 2)).
   { apply Rmult_le_compat_l; [lra |]; apply Rmult_le_compat_l; [lra | exact Hgain]. }
-  assert (Hleft : published_fair_l2_squared d * stated_epsilon d es en ^ 2 < en ^ 2 * ((INR d
-    - 1) * (299 / 100) ^ 2)); [| lra].
+  assert (Hleft : published_fair_l2_squared d * stated_epsilon d es en ^ 2 <
+    en ^ 2 * ((INR d - 1) * (299 / 100) ^ 2)); [| lra].
   replace (published_fair_l2_squared d * stated_epsilon d es en ^ 2)
     with (en ^ 2 * ((1 / 16 + 9 / INR d) * (INR d - 1 + 1 / 1000) ^ 2))
     by (unfold published_fair_l2_squared, stated_epsilon, es; field; lra).

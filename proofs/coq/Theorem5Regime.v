@@ -1,12 +1,12 @@
 (** * Theorem 5 where it holds
 
-    Write W(a, b)^2 for the largest a^2 |D_s|_2^2 + b^2 |D_n|_2^2.
-    The statement holds if W(1, 1) <= Delta_2' and
-    W(epsilon_s, epsilon_n) <= Delta_2' (epsilon_s/d + epsilon_n (d - 1)/d).
-    Theorem 2 turns a budget into the shift f(epsilon) = sqrt(2) (sqrt(L + epsilon) - sqrt(L)).  It is concave
-    with f(0) = 0, so (f_s, f_n) is a nonnegative combination of (epsilon_s, epsilon_n) and (1, 1).
-    W is convex.
-    For epsilon_s <= epsilon_n both conditions follow from bounds on |D|_2 and |D_n|_2 alone. *)
+    Write W(a, b)^2 for the largest a^2 |D_s|_2^2 + b^2 |D_n|_2^2. The statement holds if W(1, 1) <=
+    Delta_2' and W(epsilon_s, epsilon_n) <= Delta_2' (epsilon_s/d + epsilon_n (d - 1)/d).
+
+    Theorem 2 turns a budget into the shift f(epsilon) = sqrt(2) (sqrt(L + epsilon) - sqrt(L)). It is
+    concave with f(0) = 0, so (f_s, f_n) is a nonnegative combination of (epsilon_s, epsilon_n) and (1,
+    1); W is convex. For epsilon_s <= epsilon_n both conditions follow from bounds on |D|_2 and |D_n|_2
+    alone. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Normal Change Box BoxSensitivity Laplace Theorem3 Theorem3Exact.
@@ -181,6 +181,18 @@ Qed.
 Lemma l2_nonneg : forall r d part D D', 0 <= l2_change_squared r d part D D'.
 Proof. intros; unfold l2_change_squared; apply sum_nonneg; intros; apply pow2_ge_0. Qed.
 
+(** The shift of two scales, squared. *)
+Lemma shift_of_two_scales : forall r d s sigma_s sigma_n D D', 0 < sigma_s -> 0 < sigma_n ->
+  sum_over (Phi (basis r) d)
+    (fun phi => ((coefficient r D phi - coefficient r D' phi) / two_scales s sigma_s sigma_n phi) ^ 2) =
+  l2_change_squared r d (contains s) D D' / sigma_s ^ 2 +
+  l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2.
+Proof.
+  intros r d s ss sn D D' Hs Hn; unfold l2_change_squared; rewrite (sum_two_parts _ s).
+  unfold Rdiv; rewrite <- !sum_scal_r; f_equal; rewrite !sum_filter; apply sum_ext; intros phi _;
+    unfold contains_not, two_scales; destruct (contains s phi); cbn [negb]; try reflexivity; field; lra.
+Qed.
+
 (** Noise for one delta is enough noise for a larger one. *)
 Lemma sigma_allows : forall Delta epsilon delta delta' sigma, 0 < Delta -> 0 < epsilon ->
   0 < delta <= delta' -> delta' <= sqrt (2 / PI) -> extended_gaussian_sigma Delta epsilon delta <= sigma ->
@@ -236,11 +248,7 @@ Proof.
   apply (extended_gaussian_scales monomial (Phi (basis r) d) (two_scales s ss sn)
     (coefficient r D) (coefficient r D'));
     [apply two_scales_pos; assumption | exact Hepsilon | exact Hdelta |]; fold L.
-  apply Rle_trans with
-    (l2_change_squared r d (contains s) D D' / ss ^ 2 + l2_change_squared r d (contains_not s) D D' / sn ^ 2).
-  { right; unfold l2_change_squared; rewrite (sum_two_parts _ s); unfold Rdiv; rewrite <- !sum_scal_r.
-    f_equal; rewrite !sum_filter; apply sum_ext; intros phi _;
-      unfold contains_not, two_scales; destruct (contains s phi); cbn [negb]; try reflexivity; field; lra. }
+  rewrite shift_of_two_scales by assumption.
   assert (HU := l2_nonneg r d (contains s) D D'); assert (HV := l2_nonneg r d (contains_not s) D D').
   set (U := l2_change_squared r d (contains s) D D') in *.
   set (V := l2_change_squared r d (contains_not s) D D') in *.
