@@ -15,7 +15,7 @@ from audit.certify.theorem import covered
 from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
-from audit.proofs import claims, constants, pages, status
+from audit.proofs import claims, constants, pages, scales, status
 from audit.proofs.build import Answers, ProofError, ask, assumed, build, compile_file, missing
 from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
@@ -258,7 +258,8 @@ def test_row_that_names_a_theorem_with_another_statement_is_found():
 
 
 def test_lines_of_the_proofs_fit_a_screen():
-    for path in PROJECT.glob("*.v"):
+    # the generated scales have numbers of hundreds of digits
+    for path in set(PROJECT.glob("*.v")) - {PROJECT / scales.FILE}:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             assert len(line) <= LONGEST_LINE, f"{path.name}:{place}"
 

@@ -52,8 +52,27 @@ MUTANTS = (
     Mutant("Separate.v", "covariance_vector_ball", "2 * nu n ^ 2", "nu n ^ 2"),
     Mutant("BallAddOne.v", "ball_l1_add_exact", "+ INR d / 8", "+ INR d / 9"),
     Mutant("Theorem3.v", "twice_largest_s", "2 * INR d - 1", "2 * INR d"),
+    Mutant("Theorem3Exact.v", "exact_part_n", "(INR d - 1)", "(INR d - 2)"),
+    Mutant(
+        "Theorem3Exact.v",
+        "theorem3_at_exact_sensitivity",
+        "<-> epsilon_s <= epsilon_n",
+        "<-> epsilon_s <= 2 * epsilon_n",
+    ),
     Mutant("ExtendedGaussian.v", "theorem4_step_needs_1", "theorem4_step 1", "theorem4_step 2"),
     Mutant("Theorem5.v", "t5_published", "= 24", "= 23"),
+    Mutant("GaussianExact.v", "gaussian_delta_profile", "(2 * kappa)", "kappa"),
+    Mutant("GaussianExact.v", "gaussian_profile_iff", "<-> gaussian_delta nu", "<-> gaussian_delta (2 * nu)"),
+    Mutant(
+        "GaussianExact.v",
+        "gaussian_profile_interval",
+        "((c - c') / sigma) epsilon",
+        "(2 * (c - c') / sigma) epsilon",
+    ),
+    Mutant("Theorem5Regime.v", "box_share", "(13 <= d)", "(12 <= d)"),
+    Mutant("Theorem5Regime.v", "theorem5_on_the_ball", "d <> 2", "d <> 3"),
+    Mutant("Theorem5Fails.v", "theorem5_fails_on_the_ball", "epsilon_n / 20", "epsilon_n / 5"),
+    Mutant("Theorem5Fails.v", "theorem5_fails_on_the_box", "<= 12)", "<= 13)"),
 )
 
 

@@ -7,7 +7,8 @@ From CFM Require Import Definitions Change Box Theorem5 Ball Certificates.
 Open Scope R_scope.
 
 (** On the paper's domain, replace-one: 1, or (1 + 2 alpha_1)^2 with |z - zbar|. *)
-Lemma ball_l2_limit : forall r n d D D', 0 <= alpha_1 r -> (1 <= d)%nat -> (forall sign, fairness_term r <> Covariance sign) ->
+Lemma ball_l2_limit : forall r n d D D', 0 <= alpha_1 r -> (1 <= d)%nat ->
+  (forall sign, fairness_term r <> Covariance sign) ->
   neighbours n (unit_ball d) D D' ->
   l2_change_squared r d all_monomials D D' <= (1 + alpha_1 r * limit_gain (fairness_term r)) ^ 2.
 Proof.

@@ -1,9 +1,10 @@
 (** * Sigma of the extended Gaussian mechanism, bounded from above by rational arithmetic
 
-    The paper's sigma has two square roots, a logarithm and pi.  [sigma_suffices] compares a given sigma with it by
-    integer arithmetic only, which Coq's kernel computes; [sigma_suffices_correct] says that the comparison is right.
-    The caller gives upper bounds of the logarithm and of the square roots; nothing about them is believed.  A wrong
-    bound makes the comparison fail, never succeed.  Numbers are rationals: [Q2R (a # b)] is a / b. *)
+    The paper's sigma has two square roots, a logarithm and pi. [sigma_suffices] compares a given sigma with
+    it by integer arithmetic only, which Coq's kernel computes; [sigma_suffices_correct] says that the
+    comparison is right. The caller gives upper bounds of the logarithm and of the square roots; nothing about
+    them is believed. A wrong bound makes the comparison fail, never succeed. Numbers are
+    rationals: [Q2R (a # b)] is a / b. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals Bool ZArith QArith Qreals Ratan Machin Lra Lia.
@@ -81,7 +82,8 @@ Proof.
     cbn [sum_f_R0]; unfold fixed at 2; rewrite plus_IZR; fold (fixed t) in *.
     unfold Rdiv at 2; rewrite Rmult_plus_distr_r.
     change (IZR next * / IZR fixed_one) with (fixed next).
-    change (IZR (exp_terms n (Z.of_nat (S (S k))) t next) * / IZR fixed_one) with (fixed (exp_terms n (Z.of_nat (S (S k))) t next)).
+    change (IZR (exp_terms n (Z.of_nat (S (S k))) t next) * / IZR fixed_one) with (fixed (exp_terms n
+      (Z.of_nat (S (S k))) t next)).
     lra.
 Qed.
 
@@ -91,7 +93,8 @@ Proof.
   induction k as [| k IH]; intros e y He H; cbn [squared_times].
   - rewrite Rmult_1_l; split; assumption.
   - assert (HU := one_pos); rewrite Z.shiftr_div_pow2 by lia; change (2 ^ 256)%Z with fixed_one.
-    assert (Hsq : (0 <= e * e / fixed_one)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | reflexivity]).
+    assert (Hsq : (0 <= e * e / fixed_one)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg;
+      assumption | reflexivity]).
     replace (IZR (2 ^ Z.of_nat (S k)) * y) with (IZR (2 ^ Z.of_nat k) * (y + y)).
     + apply IH; [exact Hsq |].
       apply Rle_trans with (fixed e * fixed e).
@@ -108,22 +111,26 @@ Proof.
   intros [a b] Ha; simpl in Ha; unfold exp_lower; cbn [Qnum Qden].
   set (t := (a * fixed_one / (Zpos b * 2 ^ 16))%Z).
   assert (HU := one_pos); assert (Hb : 0 < IZR (Zpos b)) by (apply (IZR_lt 0); reflexivity).
-  assert (Ht : (0 <= t)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; [exact Ha | discriminate] | reflexivity]).
+  assert (Ht : (0 <= t)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg;
+    [exact Ha | discriminate] | reflexivity]).
   assert (Hone : fixed fixed_one = 1) by (unfold fixed; field; lra).
-  destruct (exp_terms_correct 40 0 t fixed_one Ht ltac:(discriminate) ltac:(rewrite Hone; simpl; lra)) as [Hpos Hsum].
+  destruct (exp_terms_correct 40 0 t fixed_one Ht ltac:(discriminate) ltac:(rewrite Hone; simpl;
+    lra)) as [Hpos Hsum].
   set (e := (fixed_one + exp_terms 40 1 t fixed_one)%Z); change (Z.of_nat 1) with 1%Z in *.
   assert (He : fixed e <= exp (fixed t)).
   { eapply Rle_trans; [| apply (exp_ge_taylor (fixed t) 40), fixed_nonneg, Ht].
     eapply Rle_trans; [| exact Hsum]; right; unfold e; simpl sum_f_R0 at 1.
     unfold fixed at 1; rewrite plus_IZR; unfold Rdiv at 1; rewrite Rmult_plus_distr_r.
     change (IZR fixed_one * / IZR fixed_one) with (fixed fixed_one); rewrite Hone; unfold fixed; lra. }
-  destruct (squared_times_correct 16 e (fixed t)) as [H1 H2]; [apply Z.add_nonneg_nonneg; [discriminate | exact Hpos] | exact He |].
+  destruct (squared_times_correct 16 e (fixed t)) as [H1 H2]; [apply Z.add_nonneg_nonneg;
+    [discriminate | exact Hpos] | exact He |].
   split; [exact H1 |]; eapply Rle_trans; [exact H2 |].
   assert (Hle : IZR (2 ^ Z.of_nat 16) * fixed t <= Q2R (a # b)).
   { unfold fixed, Q2R; cbn [Qnum Qden]; apply Rmult_le_reg_r with (IZR fixed_one); [exact HU |].
     assert (H : IZR t <= IZR a * IZR fixed_one / (IZR (Zpos b) * IZR (2 ^ 16))).
     { apply divided_le; [reflexivity |]; rewrite !mult_IZR; apply Rle_refl. }
-    change (2 ^ Z.of_nat 16)%Z with (2 ^ 16)%Z; assert (H16 : 0 < IZR (2 ^ 16)) by (apply (IZR_lt 0); reflexivity).
+    change (2 ^ Z.of_nat 16)%Z with (2 ^ 16)%Z; assert (H16 : 0 < IZR (2 ^ 16)) by (apply (IZR_lt 0);
+      reflexivity).
     set (p := IZR (2 ^ 16)) in *.
     replace (p * (IZR t / IZR fixed_one) * IZR fixed_one) with (p * IZR t) by (field; lra).
     apply Rle_trans with (p * (IZR a * IZR fixed_one / (IZR (Zpos b) * p))); [apply Rmult_le_compat_l; lra |].
@@ -134,7 +141,8 @@ Qed.
 (** ** pi to sixty digits, from 2 atan(1/3) + atan(1/7) = pi/4 *)
 
 (** x^(2n+1) / (2n+1) at x = 1/a. *)
-Definition odd_power (a : Z) (n : nat) : Q := (/ inject_Z (a ^ Z.of_nat (2 * n + 1) * Z.of_nat (2 * n + 1)))%Q.
+Definition odd_power (a : Z) (n : nat) : Q := (/ inject_Z (a ^ Z.of_nat (2 * n + 1) * Z.of_nat
+  (2 * n + 1)))%Q.
 
 Definition machin_term (n : nat) : Q :=
   let term := (2 * odd_power 3 n + odd_power 7 n)%Q in if Nat.even n then term else (- term)%Q.
@@ -142,8 +150,10 @@ Definition machin_term (n : nat) : Q :=
 Fixpoint machin (n : nat) : Q :=
   match n with O => machin_term 0 | S n' => Qred (machin n' + machin_term n) end.
 
-Definition pi_lower : Q := 314159265358979323846264338327950288419716939937510582097494 # 100000000000000000000000000000000000000000000000000000000000.
-Definition pi_upper : Q := 314159265358979323846264338327950288419716939937510582097495 # 100000000000000000000000000000000000000000000000000000000000.
+Definition pi_lower : Q := 314159265358979323846264338327950288419716939937510582097494 #
+  100000000000000000000000000000000000000000000000000000000000.
+Definition pi_upper : Q := 314159265358979323846264338327950288419716939937510582097495 #
+  100000000000000000000000000000000000000000000000000000000000.
 
 Lemma odd_power_correct : forall a n, (0 < a)%Z -> Q2R (odd_power a n) = Ratan_seq (/ IZR a) n.
 Proof.
@@ -179,15 +189,18 @@ Qed.
 Lemma pi_bounds : Q2R pi_lower <= PI <= Q2R pi_upper.
 Proof.
   destruct (PI_2_3_7_ineq 31) as [Hlow Hup]; rewrite <- !machin_correct in *.
-  assert (H1 : Q2R pi_lower <= Q2R (4 * machin (S (2 * 31)))) by (apply Qle_Rle, Qle_bool_iff; vm_compute; reflexivity).
-  assert (H2 : Q2R (4 * machin (2 * 31)) <= Q2R pi_upper) by (apply Qle_Rle, Qle_bool_iff; vm_compute; reflexivity).
-  rewrite Q2R_mult in H1, H2; unfold Q2R in H1 at 2; unfold Q2R in H2 at 1; simpl (IZR (Qnum 4) * / _) in H1, H2; lra.
+  assert (H1 : Q2R pi_lower <= Q2R (4 * machin (S (2 * 31)))) by (apply Qle_Rle, Qle_bool_iff; vm_compute;
+    reflexivity).
+  assert (H2 : Q2R (4 * machin (2 * 31)) <= Q2R pi_upper) by (apply Qle_Rle, Qle_bool_iff; vm_compute;
+    reflexivity).
+  rewrite Q2R_mult in H1, H2; unfold Q2R in H1 at 2; unfold Q2R in H2 at 1;
+    simpl (IZR (Qnum 4) * / _) in H1, H2; lra.
 Qed.
 
 (** ** The comparison *)
 
-(** [logarithm], [root], [root'] and [factor] are upper bounds of ln(sqrt(2/pi) / delta), of its square root, of the
-    square root of the same plus epsilon, and of sqrt(l2_squared / 2). *)
+(** [logarithm], [root], [root'] and [factor] are upper bounds of ln(sqrt(2/pi) / delta), of its square root,
+    of the square root of the same plus epsilon, and of sqrt(l2_squared / 2). *)
 Definition sigma_suffices (l2_squared epsilon delta sigma logarithm root root' factor : Q) : bool :=
   let e := (exp_lower logarithm # 2 ^ 256)%Q in
   Qle_bool 0 logarithm && Qle_bool 0 root && Qle_bool 0 root' && Qle_bool 0 factor && Qle_bool 0 l2_squared &&
@@ -214,7 +227,8 @@ Lemma sqrt_le_square : forall a b, 0 <= b -> a <= b * b -> sqrt a <= b.
 Proof. intros a b Hb H; rewrite <- (sqrt_square b) by exact Hb; apply sqrt_le_1_alt, H. Qed.
 
 (** ln(sqrt(2/pi) / delta) is at most [logarithm] when 2 <= pi (delta exp(logarithm))^2. *)
-Lemma logarithm_le : forall delta l e, 0 < delta -> 0 <= e <= exp l -> 2 <= PI * ((delta * e) * (delta * e)) ->
+Lemma logarithm_le : forall delta l e, 0 < delta -> 0 <= e <= exp l ->
+  2 <= PI * ((delta * e) * (delta * e)) ->
   ln (sqrt (2 / PI) / delta) <= l.
 Proof.
   intros delta l e Hd He H; assert (HPI := PI_RGT_0).
@@ -234,13 +248,15 @@ Proof.
   intros V epsilon delta sigma l u v w H; unfold sigma_suffices in H.
   repeat (apply andb_true_iff in H; destruct H as [H ?]).
   assert (Hnum : (0 <= Qnum l)%Z).
-  { match goal with E : Qle_bool 0 l = true |- _ => apply Qle_bool_iff in E; unfold Qle in E; simpl in E; lia end. }
+  { match goal with E : Qle_bool 0 l = true |- _ => apply Qle_bool_iff in E; unfold Qle in E; simpl in E;
+    lia end. }
   repeat match goal with E : Qle_bool _ _ = true |- _ => apply Qle_bool_R in E end.
   repeat match goal with E : negb _ = true |- _ => apply Q_positive in E end.
   destruct (exp_lower_correct l Hnum) as [He0 He]; destruct pi_bounds as [Hpi Hpi'].
   assert (Hfixed : Q2R (exp_lower l # 2 ^ 256) = fixed (exp_lower l)) by reflexivity.
   rewrite ?Q2R_mult, ?Q2R_plus, ?Q2R_literal, ?Hfixed in *; apply fixed_nonneg in He0.
-  set (e := fixed (exp_lower l)) in *; set (d := Q2R delta) in *; set (s := Q2R sigma) in *; set (a := Q2R epsilon) in *.
+  set (e := fixed (exp_lower l)) in *; set (d := Q2R delta) in *; set (s := Q2R sigma) in *;
+    set (a := Q2R epsilon) in *.
   assert (HPI := PI_RGT_0).
   assert (Hroot : d <= sqrt (2 / PI)).
   { rewrite <- (sqrt_square d) by lra; apply sqrt_le_1_alt, Rmult_le_reg_r with PI; [exact HPI |].
@@ -254,7 +270,8 @@ Proof.
   assert (Hv : sqrt (L + a) <= Q2R v) by (apply sqrt_le_square; lra).
   assert (Hw : sqrt 2 * sqrt (Q2R V) <= 2 * Q2R w).
   { rewrite <- sqrt_mult by lra; apply sqrt_le_square; lra. }
-  assert (P1 := sqrt_pos L); assert (P2 := sqrt_pos (L + a)); assert (P3 := sqrt_pos 2); assert (P4 := sqrt_pos (Q2R V)).
+  assert (P1 := sqrt_pos L); assert (P2 := sqrt_pos (L + a)); assert (P3 := sqrt_pos 2);
+    assert (P4 := sqrt_pos (Q2R V)).
   apply Rmult_le_reg_r with (2 * a); [lra |].
   replace (sqrt 2 * sqrt (Q2R V) / (2 * a) * (sqrt L + sqrt (L + a)) * (2 * a))
     with (sqrt 2 * sqrt (Q2R V) * (sqrt L + sqrt (L + a))) by (field; lra).
