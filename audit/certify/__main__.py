@@ -13,13 +13,15 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from audit.certify.check import SECONDS, Finding, check
+from audit.certify.errors import NoTheoremError
 from audit.certify.exported import Exported, read_exported
 from audit.certify.text import certificate_text
-from audit.certify.theorem import Comparison, Covered, NoTheoremError, covered
+from audit.certify.theorem import Comparison, Covered, covered
 from audit.proofs.build import missing
 from audit.proofs.sigma import quotient
 from reference.errors import ReadingError
@@ -157,6 +159,12 @@ def _formula(comparison: Comparison) -> str:
     return f"the paper's sigma, at most {float(comparison.formula)!r}"
 
 
+def certified_pair(result: Result) -> tuple[Fraction, Fraction]:
+    """Return the (epsilon, delta) in question: those of the theorem, else what the release states."""
+    found = result.release if result.covered is None else result.covered
+    return found.epsilon, found.delta
+
+
 def as_text(result: Result, path: str) -> str:
     """Return the result for a person to read."""
     return "\n".join([*_lines(result, path), "", LIMITS, ""])
@@ -165,8 +173,9 @@ def as_text(result: Result, path: str) -> str:
 def _lines(result: Result, path: str) -> Iterator[str]:
     release, setting = result.release, result.release.setting
     yield f"{result.outcome.upper()}: {path} ({release.spec.name})"
-    by = "states" if release.is_published else "states nothing by a theorem of the paper; its budget is"
-    yield f"{by} epsilon {decimal_text(release.epsilon)}, delta {decimal_text(release.delta)}, {setting.adjacency}"
+    by = "states" if release.is_published else "states nothing by a theorem of the paper; its budget gives"
+    epsilon, delta = certified_pair(result)
+    yield f"{by} epsilon {decimal_text(epsilon)}, delta {decimal_text(delta)}, {setting.adjacency}"
     weight = "" if setting.fairness == "none" else f" (alpha_1 {decimal_text(setting.fairness_weight)})"
     yield (
         f"d {setting.dimension}, {setting.norm}, {setting.basis} basis, fairness {setting.fairness}{weight}, "
@@ -184,14 +193,15 @@ def _lines(result: Result, path: str) -> Iterator[str]:
 def as_json(result: Result, path: str) -> dict[str, Any]:
     """Return the result as a JSON document; its schema is ``audit/schemas/release_certificate_v1.json``."""
     release, found = result.release, result.covered
+    epsilon, delta = certified_pair(result)
     return {
         "schema": SCHEMA,
         "release": path,
         "mechanism": release.spec.name,
         "outcome": result.outcome,
         "detail": result.detail,
-        "epsilon": decimal_text(release.epsilon),
-        "delta": decimal_text(release.delta),
+        "epsilon": decimal_text(epsilon),
+        "delta": decimal_text(delta),
         "published": release.is_published,
         "dimension": release.setting.dimension,
         "x_s": release.x_s,

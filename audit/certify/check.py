@@ -78,14 +78,19 @@ def compiled_library(target: Path, text: str, end: float) -> Path:
     audit.proofs.build.ProofError, audit.proofs.build.ProofTimeError
         The second when it is not done at `end`, a time of ``time.monotonic``.
     """
+    for name in needed_sources(target, text):
+        compile_file(target, name, seconds=_left(end))
+    return target
+
+
+def needed_sources(target: Path, text: str) -> list[str]:
+    """Copy the sources of the development to a new folder; return those that a certificate needs, in order."""
     copy = copy_sources(PROJECT, target)
     (copy / FILE).write_text(text, encoding="utf-8")
     needed = _needed(copy)
-    for name in needed:
-        compile_file(copy, name, seconds=_left(end))
     # what is asked afterwards is asked of these files and no others
     (copy / "_CoqProject").write_text("\n".join(["-Q . CFM", *needed, FILE, ""]), encoding="utf-8")
-    return copy
+    return needed
 
 
 def _decide(library: Path, text: str, end: float) -> Finding:

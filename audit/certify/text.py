@@ -45,6 +45,9 @@ EXTRA_PREMISES = {
 }
 """How the premises of each lemma are met."""
 
+SPLIT_CERTIFICATES = ("pdfc_exact_certificate", "adfc_split_certificate", "adfc_box_certificate")
+"""Theorems that are in ``SplitCertificates.v``."""
+
 
 def certificate_text(covered: Covered) -> str:
     """Return the Coq file."""
@@ -57,6 +60,8 @@ def _parts(covered: Covered) -> Iterator[str]:
     yield "From Coq Require Import Reals QArith Qreals Lra Lia."
     sigma = "" if covered.is_laplace else " SigmaBound"
     modules = MODULES.get(covered.lemma, "")
+    if covered.theorem in SPLIT_CERTIFICATES:
+        modules += " SplitCertificates"
     yield f"From CFM Require Import Definitions BoxSensitivity Certificates{sigma}{modules}."
     yield "Open Scope R_scope.\n"
     numbers = _numbers(covered)
@@ -90,10 +95,12 @@ def _scales(covered: Covered) -> str:
 def _numbers(covered: Covered) -> dict[str, Fraction]:
     """Return the numbers of the certificate by their names in it."""
     release = covered.exported
-    named = {"epsilon": release.epsilon, "weight": release.setting.fairness_weight}
+    named = {"epsilon": covered.epsilon, "weight": release.setting.fairness_weight}
     if not covered.is_laplace:
-        named["delta"] = release.delta
+        named["delta"] = covered.delta
     named["l1_sensitivity" if covered.is_laplace else "l2_squared"] = covered.sensitivity
+    if covered.bound != covered.sensitivity:
+        named["bound"] = covered.bound
     for comparison in covered.comparisons:
         part = comparison.name.removeprefix("scale")
         named[comparison.name] = comparison.scale
@@ -129,6 +136,14 @@ def _proof(covered: Covered) -> Iterator[str]:
         yield "apply pdfc_certificate; [number | lia | number | number | number | number]."
         return
     setting = f"{adjacency} readings records {d}"
+    if covered.theorem == "pdfc_exact_certificate":
+        yield f"replace (Q2R epsilon) with (stated_epsilon {d} (Q2R epsilon_s) (Q2R epsilon_n)) by number."
+        yield (
+            f"apply (pdfc_exact_certificate {setting} {release.x_s} (Q2R epsilon_s) (Q2R epsilon_n) "
+            "(Q2R l1_sensitivity));"
+        )
+        yield "  [number | lia | number | number | number | number]."
+        return
     bound = _bound(covered, setting)
     if covered.theorem == "laplace_certificate":
         yield f"apply (laplace_certificate {setting} ({domain} {d}) (Q2R l1_sensitivity)); [number | number | |]."
@@ -141,6 +156,9 @@ def _proof(covered: Covered) -> Iterator[str]:
             f"destruct (sigma_suffices_correct _ _ _ _ _ _ _ _ {name}_suffices) as "
             f"[epsilon_positive_{name} [delta_{name} sigma_{name}]]."
         )
+    if covered.theorem in SPLIT_CERTIFICATES:
+        yield from _theorem_5(covered, setting, f"({domain} {d})", bound)
+        return
     if covered.theorem == "gaussian_certificate":
         yield (
             f"apply (gaussian_certificate {setting} ({domain} {d}) (Q2R l2_squared)); "
@@ -155,6 +173,33 @@ def _proof(covered: Covered) -> Iterator[str]:
     yield (
         "  [number | exact delta_scale_s | exact delta_scale_n | number | | exact sigma_scale_s "
         "| exact sigma_scale_n | number | number]."
+    )
+    yield bound
+
+
+def _theorem_5(covered: Covered, setting: str, domain: str, bound: str) -> Iterator[str]:
+    """Yield the proof that the statement of Theorem 5 holds for two epsilons."""
+    release, d = covered.exported, covered.exported.setting.dimension
+    parts = "(Q2R epsilon_s) (Q2R epsilon_n) (Q2R delta_s) (Q2R delta_n)"
+    yield f"replace (Q2R epsilon) with (stated_epsilon {d} (Q2R epsilon_s) (Q2R epsilon_n)) by number."
+    if covered.theorem == "adfc_box_certificate":
+        yield f"apply (adfc_box_certificate readings records {d} {release.x_s} (Q2R l2_squared) {parts});"
+        yield (
+            "  [number | number | lia | first [discriminate | intros _; lia] | number | exact delta_scale_s "
+            "| exact delta_scale_n | unfold stated_delta; number | exact sigma_scale_s | exact sigma_scale_n]."
+        )
+        return
+    limit = "bound" if covered.bound != covered.sensitivity else "l2_squared"
+    yield (
+        f"apply (adfc_split_certificate {setting} {release.x_s} {domain} (Q2R l2_squared) (Q2R {limit}) {parts});"
+    )
+    yield (
+        "  [lia | exact epsilon_positive_scale_s | exact epsilon_positive_scale_n | exact delta_scale_s "
+        "| exact delta_scale_n"
+    )
+    yield (
+        "  | unfold stated_delta; number | number | | number | number | number | exact sigma_scale_s "
+        "| exact sigma_scale_n]."
     )
     yield bound
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from audit.certify.errors import NoTheoremError
 from audit.certify.exported import Exported
+from audit.certify.two_epsilons import equal_epsilons, smaller_epsilon_s, theorem_3, theorem_5
 from audit.proofs.sigma import SigmaBounds, sigma_bounds
 from reference.budgets import SplitBudget
 from reference.errors import DeltaError
@@ -20,10 +22,6 @@ from reference.sensitivity import (
 
 LIMIT_GAIN = {"none": 0, "absolute": 2, "covariance": 1}
 """``limit_gain`` of ``Certificates.v``: the fairness term's largest linear coefficient is this times alpha_1."""
-
-
-class NoTheoremError(Exception):
-    """No theorem covers a release; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +62,15 @@ class Covered:
     ----------
     exported : Exported
     theorem : str
-        Of ``Certificates.v``.
+        Of ``Certificates.v`` or ``SplitCertificates.v``.
+    epsilon, delta : Fraction
+        What is certified: what the release states, or what its budget gives where it states nothing.
     sensitivity : Fraction
         Delta_1, or the square of Delta_2.
+    bound : Fraction
+        What `lemma` gives: `sensitivity`, or with two epsilons the square of the exact l2-sensitivity.
     lemma : str
-        The Coq lemma that bounds every change by `sensitivity`.
+        The Coq lemma that bounds every change by `bound`.
     claims : tuple of str
         Rows of the claims ledger.
     comparisons : tuple of Comparison
@@ -76,7 +78,10 @@ class Covered:
 
     exported: Exported
     theorem: str
+    epsilon: Fraction
+    delta: Fraction
     sensitivity: Fraction
+    bound: Fraction
     lemma: str
     claims: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
@@ -96,19 +101,36 @@ def covered(release: Exported) -> Covered:
         With the reason.
     """
     _require_covered_noise(release)
-    _require_covered_budget(release)
+    _require_covered_deltas(release)
     laplace = not release.spec.needs_delta
     lemma = _l1_lemma(release) if laplace else _l2_lemma(release)
-    sensitivity = _sensitivity(release)
-    comparisons = tuple(_comparisons(release, sensitivity))
-    published_split = release.is_published and release.spec.split_budget
-    number = (1 if laplace else 3) + (release.setting.fairness != "none")
+    sensitivity = bound = _sensitivity(release)
+    epsilon, own = release.epsilon, False
     if laplace:
-        theorem, claim = ("pdfc_certificate", "T3") if published_split else ("laplace_certificate", "T1")
+        theorem, claim = "laplace_certificate", "T1"
+        if release.is_published and release.spec.split_budget:
+            theorem, claim, own = "pdfc_certificate", "T3", True
+        elif release.readings.sensitivity == "exact" and smaller_epsilon_s(release):
+            theorem, claim, own = "pdfc_exact_certificate", "T3.exact", True
+            epsilon = theorem_3(release)
     else:
         theorem, claim = ("adfc_certificate" if release.spec.split_budget else "gaussian_certificate"), "T2"
-    bound = f"L{number}" if release.readings.sensitivity == "published" else f"L{number}.exact"
-    return Covered(release, theorem, sensitivity, lemma, (claim, bound), comparisons)
+        if release.is_published and not equal_epsilons(release):
+            theorem, lemma, bound = theorem_5(release, sensitivity)
+            claim, own = "T5.regime", True
+    number = (1 if laplace else 3) + (release.setting.fairness != "none")
+    row = f"L{number}" if release.readings.sensitivity == "published" else f"L{number}.exact"
+    return Covered(
+        release,
+        theorem,
+        epsilon,
+        release.delta,
+        sensitivity,
+        bound,
+        lemma,
+        (claim, row),
+        tuple(_comparisons(release, sensitivity, own)),
+    )
 
 
 def _require_covered_noise(release: Exported) -> None:
@@ -130,21 +152,7 @@ def _require_covered_noise(release: Exported) -> None:
         )
 
 
-def _require_covered_budget(release: Exported) -> None:
-    budget = release.budget
-    equal = not isinstance(budget, SplitBudget) or budget.epsilon_s == budget.epsilon_n
-    if not equal and release.spec.needs_delta:
-        raise NoTheoremError(
-            "Theorem 5 is false for some unequal epsilon_s and epsilon_n (T5_is_false), so its statement is not "
-            "certified for any; `privacy.exact` of the release says what holds"
-        )
-    if not equal and not release.is_published:
-        why = (
-            "Theorem 3 is false with the exact sensitivity (T3_fails_at_exact_sensitivity)"
-            if release.readings.sensitivity == "exact"
-            else "Theorem 3 speaks of a whole attribute as x_s"
-        )
-        raise NoTheoremError(f"the release states no (epsilon, delta) for its two budgets: {why}")
+def _require_covered_deltas(release: Exported) -> None:
     try:
         for delta in _deltas(release):
             if release.spec.needs_delta:
@@ -204,13 +212,17 @@ def _sensitivity(release: Exported) -> Fraction:
     return exact_l1(setting).upper
 
 
-def _comparisons(release: Exported, sensitivity: Fraction) -> list[Comparison]:
+def _comparisons(release: Exported, sensitivity: Fraction, own: bool) -> list[Comparison]:
+    """Return the comparisons; each part with its `own` epsilon, or both with the larger one."""
     budget = release.budget
     if not isinstance(budget, SplitBudget):
         return [_comparison("scale", release, sensitivity, release.scale_n, budget.epsilon, budget.delta)]
+    epsilon_s, epsilon_n = budget.epsilon_s, budget.epsilon_n
+    if not own:
+        epsilon_s = epsilon_n = max(epsilon_s, epsilon_n)
     return [
-        _comparison("scale_s", release, sensitivity, release.scale_s, budget.epsilon_s, budget.delta_s),
-        _comparison("scale_n", release, sensitivity, release.scale_n, budget.epsilon_n, budget.delta_n),
+        _comparison("scale_s", release, sensitivity, release.scale_s, epsilon_s, budget.delta_s),
+        _comparison("scale_n", release, sensitivity, release.scale_n, epsilon_n, budget.delta_n),
     ]
 
 

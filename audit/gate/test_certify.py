@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.certify import __main__ as program
-from audit.certify.check import Finding, check, compiled_library
+from audit.certify.check import Finding, check, needed_sources
+from audit.certify.errors import NoTheoremError
 from audit.certify.exported import Exported, exported, read_exported
 from audit.certify.text import EXTRA_PREMISES, certificate_text
-from audit.certify.theorem import Covered, NoTheoremError, covered
+from audit.certify.theorem import Covered, covered
 from audit.proofs import scales
 from audit.proofs.build import Answers, ProofError, Theorem, compile_file, missing
 from audit.proofs.check import committed
@@ -110,6 +111,19 @@ CASES = [
         {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
         id="relaxed_functional, exact, one record more",
     ),
+    pytest.param("adfc", SplitBudget("3", "1", "1e-3", "1e-5"), {}, id="adfc, two epsilons on the ball"),
+    pytest.param(
+        "adfc",
+        SplitBudget("1/1000", "1", "1e-3", "1e-3"),
+        {"domain": "unit_box", "fairness": "covariance"},
+        id="adfc, two epsilons on the box",
+    ),
+    pytest.param(
+        "pdfc",
+        SplitBudget("1/7", "3"),
+        {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
+        id="pdfc, exact, two epsilons",
+    ),
 ]
 
 
@@ -117,12 +131,14 @@ CASES = [
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory) -> Path:
-    """Return a compiled copy of what certificates need, made once."""
-    reason = missing()
-    require_or_skip(reason is None, str(reason))
-    text = "From CFM Require Import Definitions BoxSensitivity Certificates SigmaBound."
-    return compiled_library(tmp_path_factory.mktemp("certificates") / "coq", text, time.monotonic() + SECONDS)
+def library(built, tmp_path_factory) -> Path:
+    """Return a compiled copy of what certificates need."""
+    folder = tmp_path_factory.mktemp("certificates") / "coq"
+    modules = "Definitions BoxSensitivity Certificates SplitCertificates SigmaBound BallCertificate"
+    for name in needed_sources(folder, f"From CFM Require Import {modules}."):
+        for suffix in (".vo", ".glob"):
+            shutil.copy((built / name).with_suffix(suffix), folder)
+    return folder
 
 
 def accepts(library: Path, text: str) -> bool:
@@ -300,10 +316,44 @@ def test_equal_budgets_need_no_published_statement(affairs):
 
 
 @pytest.mark.parametrize(
+    ("name", "budget", "readings", "theorem", "epsilon", "claim"),
+    [
+        ("adfc", "1/2 1", {}, "adfc_split_certificate", "13/14", "T5.regime"),
+        ("adfc", "3 1", {"adjacency": "add_or_remove_one"}, None, None, None),
+        ("adfc", "1/2 1", {"adjacency": "add_or_remove_one"}, "adfc_split_certificate", "13/14", "T5.regime"),
+        ("adfc", "1/2 1", {"fairness": "none"}, "adfc_split_certificate", "13/14", "T5.regime"),
+        ("adfc", "3 1", {"sensitivity": "exact"}, "adfc_certificate", "3", "T2"),
+        ("pdfc", "1/7 3", {"sensitivity": "exact"}, "pdfc_exact_certificate", "127/49", "T3.exact"),
+        ("pdfc", "3 1/7", {"sensitivity": "exact"}, "laplace_certificate", "3", "T1"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::reference.accounting.PublishedStatementWarning")
+def test_two_epsilons_are_certified_where_a_theorem_carries_them(
+    affairs, name, budget, readings, theorem, epsilon, claim
+):
+    deltas = ("1e-3", "1e-3") if name == "adfc" else ()
+    domain = {} if name == "adfc" else {"domain": "unit_box"}
+    release = exported(document(affairs, name, SplitBudget(*budget.split(), *deltas), **readings, **domain))
+    if theorem is None:
+        with pytest.raises(NoTheoremError, match="Theorem 5"):
+            covered(release)
+        return
+    found = covered(release)
+    assert (found.theorem, found.epsilon, found.claims[0]) == (theorem, Fraction(epsilon), claim)
+    assert all(comparison.holds for comparison in found.comparisons)
+
+
+@pytest.mark.parametrize(
     ("name", "budget", "readings", "reason"),
     [
-        ("adfc", SplitBudget("2", "1", "1e-3", "1e-3"), {}, "Theorem 5 is false"),
-        ("pdfc", SPLIT, {"sensitivity": "exact", "domain": "unit_box"}, "T3_fails_at_exact_sensitivity"),
+        ("adfc", SplitBudget("4", "1", "1e-3", "1e-3"), {}, r"from 0 to 3\.7886, .* Theorem 5 is false"),
+        (
+            "adfc",
+            SplitBudget("1/1000", "1", "1e-3", "1e-3"),
+            {"domain": "unit_box"},
+            r"from 0\.421958 to 1\.69239, .* Theorem 5 is false",
+        ),
+        ("adfc", SplitBudget("1/2", "1", "1e-3", "1e-3"), {"domain": "unit_box"}, "This one is not outside"),
         ("pflr", None, {}, "PFLR"),
         ("functional", None, {"noise": "hardened"}, "discrete"),
         ("relaxed_functional", None, {"domain": "symmetric_ball"}, "symmetric_ball"),

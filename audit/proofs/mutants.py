@@ -73,6 +73,13 @@ MUTANTS = (
     Mutant("Theorem5Regime.v", "theorem5_on_the_ball", "d <> 2", "d <> 3"),
     Mutant("Theorem5Fails.v", "theorem5_fails_on_the_ball", "epsilon_n / 20", "epsilon_n / 5"),
     Mutant("Theorem5Fails.v", "theorem5_fails_on_the_box", "<= 12)", "<= 13)"),
+    Mutant("Certificates.v", "linear_gain_limit", "1 / 2 <= linear_gain", "3 / 5 <= linear_gain"),
+    Mutant("Certificates.v", "gain_share", "- 1 / 2 /\\", "- 3 / 5 /\\"),
+    Mutant("BallCertificate.v", "ball_l2_limit", "(1 + alpha_1 r * limit", "(1 / 2 + alpha_1 r * limit"),
+    Mutant("CovarianceCertificate.v", "covariance_ball_l2_limit", "+ alpha_1 r ^ 2", "+ alpha_1 r ^ 2 / 2"),
+    Mutant("SigmaBound.v", "sqrt_le_square", "a <= b * b", "a <= 2 * b * b"),
+    Mutant("SplitCertificates.v", "l1_share_limit", "r d * share d", "r d * share d * share d"),
+    Mutant("SplitCertificates.v", "adfc_box_certificate", "(13 <= d)", "(12 <= d)"),
 )
 
 

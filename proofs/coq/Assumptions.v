@@ -70,5 +70,8 @@ Print Assumptions release_laplace.
 Print Assumptions release_pdfc.
 Print Assumptions release_gaussian.
 Print Assumptions release_adfc.
+Print Assumptions release_pdfc_exact.
+Print Assumptions release_adfc_split.
+Print Assumptions release_adfc_box.
 Print Assumptions release_sigma.
 Print Assumptions release_on_the_ball.

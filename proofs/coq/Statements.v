@@ -11,7 +11,7 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
   GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
     Counterexamples
-  Binomial Certificates SigmaBound.
+  Binomial Certificates SplitCertificates SigmaBound.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -515,8 +515,7 @@ Theorem T5_for_smaller_epsilon_s_on_the_ball :
 Proof. exact theorem5_on_the_ball. Qed.
 
 (** T5 outside, on any domain: when two data sets exceed the second condition of [T5_where_it_holds], the
-    statement
-    is false for all small enough deltas. *)
+    statement is false for all small enough deltas. *)
 Theorem T5_fails_outside : forall r n d s domain Delta epsilon_s epsilon_n,
   (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
   let epsilon := epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d in
@@ -640,6 +639,45 @@ Theorem release_adfc : forall a r n d s domain l2_squared epsilon delta_s delta_
   delta_s <= delta -> delta_n <= delta ->
   private_release a epsilon delta n d domain gaussian_density (two_scales s scale_s scale_n) r.
 Proof. exact adfc_certificate. Qed.
+
+(** T3.release: the statement of Theorem 3 at the exact sensitivity of the box, for epsilon_s <= epsilon_n. *)
+Theorem release_pdfc_exact : forall a r n d s epsilon_s epsilon_n l1_sensitivity scale_s scale_n,
+  0 <= alpha_1 r -> (s < d)%nat -> 0 < epsilon_s <= epsilon_n -> box_l1_limit a r d <= l1_sensitivity ->
+  l1_sensitivity / epsilon_s <= scale_s -> l1_sensitivity / epsilon_n <= scale_n ->
+  private_release a (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) laplace_density
+    (two_scales s scale_s scale_n) r.
+Proof. exact pdfc_exact_certificate. Qed.
+
+(** T5.release: the statement of Theorem 5 where neither budget times the l2-sensitivity exceeds Delta_2 times
+    the stated epsilon. *)
+Theorem release_adfc_split : forall a r n d s domain l2_squared bound epsilon_s epsilon_n
+    delta_s delta_n delta scale_s scale_n,
+  (1 <= d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  stated_delta delta_s delta_n <= delta -> 0 < l2_squared ->
+  (forall D D', adjacent a n domain D D' -> l2_change_squared r d all_monomials D D' <= bound) ->
+  bound <= l2_squared ->
+  epsilon_s ^ 2 * bound <= l2_squared * stated_epsilon d epsilon_s epsilon_n ^ 2 ->
+  epsilon_n ^ 2 * bound <= l2_squared * stated_epsilon d epsilon_s epsilon_n ^ 2 ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_s delta_s <= scale_s ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_n delta_n <= scale_n ->
+  private_release a (stated_epsilon d epsilon_s epsilon_n) delta n d domain gaussian_density
+    (two_scales s scale_s scale_n) r.
+Proof. exact adfc_split_certificate. Qed.
+
+(** T5.release: the statement of Theorem 5 on the box, with the published Delta_2', for
+    epsilon_s <= epsilon_n. *)
+Theorem release_adfc_box : forall r n d s l2_squared epsilon_s epsilon_n delta_s delta_n delta
+    scale_s scale_n,
+  l2_squared = published_fair_l2_squared d ->
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d = 1%nat \/ (13 <= d)%nat) ->
+  0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  stated_delta delta_s delta_n <= delta ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_s delta_s <= scale_s ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_n delta_n <= scale_n ->
+  private_release ReplaceOne (stated_epsilon d epsilon_s epsilon_n) delta n d (unit_box d)
+    gaussian_density (two_scales s scale_s scale_n) r.
+Proof. exact adfc_box_certificate. Qed.
 
 (** T2.compare: the comparison of a sigma with the paper's formula by integer arithmetic is right. *)
 Theorem release_sigma : forall l2_squared epsilon delta sigma logarithm root root' factor,

@@ -214,22 +214,22 @@ Proof.
   split; [lra |]; rewrite <- Heq; apply Rmult_le_compat; lra.
 Qed.
 
-(** Theorem 5 where both conditions hold: every domain, Delta, deltas up to sqrt(2/pi) and larger scales. *)
-Theorem theorem5_inside : forall r n d s domain Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+(** Theorem 5 for one pair of data sets, where both conditions hold. *)
+Lemma theorem5_pair : forall r d s Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n D D',
   (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
   0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
   extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
   extended_gaussian_sigma Delta epsilon_n delta_n <= sigma_n ->
-  (forall D D', neighbours n domain D D' -> l2_change_squared r d all_monomials D D' <= Delta ^ 2) ->
-  (forall D D', neighbours n domain D D' ->
-    epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+  l2_change_squared r d all_monomials D D' <= Delta ^ 2 ->
+  epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
     epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D'
-      <= (Delta * stated_epsilon d epsilon_s epsilon_n) ^ 2) ->
-  differentially_private (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta_s delta_n) n d domain
-    gaussian_density (two_scales s sigma_s sigma_n) r.
+      <= (Delta * stated_epsilon d epsilon_s epsilon_n) ^ 2 ->
+  indistinguishable (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta_s delta_n) (Phi (basis r) d)
+    (release gaussian_density (two_scales s sigma_s sigma_n) r D)
+    (release gaussian_density (two_scales s sigma_s sigma_n) r D').
 Proof.
-  intros r n d s domain Delta es en ds dn ss sn Hd HD Hes Hen Hds Hdn Hss Hsn Htotal Hweighted D D' H.
-  specialize (Htotal D D' H); specialize (Hweighted D D' H); rewrite (l2_two_parts r d s) in Htotal.
+  intros r d s Delta es en ds dn ss sn D D' Hd HD Hes Hen Hds Hdn Hss Hsn Htotal Hweighted.
+  rewrite (l2_two_parts r d s) in Htotal.
   set (delta := Rmax ds dn).
   assert (Hdelta : 0 < delta <= sqrt (2 / PI) /\ ds <= delta /\ dn <= delta).
   { unfold delta; generalize (Rmax_l ds dn) (Rmax_r ds dn); intros; repeat split; try lra.
@@ -273,6 +273,25 @@ Proof.
   rewrite Rmult_plus_distr_l; eapply Rle_trans; [apply Rplus_le_compat; [exact H1 | exact H2] |].
   eapply Rle_trans; [exact Hshift |]; rewrite Rpow_mult_distr.
   apply Rmult_le_compat_l; [apply pow2_ge_0 |]; apply pow_incr; split; [nra | exact Hconcave].
+Qed.
+
+(** Every domain, Delta, deltas up to sqrt(2/pi) and larger scales. *)
+Theorem theorem5_inside : forall r n d s domain Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma Delta epsilon_n delta_n <= sigma_n ->
+  (forall D D', neighbours n domain D D' -> l2_change_squared r d all_monomials D D' <= Delta ^ 2) ->
+  (forall D D', neighbours n domain D D' ->
+    epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+    epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D'
+      <= (Delta * stated_epsilon d epsilon_s epsilon_n) ^ 2) ->
+  differentially_private (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta_s delta_n) n d domain
+    gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof.
+  intros r n d s domain Delta es en ds dn ss sn Hd HD Hes Hen Hds Hdn Hss Hsn Htotal Hweighted D D' H.
+  apply (theorem5_pair r d s Delta es en ds dn ss sn D D'); try assumption; [apply Htotal | apply Hweighted];
+    exact H.
 Qed.
 
 (** ** epsilon_s <= epsilon_n *)
