@@ -131,7 +131,7 @@ CASES = [
 
 
 @pytest.fixture(scope="session")
-def library(built, tmp_path_factory) -> Path:
+def library(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a compiled copy of what certificates need."""
     folder = tmp_path_factory.mktemp("certificates") / "coq"
     modules = "Definitions BoxSensitivity Certificates SplitCertificates SigmaBound BallCertificate"

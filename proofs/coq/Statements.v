@@ -358,9 +358,8 @@ Theorem gaussian_profile : forall (A : Type) (l : list A) (sigma c c' : A -> R) 
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof. exact gaussian_profile_normal. Qed.
 
-(** T2.profile, both sides: Gaussian noise, one scale per coordinate, total shift nu > 0: the exact delta for
-    every
-    epsilon, in every dimension.  [normal_cdf] is the standard normal's distribution function. *)
+(** T2.profile, both sides: Gaussian noise, one scale per coordinate, total shift nu > 0: the exact delta
+    for every epsilon, in every dimension. [normal_cdf] is the standard normal's distribution function. *)
 Theorem gaussian_profile_exact : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
   (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
   indistinguishable epsilon delta l
@@ -422,9 +421,8 @@ Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
     n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact two_scale_gaussian. Qed.
 
-(** T5.fix, both sides: with nu^2 the supremum of the weighted change, attained or not, ADFC is (epsilon,
-    delta)-
-    differentially private if and only if delta is at least the profile of nu. *)
+(** T5.fix, both sides: with nu^2 the supremum of the weighted change, attained or not, ADFC is
+    (epsilon, delta)-differentially private if and only if delta is at least the profile of nu. *)
 Theorem T5_exact_accounting : forall r n d s domain sigma_s sigma_n nu epsilon delta,
   0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
   is_lub (fun v => exists D D', neighbours n domain D D' /\
@@ -489,9 +487,8 @@ Theorem T5_where_it_holds : forall r n d s domain Delta epsilon_s epsilon_n delt
     gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact theorem5_inside. Qed.
 
-(** T5 for epsilon_s <= epsilon_n on the box, with the published Delta_2', end to end: with |z - zbar| for d =
-    1
-    and every d >= 13, otherwise for every d. *)
+(** T5 for epsilon_s <= epsilon_n on the box, with the published Delta_2', end to end: with |z - zbar| for
+    d = 1 and every d >= 13, otherwise for every d. *)
 Theorem T5_for_smaller_epsilon_s_on_the_box :
   forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
   0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d = 1%nat \/ (13 <= d)%nat) ->
