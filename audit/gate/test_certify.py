@@ -92,24 +92,28 @@ CASES = [
         SPLIT,
         {"adjacency": "add_or_remove_one", "fairness": "covariance", "fairness_weight": 2, "basis": "matrix"},
         id="pdfc, one record more",
+        marks=pytest.mark.exhaustive,
     ),
     pytest.param(
         "functional",
         None,
         {"sensitivity": "exact", "domain": "unit_box", "fairness": "absolute", "fairness_weight": Fraction(3, 2)},
         id="functional, exact on the box",
+        marks=pytest.mark.exhaustive,
     ),
     pytest.param(
         "adfc",
         EQUAL,
         {"sensitivity": "exact", "domain": "unit_box", "basis": "matrix"},
         id="adfc, exact on the box",
+        marks=pytest.mark.exhaustive,
     ),
     pytest.param(
         "relaxed_functional",
         None,
         {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
         id="relaxed_functional, exact, one record more",
+        marks=pytest.mark.exhaustive,
     ),
     pytest.param("adfc", SplitBudget("3", "1", "1e-3", "1e-5"), {}, id="adfc, two epsilons on the ball"),
     pytest.param(
