@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from audit.proofs import constants, pages
+from audit.proofs import constants, pages, scales
 from audit.proofs.build import Answers, ProofError, missing
 from audit.proofs.check import committed, compiled, differences, document, write
 from audit.proofs.claims import rows
@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--write",
         action="store_true",
-        help="renew the generated Coq file, the committed digests and proofs/STATUS.md",
+        help="renew the generated Coq files, the committed digests and proofs/STATUS.md",
     )
     return top
 
@@ -44,6 +44,7 @@ def command(argv: Sequence[str] | None) -> int:
         return EXIT_UNDECIDED
     if options.write:
         constants.write()
+        scales.write()
     problems = source_problems(PROJECT)
     lines = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -37,6 +37,10 @@ class ProofError(Exception):
     """Coq rejected a file; the message is Coq's."""
 
 
+class ProofTimeError(Exception):
+    """Coq was stopped at a time limit: it decided nothing."""
+
+
 @dataclass(frozen=True)
 class Theorem:
     """What Coq says of one theorem.
@@ -83,18 +87,25 @@ def copy_sources(folder: Path, target: Path) -> Path:
     return target
 
 
-def compile_file(folder: Path, name: str) -> str:
+def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> str:
     """Compile one file to ``.vo`` and return what Coq printed.
 
     Raises
     ------
     ProofError
         When Coq rejects it.
+    ProofTimeError
+        When it takes longer than `seconds`.
     """
     command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
     # another library in COQPATH could stand in for Coq's own
     surroundings = {key: value for key, value in os.environ.items() if key != "COQPATH"}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings)
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings, timeout=seconds
+        )
+    except subprocess.TimeoutExpired as problem:
+        raise ProofTimeError(f"{name}: Coq was stopped at the time limit") from problem
     if done.returncode != 0:
         raise ProofError(f"{name}: {done.stderr.strip()}")
     return done.stdout

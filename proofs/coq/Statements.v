@@ -6,10 +6,12 @@
     does not say. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool Lra Lia.
+From Coq Require Import Reals List Bool QArith Qreals Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation
-  TestFunctions Laplace Theorem3 Normal Gaussian ExtendedGaussian Theorem5 Ball CovarianceBall Separate BallL1
-  BallAddOne AddOne Composition Counterexamples Binomial.
+  TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
+  GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
+    Counterexamples
+  Binomial Certificates SplitCertificates SigmaBound.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -314,6 +316,29 @@ Proof.
   exact (theorem3_fails_at_exact_sensitivity r n d s es en Ha Hn Hd Hs He).
 Qed.
 
+(** T3.exact, as an equivalence: calibrated to the exact sensitivity of the box, the statement holds if and
+    only if
+    epsilon_s <= epsilon_n, for every d >= 2. *)
+Theorem T3_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
+  0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  let exact := box_l1 r n d in
+  exact_sensitivity n (unit_box d) (l1_change r d all_monomials) exact /\
+  (differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
+     laplace_density (two_scales s (exact / epsilon_s) (exact / epsilon_n)) r <-> epsilon_s <= epsilon_n).
+Proof.
+  intros r n d s es en Ha Hn Hd Hs Hes Hen; split; [apply box_l1_exact; [exact Ha | exact Hn | lia] |].
+  exact (theorem3_at_exact_sensitivity r n d s es en Ha Hn Hd Hs Hes Hen).
+Qed.
+
+(** T3 for epsilon_s <= epsilon_n: every Delta_1 that bounds the l1-sensitivity on the box will do, for every
+    d. *)
+Theorem T3_for_smaller_epsilon_s : forall r n d s epsilon_s epsilon_n Delta_1,
+  0 <= alpha_1 r -> (1 <= n)%nat -> (s < d)%nat -> 0 < epsilon_s <= epsilon_n ->
+  (forall D D', neighbours n (unit_box d) D D' -> l1_change r d all_monomials D D' <= Delta_1) ->
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
+    laplace_density (two_scales s (Delta_1 / epsilon_s) (Delta_1 / epsilon_n)) r.
+Proof. exact theorem3_smaller_epsilon_s. Qed.
+
 (** ** Gaussian noise, one scale per coordinate *)
 
 (** G0: the Gaussian integral: the bell's integral over any interval is at most sqrt(2 pi), and comes near
@@ -332,6 +357,24 @@ Theorem gaussian_profile : forall (A : Type) (l : list A) (sigma c c' : A -> R) 
     (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof. exact gaussian_profile_normal. Qed.
+
+(** T2.profile, both sides: Gaussian noise, one scale per coordinate, total shift nu > 0: the exact delta
+    for every epsilon, in every dimension. [normal_cdf] is the standard normal's distribution function. *)
+Theorem gaussian_profile_exact : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
+  (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
+  indistinguishable epsilon delta l
+    (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a))
+  <-> normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
+Proof. exact gaussian_profile_iff. Qed.
+
+(** T2.profile: in one coordinate an event, an interval, comes as near to it as wanted. *)
+Theorem gaussian_profile_of_an_interval : forall sigma c c' epsilon eta, 0 < sigma -> c' < c -> 0 < eta ->
+  let nu := (c - c') / sigma in
+  exists lo hi, lo <= hi /\
+    normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) - eta <=
+    RInt (fun t => gaussian_density sigma (t - c)) lo hi
+      - exp epsilon * RInt (fun t => gaussian_density sigma (t - c')) lo hi.
+Proof. exact gaussian_profile_interval. Qed.
 
 (** T2: the extended Gaussian mechanism, for every epsilon > 0, delta up to sqrt(2/pi), dimension and larger
     sigma. *)
@@ -378,6 +421,17 @@ Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
     n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact two_scale_gaussian. Qed.
 
+(** T5.fix, both sides: with nu^2 the supremum of the weighted change, attained or not, ADFC is
+    (epsilon, delta)-differentially private if and only if delta is at least the profile of nu. *)
+Theorem T5_exact_accounting : forall r n d s domain sigma_s sigma_n nu epsilon delta,
+  0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+  is_lub (fun v => exists D D', neighbours n domain D D' /\
+    v = l2_change_squared r d (contains s) D D' / sigma_s ^ 2 +
+        l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2) (nu ^ 2) ->
+  differentially_private epsilon delta n d domain gaussian_density (two_scales s sigma_s sigma_n) r <->
+  normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
+Proof. exact two_scale_gaussian_iff. Qed.
+
 (** T5.step: the change on Phi_s exceeds Delta_2'/d in the unit ball, for every d >= 2 and n >= 3. *)
 Theorem T5_step_is_false : forall r n d s,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat ->
@@ -416,6 +470,84 @@ Theorem T5_is_false : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 ->
       (two_scales s (extended_gaussian_sigma Delta (13 / 2) delta_s)
         (extended_gaussian_sigma Delta (1 / 100) delta_s)) r.
 Proof. exact theorem5_false. Qed.
+
+(** T5 where it holds, on any domain: when Delta bounds the l2-sensitivity, and the change weighted by the two
+    budgets is at most Delta times the stated epsilon; all deltas up to sqrt(2/pi), and larger scales. *)
+Theorem T5_where_it_holds : forall r n d s domain Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma Delta epsilon_n delta_n <= sigma_n ->
+  let epsilon := epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d in
+  (forall D D', neighbours n domain D D' -> l2_change_squared r d all_monomials D D' <= Delta ^ 2) ->
+  (forall D D', neighbours n domain D D' ->
+    epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+    epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D' <= (Delta * epsilon) ^ 2) ->
+  differentially_private epsilon (1 - (1 - delta_s) * (1 - delta_n)) n d domain
+    gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact theorem5_inside. Qed.
+
+(** T5 for epsilon_s <= epsilon_n on the box, with the published Delta_2', end to end: with |z - zbar| for
+    d = 1 and every d >= 13, otherwise for every d. *)
+Theorem T5_for_smaller_epsilon_s_on_the_box :
+  forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d = 1%nat \/ (13 <= d)%nat) ->
+  0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_n delta_n <= sigma_n ->
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d)
+    (1 - (1 - delta_s) * (1 - delta_n)) n d (unit_box d) gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact theorem5_on_the_box. Qed.
+
+(** T5 for epsilon_s <= epsilon_n on the paper's own domain: with |z - zbar| for every d but 2, otherwise for
+    every d. *)
+Theorem T5_for_smaller_epsilon_s_on_the_ball :
+  forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d <> 2%nat) ->
+  0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon_n delta_n <= sigma_n ->
+  differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d)
+    (1 - (1 - delta_s) * (1 - delta_n)) n d (unit_ball d) gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact theorem5_on_the_ball. Qed.
+
+(** T5 outside, on any domain: when two data sets exceed the second condition of [T5_where_it_holds], the
+    statement is false for all small enough deltas. *)
+Theorem T5_fails_outside : forall r n d s domain Delta epsilon_s epsilon_n,
+  (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
+  let epsilon := epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d in
+  (exists D D', neighbours n domain D D' /\
+    (Delta * epsilon) ^ 2 <
+    epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+    epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D') ->
+  exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
+    ~ differentially_private epsilon (1 - (1 - delta) * (1 - delta)) n d domain gaussian_density
+        (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
+                      (extended_gaussian_sigma Delta epsilon_n delta)) r.
+Proof. exact theorem5_outside. Qed.
+
+(** T5.regime: refuted on the paper's own domain, d = 2, for epsilon_s = epsilon_n/20. *)
+Theorem T5_fails_for_smaller_epsilon_s_on_the_ball : forall r n s epsilon_n,
+  fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (s < 2)%nat -> 0 < epsilon_n ->
+  let Delta := sqrt (INR 2 ^ 2 / 16 + 9 * INR 2) in let epsilon_s := epsilon_n / 20 in
+  exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
+    ~ differentially_private (epsilon_s / INR 2 + epsilon_n * (INR 2 - 1) / INR 2)
+        (1 - (1 - delta) * (1 - delta)) n 2 (unit_ball 2) gaussian_density
+        (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
+                      (extended_gaussian_sigma Delta epsilon_n delta)) r.
+Proof. exact theorem5_fails_on_the_ball. Qed.
+
+(** T5.regime: refuted on the box for every d from 2 to 12, for epsilon_s = epsilon_n/1000. *)
+Theorem T5_fails_for_smaller_epsilon_s_on_the_box : forall r n d s epsilon_n,
+  fairness_term r = Absolute -> alpha_1 r = 1 -> (200 <= n)%nat -> (2 <= d <= 12)%nat -> (s < d)%nat ->
+  0 < epsilon_n ->
+  let Delta := sqrt (INR d ^ 2 / 16 + 9 * INR d) in let epsilon_s := epsilon_n / 1000 in
+  exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
+    ~ differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d)
+        (1 - (1 - delta) * (1 - delta)) n d (unit_box d) gaussian_density
+        (two_scales s (extended_gaussian_sigma Delta epsilon_s delta)
+                      (extended_gaussian_sigma Delta epsilon_n delta)) r.
+Proof. exact theorem5_fails_on_the_box. Qed.
 
 (** ** Two releases *)
 
@@ -467,3 +599,92 @@ Theorem privacy_on_the_ball : forall epsilon delta n d noise scale r,
   differentially_private epsilon delta n d (unit_box d) noise scale r ->
   differentially_private epsilon delta n d (unit_ball d) noise scale r.
 Proof. intros epsilon delta n d noise scale r H D D' HDD'; apply H, neighbours_ball_box, HDD'. Qed.
+
+(** ** Certificates of releases: any scales that are large enough, both adjacencies, every size *)
+
+(** T1.release: Laplace noise whose every scale is at least Delta_1 / epsilon. *)
+Theorem release_laplace : forall a r n d domain l1_sensitivity epsilon scale,
+  0 < epsilon -> 0 < l1_sensitivity ->
+  (forall D D', adjacent a n domain D D' -> l1_change r d all_monomials D D' <= l1_sensitivity) ->
+  (forall phi, l1_sensitivity / epsilon <= scale phi) ->
+  private_release a epsilon 0 n d domain laplace_density scale r.
+Proof. exact laplace_certificate. Qed.
+
+(** T3.release: PDFC with the published Delta_1 and scales of at least Delta_1 / epsilon_s and Delta_1 /
+    epsilon_n. *)
+Theorem release_pdfc : forall a r n d s epsilon_s epsilon_n scale_s scale_n,
+  weight_covered r -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  published_l1_of r d / epsilon_s <= scale_s -> published_l1_of r d / epsilon_n <= scale_n ->
+  private_release a (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d)
+    laplace_density (two_scales s scale_s scale_n) r.
+Proof. exact pdfc_certificate. Qed.
+
+(** T2.release: Gaussian noise whose every scale is at least the paper's sigma. *)
+Theorem release_gaussian : forall a r n d domain l2_squared epsilon delta scale,
+  0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_squared ->
+  (forall D D', adjacent a n domain D D' -> l2_change_squared r d all_monomials D D' <= l2_squared) ->
+  (forall phi, extended_gaussian_sigma (sqrt l2_squared) epsilon delta <= scale phi) ->
+  private_release a epsilon delta n d domain gaussian_density scale r.
+Proof. exact gaussian_certificate. Qed.
+
+(** T2.adfc: ADFC with equal epsilons, whatever the deltas are: the larger delta is enough. *)
+Theorem release_adfc : forall a r n d s domain l2_squared epsilon delta_s delta_n delta scale_s scale_n,
+  0 < epsilon -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) -> 0 < l2_squared ->
+  (forall D D', adjacent a n domain D D' -> l2_change_squared r d all_monomials D D' <= l2_squared) ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon delta_s <= scale_s ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon delta_n <= scale_n ->
+  delta_s <= delta -> delta_n <= delta ->
+  private_release a epsilon delta n d domain gaussian_density (two_scales s scale_s scale_n) r.
+Proof. exact adfc_certificate. Qed.
+
+(** T3.release: the statement of Theorem 3 at the exact sensitivity of the box, for epsilon_s <= epsilon_n. *)
+Theorem release_pdfc_exact : forall a r n d s epsilon_s epsilon_n l1_sensitivity scale_s scale_n,
+  0 <= alpha_1 r -> (s < d)%nat -> 0 < epsilon_s <= epsilon_n -> box_l1_limit a r d <= l1_sensitivity ->
+  l1_sensitivity / epsilon_s <= scale_s -> l1_sensitivity / epsilon_n <= scale_n ->
+  private_release a (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) laplace_density
+    (two_scales s scale_s scale_n) r.
+Proof. exact pdfc_exact_certificate. Qed.
+
+(** T5.release: the statement of Theorem 5 where neither budget times the l2-sensitivity exceeds Delta_2 times
+    the stated epsilon. *)
+Theorem release_adfc_split : forall a r n d s domain l2_squared bound epsilon_s epsilon_n
+    delta_s delta_n delta scale_s scale_n,
+  (1 <= d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  stated_delta delta_s delta_n <= delta -> 0 < l2_squared ->
+  (forall D D', adjacent a n domain D D' -> l2_change_squared r d all_monomials D D' <= bound) ->
+  bound <= l2_squared ->
+  epsilon_s ^ 2 * bound <= l2_squared * stated_epsilon d epsilon_s epsilon_n ^ 2 ->
+  epsilon_n ^ 2 * bound <= l2_squared * stated_epsilon d epsilon_s epsilon_n ^ 2 ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_s delta_s <= scale_s ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_n delta_n <= scale_n ->
+  private_release a (stated_epsilon d epsilon_s epsilon_n) delta n d domain gaussian_density
+    (two_scales s scale_s scale_n) r.
+Proof. exact adfc_split_certificate. Qed.
+
+(** T5.release: the statement of Theorem 5 on the box, with the published Delta_2', for
+    epsilon_s <= epsilon_n. *)
+Theorem release_adfc_box : forall r n d s l2_squared epsilon_s epsilon_n delta_s delta_n delta
+    scale_s scale_n,
+  l2_squared = published_fair_l2_squared d ->
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d = 1%nat \/ (13 <= d)%nat) ->
+  0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  stated_delta delta_s delta_n <= delta ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_s delta_s <= scale_s ->
+  extended_gaussian_sigma (sqrt l2_squared) epsilon_n delta_n <= scale_n ->
+  private_release ReplaceOne (stated_epsilon d epsilon_s epsilon_n) delta n d (unit_box d)
+    gaussian_density (two_scales s scale_s scale_n) r.
+Proof. exact adfc_box_certificate. Qed.
+
+(** T2.compare: the comparison of a sigma with the paper's formula by integer arithmetic is right. *)
+Theorem release_sigma : forall l2_squared epsilon delta sigma logarithm root root' factor,
+  sigma_suffices l2_squared epsilon delta sigma logarithm root root' factor = true ->
+  0 < Q2R epsilon /\ 0 < Q2R delta <= sqrt (2 / PI) /\
+  extended_gaussian_sigma (sqrt (Q2R l2_squared)) (Q2R epsilon) (Q2R delta) <= Q2R sigma.
+Proof. exact sigma_suffices_correct. Qed.
+
+(** D2: a certificate for the unit box holds for the unit ball. *)
+Theorem release_on_the_ball : forall a epsilon delta n d noise scale r,
+  private_release a epsilon delta n d (unit_box d) noise scale r ->
+  private_release a epsilon delta n d (unit_ball d) noise scale r.
+Proof. exact certificate_on_the_ball. Qed.

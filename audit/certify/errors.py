@@ -1,0 +1,5 @@
+"""What can stop a certificate."""
+
+
+class NoTheoremError(Exception):
+    """No theorem covers a release; the message is the reason."""
