@@ -199,6 +199,13 @@ def test_bad_options_are_one_line_and_exit_code_2(options, capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
+def test_options_are_not_abbreviated(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["fig3a", "--data", "affairs", "--quiet", "--epsilon", "1"])
+    assert stopped.value.code == 2
+    assert "unrecognized arguments: --epsilon 1" in capsys.readouterr().err
+
+
 def test_folder_that_cannot_be_made_is_refused(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert command("fig3a", "--data", "affairs", "--out", str(tmp_path / "file")) == 2
@@ -210,18 +217,20 @@ def test_missing_data_are_said_loudly_and_marked_in_every_output(tmp_path, capsy
     monkeypatch.setattr("reference.experiments.__main__.whole", prepare_whole)
     present_data.cache_clear()
     try:
-        assert command("table1", "--splits", "1", "--out", str(tmp_path)) == 0
+        assert command("table2", "--splits", "1", "--out", str(tmp_path)) == 0
     finally:
         present_data.cache_clear()
     captured = capsys.readouterr()
     assert "us IS NOT THERE" in captured.err
-    for kind in ("json", "txt", "svg"):
-        text = (tmp_path / f"table1-affairs-default.{kind}").read_text(encoding="utf-8")
-        assert "us WAS ASKED FOR AND IS NOT THERE" in text
-    assert (
-        json.loads((tmp_path / "table1-affairs-default.json").read_text(encoding="utf-8"))["missing_data"] == "us"
-    )
-    assert "us WAS ASKED FOR AND IS NOT THERE" in captured.out
+    for asked in ("adult", "us"):
+        # the substitute of one must not overwrite that of the other, nor what was run on affairs by choice
+        stem = f"table2-affairs-instead-of-{asked}-default"
+        for kind in ("json", "txt", "svg"):
+            text = (tmp_path / f"{stem}.{kind}").read_text(encoding="utf-8")
+            assert f"{asked} WAS ASKED FOR AND IS NOT THERE" in text
+        assert json.loads((tmp_path / f"{stem}.json").read_text(encoding="utf-8"))["missing_data"] == asked
+        assert f"{asked} WAS ASKED FOR AND IS NOT THERE" in captured.out
+    assert not list(tmp_path.glob("table2-affairs-default.*"))
 
 
 def prepare_whole(data, encoding):

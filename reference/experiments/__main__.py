@@ -41,7 +41,10 @@ STORE = "runs.jsonl"
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    found = argparse.ArgumentParser(prog="python -m reference.experiments", description=__doc__)
+    # no abbreviations: --epsilon would be read as --epsilon-ratio
+    found = argparse.ArgumentParser(
+        prog="python -m reference.experiments", description=__doc__, allow_abbrev=False
+    )
     found.add_argument(
         "exhibit",
         choices=[*EXHIBITS, "all", "page"],
