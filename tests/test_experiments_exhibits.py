@@ -206,6 +206,15 @@ def test_options_are_not_abbreviated(capsys):
     assert "unrecognized arguments: --epsilon 1" in capsys.readouterr().err
 
 
+def test_an_interruption_is_one_line(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reference.experiments.__main__.run_all", interrupted)
+    assert command("fig3a", "--data", "affairs", "--splits", "1") == 130
+    assert capsys.readouterr().err == "interrupted: with --out the same command goes on where it stopped\n"
+
+
 def test_folder_that_cannot_be_made_is_refused(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert command("fig3a", "--data", "affairs", "--out", str(tmp_path / "file")) == 2

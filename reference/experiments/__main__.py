@@ -38,6 +38,9 @@ DATA = ("adult", "us", EMBEDDED)
 
 STORE = "runs.jsonl"
 
+EXIT_INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended."""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
@@ -202,7 +205,11 @@ def prepared_folder(name: str) -> Path:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(command, argv)
+    try:
+        return run_command(command, argv)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: with --out the same command goes on where it stopped\n")
+        return EXIT_INTERRUPTED
 
 
 if __name__ == "__main__":
