@@ -265,8 +265,8 @@ def figure_2() -> Finding:
     ),
     why=(
         "from epsilon = 0.1 on each of them predicts the majority class on most splits, so none is better or "
-        "becomes higher; below it PDFC's published Delta_1 is larger than PFLR*'s, and PDFC is not above it; which "
-        "lines rise depends on the seed, the comparisons with PFLR* come out with none of three"
+        "becomes higher; below it PDFC's published Delta_1 is larger than PFLR*'s, and PDFC is not above it; "
+        "which lines rise depends on the seed, the comparisons with PFLR* come out with none of three"
     ),
     repaired=(
         "on Adult, with ordinal codes, all three stay at or below the majority class's accuracy, or above it by "
