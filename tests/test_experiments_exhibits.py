@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -263,6 +264,30 @@ def test_page_check_sees_a_number_changed_by_hand():
     changed = page.replace("0.187 ± 0.049", "0.185 ± 0.049", 1)
     assert changed != page
     assert pages.filled(changed, pages.read()) == page
+
+
+def test_prose_on_one_hot_columns_has_the_committed_numbers():
+    page = re.sub(r"\s+", " ", pages.PAGE.read_text(encoding="utf-8"))
+    found = {
+        (data, row["variant"].removeprefix("box_one_hot_group_"), row["line"][:4], row["epsilon"]): row
+        for data in pages.DATA
+        for row in pages.read()["variants"][data]
+    }
+    for data, words in (
+        ("adult", "gains {} ± {} on Adult at a risk difference of {}"),
+        ("us", "and {1} on US at {0}"),
+    ):
+        row = found[data, "separate", "ADFC", "10"]
+        gain, difference = row["gain_over_majority"], row["risk_difference"]
+        numbers = (*gain, difference[0]) if data == "adult" else (difference[0], gain[0])
+        assert words.format(*(f"{number:.3f}" for number in numbers)) in page
+    signed = [found[data, "covariance", "no n", None] for data in pages.DATA]
+    differences, losses = (
+        [f"{sign * row[name][0]:.3f}" for row in signed]
+        for name, sign in (("risk_difference", 1), ("gain_over_majority", -1))
+    )
+    assert "the risk difference is {} on Adult and {} on US".format(*differences) in page
+    assert "the accuracy is {} and {} below".format(*losses) in page
 
 
 @pytest.mark.parametrize("text", ["no marks", "<!-- nothing -->\n<!-- end -->\n"])
