@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -199,6 +200,22 @@ def test_bad_options_are_one_line_and_exit_code_2(options, capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
+def test_options_are_not_abbreviated(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["fig3a", "--data", "affairs", "--quiet", "--epsilon", "1"])
+    assert stopped.value.code == 2
+    assert "unrecognized arguments: --epsilon 1" in capsys.readouterr().err
+
+
+def test_an_interruption_is_one_line(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reference.experiments.__main__.run_all", interrupted)
+    assert command("fig3a", "--data", "affairs", "--splits", "1") == 130
+    assert capsys.readouterr().err == "interrupted: with --out the same command goes on where it stopped\n"
+
+
 def test_folder_that_cannot_be_made_is_refused(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert command("fig3a", "--data", "affairs", "--out", str(tmp_path / "file")) == 2
@@ -210,18 +227,20 @@ def test_missing_data_are_said_loudly_and_marked_in_every_output(tmp_path, capsy
     monkeypatch.setattr("reference.experiments.__main__.whole", prepare_whole)
     present_data.cache_clear()
     try:
-        assert command("table1", "--splits", "1", "--out", str(tmp_path)) == 0
+        assert command("table2", "--splits", "1", "--out", str(tmp_path)) == 0
     finally:
         present_data.cache_clear()
     captured = capsys.readouterr()
     assert "us IS NOT THERE" in captured.err
-    for kind in ("json", "txt", "svg"):
-        text = (tmp_path / f"table1-affairs-default.{kind}").read_text(encoding="utf-8")
-        assert "us WAS ASKED FOR AND IS NOT THERE" in text
-    assert (
-        json.loads((tmp_path / "table1-affairs-default.json").read_text(encoding="utf-8"))["missing_data"] == "us"
-    )
-    assert "us WAS ASKED FOR AND IS NOT THERE" in captured.out
+    for asked in ("adult", "us"):
+        # the substitute of one must not overwrite that of the other, nor what was run on affairs by choice
+        stem = f"table2-affairs-instead-of-{asked}-default"
+        for kind in ("json", "txt", "svg"):
+            text = (tmp_path / f"{stem}.{kind}").read_text(encoding="utf-8")
+            assert f"{asked} WAS ASKED FOR AND IS NOT THERE" in text
+        assert json.loads((tmp_path / f"{stem}.json").read_text(encoding="utf-8"))["missing_data"] == asked
+        assert f"{asked} WAS ASKED FOR AND IS NOT THERE" in captured.out
+    assert not list(tmp_path.glob("table2-affairs-default.*"))
 
 
 def prepare_whole(data, encoding):
@@ -245,6 +264,30 @@ def test_page_check_sees_a_number_changed_by_hand():
     changed = page.replace("0.187 ± 0.049", "0.185 ± 0.049", 1)
     assert changed != page
     assert pages.filled(changed, pages.read()) == page
+
+
+def test_prose_on_one_hot_columns_has_the_committed_numbers():
+    page = re.sub(r"\s+", " ", pages.PAGE.read_text(encoding="utf-8"))
+    found = {
+        (data, row["variant"].removeprefix("box_one_hot_group_"), row["line"][:4], row["epsilon"]): row
+        for data in pages.DATA
+        for row in pages.read()["variants"][data]
+    }
+    for data, words in (
+        ("adult", "gains {} ± {} on Adult at a risk difference of {}"),
+        ("us", "and {1} on US at {0}"),
+    ):
+        row = found[data, "separate", "ADFC", "10"]
+        gain, difference = row["gain_over_majority"], row["risk_difference"]
+        numbers = (*gain, difference[0]) if data == "adult" else (difference[0], gain[0])
+        assert words.format(*(f"{number:.3f}" for number in numbers)) in page
+    signed = [found[data, "covariance", "no n", None] for data in pages.DATA]
+    differences, losses = (
+        [f"{sign * row[name][0]:.3f}" for row in signed]
+        for name, sign in (("risk_difference", 1), ("gain_over_majority", -1))
+    )
+    assert "the risk difference is {} on Adult and {} on US".format(*differences) in page
+    assert "the accuracy is {} and {} below".format(*losses) in page
 
 
 @pytest.mark.parametrize("text", ["no marks", "<!-- nothing -->\n<!-- end -->\n"])

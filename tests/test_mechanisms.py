@@ -242,6 +242,30 @@ def test_lr_minimises_the_logistic_loss():
         assert loss(w) <= loss(w + 0.01 * step)
 
 
+def test_lr_on_dependent_and_rare_columns_is_the_minimum_of_least_norm():
+    """Columns of which two add up to the third, one that two records have, and one that nobody has."""
+    random = np.random.default_rng(1)
+    x = np.zeros((400, 5))
+    x[:, :2] = random.random((400, 2)) / 4
+    x[:, 2] = x[:, 0] + x[:, 1]
+    x[:2, 3] = 0.1
+    y = random.integers(0, 2, 400)
+    y[:2] = 0, 1
+    w = np.array(lr(Domain.of_columns(list("abcde")).check(x, y, random.integers(0, 2, 400))).w)
+    gradient = x.T @ (1 / (1 + np.exp(-x @ w)) - y) / 400
+    assert np.abs(gradient).max() < 1e-6
+    # what is orthogonal to every record is not in w
+    assert w @ [1, 1, -1, 0, 0] == pytest.approx(0, abs=1e-9)
+    assert w[4] == pytest.approx(0, abs=1e-9)
+    # and w is not 0
+    assert np.abs(w[:4]).min() > 1e-3
+
+
+def test_lr_on_records_that_are_all_zero_is_zero():
+    records = Domain.of_columns(["a", "b"]).check(np.zeros((3, 2)), np.array([0, 1, 1]), np.array([0, 1, 0]))
+    assert lr(records).w == (0, 0)
+
+
 def test_statements_compose_by_adding_up():
     statements = [adfc(MOMENTS, SplitBudget.equal(e, "1e-3"), rng=0).privacy.published for e in (1, 2, 3)]
     total = basic_composition(statements)

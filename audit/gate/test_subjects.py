@@ -310,6 +310,15 @@ def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):
     assert 1.0 < found.epsilon_lower_bound <= 2.0
 
 
+@pytest.fixture
+def heard_interrupt():
+    """Hear SIGINT also where the process was started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupt")
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("after", [2_000, 15_000, 60_000])
 def test_a_signal_during_learning_choosing_or_certifying_is_an_interruption(monkeypatch, after, workers):

@@ -41,10 +41,16 @@ SPLITS = 10
 
 STORE = "runs.jsonl"
 
+EXIT_INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended."""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    found = argparse.ArgumentParser(prog="python -m reference.experiments", description=__doc__)
+    # no abbreviations: --epsilon would be read as --epsilon-ratio
+    found = argparse.ArgumentParser(
+        prog="python -m reference.experiments", description=__doc__, allow_abbrev=False
+    )
     found.add_argument(
         "exhibit",
         choices=[*EXHIBITS, "all", "page", *questions.QUESTIONS],
@@ -234,7 +240,11 @@ def made_folder(name: str) -> Path:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    return run_command(command, argv)
+    try:
+        return run_command(command, argv)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: with --out the same command goes on where it stopped\n")
+        return EXIT_INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -65,8 +65,9 @@ class Shown:
 
     @property
     def stem(self) -> str:
-        """Name of its files, without an ending."""
-        return f"{self.exhibit.name}-{self.design.data}-{self.design.variant.name}"
+        """Name of its files, without an ending; it names the data that are missing, too."""
+        data = self.design.data if self.missing is None else f"{self.design.data}-instead-of-{self.missing}"
+        return f"{self.exhibit.name}-{data}-{self.design.variant.name}"
 
     @property
     def data_note(self) -> str:

@@ -88,6 +88,21 @@ VARIANTS: dict[str, Variant] = {
             fairness="separate",
             readings=Readings(sensitivity="exact"),
         ),
+        # the other fairness terms where LR comes near the paper's risk difference: two departures at once, which
+        # change more than each alone
+        Variant(
+            "box_one_hot_group_covariance",
+            "box, one-hot, sex among the features, fairness term with its sign",
+            Encoding("unit_box", "one_hot", keep_group=True),
+            "covariance",
+        ),
+        Variant(
+            "box_one_hot_group_separate",
+            "box, one-hot, sex among the features, fairness term released apart, noise for the exact sensitivity",
+            Encoding("unit_box", "one_hot", keep_group=True),
+            "separate",
+            Readings(sensitivity="exact"),
+        ),
         Variant("no_fairness", "no fairness term", fairness="none"),
         Variant("trim", "only drop nonpositive eigenvalues", readings=Readings(repair="trim")),
         Variant("ball_repair", "minimise over |w| <= 10", readings=Readings(repair="ball")),
