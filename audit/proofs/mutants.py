@@ -51,6 +51,7 @@ MUTANTS = (
     Mutant("AddOne.v", "added_l1_exact", "INR d ^ 2 / 8", "INR d ^ 2 / 4"),
     Mutant("Separate.v", "covariance_vector_ball", "2 * nu n ^ 2", "nu n ^ 2"),
     Mutant("BallAddOne.v", "ball_l1_add_exact", "+ INR d / 8", "+ INR d / 9"),
+    Mutant("JointBound.v", "true_pair_rejected", "q)) <= alpha", "q)) <= alpha / 2"),
     Mutant("Theorem3.v", "twice_largest_s", "2 * INR d - 1", "2 * INR d"),
     Mutant("Theorem3Exact.v", "exact_part_n", "(INR d - 1)", "(INR d - 2)"),
     Mutant(

@@ -65,6 +65,8 @@ Print Assumptions binomial_is_binomial.
 Print Assumptions clopper_pearson_lower.
 Print Assumptions clopper_pearson_upper.
 Print Assumptions joint_bound_false_alarm.
+Print Assumptions joint_region_misses_true_pair.
+Print Assumptions joint_region_false_alarm.
 Print Assumptions privacy_on_the_ball.
 Print Assumptions release_laplace.
 Print Assumptions release_pdfc.

@@ -11,7 +11,7 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
   GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
     Counterexamples
-  Binomial Certificates SplitCertificates SigmaBound.
+  Binomial JointBound Certificates SplitCertificates SigmaBound.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -591,6 +591,21 @@ Theorem joint_bound_false_alarm : forall n m p q alpha beta epsilon delta (L U :
   p <= exp epsilon * q + delta ->
   joint_probability n m p q (fun j k => exceeds (L j) (exp epsilon * U k + delta)) <= alpha + beta.
 Proof. exact joint_bound. Qed.
+
+(** B4: a rule of significance alpha (it rejects below a falling curve of area at most alpha) that is given
+    the two p-values of the counts at the true pair rejects this pair with probability at most alpha. *)
+Theorem joint_region_misses_true_pair : forall n m p q alpha (reject : R -> R -> bool),
+  0 <= p <= 1 -> 0 <= q <= 1 -> significance alpha reject ->
+  joint_probability n m p q (fun j k => reject (at_least n j p) (at_most m k q)) <= alpha.
+Proof. exact true_pair_rejected. Qed.
+
+(** B5: when p <= exp(epsilon) q + delta holds, a bound that is no larger than any epsilon of a pair that is
+    not rejected exceeds epsilon with probability at most alpha: a false alarm. *)
+Theorem joint_region_false_alarm : forall n m p q alpha epsilon delta reject (B : nat -> nat -> R),
+  0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= epsilon -> significance alpha (reject p q) ->
+  below_region n m delta reject B -> p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j k => exceeds (B j k) epsilon) <= alpha.
+Proof. exact region_bound. Qed.
 
 (** ** The paper's domain *)
 
