@@ -255,8 +255,12 @@ def declared_from(options: argparse.Namespace) -> DomainFile:
 
 def readings_from(options: argparse.Namespace, spec: MechanismSpec) -> Readings:
     """Return the readings that the options name, with the mechanism's default fairness."""
+    return readings_but_fairness(options).with_(fairness=options.fairness or spec.readings.fairness)
+
+
+def readings_but_fairness(options: argparse.Namespace) -> Readings:
+    """Return the readings that the options name but for the fairness term, whose default the mechanism knows."""
     return Readings(
-        fairness=options.fairness or spec.readings.fairness,
         fairness_weight=options.fairness_weight,
         tau=options.tau,
         basis=options.basis,

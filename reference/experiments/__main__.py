@@ -28,9 +28,8 @@ from reference.experiments.store import RunStore
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.files import json_text
 from reference.mechanisms import FAIR
-from reference.options import EXIT_FINE, add_reading_options, run_command, whole_number
+from reference.options import EXIT_FINE, add_reading_options, readings_but_fairness, run_command, whole_number
 from reference.plot import require_plot
-from reference.readings import Readings
 
 EMBEDDED = "affairs"
 
@@ -187,16 +186,7 @@ def variants_from(options: argparse.Namespace) -> list[Variant]:
     encoding = Encoding(
         options.domain or "unit_ball", options.encoding or "ordinal", options.intercept, options.keep_group
     )
-    readings = Readings(
-        fairness_weight=options.fairness_weight,
-        tau=options.tau,
-        basis=options.basis,
-        adjacency=options.adjacency,
-        sensitivity=options.sensitivity,
-        repair=options.repair,
-        ball_radius=options.ball_radius,
-        noise=options.noise,
-    )
+    readings = readings_but_fairness(options)
     if options.noise != "numpy":
         raise ReadingError("noise", options.noise, "'numpy': experiments are seeded")
     fairness, ratio = options.fairness or FAIR.fairness, options.epsilon_ratio or "1"
