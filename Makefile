@@ -40,7 +40,7 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
-	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers $(ARGS)
+	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers audit/gate/test_adapters.py $(ARGS)
 
 lock: ## renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
 	@set -e; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
