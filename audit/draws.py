@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from audit.events import FloatArray
 from audit.events.reduction import Reduction, Screen
@@ -18,6 +20,9 @@ CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
 
 WAVE, LOOK_WAVE = 16, 2
 """Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
+
+AHEAD = 4
+"""Chunks per worker that are begun before they are asked for: enough that none waits, few enough to drop."""
 
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
 """Phases, as the draws are numbered; 0 is the probe."""
@@ -151,15 +156,9 @@ class Draws:
         def one(chunk: int) -> Result:
             return work(*self.chunk(phase, chunk, sizes[chunk]))
 
-        wave = LOOK_WAVE if self.looks else WAVE
-        # threads: drawing and scoring happen inside numpy, which lets other threads run
-        with Parallel(n_jobs=self.workers, backend="threading") as pool:
-            for start in range(0, len(sizes), wave):
-                chunks = range(start, min(start + wave, len(sizes)))
-                if self.workers == 1:
-                    yield [one(chunk) for chunk in chunks]
-                else:
-                    yield pool(delayed(one)(chunk) for chunk in chunks)
+        done = in_order(one, len(sizes), self.workers)
+        while found := list(islice(done, LOOK_WAVE if self.looks else WAVE)):
+            yield found
 
     def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
         try:
@@ -169,6 +168,28 @@ class Draws:
         except Exception as problem:
             raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
         return _checked(outputs, rows, self.width)
+
+
+def in_order(work: Callable[[int], Result], number: int, workers: int) -> Iterator[Result]:
+    """Yield `work(0)`, `work(1)` and so on; workers go on while the results are used.
+
+    Workers are threads: drawing and scoring happen inside numpy, which lets other threads run.
+    """
+    if workers == 1:
+        yield from map(work, range(number))
+        return
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for place in range(number):
+            waiting.append(pool.submit(work, place))
+            if len(waiting) == AHEAD * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # when nobody asks for more, after an error or Ctrl-C: what has begun ends, the rest does not begin
+        pool.shutdown(cancel_futures=True)
 
 
 def _checked(outputs: Any, rows: int, width: int) -> FloatArray:

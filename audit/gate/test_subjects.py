@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
+import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +18,7 @@ from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
 from audit.distinguish import estimate
-from audit.draws import Draws
+from audit.draws import AHEAD, Draws, in_order
 from audit.epsilon_estimate import build_audit, main, parser
 from audit.events import event_from_json
 from audit.releases import WeightRelease, minimisers
@@ -395,3 +397,62 @@ def test_selection_of_one_exact_score_is_small():
     assert Plan.of(10**9, 1, learning=False).choose == 2**16
     plan = Plan.of(10**9, 100, learning=True)
     assert max(plan.learn, plan.choose) * 100 <= 2**23
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_results_comein_order_whichever_is_ready_first(workers):
+    def slower_first(place):
+        time.sleep(0.02 * (place % 3 == 0))
+        return place
+
+    assert list(in_order(slower_first, 20, workers)) == list(range(20))
+    assert list(in_order(slower_first, 0, workers)) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_what_nobody_asks_for_is_not_begun(workers):
+    begun, gate = [], threading.Event()
+
+    def waits_after_two(place):
+        begun.append(place)
+        assert place < 2 or gate.wait(30)
+
+    done = in_order(waits_after_two, 1000, workers)
+    next(done), next(done)
+    # every worker is held; the rest is dropped before they are let go
+    threading.Timer(0.5, gate.set).start()
+    done.close()
+    assert {0, 1} <= set(begun) <= set(range(2 + workers))
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_few_results_wait_for_the_one_that_is_next(workers):
+    begun, gate = [], threading.Event()
+
+    def first_waits(place):
+        begun.append(place)
+        assert place > 0 or gate.wait(30)
+
+    threading.Timer(0.5, gate.set).start()
+    done = in_order(first_waits, 1000, workers)
+    next(done)
+    assert len(begun) <= AHEAD * workers
+    done.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_in_a_worker_ends_the_rest(workers):
+    begun = []
+
+    def fails_at_three(place):
+        begun.append(place)
+        if place == 3:
+            raise ZeroDivisionError("three")
+        return place
+
+    found = []
+    with pytest.raises(ZeroDivisionError, match="three"):
+        found.extend(in_order(fails_at_three, 1000, workers))
+    # list.extend keeps what came before the error
+    assert found == [0, 1, 2]
+    assert len(begun) <= 4 + AHEAD * workers
