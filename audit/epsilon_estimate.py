@@ -46,7 +46,6 @@ from reference.datasets import SOURCES
 from reference.domain import NORMS
 from reference.errors import ReadingError
 from reference.files import json_text
-from reference.mechanisms import MECHANISMS
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -62,6 +61,7 @@ from reference.options import (
     require_writable,
     run_command,
 )
+from reference.registry import MECHANISMS
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 

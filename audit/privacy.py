@@ -31,7 +31,6 @@ from reference.domain import NORMS
 from reference.errors import ReadingError
 from reference.files import json_text
 from reference.gaussian import delta_of_shift
-from reference.mechanisms import MECHANISMS, MechanismSpec
 from reference.noise import Noise
 from reference.numbers import decimal_above, decimal_below, decimal_text, short_text
 from reference.options import (
@@ -47,6 +46,7 @@ from reference.options import (
     run_command,
 )
 from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared, setting_of
 
 PRIVATE = tuple(name for name, spec in MECHANISMS.items() if spec.private)

@@ -28,7 +28,6 @@ from reference.coefficients import NoisyCoefficients
 from reference.domain import NORMS, Domain
 from reference.errors import ReadingError
 from reference.files import json_text
-from reference.mechanisms import MECHANISMS
 from reference.minimiser import minimise
 from reference.noise import Noise, add_noise, draw
 from reference.numbers import decimal_text
@@ -44,6 +43,7 @@ from reference.options import (
     run_command,
 )
 from reference.readings import Readings
+from reference.registry import MECHANISMS
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

@@ -17,11 +17,11 @@ from reference.budgets import Budget, SplitBudget
 from reference.coefficients import Layout, NoisyCoefficients
 from reference.datasets import Encoding, load
 from reference.errors import ReadingError
-from reference.mechanisms import MECHANISMS, MechanismSpec
 from reference.minimiser import RELATIVE_ZERO, minimise
 from reference.noise import Noise, add_noise, draw
 from reference.objective import layout, objective
 from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.sensitivity import Setting, setting_of
 
 RELEASES = ("coefficients", "weights")

@@ -23,10 +23,10 @@ from reference.accounting import Enclosure, ExactPrivacy, exact_privacy
 from reference.budgets import SplitBudget
 from reference.errors import ReadingError
 from reference.gaussian import SMALLEST_DELTA, delta_of_shift
-from reference.mechanisms import MECHANISMS
 from reference.noise import Noise, extended_gaussian_sigma
 from reference.numbers import decimal_above, decimal_below, decimal_text, exact
 from reference.objective import layout
+from reference.registry import MECHANISMS
 from reference.sensitivity import (
     Setting,
     Supremum,

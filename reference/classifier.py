@@ -37,12 +37,12 @@ from reference.errors import (
     ShapeError,
     UncountableReleaseError,
 )
-from reference.mechanisms import MECHANISMS, MechanismSpec
 from reference.noise import RandomSource
 from reference.numbers import RealLike
 from reference.options import budget_from
 from reference.readings import Readings
 from reference.records import Records
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.release import Release
 from reference.release_ledger import CountedRelease, ReleaseLedger
 from reference.values import FloatArray

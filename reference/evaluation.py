@@ -15,12 +15,12 @@ from reference.accounting import PrivacyStatement, PublishedStatementWarning, ba
 from reference.budgets import Budget, SplitBudget
 from reference.errors import ReadingError
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
-from reference.mechanisms import MechanismSpec
 from reference.noise import RandomSource, generator
 from reference.private_metrics import PrivateMetrics, composed, private_metrics
 from reference.readings import Readings
 from reference.record_blocks import RecordBlocks, in_memory, part_of
 from reference.records import Records
+from reference.registry import MechanismSpec
 from reference.release import Release
 
 NOT_PRIVATE = "not private: for the data holder"

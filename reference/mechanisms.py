@@ -7,8 +7,8 @@ Every private mechanism is two functions that stand together: `<name>_noise`, wh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -35,10 +35,9 @@ from reference.noise import (
 from reference.numbers import RealLike, exact
 from reference.objective import layout, objective
 from reference.readings import Readings
-from reference.record_blocks import RecordBlocks, in_memory, moments_of
 from reference.records import Records
 from reference.release import Release
-from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
+from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
 
 PLAIN = Readings(fairness="none")
 FAIR = Readings(fairness="absolute")
@@ -82,8 +81,10 @@ def functional(
     noisy = sampler.perturb(coefficients, noise)
     # w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
-    published = _stated(accounting.published_functional, moments.domain, budget, readings, None)
-    return _release(
+    published = accounting.published_statement(
+        accounting.published_functional, moments.domain, budget, readings, None
+    )
+    return Release.of(
         "functional", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded
     )
 
@@ -118,9 +119,11 @@ def relaxed_functional(
     noisy = sampler.perturb(coefficients, noise)
     # line 10: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
-    published = _stated(accounting.published_relaxed_functional, moments.domain, budget, readings, None)
+    published = accounting.published_statement(
+        accounting.published_relaxed_functional, moments.domain, budget, readings, None
+    )
     # line 11
-    return _release(
+    return Release.of(
         "relaxed_functional", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded
     )
 
@@ -180,9 +183,9 @@ def pdfc(
     # line 24: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 25: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
-    published = _stated(accounting.published_pdfc, moments.domain, budget, readings, s)
+    published = accounting.published_statement(accounting.published_pdfc, moments.domain, budget, readings, s)
     # line 26
-    return _release("pdfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
+    return Release.of("pdfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
 
 
 # --- Algorithm 3: ADFC ---------------------------------------------------------------------------------------
@@ -230,9 +233,9 @@ def adfc(
     # line 25: w_hat <- arg min f_hat
     minimum = minimise(noisy, readings)
     # line 26: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d;  delta <- 1 - (1 - delta_s)(1 - delta_n)
-    published = _stated(accounting.published_adfc, moments.domain, budget, readings, s)
+    published = accounting.published_statement(accounting.published_adfc, moments.domain, budget, readings, s)
     # line 27
-    return _release("adfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
+    return Release.of("adfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
 
 
 # --- PFLR*: one Laplace scale and a shifted mean (Xu, Yuan and Wu 2019, as the paper mentions it) ------------
@@ -294,8 +297,8 @@ def pflr(
     # a public mean is added afterwards: to the noise, or to what it was added to, is the same
     minimum = minimise(noisy if mean is None else replace(noisy, values=noisy.values + mean), readings)
     formula = accounting.published_pflr if mean is None else accounting.published_functional
-    published = _stated(formula, moments.domain, budget, readings, None)
-    release = _release("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
+    published = accounting.published_statement(formula, moments.domain, budget, readings, None)
+    release = Release.of("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
     stated_mean = "the fairness term" if mean is None else mean[: moments.domain.dimension].tolist()
     return replace(release, noise={**release.noise, "mean": stated_mean})
 
@@ -331,7 +334,7 @@ def no_privacy(moments: Moments, readings: Readings = PLAIN) -> Release:
         NoisyCoefficients(coefficients.layout, coefficients.values.astype(np.float64), noise), readings
     )
     without_spectrum = Minimum(minimum.status, minimum.w, ())
-    return _release("no_privacy", moments.domain, None, readings, noise, without_spectrum, None, None, False)
+    return Release.of("no_privacy", moments.domain, None, readings, noise, without_spectrum, None, None, False)
 
 
 def lr(records: Records, readings: Readings = PLAIN) -> Release:
@@ -359,7 +362,7 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
                 minimum = Minimum("ok", tuple((basis @ model.coef_[0]).tolist()), ())
             except ConvergenceWarning:
                 minimum = Minimum("unbounded", None, ())
-    return _release("lr", records.domain, None, readings, noise, minimum, None, None, False)
+    return Release.of("lr", records.domain, None, readings, noise, minimum, None, None, False)
 
 
 RANK_TOLERANCE = 1e-12
@@ -378,164 +381,6 @@ def _whitening(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.zeros((x.shape[1], 1))
     basis: npt.NDArray[np.float64] = vectors[:, kept] / np.sqrt(values[kept])
     return basis
-
-
-# --- What the command lines and the audit need to know about each --------------------------------------------
-
-
-@dataclass(frozen=True)
-class MechanismSpec:
-    """Public facts about one mechanism.
-
-    Parameters
-    ----------
-    name : str
-    summary : str
-    readings : Readings
-        Its defaults.
-    function : callable
-        The mechanism.
-    noise_function : callable or None
-        `<name>_noise`; None for the baselines.
-    published : callable or None
-        The theorem's formula; None for the baselines.
-    split_budget : bool
-        Whether it takes a :class:`SplitBudget` and an x_s.
-    needs_delta : bool
-        Whether its budget must have a positive delta.
-    """
-
-    name: str
-    summary: str
-    readings: Readings
-    function: Callable[..., Release]
-    noise_function: Callable[..., Noise] | None = None
-    published: Callable[..., accounting.PrivacyStatement] | None = None
-    split_budget: bool = False
-    needs_delta: bool = False
-
-    @property
-    def private(self) -> bool:
-        """Whether the mechanism adds noise at all."""
-        return self.noise_function is not None
-
-    def noise(self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, x_s: int) -> Noise:
-        """Return what the mechanism adds; `x_s` matters with a split budget only."""
-        if self.noise_function is None:
-            raise ReadingError("mechanism", self.name, "one that adds noise")
-        if self.split_budget:
-            return self.noise_function(domain, budget, readings, x_s)
-        return self.noise_function(domain, budget, readings)
-
-    def statement(
-        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings, x_s: int
-    ) -> accounting.PrivacyStatement | None:
-        """Return what a release states; None where the paper states nothing."""
-        if self.published is None:
-            return None
-        return _stated(self.published, domain, budget, readings, x_s if self.split_budget else None)
-
-    def formula(
-        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings
-    ) -> accounting.PrivacyStatement:
-        """Return the theorem's formula whatever the sensitivity is: what a user of the mechanism claims."""
-        if self.published is None:
-            raise ReadingError("mechanism", self.name, "one that adds noise")
-        return self.published(budget, domain.dimension, readings.adjacency)
-
-    def promise(
-        self, domain: Domain, budget: Budget | SplitBudget, readings: Readings, x_s: str | int | None = None
-    ) -> accounting.Privacy:
-        """Return the privacy of a release before it is made, from public things only.
-
-        With `x_s` drawn at random, `published` is what every choice would state, else None; the exact privacy
-        is the same for every choice.
-        """
-        choices = domain.selectable if x_s is None else (domain.coordinate(x_s),)
-        stated = {self.statement(domain, budget, readings, s) for s in choices}
-        published = stated.pop() if len(stated) == 1 else None
-        noise = self.noise(domain, budget, readings, choices[0])
-        exact = accounting.exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
-        return accounting.Privacy(published, exact)
-
-    def run(
-        self,
-        records: Records | RecordBlocks,
-        budget: Budget | SplitBudget | None,
-        readings: Readings,
-        *,
-        x_s: str | int | None = None,
-        rng: RandomSource = None,
-    ) -> Release:
-        """Run the mechanism on checked records; `budget` is None for the baselines."""
-        if self.function is lr:
-            return lr(in_memory(records), readings)
-        if not self.private:
-            return self.function(moments_of(records), readings)
-        moments = moments_of(records, exact=readings.noise == "hardened")
-        if self.split_budget:
-            return self.function(moments, budget, readings, x_s=x_s, rng=rng)
-        return self.function(moments, budget, readings, rng=rng)
-
-
-MECHANISMS: dict[str, MechanismSpec] = {
-    spec.name: spec
-    for spec in (
-        MechanismSpec("lr", "logistic regression", PLAIN, lr),
-        MechanismSpec("no_privacy", "exact coefficients", PLAIN, no_privacy),
-        MechanismSpec(
-            "functional",
-            "Laplace noise, one scale",
-            PLAIN,
-            functional,
-            functional_noise,
-            accounting.published_functional,
-        ),
-        MechanismSpec(
-            "relaxed_functional",
-            "Algorithm 2: Gaussian noise, one scale",
-            PLAIN,
-            relaxed_functional,
-            relaxed_functional_noise,
-            accounting.published_relaxed_functional,
-            needs_delta=True,
-        ),
-        MechanismSpec(
-            "pdfc",
-            "Algorithm 1: Laplace noise, two scales",
-            FAIR,
-            pdfc,
-            pdfc_noise,
-            accounting.published_pdfc,
-            split_budget=True,
-        ),
-        MechanismSpec(
-            "adfc",
-            "Algorithm 3: Gaussian noise, two scales",
-            FAIR,
-            adfc,
-            adfc_noise,
-            accounting.published_adfc,
-            split_budget=True,
-            needs_delta=True,
-        ),
-        MechanismSpec(
-            "pflr",
-            "PFLR*: Laplace noise, one scale, the fairness term as its mean",
-            FAIR,
-            pflr,
-            pflr_noise,
-            accounting.published_pflr,
-        ),
-    )
-}
-
-
-READINGS_NOT_USED = {
-    "no_privacy": ("adjacency", "sensitivity", "noise"),
-    "lr": tuple(Readings().to_json()),
-}
-"""Readings that a baseline ignores, and so does not print."""
 
 
 def _steps(readings: Readings) -> int | None:
@@ -558,28 +403,6 @@ def random_x_s(domain: Domain, random: np.random.Generator) -> int:
     return int(random.choice(np.array(domain.selectable)))
 
 
-def _stated(
-    published: Callable[..., accounting.PrivacyStatement],
-    domain: Domain,
-    budget: Budget | SplitBudget,
-    readings: Readings,
-    s: int | None,
-) -> accounting.PrivacyStatement | None:
-    """Return the published statement with all that it rests on, or None where the paper states nothing.
-
-    The paper's Delta is the published one, and its x_s is a whole attribute: its formula says nothing about
-    another sensitivity, or about one column of an attribute that is encoded in several.
-    """
-    if readings.sensitivity != "published" or (s is not None and domain.is_one_of_several(s)):
-        return None
-    statement = published(budget, domain.dimension, readings.adjacency)
-    # a shifted mean leaves the fairness term out of the sensitivity
-    fair = readings.fairness != "none" and statement.claim != "T1.shift"
-    number = (3 if statement.claim in ("T4", "T5") else 1) + fair
-    scaled = fair and readings.fairness_weight != 1
-    return replace(statement, claims=(*statement.claims, f"L{number}", *(["L2.alpha"] if scaled else [])))
-
-
 def _purpose(name: str, budget: Budget | SplitBudget, readings: Readings, s: int | None = None) -> str:
     """Return everything public that a seeded stream belongs to."""
     return f"{name} {budget.to_json()} {readings.to_json()} {s}"
@@ -596,52 +419,3 @@ def _require_pure(budget: Budget | SplitBudget) -> None:
     for delta in deltas:
         if delta != 0:
             raise DeltaError("delta", str(delta), "0 for Laplace noise, which is purely private")
-
-
-def _release(
-    mechanism: str,
-    domain: Domain,
-    budget: Budget | SplitBudget | None,
-    readings: Readings,
-    noise: Noise,
-    minimum: Minimum,
-    published: accounting.PrivacyStatement | None,
-    s: int | None,
-    seeded: bool,
-) -> Release:
-    exact = None
-    if budget is not None:
-        exact = accounting.exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
-        if exact.verdict == "refuted":
-            warnings.warn(
-                f"{mechanism}: the published statement is false for this budget; see privacy.exact of the release",
-                accounting.PublishedStatementWarning,
-                stacklevel=3,
-            )
-    used = readings.to_json()
-    for unused in READINGS_NOT_USED.get(mechanism, ()):
-        del used[unused]
-    return Release(
-        mechanism=mechanism,
-        status=minimum.status,
-        w=minimum.w,
-        columns=domain.columns,
-        privacy=accounting.Privacy(published, exact),
-        budget={} if budget is None else budget.to_json(),
-        readings={
-            **used,
-            "domain": domain.norm,
-            "dimension": domain.dimension,
-            "intercept": domain.intercept,
-            "keep_group": domain.keep_group,
-        },
-        noise={
-            "kind": noise.kind,
-            "scale_s": noise.scale_s,
-            "scale_n": noise.scale_n,
-            **({} if noise.steps is None else {"steps": noise.steps}),
-        },
-        x_s=None if s is None else domain.columns[s],
-        seeded=seeded,
-        noisy_eigenvalues=minimum.eigenvalues,
-    )

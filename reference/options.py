@@ -19,10 +19,10 @@ from reference.domain import NORMS
 from reference.domain_file import DomainFile, load_domain_file
 from reference.errors import DomainFileError, InputError, ReadingError, SeededHardenedNoiseError
 from reference.files import write_whole
-from reference.mechanisms import MechanismSpec
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.record_blocks import RecordBlocks, in_memory
 from reference.records import Records
+from reference.registry import MechanismSpec
 
 EXIT_FINE, EXIT_REFUTED, EXIT_USAGE, EXIT_UNDECIDED = 0, 1, 2, 3
 

@@ -6,12 +6,25 @@ A release is frozen, holds no exact statistic of the data, and goes to JSON and 
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from reference.accounting import Privacy
+from reference.accounting import Privacy, PrivacyStatement, PublishedStatementWarning, exact_privacy
+from reference.budgets import Budget, SplitBudget
+from reference.domain import Domain
+from reference.minimiser import Minimum
+from reference.noise import Noise
+from reference.readings import Readings
+from reference.sensitivity import setting_of
 
 SCHEMA = "release_v1"
+
+READINGS_NOT_USED = {
+    "no_privacy": ("adjacency", "sensitivity", "noise"),
+    "lr": tuple(Readings().to_json()),
+}
+"""Readings that a baseline ignores, and so does not print."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,78 @@ class Release:
     x_s: str | None
     seeded: bool
     noisy_eigenvalues: tuple[float, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: str,
+        domain: Domain,
+        budget: Budget | SplitBudget | None,
+        readings: Readings,
+        noise: Noise,
+        minimum: Minimum,
+        published: PrivacyStatement | None,
+        s: int | None,
+        seeded: bool,
+    ) -> Release:
+        """Return the release of a minimum, with the exact privacy of its noise.
+
+        Parameters
+        ----------
+        mechanism : str
+        domain : Domain
+        budget : Budget, SplitBudget or None
+            None for the baselines, which have no privacy.
+        readings : Readings
+        noise : Noise
+        minimum : Minimum
+        published : PrivacyStatement or None
+        s : int or None
+            Index of x_s.
+        seeded : bool
+
+        Warns
+        -----
+        PublishedStatementWarning
+            Where the published statement is false for this budget.
+        """
+        exact = None
+        if budget is not None:
+            exact = exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
+            if exact.verdict == "refuted":
+                warnings.warn(
+                    f"{mechanism}: the published statement is false for this budget; see privacy.exact of the "
+                    "release",
+                    PublishedStatementWarning,
+                    stacklevel=3,
+                )
+        used = readings.to_json()
+        for unused in READINGS_NOT_USED.get(mechanism, ()):
+            del used[unused]
+        return cls(
+            mechanism=mechanism,
+            status=minimum.status,
+            w=minimum.w,
+            columns=domain.columns,
+            privacy=Privacy(published, exact),
+            budget={} if budget is None else budget.to_json(),
+            readings={
+                **used,
+                "domain": domain.norm,
+                "dimension": domain.dimension,
+                "intercept": domain.intercept,
+                "keep_group": domain.keep_group,
+            },
+            noise={
+                "kind": noise.kind,
+                "scale_s": noise.scale_s,
+                "scale_n": noise.scale_n,
+                **({} if noise.steps is None else {"steps": noise.steps}),
+            },
+            x_s=None if s is None else domain.columns[s],
+            seeded=seeded,
+            noisy_eigenvalues=minimum.eigenvalues,
+        )
 
     @property
     def adjacency(self) -> str | None:

@@ -42,11 +42,12 @@ from reference.errors import (
     UnreadableFileError,
     UnseenCategoryError,
 )
-from reference.mechanisms import MECHANISMS, adfc, functional, pdfc, relaxed_functional
+from reference.mechanisms import adfc, functional, pdfc, relaxed_functional
 from reference.moments import Moments
 from reference.noise import draws
 from reference.readings import Readings
 from reference.records import BLOCK_ROWS, Records
+from reference.registry import MECHANISMS
 from reference.release import Release
 
 # its claim is false in few dimensions; that it then warns is tested in test_pflr.py

@@ -63,7 +63,7 @@ from reference.errors import (
     UncountableReleaseError,
     UnseenCategoryError,
 )
-from reference.mechanisms import MECHANISMS, MechanismSpec
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.release import Release
 from reference.release_ledger import ReleaseLedger
 

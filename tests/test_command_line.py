@@ -23,12 +23,13 @@ from reference.errors import InputError
 from reference.evaluation import NOT_PRIVATE, _held_out, evaluate_splits
 from reference.fairness import Metrics, evaluate
 from reference.files import json_text
-from reference.mechanisms import MECHANISMS, no_privacy
+from reference.mechanisms import no_privacy
 from reference.moments import Moments
 from reference.numbers import exact
 from reference.options import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
 from reference.readings import Readings
 from reference.records import Records
+from reference.registry import MECHANISMS
 from reference.release import Release
 
 PRIVATE = [name for name, spec in MECHANISMS.items() if spec.private]

@@ -34,10 +34,11 @@ from reference.errors import (
 )
 from reference.evaluation import evaluate_splits
 from reference.fairness import evaluate
-from reference.mechanisms import MECHANISMS, no_privacy
+from reference.mechanisms import no_privacy
 from reference.moments import Moments
 from reference.readings import Readings
 from reference.records import Records
+from reference.registry import MECHANISMS
 
 ROWS = (
     "39, State-gov, 77516, Bachelors, 13, Never-married, Sales, Husband, White, Male, 2174, 0, 40, England, <=50K",

@@ -33,8 +33,9 @@ from reference.experiments.paired import INCREASES, LEAST_DIFFERING, NEITHER, RE
 from reference.experiments.splits import SplitSpec, prepare
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.experiments.zafar import constrained_regression, mean_covariance, mean_loss
-from reference.mechanisms import MECHANISMS, lr
+from reference.mechanisms import lr
 from reference.readings import Readings
+from reference.registry import MECHANISMS
 
 PLAIN = Variant("", "", Encoding("unit_box"), "none", epsilon_ratio=RATIO)
 

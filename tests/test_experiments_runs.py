@@ -30,8 +30,8 @@ from reference.experiments.splits import SplitSpec, prepare
 from reference.experiments.store import RunStore
 from reference.experiments.study import UNBOUNDED, RunResult, RunSpec, run
 from reference.fairness import evaluate
-from reference.mechanisms import MECHANISMS
 from reference.noise import generator
+from reference.registry import MECHANISMS
 
 ON = SplitSpec("affairs")
 

@@ -24,9 +24,10 @@ from reference.datasets.source import CsvSource, data_folder
 from reference.datasets.table_file import open_table
 from reference.domain_file import DomainFile
 from reference.evaluation import NOT_PRIVATE
-from reference.mechanisms import MECHANISMS, pdfc
+from reference.mechanisms import pdfc
 from reference.options import EXIT_FINE, EXIT_USAGE
 from reference.records import Records
+from reference.registry import MECHANISMS
 from reference.release import Release
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,13 +25,14 @@ from reference.errors import (
     SeededHardenedNoiseError,
 )
 from reference.grid import RELEASE_STEPS, data_change, l1_slack, widened_l1, widened_l2_squared, with_l2_slack
-from reference.mechanisms import MECHANISMS, functional
+from reference.mechanisms import functional
 from reference.moments import Moments
 from reference.noise import HardenedSampler, Noise, NumpySampler, draw
 from reference.noise.hardened import on_steps
 from reference.objective import layout, objective
 from reference.readings import BASES, FAIRNESS, Readings
 from reference.records import DATA_STEPS, Records
+from reference.registry import MECHANISMS
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared, setting_of
 from tests.strategies import data_sets, random_records, readings
 

@@ -20,22 +20,13 @@ from reference.errors import (
     ReadingError,
     UnknownAttributeError,
 )
-from reference.mechanisms import (
-    FAIR,
-    MECHANISMS,
-    PLAIN,
-    adfc,
-    functional,
-    lr,
-    no_privacy,
-    pdfc,
-    relaxed_functional,
-)
+from reference.mechanisms import FAIR, PLAIN, adfc, functional, lr, no_privacy, pdfc, relaxed_functional
 from reference.minimiser import minimise
 from reference.moments import Moments
 from reference.noise import Noise, draw, extended_gaussian_sigma, perturb
 from reference.objective import objective
 from reference.readings import Readings
+from reference.registry import MECHANISMS
 from reference.release import Release
 from tests.strategies import random_records
 

@@ -15,7 +15,6 @@ from scipy import stats
 from reference.budgets import Budget, SplitBudget
 from reference.errors import DeltaError
 from reference.gaussian import delta_of_shift, epsilon_of_shift
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.noise import (
     Noise,
@@ -29,6 +28,7 @@ from reference.noise import (
 )
 from reference.objective import layout, objective
 from reference.readings import Readings
+from reference.registry import MECHANISMS
 from tests.strategies import data_sets, random_records, readings
 
 EPSILONS = st.fractions(Fraction(1, 1000), 100, max_denominator=10**6)

@@ -19,9 +19,9 @@ from reference.domain import Domain
 from reference.errors import EpsilonError, ReadingError
 from reference.evaluation import evaluate_splits
 from reference.fairness import evaluate, predict
-from reference.mechanisms import MECHANISMS
 from reference.private_metrics import composed, l1_sensitivity_of_counts, private_metrics
 from reference.readings import ADJACENCIES
+from reference.registry import MECHANISMS
 from tests.strategies import random_records
 
 RECORDS = random_records(900, 3, 8)

@@ -31,7 +31,7 @@ from reference.errors import (
     ReadingError,
     UncountableReleaseError,
 )
-from reference.mechanisms import MECHANISMS
+from reference.registry import MECHANISMS
 from reference.release_ledger import CountedRelease, ReleaseLedger
 from tests.strategies import random_records
 

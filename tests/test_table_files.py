@@ -38,10 +38,10 @@ from reference.errors import (
 )
 from reference.evaluation import evaluate_splits
 from reference.fairness import boundary_covariance, evaluate, risk_difference
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.record_blocks import RecordBlocks
 from reference.records import Records
+from reference.registry import MECHANISMS
 
 DECLARED = DomainFile.from_json(
     {

@@ -26,7 +26,6 @@ from audit.proofs.build import missing
 from audit.proofs.sigma import quotient
 from reference.errors import ReadingError
 from reference.files import json_text
-from reference.mechanisms import MECHANISMS
 from reference.numbers import decimal_text, short_text
 from reference.options import (
     EXIT_FINE,
@@ -37,6 +36,7 @@ from reference.options import (
     run_command,
     write_file,
 )
+from reference.registry import MECHANISMS
 
 SCHEMA = "release_certificate_v1.json"
 

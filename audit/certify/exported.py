@@ -14,10 +14,10 @@ from audit.witnesses import domain_of
 from reference.budgets import Budget, SplitBudget
 from reference.domain_file import DomainFile
 from reference.errors import InputError, ReadingError, ReleaseFileError
-from reference.mechanisms import MECHANISMS, MechanismSpec
 from reference.numbers import decimal_text
 from reference.predictions import fitting_domain
 from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.release import Release
 from reference.sensitivity import Setting
 

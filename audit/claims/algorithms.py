@@ -27,7 +27,6 @@ from reference import datasets, mechanisms
 from reference.budgets import Budget, SplitBudget
 from reference.datasets import Encoding
 from reference.domain import Domain, ball_corner
-from reference.mechanisms import MECHANISMS
 from reference.minimiser import minimise
 from reference.moments import Moments
 from reference.noise import Noise, add_noise, draw
@@ -35,6 +34,7 @@ from reference.numbers import decimal_above, decimal_below, interval, interval_f
 from reference.objective import objective
 from reference.readings import Readings
 from reference.records import Records
+from reference.registry import MECHANISMS
 from reference.sensitivity import Setting, exact_l1, published_l1_sensitivity
 
 ONE, ZERO = Fraction(1), Fraction(0)

@@ -21,12 +21,12 @@ from audit.claims.registry import Control, Finding, claim, seed
 from audit.events.bits import BitScore
 from reference.budgets import Budget
 from reference.domain import Domain
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.noise import Noise, add_noise, draw
 from reference.noise.hardened import HardenedSampler
 from reference.objective import objective
 from reference.records import Records
+from reference.registry import MECHANISMS
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Sampler: TypeAlias = Callable[[FloatArray, Noise, int], FloatArray]

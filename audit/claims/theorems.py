@@ -29,9 +29,9 @@ from reference.budgets import Budget, SplitBudget
 from reference.coefficients import BoolArray
 from reference.domain import Domain
 from reference.gaussian import delta_of_shift
-from reference.mechanisms import MECHANISMS
 from reference.noise import Noise, extended_gaussian_sigma, laplace_scale
 from reference.objective import layout
+from reference.registry import MECHANISMS
 from reference.sensitivity import (
     Setting,
     exact_l1,

@@ -30,10 +30,10 @@ from reference import datasets
 from reference.__main__ import main as reference
 from reference.budgets import Budget, SplitBudget
 from reference.errors import InputError, ReleaseFileError
-from reference.mechanisms import MECHANISMS
 from reference.noise import extended_gaussian_sigma
 from reference.options import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, EXIT_USAGE
 from reference.records import Records
+from reference.registry import MECHANISMS
 from tests.conftest import require_or_skip
 
 SECONDS = 1800

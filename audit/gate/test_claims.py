@@ -20,7 +20,7 @@ from audit.claims.registry import Claim, Control, Finding, claims
 from audit.claims.render import as_html, as_text, explain
 from reference.budgets import Budget, SplitBudget
 from reference.domain import Domain
-from reference.mechanisms import MECHANISMS
+from reference.registry import MECHANISMS
 from tests.conftest import require_or_skip
 
 OTHER_PAGES = ("audit.claims.steps", "audit.claims.analysis", "audit.claims.tables")

@@ -21,9 +21,9 @@ from reference import gaussian as reference
 from reference.accounting import exact_privacy
 from reference.budgets import SplitBudget
 from reference.errors import DeltaError
-from reference.mechanisms import MECHANISMS
 from reference.noise import analytic_gaussian_sigma, extended_gaussian_sigma, laplace_scale
 from reference.numbers import lower_end, upper_end
+from reference.registry import MECHANISMS
 from reference.sensitivity import Setting, published_l1_sensitivity, published_l2_sensitivity_squared
 
 ONE = Fraction(1)

@@ -28,9 +28,10 @@ from audit.subjects import Subject
 from reference import datasets
 from reference.budgets import SplitBudget
 from reference.gaussian import epsilon_of_shift
-from reference.mechanisms import FAIR, MECHANISMS
+from reference.mechanisms import FAIR
 from reference.noise import Noise
 from reference.objective import layout
+from reference.registry import MECHANISMS
 
 
 def audit(subject: Subject, draws: int, seed: int, delta: float = 0.0):

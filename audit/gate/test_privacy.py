@@ -24,10 +24,10 @@ from reference import accounting
 from reference.budgets import Budget, SplitBudget
 from reference.errors import ReadingError
 from reference.gaussian import delta_of_shift, epsilon_of_shift
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.noise import Noise
 from reference.objective import layout, objective
+from reference.registry import MECHANISMS
 from reference.sensitivity import Setting
 
 HEADLINE = (

@@ -22,9 +22,9 @@ from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
 from reference import datasets
 from reference.budgets import Budget
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.options import EXIT_UNDECIDED
+from reference.registry import MECHANISMS
 from tests.conftest import require_or_skip
 
 LONGEST_LINE = 110

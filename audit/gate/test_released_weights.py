@@ -12,7 +12,7 @@ from audit.released_weights import READINGS, agrees_with_minimiser, main, spread
 from reference.budgets import SplitBudget
 from reference.domain import Domain
 from reference.errors import ReadingError
-from reference.mechanisms import MECHANISMS
+from reference.registry import MECHANISMS
 
 DOMAIN = Domain.of_columns([f"x{index + 1}" for index in range(13)])
 NEIGHBOURS = spread_neighbours(DOMAIN, 3_000_000, 0.9)

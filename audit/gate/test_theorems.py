@@ -29,10 +29,10 @@ from reference.accounting import Enclosure
 from reference.budgets import SplitBudget
 from reference.errors import ReadingError
 from reference.gaussian import delta_of_shift
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.noise import extended_gaussian_sigma
 from reference.objective import objective
+from reference.registry import MECHANISMS
 from reference.sensitivity import Setting, exact_l1, exact_l2_squared, published_l2_sensitivity_squared
 
 ONE = Fraction(1)

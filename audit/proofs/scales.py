@@ -16,7 +16,7 @@ from audit.witnesses import domain_of
 from reference.budgets import Budget, SplitBudget
 from reference.domain import Domain
 from reference.files import write_whole
-from reference.mechanisms import MECHANISMS, MechanismSpec
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.sensitivity import Setting, published_l2_sensitivity_squared
 
 FILE = "Scales.v"

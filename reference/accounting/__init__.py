@@ -23,6 +23,7 @@ from reference.accounting.statements import (
     published_pdfc,
     published_pflr,
     published_relaxed_functional,
+    published_statement,
 )
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "published_pdfc",
     "published_pflr",
     "published_relaxed_functional",
+    "published_statement",
     "rho_of_pure",
     "zcdp_epsilon",
 ]

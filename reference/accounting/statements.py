@@ -7,18 +7,20 @@ Whether the theorem is true is another question: see the claim that :attr:`Priva
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from reference.budgets import Budget, SplitBudget
 from reference.discrete import delta_ends, epsilon_ends
+from reference.domain import Domain
 from reference.errors import ReadingError
 from reference.gaussian import RELATIVE_ERROR, SMALLEST_DELTA, delta_of_shift, epsilon_of_shift
 from reference.grid import widened_l1, widened_l2_squared
 from reference.noise import Noise
 from reference.numbers import decimal_above, decimal_below, decimal_text, exact
+from reference.readings import Readings
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
 
 
@@ -97,6 +99,38 @@ def published_adfc(budget: SplitBudget, dimension: int, adjacency: str) -> Priva
     epsilon = budget.epsilon_s / dimension + budget.epsilon_n * Fraction(dimension - 1, dimension)
     # delta <- 1 - (1 - delta_s)(1 - delta_n), which the budget holds
     return PrivacyStatement(epsilon, budget.delta, adjacency, ("T5",))
+
+
+def published_statement(
+    formula: Callable[..., PrivacyStatement],
+    domain: Domain,
+    budget: Budget | SplitBudget,
+    readings: Readings,
+    s: int | None,
+) -> PrivacyStatement | None:
+    """Return the published statement with all that it rests on, or None where the paper states nothing.
+
+    The paper's Delta is the published one, and its x_s is a whole attribute: its formula says nothing about
+    another sensitivity, or about one column of an attribute that is encoded in several.
+
+    Parameters
+    ----------
+    formula : callable
+        One of the `published_*` functions of this module.
+    domain : Domain
+    budget : Budget or SplitBudget
+    readings : Readings
+    s : int or None
+        Index of x_s; None for mechanisms with one budget.
+    """
+    if readings.sensitivity != "published" or (s is not None and domain.is_one_of_several(s)):
+        return None
+    statement = formula(budget, domain.dimension, readings.adjacency)
+    # a shifted mean leaves the fairness term out of the sensitivity
+    fair = readings.fairness != "none" and statement.claim != "T1.shift"
+    number = (3 if statement.claim in ("T4", "T5") else 1) + fair
+    scaled = fair and readings.fairness_weight != 1
+    return replace(statement, claims=(*statement.claims, f"L{number}", *(["L2.alpha"] if scaled else [])))
 
 
 def basic_composition(statements: Sequence[PrivacyStatement | None]) -> PrivacyStatement | None:

@@ -15,7 +15,6 @@ from reference.commands.fit_text import as_text
 from reference.errors import ReadingError
 from reference.evaluation import NOT_PRIVATE, Evaluation, evaluate_splits
 from reference.files import json_text
-from reference.mechanisms import MECHANISMS, MechanismSpec
 from reference.options import (
     EXIT_FINE,
     Data,
@@ -37,6 +36,7 @@ from reference.plot import Curve, draw, require_plot
 from reference.predictions import prediction_lines, release_document
 from reference.progress import watched
 from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec
 from reference.release import Release
 
 DEFAULT_GRID = "0.01,0.1,1,10"

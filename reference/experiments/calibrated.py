@@ -18,12 +18,12 @@ from reference.errors import ReadingError
 from reference.experiments.splits import PreparedSplit, SplitSpec
 from reference.experiments.variants import Variant
 from reference.fairness import Metrics, Tally
-from reference.mechanisms import MECHANISMS
 from reference.minimiser import minimise
 from reference.noise import Noise, draw, generator, perturb
 from reference.objective import objective
 from reference.readings import Readings
 from reference.records import Records
+from reference.registry import MECHANISMS
 
 RATIO = "1/10"
 """epsilon_s / epsilon_n unless another is asked for."""

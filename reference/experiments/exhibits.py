@@ -14,7 +14,7 @@ from reference.experiments.printed import DELTA_TABLES, DELTA_TEXT, GRID_TABLES
 from reference.experiments.splits import SplitSpec
 from reference.experiments.study import RunSpec
 from reference.experiments.variants import Variant
-from reference.mechanisms import MECHANISMS
+from reference.registry import MECHANISMS
 
 EPSILONS = ("0.01", "0.0316228", "0.1", "0.316228", "1", "3.16228", "10")
 """10^-2 to 10^1 in half powers, to six digits: the text's six values and the 10^-0.5 that it leaves out."""

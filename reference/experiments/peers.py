@@ -31,10 +31,10 @@ from reference.experiments.study import RunSpec, trained
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.experiments.zafar import constrained_regression, mean_covariance
 from reference.fairness import predict, risk_difference
-from reference.mechanisms import MECHANISMS
 from reference.moments import Moments
 from reference.progress import watched
 from reference.records import Records
+from reference.registry import MECHANISMS
 
 SPLITS = 10
 

@@ -14,11 +14,12 @@ from reference.datasets import SOURCES, Encoding, unknown_data
 from reference.errors import ReadingError
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
-from reference.mechanisms import MECHANISMS, MechanismSpec, lr, random_x_s
+from reference.mechanisms import lr, random_x_s
 from reference.minimiser import Minimum, minimise
 from reference.noise import draw, generator, perturb
 from reference.objective import objective
 from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec
 
 OK, UNBOUNDED = "ok", "unbounded"
 
@@ -32,7 +33,7 @@ class RunSpec:
     on : SplitSpec
         Data set, encoding and split.
     mechanism : str
-        A name in :data:`reference.mechanisms.MECHANISMS`.
+        A name in :data:`reference.registry.MECHANISMS`.
     budget : Budget, SplitBudget or None
         As the mechanism takes it; None for the baselines.
     readings : Readings

@@ -15,7 +15,7 @@ from audit.privacy import judge
 from audit.witnesses import readings_of
 from reference.budgets import SplitBudget
 from reference.gaussian import delta_of_shift, epsilon_of_shift
-from reference.mechanisms import MECHANISMS
+from reference.registry import MECHANISMS
 from reference.sensitivity import Setting
 
 DELTAS = [10.0**-k for k in range(3, 11)]
