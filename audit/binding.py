@@ -19,8 +19,9 @@ from typing import Any
 
 from audit.certificate import Certificate, Check
 from audit.claims.ledger import differences
+from audit.descriptions import rebuild
 from audit.stated import inputs_of_pair, own_claim, stated_inputs
-from audit.subjects import Subject, rebuild
+from audit.subjects import Subject
 from reference.budgets import parse_delta, parse_epsilon
 from reference.errors import InputError
 from reference.files import json_text

@@ -74,7 +74,7 @@ class Certificate:
     ----------
     mechanism : str
     subject : dict
-        From which `audit.subjects.rebuild` makes the mechanism and its two inputs.
+        From which `audit.descriptions.rebuild` makes the mechanism and its two inputs.
     inputs : dict
         The two inputs, for a reader.
     event : dict

@@ -24,6 +24,7 @@ from audit.bounds import SMALLEST_SIGNIFICANCE, StoppingRule
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
+from audit.descriptions import rebuild
 from audit.distinguish import BOUNDS, LARGEST_DRAWS, SMALLEST_DRAWS, estimate, silent
 from audit.estimate_plot import ENDINGS
 from audit.estimate_report import Audit, Result, as_text
@@ -40,7 +41,7 @@ from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.selection import Plan
 from audit.stated import inputs_of_pair, stated_inputs
-from audit.subjects import SubjectError, rebuild
+from audit.subjects import SubjectError
 from reference.budgets import parse_delta, parse_epsilon
 from reference.datasets import SOURCES
 from reference.domain import NORMS
@@ -142,7 +143,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
 
 
 def describe(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the description from which :func:`audit.subjects.rebuild` makes the subject that the options name.
+    """Return the description from which :func:`audit.descriptions.rebuild` makes the subject of the options.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class Audit:
     mechanism : str
     subject : Subject
     document : dict
-        From which :func:`audit.subjects.rebuild` makes the subject.
+        From which :func:`audit.descriptions.rebuild` makes the subject.
     claimed_epsilon, claimed_delta : Fraction
     inputs : dict
         The neighbouring inputs, for a reader.

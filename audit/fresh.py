@@ -10,11 +10,11 @@ from scipy.stats import hypergeom
 from audit.binding import claimed_delta
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
 from audit.certificate import Certificate, CertificateError, Check
+from audit.descriptions import rebuild
 from audit.draws import CERTIFY, LEARN, Draws
 from audit.events import Event, FloatArray, event_from_json
 from audit.events.event import QUANTISED_BITS
 from audit.programs import ProgramSubject
-from audit.subjects import rebuild
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from reference.errors import InputError, ReadingError
+from reference.errors import InputError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-
 
 DOMAIN_NAMES = ("neighbourhood", "candidates")
 """What a subject may have in place of `inputs`: its two inputs are then searched for (docs/adapters.md)."""
@@ -45,67 +42,3 @@ class Subject(Protocol):
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` independent outputs on one input, shape (count, k), k the same for all."""
         ...
-
-
-def rebuild(document: dict[str, Any]) -> Subject:
-    """Build a subject from its description: every subject of the command line is made here.
-
-    Parameters
-    ----------
-    document : dict
-        `kind` is `mechanism` (see :func:`audit.releases.release_of`), `catalogue` (`name`, and `parameters` of
-        its class), `import` (`path`, as in :func:`imported`), `program` (as in docs/programs.md: it is run) or
-        `pair` (`subject`, another description, on the `pair` that a search found).
-
-    Raises
-    ------
-    reference.errors.InputError
-    """
-    kind = document.get("kind")
-    if kind == "mechanism":
-        from audit.releases import release_of
-
-        return release_of(document)
-    if kind == "catalogue":
-        from audit.catalogue import CATALOGUE
-
-        known = CATALOGUE.get(document["name"])
-        if known is None:
-            raise ReadingError("mechanism", document["name"], "one of " + ", ".join(CATALOGUE))
-        planted: Subject = known(**document.get("parameters", {}))
-        return planted
-    if kind == "import":
-        return imported(document["path"])
-    if kind == "program":
-        from audit.programs import ProgramSubject
-
-        return ProgramSubject.from_json(document)
-    if kind == "pair":
-        from audit.neighbour_search import at_pair
-
-        return at_pair(document)
-    raise ReadingError("kind", kind, "one of mechanism, catalogue, import, program, pair")
-
-
-def imported(path: str) -> Subject:
-    """Return the subject that `package.module:attribute` names; a class or function is called without arguments.
-
-    Raises
-    ------
-    SubjectError
-        When there is no such thing, or it does not follow :class:`Subject`.
-    """
-    module_name, _, attribute = path.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-        for name in attribute.split("."):
-            found = getattr(found, name)
-        subject: Any = found() if inspect.isclass(found) or inspect.isroutine(found) else found
-    except Exception as problem:
-        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    searched = any(getattr(subject, name, None) is not None for name in DOMAIN_NAMES)
-    for method in ("sample",) if searched else ("inputs", "sample"):
-        if not callable(getattr(subject, method, None)):
-            raise SubjectError(f"{path} has no method {method}: a subject has inputs() and sample(input, n, rng)")
-    checked: Subject = subject
-    return checked

@@ -15,10 +15,11 @@ from scipy.stats import binom
 from audit.bounds import Counts, epsilon_lower_bound
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect, best_event
+from audit.descriptions import at_pair
 from audit.distinguish import estimate
 from audit.epsilon_estimate import build_audit, main, parser
 from audit.events.scores import CoordinateScore
-from audit.neighbour_search import AtPair, DataSets, Listed, Vectors, at_pair, search, searchable
+from audit.neighbour_search import AtPair, DataSets, Listed, Vectors, search, searchable
 from audit.neighbour_search.catalogue import DOMAINS
 from audit.neighbour_search.looks import SCREENED, CoupledDraws, coupled_move, rank_distance, repeats, screened
 from audit.neighbour_search.search import SEARCH_SHARE

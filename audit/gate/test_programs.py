@@ -24,6 +24,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from audit import verify
+from audit.descriptions import rebuild
 from audit.epsilon_estimate import main
 from audit.programs import (
     AnswerError,
@@ -42,7 +43,6 @@ from audit.programs import (
     protocol,
 )
 from audit.programs.subject import words_of
-from audit.subjects import rebuild
 from reference.errors import InputError
 from tests.conftest import require_or_skip
 

@@ -17,13 +17,14 @@ from audit import draws
 from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
+from audit.descriptions import imported, rebuild
 from audit.distinguish import estimate
 from audit.draws import AHEAD, Draws, in_order
 from audit.epsilon_estimate import build_audit, main, parser
 from audit.events import event_from_json
 from audit.releases import WeightRelease, minimisers
 from audit.selection import Plan
-from audit.subjects import SubjectError, imported, rebuild
+from audit.subjects import SubjectError
 from reference.coefficients import NoisyCoefficients
 from reference.minimiser import minimise
 

@@ -18,13 +18,14 @@ from scipy.stats import binom
 from audit.ball_arithmetic import joint_holds, upper_tail
 from audit.bounds import AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
 from audit.certificate import SCHEMA_FILE, Certificate, CertificateError, Check, versions
+from audit.descriptions import rebuild
 from audit.distinguish import estimate
 from audit.draws import CHUNK_VALUES
 from audit.epsilon_estimate import main as audit_main
 from audit.events import Event, Quantiser
 from audit.events.scores import CoordinateScore
 from audit.fresh import fresh, fresh_checks, homogeneity, too_fine
-from audit.subjects import SubjectError, rebuild
+from audit.subjects import SubjectError
 from audit.verify import arithmetic, consistency, main, verify
 from reference.errors import ReadingError
 

@@ -3,7 +3,7 @@
 from audit.neighbour_search.neighbourhoods import DataSet, DataSets, Listed, Neighbourhood, Vectors
 from audit.neighbour_search.releases import ReleaseOverDomain
 from audit.neighbour_search.search import Found, search
-from audit.neighbour_search.subjects import AtPair, at_pair, searchable
+from audit.neighbour_search.subjects import AtPair, searchable
 
 __all__ = [
     "AtPair",
@@ -14,7 +14,6 @@ __all__ = [
     "Neighbourhood",
     "ReleaseOverDomain",
     "Vectors",
-    "at_pair",
     "search",
     "searchable",
 ]

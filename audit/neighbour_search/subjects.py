@@ -12,12 +12,7 @@ from audit.neighbour_search.catalogue import over_domain
 from audit.neighbour_search.neighbourhoods import Listed, Neighbourhood, Pair
 from audit.neighbour_search.releases import ReleaseOverDomain
 from audit.releases import CoefficientRelease
-from audit.subjects import Subject, SubjectError
-from reference.errors import ReadingError
-
-SEARCHED_KINDS = ("mechanism", "catalogue", "import")
-"""Descriptions that a found pair may belong to."""
-
+from audit.subjects import SubjectError
 
 METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_json")
 """Of a neighbourhood; checked before anything is drawn."""
@@ -90,20 +85,3 @@ def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
     if not listed.pairs:
         raise SubjectError("candidates() returned no pair")
     return subject, listed
-
-
-def at_pair(document: dict[str, Any]) -> Subject:
-    """Build a subject on a found pair: `subject` is the subject's description, `pair` the neighbourhood's.
-
-    Raises
-    ------
-    reference.errors.ReadingError
-        For a kind that is never searched; above all, a description wrapped in a pair runs no program.
-    """
-    from audit.subjects import rebuild
-
-    kind = document["subject"].get("kind")
-    if kind not in SEARCHED_KINDS:
-        raise ReadingError("kind", kind, f"one of {', '.join(SEARCHED_KINDS)} in a pair")
-    subject, neighbourhood = searchable(rebuild(document["subject"]))
-    return AtPair(subject, neighbourhood.from_json(document["pair"]))

@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reference.coefficients import BoolArray
-
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
