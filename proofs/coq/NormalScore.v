@@ -109,6 +109,29 @@ Proof.
   unfold R_dist in Hdist; apply Rabs_def2 in Hdist; lra.
 Qed.
 
+Lemma exp_power : forall x n, exp x ^ n = exp (INR n * x).
+Proof.
+  intros x n; induction n as [| n IH]; [rewrite Rmult_0_l, exp_0; reflexivity |].
+  rewrite S_INR, Rmult_plus_distr_r, exp_plus, Rmult_1_l, <- IH; apply Rmult_comm.
+Qed.
+
+(** The tail beyond 8, where the program cuts; a coarse bound, from exp(1/4) >= 5/4. *)
+Lemma normal_cdf_minus_8 : normal_cdf (- (8)) <= / (4 * 10 ^ 12).
+Proof.
+  assert (Hk := kappa_pos); rewrite normal_cdf_tail, Ropp_involutive.
+  apply Rle_trans with (bell 8 / 2).
+  - apply Rmult_le_reg_r with (2 * kappa); [lra |].
+    replace (tail 8 / (2 * kappa) * (2 * kappa)) with (tail 8) by (field; lra).
+    replace (bell 8 / 2 * (2 * kappa)) with (kappa * bell 8) by field; apply tail_le_bell; lra.
+  - assert (Hexp : 2 * 10 ^ 12 <= exp 32).
+    { replace (exp 32) with (exp (1 / 4) ^ 128) 
+        by (rewrite exp_power, INR_IZR_INZ; f_equal; cbn [Z.of_nat Pos.of_succ_nat Pos.succ]; lra).
+      apply Rle_trans with ((5 / 4) ^ 128); [lra |].
+      apply pow_incr; generalize (exp_ineq1 (1 / 4)); lra. }
+    unfold bell; replace (- (8 ^ 2 / 2)) with (- (32)) by lra; rewrite exp_Ropp.
+    assert (/ exp 32 <= / (2 * 10 ^ 12)) by (apply Rinv_le_contravar; [lra | exact Hexp]); lra.
+Qed.
+
 (** Every probability has a quantile. *)
 Lemma normal_quantile : forall u, 0 < u < 1 -> exists x, normal_cdf x = u.
 Proof.

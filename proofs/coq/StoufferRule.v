@@ -21,6 +21,15 @@ Definition sound_cuts (c : cuts) : Prop :=
 Definition threshold_at (c : cuts) (alpha T : R) : Prop :=
   normal_cdf T <= alpha * (1 - 2 * tail_share c) - 2 * normal_cdf (- largest_score c).
 
+Lemma threshold_exists : forall c alpha, sound_cuts c -> 0 <= alpha < 1 ->
+  2 * normal_cdf (- largest_score c) < alpha * (1 - 2 * tail_share c) -> exists T, threshold_at c alpha T.
+Proof.
+  intros c alpha [Hc _] Ha H; assert (Htail := normal_cdf_bounds (- largest_score c)).
+  destruct (normal_quantile (alpha * (1 - 2 * tail_share c) - 2 * normal_cdf (- largest_score c))) as [T HT].
+  - split; [lra |]; assert (alpha * (1 - 2 * tail_share c) <= alpha * 1); [apply Rmult_le_compat_l |]; lra.
+  - exists T; right; exact HT.
+Qed.
+
 (** The weighted sum of two scores in units of its standard deviation; the first score where both weights
     are 0. *)
 Definition combined (a b x y : R) : R :=
@@ -97,7 +106,8 @@ Proof.
     destruct (Hrule u v H) as [H' | [H' | H']]; [lra | | generalize (Htogether u v Hu Hv H'); lra].
     unfold step; destruct Rle_dec; lra.
   - apply ex_RInt_add; assumption.
-  - rewrite RInt_add, RInt_add, Hstep_area, RInt_constant by (try apply ex_RInt_const; assumption); lra.
+  - rewrite (RInt_add (step t) (fun v => t + g v) 0 1 Hstep Hrest), Hstep_area.
+    rewrite (RInt_add (fun _ => t) g 0 1 (ex_RInt_const 0 1 t) Hintegrable), RInt_constant; lra.
 Qed.
 
 (** ** Significance *)
@@ -130,14 +140,14 @@ Proof.
   assert (Hfirst : forall a, 0 < a -> significance alpha (stouffer_rule c alpha T a b)).
   { clear a Hwa; intros a Hwa; assert (Hlength : 0 < sqrt (a ^ 2 + b ^ 2)) by (apply sqrt_lt_R0; nra).
     set (g := below_sum a b T (lowest_score c) H).
+    assert (Hg : ex_RInt g 0 1) by (apply ex_RInt_cont, below_sum_continuous; assumption).
     apply (significance_with_tails t alpha (fun v => normal_cdf (- H) + g v)
       (fun u v => combined a b (score c u) (score c v) <= T)).
     - lra.
     - intros v _; generalize (below_sum_bounds a b T (lowest_score c) H v); fold g; lra.
     - intros v w Hv _; apply Rplus_le_compat_l, below_sum_nonincreasing; try assumption; lra.
-    - apply ex_RInt_add; [apply ex_RInt_const |]; apply ex_RInt_cont, below_sum_continuous; assumption.
-    - rewrite RInt_add, RInt_constant
-        by (try apply ex_RInt_const; apply ex_RInt_cont, below_sum_continuous; assumption).
+    - apply ex_RInt_add; [apply ex_RInt_const | exact Hg].
+    - rewrite (RInt_add (fun _ => normal_cdf (- H)) g 0 1 (ex_RInt_const 0 1 _) Hg), RInt_constant.
       generalize (area_of_weighted_sum a b T Hwa (lowest_score c) H Hcuts Hwb); fold g; lra.
     - intros u v Hu Hv; rewrite combined_with_weights by nra; intros Hsum.
       rewrite Rplus_comm; apply (probability_of_low_score (lowest_score c)); [exact Hcuts | lra |].
