@@ -56,11 +56,12 @@ def worst_score(
 ) -> float:
     """Return the score of a cell's worst corner; of one pair where all intervals are points."""
     n, m = counts.likely_draws, counts.unlikely_draws
-    lowest = float(np.clip(strip.ratio[0] * low + strip.delta[0], 0, 1))
-    highest = float(np.clip(strip.ratio[1] * high + strip.delta[1], 0, 1))
+    ratio, wider = (float(end) for end in strip.ratio)
+    lowest = float(np.clip(ratio * low + strip.delta[0], 0, 1))
+    highest = float(np.clip(wider * high + strip.delta[1], 0, 1))
     return largest(
-        (smallest_spread(n, lowest, highest), strip.ratio[0] * smallest_spread(m, low, high)),
-        (largest_spread(n, lowest, highest), strip.ratio[1] * largest_spread(m, low, high)),
+        (smallest_spread(n, lowest, highest), ratio * smallest_spread(m, low, high)),
+        (largest_spread(n, lowest, highest), wider * largest_spread(m, low, high)),
         score(binom.sf(counts.likely - 1, n, highest), binom.cdf(counts.likely - 1, n, highest)),
         score(binom.cdf(counts.unlikely, m, low), binom.sf(counts.unlikely, m, low)),
     )

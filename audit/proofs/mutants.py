@@ -61,6 +61,7 @@ MUTANTS = (
         "threshold_at",
     ),
     Mutant("WeightArc.v", "combined_over_an_arc", "sqrt (x ^ 2 + y ^ 2)", "Rmax x y", "largest_combined"),
+    Mutant("JointCells.v", "pairs_of_a_cell", "at_most m k low <=", "at_most m k high <=", "cell_rejected"),
     Mutant("Theorem3.v", "twice_largest_s", "2 * INR d - 1", "2 * INR d"),
     Mutant("Theorem3Exact.v", "exact_part_n", "(INR d - 1)", "(INR d - 2)"),
     Mutant(

@@ -2,8 +2,9 @@
 
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
     one line.  The words used are defined in [Definitions.v] ([softplus], [logistic], [taylor] in [Taylor.v];
-    names of data sets where they are built).  [README.md] says in words what each theorem says and what it
-    does not say. *)
+    those of the auditor's bounds in [Binomial.v], [JointBound.v], [NormalScore.v], [StoufferRule.v],
+    [StoufferBound.v], [WeightArc.v] and [JointCells.v]; names of data sets where they are built).
+    [README.md] says in words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool QArith Qreals Lra Lia.

@@ -58,27 +58,27 @@ Qed.
 
 (** ** Steps, and what the two counts alone add to a curve *)
 
-Definition step (x v : R) : R := if Rle_dec v x then 1 else 0.
+Definition unit_step (x v : R) : R := if Rle_dec v x then 1 else 0.
 
-Lemma step_area : forall x, 0 <= x <= 1 -> ex_RInt (step x) 0 1 /\ RInt (step x) 0 1 = x.
+Lemma step_area : forall x, 0 <= x <= 1 -> ex_RInt (unit_step x) 0 1 /\ RInt (unit_step x) 0 1 = x.
 Proof.
-  intros x Hx; assert (H : is_RInt (step x) 0 1 x);
+  intros x Hx; assert (H : is_RInt (unit_step x) 0 1 x);
     [| split; [exists x; exact H | exact (is_RInt_unique _ _ _ _ H)]].
   replace x with ((x - 0) * 1 + (1 - x) * 0) at 2 by ring.
-  apply (is_RInt_Chasles (step x) 0 x 1 ((x - 0) * 1) ((1 - x) * 0)).
+  apply (is_RInt_Chasles (unit_step x) 0 x 1 ((x - 0) * 1) ((1 - x) * 0)).
   - apply (is_RInt_ext (fun _ => 1)); [| apply (is_RInt_const 0 x 1)].
     intros v Hv; rewrite Rmin_left, Rmax_right in Hv by lra.
-    unfold step; destruct Rle_dec; [reflexivity | lra].
+    unfold unit_step; destruct Rle_dec; [reflexivity | lra].
   - apply (is_RInt_ext (fun _ => 0)); [| apply (is_RInt_const x 1 0)].
     intros v Hv; rewrite Rmin_left, Rmax_right in Hv by lra.
-    unfold step; destruct Rle_dec; [lra | reflexivity].
+    unfold unit_step; destruct Rle_dec; [lra | reflexivity].
 Qed.
 
-Lemma step_nonincreasing : forall x v w, v <= w -> step x w <= step x v.
-Proof. intros x v w H; unfold step; destruct (Rle_dec w x), (Rle_dec v x); lra. Qed.
+Lemma step_nonincreasing : forall x v w, v <= w -> unit_step x w <= unit_step x v.
+Proof. intros x v w H; unfold unit_step; destruct (Rle_dec w x), (Rle_dec v x); lra. Qed.
 
-Lemma step_nonneg : forall x v, 0 <= step x v.
-Proof. intros x v; unfold step; destruct Rle_dec; lra. Qed.
+Lemma step_nonneg : forall x v, 0 <= unit_step x v.
+Proof. intros x v; unfold unit_step; destruct Rle_dec; lra. Qed.
 
 (** With a significance of 1 or more everything may be rejected. *)
 Lemma significance_one : forall alpha reject, 1 <= alpha -> significance alpha reject.
@@ -96,7 +96,7 @@ Lemma significance_with_tails : forall t alpha (g : R -> R) (together : R -> R -
 Proof.
   intros t alpha g together rule Ht Hg Hdecreasing Hintegrable Harea Htogether Hrule.
   destruct (step_area t Ht) as [Hstep Hstep_area].
-  exists (fun v => step t v + (t + g v)).
+  exists (fun v => unit_step t v + (t + g v)).
   assert (Hrest : ex_RInt (fun v => t + g v) 0 1)
     by (apply ex_RInt_add; [apply ex_RInt_const | exact Hintegrable]).
   split; [intros v Hv; generalize (step_nonneg t v) (Hg v Hv); lra |].
@@ -104,9 +104,9 @@ Proof.
   - intros v w Hv Hw; generalize (step_nonincreasing t v w ltac:(lra)) (Hdecreasing v w Hv Hw); lra.
   - intros u v Hu Hv H; generalize (step_nonneg t v) (Hg v Hv); intros.
     destruct (Hrule u v H) as [H' | [H' | H']]; [lra | | generalize (Htogether u v Hu Hv H'); lra].
-    unfold step; destruct Rle_dec; lra.
+    unfold unit_step; destruct Rle_dec; lra.
   - apply ex_RInt_add; assumption.
-  - rewrite (RInt_add (step t) (fun v => t + g v) 0 1 Hstep Hrest), Hstep_area.
+  - rewrite (RInt_add (unit_step t) (fun v => t + g v) 0 1 Hstep Hrest), Hstep_area.
     rewrite (RInt_add (fun _ => t) g 0 1 (ex_RInt_const 0 1 t) Hintegrable), RInt_constant; lra.
 Qed.
 
@@ -160,7 +160,7 @@ Proof.
   destruct Hwb as [Hwb | <-].
   - (* the second score alone *)
     destruct (step_area (normal_cdf T + normal_cdf (- H)) ltac:(lra)) as [Hintegrable Hstep].
-    apply (significance_with_tails t alpha (step (normal_cdf T + normal_cdf (- H)))
+    apply (significance_with_tails t alpha (unit_step (normal_cdf T + normal_cdf (- H)))
       (fun u v => combined 0 b (score c u) (score c v) <= T)).
     + lra.
     + intros; apply step_nonneg.
@@ -173,7 +173,7 @@ Proof.
         revert Hsum; replace (0 ^ 2 + b ^ 2) with (b ^ 2) by ring; rewrite sqrt_pow2 by lra.
         replace ((0 * score c u + b * score c v) / b) with (score c v) by (field; lra).
         intros Hsum; exact Hsum. }
-      unfold step; destruct Rle_dec; lra.
+      unfold unit_step; destruct Rle_dec; lra.
     + intros u v Hreject; apply stouffer_rule_true in Hreject; exact Hreject.
   - (* no weights *)
     destruct (Hfirst 1 ltac:(lra)) as [l [H1 [H2 [H3 H4]]]]; exists l; split; [exact H1 |].
