@@ -676,7 +676,7 @@ Proof.
   apply Rlt_le, exp_pos.
 Qed.
 
-(** B14: a cell that is rejected at its worst corner holds no pair that is not rejected. *)
+(** B14: a cell that is rejected at its worst corner holds rejected pairs only. *)
 Theorem stouffer_cell : forall c alpha T n m j k s low high ratio delta q, sound_cuts c ->
   (1 <= n)%nat -> (1 <= m)%nat -> in_cell s low high ratio delta q ->
   cell_rejected c alpha T n m j k s low high ->
