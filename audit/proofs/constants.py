@@ -2,8 +2,8 @@
 
 Each number is computed here by the function that the mechanisms use and written as an exact rational.  Coq proves
 that it equals the definition, or that it is the exact sensitivity.  The cuts of the auditor's joint bound stand
-there, too, with the theorem about that bound at these cuts.  The file is generated; a test compares it, the clean build
-compiles it.
+there, too, with the theorem about that bound at these cuts.  The file is generated; a test compares it, the
+clean build compiles it.
 """
 
 from __future__ import annotations
