@@ -1,7 +1,7 @@
 """The joint bound: both counts share one significance, exact in finite samples.
 
-Derivation and proof: ``docs/proofs/bounds.md``.  In short, for a pair (p_likely, p_unlikely) with
-p_likely = r p_unlikely + delta, the two one-sided binomial p-values
+Derivation and proof: ``docs/proofs/bounds.md``; what Coq checks of it: ``proofs/joint_bound.md``.  In short, for a
+pair (p_likely, p_unlikely) with p_likely = r p_unlikely + delta, the two one-sided binomial p-values
 
     P_likely = P(Bin(n_likely, p_likely) >= likely),    P_unlikely = P(Bin(n_unlikely, p_unlikely) <= unlikely)
 

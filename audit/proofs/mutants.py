@@ -29,7 +29,8 @@ class Mutant:
     old, new : str
         The constant and the wrong one, wherever it stands in statement and proof.
     word : str
-        A definition of ``Definitions.v`` that holds the constant; empty when the theorem itself does.
+        A definition of ``Definitions.v``, or of the same file, that holds the constant; empty when the theorem
+        itself does.
     """
 
     file: str
@@ -52,6 +53,15 @@ MUTANTS = (
     Mutant("Separate.v", "covariance_vector_ball", "2 * nu n ^ 2", "nu n ^ 2"),
     Mutant("BallAddOne.v", "ball_l1_add_exact", "+ INR d / 8", "+ INR d / 9"),
     Mutant("JointBound.v", "true_pair_rejected", "q)) <= alpha", "q)) <= alpha / 2"),
+    Mutant(
+        "StoufferRule.v",
+        "stouffer_significance",
+        "alpha * (1 - 2 * tail_share c)",
+        "alpha",
+        "threshold_at",
+    ),
+    Mutant("WeightArc.v", "combined_over_an_arc", "sqrt (x ^ 2 + y ^ 2)", "Rmax x y", "largest_combined"),
+    Mutant("JointCells.v", "pairs_of_a_cell", "at_most m k low <=", "at_most m k high <=", "cell_rejected"),
     Mutant("Theorem3.v", "twice_largest_s", "2 * INR d - 1", "2 * INR d"),
     Mutant("Theorem3Exact.v", "exact_part_n", "(INR d - 1)", "(INR d - 2)"),
     Mutant(
@@ -99,7 +109,7 @@ def text_of(folder: Path, mutant: Mutant, *, mutated: bool) -> str:
     shadow = []
     if mutant.word:
         words = sentences((folder / "Definitions.v").read_text(encoding="utf-8"))
-        shadow = _named(words, ("Definition",), mutant.word)[:1]
+        shadow = _named([*words, *whole], ("Definition",), mutant.word)[:1]
     changed = shadow or proof
     if not any(mutant.old in sentence for sentence in changed):
         raise LookupError(f"{mutant.theorem}: {mutant.old} does not occur")

@@ -144,6 +144,23 @@ Proof.
   split; [apply probability_nonneg | apply probability_at_most_one]; exact Hp.
 Qed.
 
+(** So does whatever happens only where the rule rejects the true pair. *)
+Lemma only_where_rejected : forall n m p q alpha reject (event : nat -> nat -> bool),
+  0 <= p <= 1 -> 0 <= q <= 1 -> significance alpha reject ->
+  (forall j k, (j <= n)%nat -> (k <= m)%nat -> event j k = true ->
+    reject (at_least n j p) (at_most m k q) = true) ->
+  joint_probability n m p q event <= alpha.
+Proof.
+  intros n m p q alpha reject event Hp Hq Hrule Hevent.
+  eapply Rle_trans; [| apply (true_pair_rejected n m p q alpha reject Hp Hq Hrule)].
+  apply sum_le; intros j Hj; apply sum_le; intros k Hk.
+  unfold outcomes in Hj, Hk; apply in_seq in Hj; apply in_seq in Hk.
+  assert (Hweight : 0 <= binomial n j p * binomial m k q)
+    by (apply Rmult_le_pos; apply binomial_nonneg; assumption).
+  destruct (event j k) eqn:E; [rewrite (Hevent j k) by (lia || exact E); apply Rle_refl |].
+  destruct reject; lra.
+Qed.
+
 (** No larger than any epsilon >= 0 that a pair which the counts do not reject allows at delta. *)
 Definition below_region (n m : nat) (delta : R) (reject : R -> R -> R -> R -> bool) (B : nat -> nat -> R)
     : Prop :=
@@ -157,12 +174,8 @@ Theorem region_bound : forall n m p q alpha epsilon delta reject B, 0 <= p <= 1 
   joint_probability n m p q (fun j k => exceeds (B j k) epsilon) <= alpha.
 Proof.
   intros n m p q alpha epsilon delta reject B Hp Hq Hepsilon Hrule HB Hprivate.
-  eapply Rle_trans; [| apply (true_pair_rejected n m p q alpha (reject p q) Hp Hq Hrule)].
-  apply sum_le; intros j Hj; apply sum_le; intros k Hk.
-  unfold outcomes in Hj, Hk; apply in_seq in Hj; apply in_seq in Hk.
-  assert (Hweight : 0 <= binomial n j p * binomial m k q)
-    by (apply Rmult_le_pos; apply binomial_nonneg; assumption).
-  destruct (exceeds (B j k) epsilon) eqn:E; [apply exceeds_true in E |];
-    destruct (reject p q (at_least n j p) (at_most m k q)) eqn:Erule; try lra.
-  exfalso; assert (H := HB j k p q epsilon ltac:(lia) ltac:(lia) Hp Hq Hepsilon Hprivate Erule); lra.
+  apply (only_where_rejected n m p q alpha (reject p q)); [exact Hp | exact Hq | exact Hrule |].
+  intros j k Hj Hk E; apply exceeds_true in E.
+  destruct (reject p q (at_least n j p) (at_most m k q)) eqn:Erule; [reflexivity |].
+  assert (H := HB j k p q epsilon Hj Hk Hp Hq Hepsilon Hprivate Erule); lra.
 Qed.

@@ -2,8 +2,9 @@
 
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
     one line.  The words used are defined in [Definitions.v] ([softplus], [logistic], [taylor] in [Taylor.v];
-    names of data sets where they are built).  [README.md] says in words what each theorem says and what it
-    does not say. *)
+    those of the auditor's bounds in [Binomial.v], [JointBound.v], [NormalScore.v], [StoufferRule.v],
+    [StoufferBound.v], [WeightArc.v] and [JointCells.v]; names of data sets where they are built).
+    [README.md] says in words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool QArith Qreals Lra Lia.
@@ -11,7 +12,8 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
   GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
     Counterexamples
-  Binomial JointBound Certificates SplitCertificates SigmaBound.
+  Binomial JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
+  Certificates SplitCertificates SigmaBound.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -606,6 +608,114 @@ Theorem joint_region_false_alarm : forall n m p q alpha epsilon delta reject (B 
   below_region n m delta reject B -> p <= exp epsilon * q + delta ->
   joint_probability n m p q (fun j k => exceeds (B j k) epsilon) <= alpha.
 Proof. exact region_bound. Qed.
+
+(** *** The rule of the joint bound: the weighted sum of two normal scores *)
+
+(** B6: the normal distribution function is one. *)
+Theorem normal_distribution_function :
+  (forall x y, x < y -> normal_cdf x < normal_cdf y) /\ (forall x, continuity_pt normal_cdf x) /\
+  is_lim normal_cdf m_infty 0 /\ is_lim normal_cdf p_infty 1.
+Proof.
+  split; [exact normal_cdf_increasing |]; split; [exact normal_cdf_continuity | exact normal_cdf_limits].
+Qed.
+
+(** B7: the normal score of a probability is the normal quantile, cut to [lowest, highest]. *)
+Theorem normal_score_is_the_cut_quantile : forall lowest highest x, lowest <= highest ->
+  normal_score lowest highest (normal_cdf x) = Rmax lowest (Rmin x highest).
+Proof. intros lowest highest x H; apply score_of_normal_cdf, H. Qed.
+
+(** B8: a t + b s with independent standard normal t and s is normal with variance a^2 + b^2: the chance that
+    it is at most sqrt(a^2 + b^2) T, integrated over the density of t, is normal_cdf T. *)
+Theorem normal_weighted_sum : forall a b T eta, 0 < a -> 0 < eta ->
+  exists M, 0 < M /\ forall lo hi, lo <= - M -> M <= hi ->
+  Rabs (RInt (fun t => normal_density t * normal_cdf ((sqrt (a ^ 2 + b ^ 2) * T - b * t) / a)) lo hi
+    - normal_cdf T) <= eta.
+Proof. intros a b T eta Ha; apply weighted_sum_is_normal, Ha. Qed.
+
+(** B9: the rule of the joint bound has the significance alpha, whatever the weights. *)
+Theorem stouffer_rule_has_its_significance : forall c alpha T a b, sound_cuts c -> 0 <= alpha ->
+  threshold_at c alpha T -> 0 <= a -> 0 <= b -> significance alpha (stouffer_rule c alpha T a b).
+Proof. exact stouffer_significance. Qed.
+
+(** B10: the bound on epsilon, end to end: no larger than any epsilon of a pair that this rule, with the
+    weights of the pair, does not reject. *)
+Theorem stouffer_epsilon_false_alarm : forall c alpha T n m p q epsilon delta B, sound_cuts c ->
+  0 <= alpha -> threshold_at c alpha T -> 0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= epsilon ->
+  below_region n m delta (epsilon_rule c alpha T n m delta) B -> p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j k => exceeds (B j k) epsilon) <= alpha.
+Proof. exact joint_epsilon_bound. Qed.
+
+(** B11: the bound on delta at a given epsilon. *)
+Theorem stouffer_delta_false_alarm : forall c alpha T n m p q epsilon delta B, sound_cuts c ->
+  0 <= alpha -> threshold_at c alpha T -> 0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= delta ->
+  below_delta_region n m (exp epsilon) (pair_rule c alpha T n m (exp epsilon)) B ->
+  p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j k => exceeds (B j k) delta) <= alpha.
+Proof. exact joint_delta_bound. Qed.
+
+(** B12: a test of one hypothesis that rejects every pair of its edge, with the weights of the edge. *)
+Theorem stouffer_test_false_alarm : forall c n m epsilon delta p q alpha T (test : nat -> nat -> bool),
+  sound_cuts c -> 0 <= p <= 1 -> 0 <= q <= 1 -> p <= exp epsilon * q + delta -> 0 <= alpha ->
+  threshold_at c alpha T ->
+  (forall j k, (j <= n)%nat -> (k <= m)%nat -> test j k = true ->
+    rejects_edge c alpha T n m (exp epsilon) delta j k) ->
+  joint_probability n m p q test <= alpha.
+Proof.
+  intros c n m epsilon delta p q alpha T test Hc Hp Hq Hprivate; apply edge_test; try assumption.
+  apply Rlt_le, exp_pos.
+Qed.
+
+(** B13: a significance at which every pair of the edge is rejected is a p-value. *)
+Theorem stouffer_p_value : forall c n m epsilon delta p q alpha (level : nat -> nat -> R),
+  sound_cuts c -> 0 <= p <= 1 -> 0 <= q <= 1 -> p <= exp epsilon * q + delta -> 0 <= alpha ->
+  (forall j k, (j <= n)%nat -> (k <= m)%nat -> level j k < 1 -> exists T,
+    threshold_at c (level j k) T /\ rejects_edge c (level j k) T n m (exp epsilon) delta j k) ->
+  joint_probability n m p q (fun j k => negb (exceeds (level j k) alpha)) <= alpha.
+Proof.
+  intros c n m epsilon delta p q alpha level Hc Hp Hq Hprivate; apply edge_p_value; try assumption.
+  apply Rlt_le, exp_pos.
+Qed.
+
+(** B14: a cell that is rejected at its worst corner holds rejected pairs only. *)
+Theorem stouffer_cell : forall c alpha T n m j k s low high ratio delta q, sound_cuts c ->
+  (1 <= n)%nat -> (1 <= m)%nat -> in_cell s low high ratio delta q ->
+  cell_rejected c alpha T n m j k s low high ->
+  pair_rule c alpha T n m ratio (clip (ratio * q + delta)) q
+    (at_least n j (clip (ratio * q + delta))) (at_most m k q) = true.
+Proof. exact pairs_of_a_cell. Qed.
+
+(** B15: B10 for a bound below which rejected cells cover all pairs p = ratio q + delta with ratio >= 0. *)
+Theorem stouffer_epsilon_by_cells : forall c alpha T n m p q epsilon delta (B : nat -> nat -> R),
+  sound_cuts c -> 0 <= alpha -> threshold_at c alpha T -> (1 <= n)%nat -> (1 <= m)%nat ->
+  0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= epsilon -> 0 <= delta <= 1 ->
+  (forall j k, (j <= n)%nat -> (k <= m)%nat -> 0 < B j k -> forall ratio nuisance, 0 <= ratio < exp (B j k) ->
+    0 <= nuisance <= 1 -> ratio * nuisance + delta <= 1 -> exists s low high,
+    in_cell s low high ratio delta nuisance /\ cell_rejected c alpha T n m j k s low high) ->
+  p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j k => exceeds (B j k) epsilon) <= alpha.
+Proof. exact epsilon_bound_by_cells. Qed.
+
+(** B16: B11 in the same way. *)
+Theorem stouffer_delta_by_cells : forall c alpha T n m p q epsilon delta (B : nat -> nat -> R),
+  sound_cuts c -> 0 <= alpha -> threshold_at c alpha T -> (1 <= n)%nat -> (1 <= m)%nat ->
+  0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= delta ->
+  (forall j k, (j <= n)%nat -> (k <= m)%nat -> 0 < B j k -> forall level nuisance, level < B j k ->
+    0 <= nuisance <= 1 -> 0 <= exp epsilon * nuisance + level <= 1 -> exists s low high,
+    in_cell s low high (exp epsilon) level nuisance /\ cell_rejected c alpha T n m j k s low high) ->
+  p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j k => exceeds (B j k) delta) <= alpha.
+Proof. exact delta_bound_by_cells. Qed.
+
+(** B17: where rejected cells cover the edge, B12 and B13 apply. *)
+Theorem stouffer_edge_by_cells : forall c alpha T n m epsilon delta j k, sound_cuts c ->
+  (1 <= n)%nat -> (1 <= m)%nat -> 0 <= delta ->
+  (forall nuisance, 0 <= nuisance <= 1 -> exists s low high,
+    in_cell s low high (exp epsilon) delta nuisance /\ cell_rejected c alpha T n m j k s low high) ->
+  rejects_edge c alpha T n m (exp epsilon) delta j k.
+Proof.
+  intros c alpha T n m epsilon delta j k Hc Hn Hm; apply edge_of_cells; try assumption.
+  apply Rlt_le, exp_pos.
+Qed.
 
 (** ** The paper's domain *)
 
