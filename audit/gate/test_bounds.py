@@ -30,8 +30,7 @@ from audit.bounds import (
     power_of_event,
     upper_bound_on_probability,
 )
-from audit.bounds.counts import at_least
-from audit.bounds.counts import MARGIN
+from audit.bounds.counts import MARGIN, at_least
 from audit.bounds.joint import LARGEST_SCORE, Region, Strip
 
 SIGNIFICANCE = 0.05
@@ -253,9 +252,9 @@ def test_probability_bounds_of_scipy_are_not_rounded_outwards():
     assert 1 - at_or_below(interval.high, 3, 26_299_821) > 0.025
 
 
-def at_or_below(probability: float, *shape: int) -> arb:
+def at_or_below(probability: float, first: int, second: int) -> arb:
     ctx.prec = 160
-    return arb(float(probability)).beta_lower(*shape, 1)
+    return arb(float(probability)).beta_lower(first, second, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
