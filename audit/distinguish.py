@@ -321,18 +321,22 @@ class Tally:
     selection : Selection
     with_curve : bool
         Whether to count between the levels of the curve too.
+
+    Attributes
+    ----------
+    waves : list of Wave
     """
 
     def __init__(self, selection: Selection, *, with_curve: bool) -> None:
         self.events = (selection.ideal, selection.implementation)
         self.levels = selection.levels if with_curve else None
-        self.waves: list[Block] = []
+        self.waves: list[Wave] = []
         self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
 
     @property
     def rows(self) -> int:
         """Draws per input so far."""
-        return sum(wave.rows for wave in self.waves)
+        return self.waves[-1].until if self.waves else 0
 
     def count(self, left: FloatArray, right: FloatArray) -> Block:
         """Return the counts of one chunk, without adding them."""
@@ -354,10 +358,10 @@ class Tally:
         """Add the counts of a wave."""
         rows = sum(block.rows for block in blocks)
         occurrences = np.sum([block.occurrences for block in blocks], axis=0)
-        self.waves.append(Block(rows, occurrences, self.histogram))
+        self.waves.append(Wave(rows, self.rows + rows, occurrences))
         self.histogram += np.sum([block.histogram for block in blocks], axis=0)
 
-    def counts(self, place: int, waves: Sequence[Block] | None = None) -> Counts:
+    def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
         """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
         waves = self.waves if waves is None else waves
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
@@ -385,6 +389,15 @@ class Block:
     rows: int
     occurrences: npt.NDArray[np.int64]
     histogram: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
+
+    rows: int
+    until: int
+    occurrences: npt.NDArray[np.int64]
 
 
 def certify(

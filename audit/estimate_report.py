@@ -22,7 +22,7 @@ from audit.events import Event
 from audit.programs.protocol import printable
 from audit.subjects import Subject
 from audit.verdict import STATED_SIZE
-from reference.numbers import decimal_text
+from reference.numbers import decimal_text, text_below
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 """For which the smallest detectable loss is stated: of the event on the input where it is less likely."""
@@ -229,7 +229,7 @@ def as_text(results: Sequence[Result], judged: str) -> str:
         table.add_row(
             escape(audit.mechanism),
             f"{audit.inputs['claim']}: {claim}" if "claim" in audit.inputs else claim,
-            f"{found.epsilon_lower_bound:.4f}",
+            text_below(found.epsilon_lower_bound, 4),
             f"{found.significance:g}",
             "nothing" if detectable is None else f"{detectable:.3f}",
             f"{found.draws:,}",
@@ -274,7 +274,7 @@ def _lines(result: Result) -> Iterator[str]:
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
     if found.implementation.event != found.ideal.event:
         yield (
-            f"  at the bits: epsilon at least {found.implementation.epsilon_lower_bound:.4f}; "
+            f"  at the bits: epsilon at least {text_below(found.implementation.epsilon_lower_bound, 4)}; "
             f"event: {_event_text(found.implementation, result.audit.output_names)}"
         )
     if found.stopped is not None:
@@ -284,7 +284,8 @@ def _lines(result: Result) -> Iterator[str]:
         )
     yield from (f"  note: {note}" for note in result.notes)
     if found.curve is not None:
-        points = ", ".join(f"{found.curve.at(point.delta):.4f} at {point.delta:g}" for point in found.curve.points)
+        bounds = ((text_below(found.curve.at(point.delta), 4), point.delta) for point in found.curve.points)
+        points = ", ".join(f"{epsilon} at {delta:g}" for epsilon, delta in bounds)
         yield f"  epsilon at least, by delta, all at once: {points}"
     if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
         needed = result.draws_needed()

@@ -15,6 +15,7 @@ from audit.events import Event, FloatArray, event_from_json
 from audit.events.event import QUANTISED_BITS
 from audit.programs import ProgramSubject
 from audit.subjects import rebuild
+from reference.numbers import text_below
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
@@ -139,7 +140,7 @@ def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
             f"too fine to hide float noise in coordinate {result.too_fine[0]}" if result.too_fine else "coarse"
         )
         checks.append(Check("grid", not result.too_fine, f"{detail}, beside the spread of fresh outputs"))
-    found = f"fresh draws alone: epsilon at least {result.epsilon_lower_bound:.6g}"
+    found = f"fresh draws alone: epsilon at least {text_below(result.epsilon_lower_bound, 6)}"
     if certificate.verdict == "refuted":
         return [*checks, Check("fresh verdict", True if result.refuted else None, found)]
     return [*checks, Check("fresh verdict", not result.refuted, found)]

@@ -32,6 +32,7 @@ from audit.programs.signals import programs_ended_too
 from audit.verdict import verdict_on
 from reference.errors import InputError, ReadingError
 from reference.files import json_text
+from reference.numbers import text_below
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -70,7 +71,7 @@ def consistency(certificate: Certificate) -> list[Check]:
 def _verdict(certificate: Certificate) -> Check:
     """Return whether the verdict follows from bound, claim and size."""
     bound, claim, method = certificate.epsilon_lower_bound, certificate.claimed_epsilon, certificate.method
-    detail = f"{certificate.verdict}: bound {bound:.6g}, claim {claim:.6g}"
+    detail = f"{certificate.verdict}: bound {text_below(bound, 6)}, claim {claim:.6g}"
     # written as an equality of booleans: both kinds of lie are found
     if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
         return Check("verdict", False, detail)
@@ -100,7 +101,7 @@ def _whole_bound(certificate: Certificate) -> Check:
         stored: Method = next(known for known in METHODS_AT_ZERO if known == certificate.method)
         given = epsilon_lower_bound(counts, delta, significance, stored)
     whole = certificate.epsilon_lower_bound >= given - UNDERSTATED
-    return Check("whole bound", whole, f"the counts give {given:.6g}, the certificate says no less")
+    return Check("whole bound", whole, f"the counts give {text_below(given, 6)}, the certificate says no less")
 
 
 def arithmetic(certificate: Certificate) -> Check:
@@ -216,7 +217,8 @@ def _as_text(certificate: Certificate, document: dict[str, Any]) -> str:
     claim = (
         f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
     )
-    bound = f"epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"
+    epsilon = certificate.epsilon_lower_bound
+    bound = f"epsilon at least {text_below(epsilon, 6) if math.isfinite(epsilon) else epsilon} {claim}"
     lines = [f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"]
     lines += [f"  {check['name']}: {words[check['holds']]} ({check['detail']})" for check in document["checks"]]
     outcome = document["outcome"]
