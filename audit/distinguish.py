@@ -27,7 +27,7 @@ from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
 from audit.bounds.power import Certifier
 from audit.choose import Prospect
-from audit.curve import between, certified_curve
+from audit.curve import Cut, between, certified_curve
 from audit.draws import CERTIFY, Draws
 from audit.events import FAMILIES, Event, FloatArray
 from audit.events.reduction import Reduction
@@ -118,6 +118,8 @@ class Estimate:
         Per input, that scores were learned from or an event chosen on.
     interrupted : bool
         Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds were left to compute.
+    cuts : tuple of Cut
+        The events of the curve, by increasing delta.
     """
 
     ideal: Finding
@@ -133,6 +135,7 @@ class Estimate:
     notes: tuple[str, ...] = ()
     selection_draws: int = 0
     interrupted: bool = False
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -289,6 +292,7 @@ def estimate(
         selection.notes,
         plan.learn + plan.choose,
         stopped == INTERRUPTED or late,
+        selection.cuts,
     )
 
 

@@ -20,6 +20,7 @@ from audit.certificate import Certificate, versions
 from audit.distinguish import LARGEST_DRAWS, Estimate, Finding
 from audit.events import Event
 from audit.programs.protocol import printable
+from audit.stored_curve import StoredCurve
 from audit.subjects import Subject
 from audit.verdict import STATED_SIZE
 from reference.numbers import decimal_text, text_below
@@ -129,11 +130,14 @@ class Result:
 
     def curve(self) -> dict[str, Any] | None:
         """Return the bounds at several deltas that hold together."""
-        curve = self.estimate.curve
-        if curve is None:
-            return None
-        points = [{**vars(point), "counts": vars(point.counts)} for point in curve.points]
-        return {"significance": curve.significance, "bound": curve.method, "points": points}
+        curve = self.stored_curve
+        return None if curve is None else curve.to_json()
+
+    @property
+    def stored_curve(self) -> StoredCurve | None:
+        """The curve with its events, where one was certified."""
+        found = self.estimate
+        return None if found.curve is None else StoredCurve.of(found.curve, found.cuts, found.levels)
 
     def certificate(self, judged: str) -> Certificate:
         """Return the document that others can check."""
@@ -155,6 +159,8 @@ class Result:
             seed=None if getattr(self.audit.subject, "own_entropy", False) else self.seed,
             command=self.rerun,
             versions=versions(),
+            # of the ideal event's score
+            curve=self.stored_curve if judged == "ideal" else None,
         )
 
     @cached_property

@@ -22,9 +22,10 @@ import numpy as np
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
 from audit.binding import binding, checked_claim, claimed_delta
-from audit.bounds import METHODS_AT_ZERO, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
+from audit.bounds import METHODS_AT_ZERO, MOST_DRAWS, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, CertificateError, Check
+from audit.curve_checks import UNDERSTATED, curve_checks
 from audit.events.bits import BitScore, EqualityScore
 from audit.fresh import fresh, fresh_checks
 from audit.programs.protocol import shown
@@ -44,9 +45,6 @@ from reference.options import (
 
 LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
 """Scores that an audit tries on every bit only: on a grid of no steps they would see float noise."""
-
-UNDERSTATED = 1e-6
-"""A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
 
 
 def consistency(certificate: Certificate) -> list[Check]:
@@ -151,7 +149,7 @@ def verify(certificate: Certificate, epsilon: str | None = None, delta: str | No
     checks = [*([] if yours is None else [yours]), *fields, *binding(certificate)]
     if all(check.holds for check in fields if check.name in ("levels", "bound")):
         checks.append(arithmetic(certificate))
-    return checks
+    return [*checks, *curve_checks(certificate)]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -172,8 +170,8 @@ def parser() -> argparse.ArgumentParser:
 def command(argv: Sequence[str] | None) -> int:
     """Check the certificates in the file that the command line names: one, or those of one call."""
     options = parser().parse_args(argv)
-    if options.draws is not None and options.draws < 1:
-        raise ReadingError("draws", options.draws, "at least 1")
+    if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
+        raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
     certificates = Certificate.read_all(options.certificate)
     programs = [c.subject.get("command") for c in certificates if c.subject.get("kind") == "program"]
     if options.fresh and programs and not options.run_program:
