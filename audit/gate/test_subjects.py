@@ -364,18 +364,32 @@ def test_independent_draws_are_not_called_dependent_of_their_call():
     for law in laws.values():
         for seed in range(50):
             rng = np.random.default_rng(seed)
-            probe._check_calls([np.nan_to_num(law(rng, (64, 40))) for _ in range(probe.CALLS)])
+            probe._check_calls([np.nan_to_num(law(rng, (probe.PROBE, 40))) for _ in range(probe.CALLS)])
 
 
 def test_the_limit_on_differences_between_calls_is_one_that_chance_keeps():
     """The chance that is left to independent draws, by simulation at a limit that can be simulated."""
-    rng, runs = np.random.default_rng(0), 20_000
-    above = rng.binomial(64, 0.5, (runs, probe.CALLS - 1))
-    pairs = (probe.CALLS - 1) // 2
-    found = ((above[:, ::2] - above[:, 1::2]) ** 2).sum(axis=1) / 32
-    for limit in (8.0, 12.0, 16.0):
+    rng, runs, rows = np.random.default_rng(0), 20_000, probe.PROBE - 1
+    pairs = probe.CALLS // 2
+    above = rng.binomial(rows, 0.5, (runs, 2 * pairs))
+    found = ((above[:, ::2] - above[:, 1::2]) ** 2).sum(axis=1) / (rows / 2)
+    for limit in (10.0, 14.0, 20.0):
         stated = np.exp(-(limit - pairs - pairs * np.log(limit / pairs)) / 2)
         assert (found >= limit).mean() <= stated
+
+
+@pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0, 0), (1.0, 25, 60), (2.0, 45, 60)])
+def test_a_shift_of_two_standard_deviations_that_is_drawn_per_call_is_mostly_found(shift, least, most):
+    """Of 60 subjects."""
+    refused = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        calls = [rng.standard_normal((probe.PROBE, 1)) + shift * rng.standard_normal() for _ in range(probe.CALLS)]
+        try:
+            probe._check_calls(calls)
+        except SubjectError:
+            refused += 1
+    assert least <= refused <= most
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 1.0])
