@@ -101,11 +101,11 @@ def _last(rejects: Callable[[float], bool], rejected: float, other: float) -> fl
 
 
 def clopper_pearson_holds(counts: Counts, bound: float, delta: float, significance: float) -> bool | None:
-    """Return whether the two Clopper-Pearson limits give the bound, but for 1e-9 that doubles may cost."""
+    """Return whether the two Clopper-Pearson limits give the bound."""
     ctx.prec = PRECISION
     half = arb(significance) / 2
     high = _last(lambda p: _tail(counts, "unlikely", p) <= half, 1.0, 0.0)
-    likely = math.exp(bound - 1e-9) * high + delta
+    likely = math.exp(bound) * high + delta
     return likely <= 1 and bool(_tail(counts, "likely", likely) <= half)
 
 

@@ -1,6 +1,7 @@
 """The document of one audit: what was drawn, counted and concluded, so that others can check it.
 
-``python -m audit.verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v1.json``.
+``python -m audit.verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v1.json``, and with an
+epsilon(delta) curve ``certificate_v2.json``, which differs in that field only.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.bounds import Counts
+from audit.stored_curve import StoredCurve
 from reference.errors import InputError
 from reference.files import json_text, write_whole
 
-SCHEMA = "certificate_v1.json"
-SCHEMA_FILE = Path(__file__).parent / "schemas" / SCHEMA
+SCHEMA, SCHEMA_WITH_CURVE = "certificate_v1.json", "certificate_v2.json"
+SCHEMAS = Path(__file__).parent / "schemas"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Certificate:
         That repeats the audit.
     versions : dict
         Of Python and the libraries that drew and counted.
+    curve : StoredCurve or None
+        Lower bounds at several deltas that hold together, by events of the ideal event's score.
     """
 
     mechanism: str
@@ -117,10 +121,15 @@ class Certificate:
     seed: int | None
     command: str
     versions: dict[str, str]
+    curve: StoredCurve | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document."""
-        return {"schema": SCHEMA, "formula": FORMULAS[self.method], **asdict(self)}
+        """Return the document: of version 1 where there is no curve."""
+        document = {**asdict(self), "formula": FORMULAS[self.method]}
+        del document["curve"]
+        if self.curve is None:
+            return {"schema": SCHEMA, **document}
+        return {"schema": SCHEMA_WITH_CURVE, **document, "curve": self.curve.to_json()}
 
     @classmethod
     def from_json(cls, document: Any) -> Certificate:
@@ -133,10 +142,16 @@ class Certificate:
         """
         if not isinstance(document, dict):
             raise CertificateError("document", "is no JSON object")
-        if document.get("schema") != SCHEMA:
-            raise CertificateError("schema", f"must be {SCHEMA}, not {document.get('schema')!r}")
+        schema = document.get("schema")
+        if schema not in (SCHEMA, SCHEMA_WITH_CURVE):
+            hint = "; this is a result, and its field `certificate` is one" if "certificate" in document else ""
+            raise CertificateError("schema", f"must be {SCHEMA} or {SCHEMA_WITH_CURVE}, not {schema!r}{hint}")
+        if ("curve" in document) != (schema == SCHEMA_WITH_CURVE):
+            raise CertificateError("curve", f"is in {SCHEMA_WITH_CURVE}, and there only")
         values = {}
         for field in fields(cls):
+            if field.name == "curve" and schema == SCHEMA:
+                continue
             if field.name not in document:
                 raise CertificateError(field.name, "is missing")
             values[field.name] = _checked(field.name, document[field.name])
@@ -199,6 +214,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "seed": (int, type(None)),
     "command": (str,),
     "versions": (dict,),
+    "curve": (dict,),
 }
 """JSON kinds of the fields."""
 
@@ -218,6 +234,11 @@ def _checked(name: str, value: Any) -> Any:
         raise CertificateError(name, f"must be one of {', '.join(CHOICES[name])}, not {value!r}")
     if isinstance(value, dict) and name == "event" and "score" not in value:
         raise CertificateError(name, "has no score")
+    if name == "curve":
+        try:
+            return StoredCurve.from_json(value)
+        except ValueError as problem:
+            raise CertificateError(name, str(problem)) from problem
     return _counts(value) if isinstance(value, dict) and name == "counts" else value
 
 

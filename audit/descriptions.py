@@ -10,7 +10,7 @@ from audit.catalogue import CATALOGUE
 from audit.neighbour_search import AtPair, searchable
 from audit.programs import ProgramSubject
 from audit.releases import release_of
-from audit.subjects import DOMAIN_NAMES, Subject, SubjectError
+from audit.subjects import DOMAIN_NAMES, FAILURES, Subject, SubjectError
 from reference.errors import ReadingError
 
 SEARCHED_KINDS = ("mechanism", "catalogue", "import")
@@ -63,7 +63,7 @@ def imported(path: str) -> Subject:
         for name in attribute.split("."):
             found = getattr(found, name)
         subject: Any = found() if inspect.isclass(found) or inspect.isroutine(found) else found
-    except Exception as problem:
+    except FAILURES as problem:
         raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
     searched = any(getattr(subject, name, None) is not None for name in DOMAIN_NAMES)
     for method in ("sample",) if searched else ("inputs", "sample"):

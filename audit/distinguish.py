@@ -27,7 +27,7 @@ from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
 from audit.bounds.power import Certifier
 from audit.choose import Prospect
-from audit.curve import between, certified_curve
+from audit.curve import Cut, between, certified_curve
 from audit.draws import CERTIFY, Draws
 from audit.events import FAMILIES, Event, FloatArray
 from audit.events.reduction import Reduction
@@ -118,6 +118,8 @@ class Estimate:
         Per input, that scores were learned from or an event chosen on.
     interrupted : bool
         Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds were left to compute.
+    cuts : tuple of Cut
+        The events of the curve, by increasing delta.
     """
 
     ideal: Finding
@@ -133,6 +135,7 @@ class Estimate:
     notes: tuple[str, ...] = ()
     selection_draws: int = 0
     interrupted: bool = False
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -289,6 +292,7 @@ def estimate(
         selection.notes,
         plan.learn + plan.choose,
         stopped == INTERRUPTED or late,
+        selection.cuts,
     )
 
 
@@ -321,18 +325,22 @@ class Tally:
     selection : Selection
     with_curve : bool
         Whether to count between the levels of the curve too.
+
+    Attributes
+    ----------
+    waves : list of Wave
     """
 
     def __init__(self, selection: Selection, *, with_curve: bool) -> None:
         self.events = (selection.ideal, selection.implementation)
         self.levels = selection.levels if with_curve else None
-        self.waves: list[Block] = []
+        self.waves: list[Wave] = []
         self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
 
     @property
     def rows(self) -> int:
         """Draws per input so far."""
-        return sum(wave.rows for wave in self.waves)
+        return self.waves[-1].until if self.waves else 0
 
     def count(self, left: FloatArray, right: FloatArray) -> Block:
         """Return the counts of one chunk, without adding them."""
@@ -354,10 +362,10 @@ class Tally:
         """Add the counts of a wave."""
         rows = sum(block.rows for block in blocks)
         occurrences = np.sum([block.occurrences for block in blocks], axis=0)
-        self.waves.append(Block(rows, occurrences, self.histogram))
+        self.waves.append(Wave(rows, self.rows + rows, occurrences))
         self.histogram += np.sum([block.histogram for block in blocks], axis=0)
 
-    def counts(self, place: int, waves: Sequence[Block] | None = None) -> Counts:
+    def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
         """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
         waves = self.waves if waves is None else waves
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
@@ -385,6 +393,15 @@ class Block:
     rows: int
     occurrences: npt.NDArray[np.int64]
     histogram: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
+
+    rows: int
+    until: int
+    occurrences: npt.NDArray[np.int64]
 
 
 def certify(

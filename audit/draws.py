@@ -13,7 +13,8 @@ import numpy as np
 
 from audit.events import FloatArray
 from audit.events.reduction import Reduction, Screen
-from audit.subjects import Subject, SubjectError
+from audit.probe import PROBE, check_draws
+from audit.subjects import FAILURES, Subject, SubjectError
 
 CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
 """Numbers drawn at a time on one input: few enough for a cache; fewer where looks in between are planned."""
@@ -26,12 +27,6 @@ AHEAD = 4
 
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
 """Phases, as the draws are numbered; 0 is the probe."""
-
-PROBE = 64
-"""Draws that are made twice, from two generators, to see whether they differ; they are not used."""
-
-FEWEST_TOLD = 32
-"""Fewer draws than this may well agree by chance: nothing is concluded from that."""
 
 FIRST_BLOCK_VALUES = 2**23
 """Numbers on each input that place the thresholds of a screen, before its draws are counted in chunks."""
@@ -72,9 +67,12 @@ class Draws:
     @classmethod
     def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
         """Return the draws of a subject, its width learned from draws that are not used."""
+        most = getattr(subject, "most_rows", 1)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise SubjectError(f"most_rows must be a whole number, at least 1, not {most!r}")
         try:
             inputs = subject.inputs()
-        except Exception as problem:
+        except FAILURES as problem:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
         pair: Any = inputs
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -84,32 +82,9 @@ class Draws:
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
         source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
-        source._check_fresh()
+        rows = min(PROBE, source.chunk_rows)
+        check_draws(lambda side, call: source._one(side, rows, source.generator(0, call + 1, side)), source.inputs)
         return source
-
-    def _check_fresh(self) -> None:
-        """Refuse a subject that repeats its draws whatever the generator, or within a call: no bound would hold.
-
-        Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.  That
-        n independent draws have one value and n others another has at most the probability 4^-n.
-        """
-        rows = min(PROBE, self.chunk_rows)
-        for side in (0, 1):
-            first, second = (self._one(side, rows, self.generator(0, chunk, side)).copy() for chunk in (1, 2))
-            both = np.nan_to_num(np.concatenate([first, second]))
-            ours, others = both[:rows], both[rows:]
-            drawn_once = (ours == ours[0]).all(axis=0) & (others == others[0]).all(axis=0) & (ours[0] != others[0])
-            if rows >= FEWEST_TOLD and drawn_once.any():
-                raise SubjectError(
-                    f"output[{int(drawn_once.argmax())}] is the same in all draws of one call and another one in "
-                    "the next: each output must be drawn for itself"
-                )
-            counts = np.unique(both, axis=0, return_counts=True)[1]
-            agree_by_chance = float(((counts / counts.sum()) ** 2).sum()) ** rows
-            if agree_by_chance < 1e-12 and np.array_equal(first, second, equal_nan=True):
-                raise SubjectError(
-                    "draws repeat: sample() must take its randomness from the generator it is given"
-                )
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""
@@ -120,7 +95,7 @@ class Draws:
         """Outputs per chunk and input."""
         rows = max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
         # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
-        return min(rows, int(getattr(self.subject, "most_rows", rows)))
+        return min(rows, getattr(self.subject, "most_rows", rows))
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
@@ -165,7 +140,7 @@ class Draws:
             outputs = self.subject.sample(self.inputs[side], rows, rng)
         except SubjectError:
             raise
-        except Exception as problem:
+        except FAILURES as problem:
             raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
         return _checked(outputs, rows, self.width)
 
@@ -194,7 +169,8 @@ def in_order(work: Callable[[int], Result], number: int, workers: int) -> Iterat
 
 def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
     """Return outputs as floats of shape (rows, width); a width of -1 is any."""
-    if not isinstance(outputs, np.ndarray):
+    if not isinstance(outputs, np.ndarray) or isinstance(outputs, np.ma.MaskedArray):
+        # a mask would be dropped somewhere on the way, and the hidden numbers counted
         raise SubjectError(f"sample() must return a numpy array, not {type(outputs).__name__}")
     if outputs.dtype.kind not in "fiub":
         raise SubjectError(f"sample() must return real numbers, not {outputs.dtype}")
@@ -202,7 +178,8 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
         raise SubjectError(f"sample() must return shape ({rows}, k) for {rows} draws, not {outputs.shape}")
     if width != -1 and outputs.shape[1] != width:
         raise SubjectError(f"outputs change shape: {outputs.shape[1]} coordinates after {width}")
-    return outputs.astype(np.float64, copy=False)
+    # a plain array, whatever its class: a matrix keeps two dimensions where one is meant
+    return np.asarray(outputs, dtype=np.float64)
 
 
 def _itself(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.bounds import SMALLEST_SIGNIFICANCE, StoppingRule
+from audit.bounds.counts import LARGEST_EPSILON
 from audit.catalogue import CATALOGUE
 from audit.choose import Prospect
 from audit.curve import CURVE_DELTAS
@@ -41,12 +42,13 @@ from audit.releases import RELEASES, CoefficientRelease
 from audit.rerun import rerun_command
 from audit.selection import Plan
 from audit.stated import inputs_of_pair, stated_inputs
-from audit.subjects import SubjectError
+from audit.subjects import FAILURES, SubjectError
 from reference.budgets import parse_delta, parse_epsilon
 from reference.datasets import SOURCES
 from reference.domain import NORMS
 from reference.errors import ReadingError
 from reference.files import json_text
+from reference.numbers import decimal_text
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -247,7 +249,7 @@ def build_audit(name: str, options: argparse.Namespace) -> Audit:
         raise SubjectError(f"{name} has no inputs(): --search searches its declared domain for them")
     try:
         inputs = stated_inputs(subject) if hasattr(subject, "inputs") else {}
-    except Exception as problem:
+    except FAILURES as problem:
         if isinstance(subject, CoefficientRelease):
             raise
         raise ReadingError("mechanism", name, f"a subject with two inputs ({problem})") from problem
@@ -356,10 +358,13 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
     Then there are fewer results than audits, or the last one is partial.
     The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
     """
-    if options.bound == "conditional":
-        for audit in audits:
-            if audit.claimed_delta > 0:
-                raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
+    for audit in audits:
+        if audit.claimed_epsilon > LARGEST_EPSILON:
+            # exp(epsilon) would have no double
+            most = f"at most {LARGEST_EPSILON:g} to be audited"
+            raise ReadingError("epsilon", decimal_text(audit.claimed_epsilon), most)
+        if options.bound == "conditional" and audit.claimed_delta > 0:
+            raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

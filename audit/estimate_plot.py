@@ -47,10 +47,12 @@ def draw_results(results: Sequence[Result], path: str) -> None:
         trade_off.plot(false_alarms, np.maximum(allowed, 0), "k--", label="claim: not below")
         trade_off.set(xlabel="false alarms", ylabel="misses", title=result.audit.mechanism.replace("$", r"\$"))
         trade_off.legend()
-        points = result.estimate.curve.points if result.estimate.curve else ()
-        deltas, epsilons = [p.delta for p in points], [p.epsilon_lower_bound for p in points]
+        curve = result.estimate.curve
+        deltas = [point.delta for point in curve.points] if curve else []
+        epsilons = [curve.at(delta) for delta in deltas] if curve else []
         bounds = figure.add_subplot(len(results), 2, 2 * row + 2)
-        bounds.plot(deltas, epsilons, "o-", label="certified, all at once")
+        # a bound holds at every smaller delta too, down to the next point: a slanted line would promise more
+        bounds.plot(deltas, epsilons, "o-", drawstyle="steps-pre", label="certified, all at once")
         bounds.plot([delta], [epsilon], "kx", label="claim")
         bounds.set_xscale("symlog", linthresh=1e-5)
         bounds.set(xlabel="delta", ylabel="epsilon at least", ylim=(0, None))

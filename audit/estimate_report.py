@@ -20,9 +20,10 @@ from audit.certificate import Certificate, versions
 from audit.distinguish import LARGEST_DRAWS, Estimate, Finding
 from audit.events import Event
 from audit.programs.protocol import printable
+from audit.stored_curve import StoredCurve
 from audit.subjects import Subject
 from audit.verdict import STATED_SIZE
-from reference.numbers import decimal_text
+from reference.numbers import decimal_text, text_below
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 """For which the smallest detectable loss is stated: of the event on the input where it is less likely."""
@@ -129,11 +130,14 @@ class Result:
 
     def curve(self) -> dict[str, Any] | None:
         """Return the bounds at several deltas that hold together."""
-        curve = self.estimate.curve
-        if curve is None:
-            return None
-        points = [{**vars(point), "counts": vars(point.counts)} for point in curve.points]
-        return {"significance": curve.significance, "bound": curve.method, "points": points}
+        curve = self.stored_curve
+        return None if curve is None else curve.to_json()
+
+    @property
+    def stored_curve(self) -> StoredCurve | None:
+        """The curve with its events, where one was certified."""
+        found = self.estimate
+        return None if found.curve is None else StoredCurve.of(found.curve, found.cuts, found.levels)
 
     def certificate(self, judged: str) -> Certificate:
         """Return the document that others can check."""
@@ -155,6 +159,8 @@ class Result:
             seed=None if getattr(self.audit.subject, "own_entropy", False) else self.seed,
             command=self.rerun,
             versions=versions(),
+            # of the ideal event's score
+            curve=self.stored_curve if judged == "ideal" else None,
         )
 
     @cached_property
@@ -229,7 +235,7 @@ def as_text(results: Sequence[Result], judged: str) -> str:
         table.add_row(
             escape(audit.mechanism),
             f"{audit.inputs['claim']}: {claim}" if "claim" in audit.inputs else claim,
-            f"{found.epsilon_lower_bound:.4f}",
+            text_below(found.epsilon_lower_bound, 4),
             f"{found.significance:g}",
             "nothing" if detectable is None else f"{detectable:.3f}",
             f"{found.draws:,}",
@@ -274,7 +280,7 @@ def _lines(result: Result) -> Iterator[str]:
     yield f"  event: {_event_text(found.ideal, result.audit.output_names)}"
     if found.implementation.event != found.ideal.event:
         yield (
-            f"  at the bits: epsilon at least {found.implementation.epsilon_lower_bound:.4f}; "
+            f"  at the bits: epsilon at least {text_below(found.implementation.epsilon_lower_bound, 4)}; "
             f"event: {_event_text(found.implementation, result.audit.output_names)}"
         )
     if found.stopped is not None:
@@ -284,7 +290,8 @@ def _lines(result: Result) -> Iterator[str]:
         )
     yield from (f"  note: {note}" for note in result.notes)
     if found.curve is not None:
-        points = ", ".join(f"{found.curve.at(point.delta):.4f} at {point.delta:g}" for point in found.curve.points)
+        bounds = ((text_below(found.curve.at(point.delta), 4), point.delta) for point in found.curve.points)
+        points = ", ".join(f"{epsilon} at {delta:g}" for epsilon, delta in bounds)
         yield f"  epsilon at least, by delta, all at once: {points}"
     if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
         needed = result.draws_needed()

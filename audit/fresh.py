@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import hypergeom
 
 from audit.binding import claimed_delta
@@ -15,6 +17,8 @@ from audit.draws import CERTIFY, LEARN, Draws
 from audit.events import Event, FloatArray, event_from_json
 from audit.events.event import QUANTISED_BITS
 from audit.programs import ProgramSubject
+from audit.stored_curve import StoredPoint
+from reference.numbers import text_below
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
@@ -38,6 +42,8 @@ class FreshResult:
         Smaller p-value of the two comparisons of stored with fresh counts, times two.
     too_fine : tuple of int
         Coordinates, of what the event looks at, whose grid is too fine to hide float noise.
+    curve_homogeneity : float or None
+        Smallest p-value of stored with fresh counts over the points of a curve, times their number.
     """
 
     counts: Counts
@@ -45,6 +51,7 @@ class FreshResult:
     refuted: bool
     homogeneity: float
     too_fine: tuple[int, ...] = ()
+    curve_homogeneity: float | None = None
 
 
 def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
@@ -64,25 +71,45 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     # in chunks, and checked, as for an audit: outputs may be wide, or no array at all
     source = Draws.of(subject, entropy)
 
-    def occurrences(left: FloatArray, right: FloatArray) -> tuple[int, int]:
-        return int(event.occurs(left).sum()), int(event.occurs(right).sum())
+    points = () if certificate.curve is None else certificate.curve.points
+
+    def occurrences(left: FloatArray, right: FloatArray) -> npt.NDArray[np.int64]:
+        """Return counts of shape (1 + points of the curve, 2)."""
+        return np.array([_occurrences(event, points, outputs) for outputs in (left, right)]).T
 
     try:
-        chunks = [found for wave in source.map(CERTIFY, draws_per_input, occurrences) for found in wave]
+        chunks = (found for wave in source.map(CERTIFY, draws_per_input, occurrences) for found in wave)
+        found, *of_curve = sum(chunks, np.zeros((1 + len(points), 2), dtype=np.int64))
         fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows))
     except (IndexError, ValueError) as problem:
         raise CertificateError("event", f"does not fit the subject's outputs: {problem}") from problem
     if isinstance(subject, ProgramSubject):
         subject.finish()
-    left, right = (sum(found[side] for found in chunks) for side in (0, 1))
-    likely, unlikely = (left, right) if event.likely_input == "left" else (right, left)
-    counts = Counts(likely, draws_per_input, unlikely, draws_per_input)
+    counts = _counts(found, event.likely_input, draws_per_input)
+    agree = [
+        homogeneity(point.counts, _counts(one, point.likely_input, draws_per_input))
+        for point, one in zip(points, of_curve, strict=True)
+    ]
     # fixed before these draws, like the event; an anytime run has none for a fixed size
     known = [method for method in METHODS_AT_ZERO if method == certificate.method]
     method: Method = known[0] if known else "joint"
     bound = epsilon_lower_bound(counts, float(claimed_delta(certificate)), certificate.significance, method)
     same = homogeneity(certificate.counts, counts)
-    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, same, fine)
+    whole_curve = min(1.0, len(agree) * min(agree)) if agree else None
+    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, same, fine, whole_curve)
+
+
+def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArray) -> list[int]:
+    """Return how often the event and those of the curve occur."""
+    scores = event.scores(outputs)
+    return [int(event.within(scores).sum()), *(int(point.occurs(scores).sum()) for point in points)]
+
+
+def _counts(found: npt.NDArray[np.int64], likely_input: str, draws: int) -> Counts:
+    """Return the counts of an event that occurred so often on left and right."""
+    left, right = (int(count) for count in found)
+    likely, unlikely = (left, right) if likely_input == "left" else (right, left)
+    return Counts(likely, draws, unlikely, draws)
 
 
 def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ...]:
@@ -134,12 +161,15 @@ def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
         f"against fresh draws: p-value {result.homogeneity:.3g}",
     )
     checks = [same]
+    if result.curve_homogeneity is not None:
+        detail = f"against fresh draws: p-value {result.curve_homogeneity:.3g}, over all points"
+        checks.append(Check("stored curve", result.curve_homogeneity >= FORGED, detail))
     if certificate.judged == "ideal":
         detail = (
             f"too fine to hide float noise in coordinate {result.too_fine[0]}" if result.too_fine else "coarse"
         )
         checks.append(Check("grid", not result.too_fine, f"{detail}, beside the spread of fresh outputs"))
-    found = f"fresh draws alone: epsilon at least {result.epsilon_lower_bound:.6g}"
+    found = f"fresh draws alone: epsilon at least {text_below(result.epsilon_lower_bound, 6)}"
     if certificate.verdict == "refuted":
         return [*checks, Check("fresh verdict", True if result.refuted else None, found)]
     return [*checks, Check("fresh verdict", not result.refuted, found)]

@@ -30,7 +30,7 @@ from reference.errors import ReadingError
 from reference.files import json_text
 from reference.minimiser import minimise
 from reference.noise import Noise, add_noise, draw
-from reference.numbers import decimal_text
+from reference.numbers import decimal_text, text_below
 from reference.objective import layout, objective
 from reference.options import (
     EXIT_FINE,
@@ -347,10 +347,11 @@ def _lines(result: WeightsResult) -> Iterator[str]:
     yield f"adfc: the released w, d = {result.neighbours.left.domain.dimension}, {records:,} records, no repair"
     yield f"  claim:   epsilon = {float(claim.epsilon):.6g}, delta = {float(claim.delta):.6g}  ({claim.claim})"
     yield (
-        f"  shown:   delta >= {result.delta_lower_bound:.6g} at the claimed epsilon, "
+        f"  shown:   delta >= {text_below(result.delta_lower_bound, 8)} at the claimed epsilon, "
         f"wrong with probability at most {result.significance:g}"
     )
-    yield f"  minimum: exists with probability at least {result.minimum_lower_bound:.6f} on both data sets"
+    minimum = text_below(result.minimum_lower_bound, 6)
+    yield f"  minimum: exists with probability at least {minimum} on both data sets"
     yield f"  verdict: {result.verdict}"
     yield f"  event:   the noisy objective has a minimum and w[x1] < {result.threshold:.6g}"
     for name, side in (("left", result.left), ("right", result.right)):

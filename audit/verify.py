@@ -22,9 +22,10 @@ import numpy as np
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
 from audit.binding import binding, checked_claim, claimed_delta
-from audit.bounds import METHODS_AT_ZERO, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
+from audit.bounds import METHODS_AT_ZERO, MOST_DRAWS, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, CertificateError, Check
+from audit.curve_checks import UNDERSTATED, curve_checks
 from audit.events.bits import BitScore, EqualityScore
 from audit.fresh import fresh, fresh_checks
 from audit.programs.protocol import shown
@@ -32,6 +33,7 @@ from audit.programs.signals import programs_ended_too
 from audit.verdict import verdict_on
 from reference.errors import InputError, ReadingError
 from reference.files import json_text
+from reference.numbers import text_below
 from reference.options import (
     EXIT_FINE,
     EXIT_REFUTED,
@@ -43,9 +45,6 @@ from reference.options import (
 
 LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
 """Scores that an audit tries on every bit only: on a grid of no steps they would see float noise."""
-
-UNDERSTATED = 1e-6
-"""A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
 
 
 def consistency(certificate: Certificate) -> list[Check]:
@@ -70,7 +69,7 @@ def consistency(certificate: Certificate) -> list[Check]:
 def _verdict(certificate: Certificate) -> Check:
     """Return whether the verdict follows from bound, claim and size."""
     bound, claim, method = certificate.epsilon_lower_bound, certificate.claimed_epsilon, certificate.method
-    detail = f"{certificate.verdict}: bound {bound:.6g}, claim {claim:.6g}"
+    detail = f"{certificate.verdict}: bound {text_below(bound, 6)}, claim {claim:.6g}"
     # written as an equality of booleans: both kinds of lie are found
     if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
         return Check("verdict", False, detail)
@@ -100,7 +99,7 @@ def _whole_bound(certificate: Certificate) -> Check:
         stored: Method = next(known for known in METHODS_AT_ZERO if known == certificate.method)
         given = epsilon_lower_bound(counts, delta, significance, stored)
     whole = certificate.epsilon_lower_bound >= given - UNDERSTATED
-    return Check("whole bound", whole, f"the counts give {given:.6g}, the certificate says no less")
+    return Check("whole bound", whole, f"the counts give {text_below(given, 6)}, the certificate says no less")
 
 
 def arithmetic(certificate: Certificate) -> Check:
@@ -150,7 +149,7 @@ def verify(certificate: Certificate, epsilon: str | None = None, delta: str | No
     checks = [*([] if yours is None else [yours]), *fields, *binding(certificate)]
     if all(check.holds for check in fields if check.name in ("levels", "bound")):
         checks.append(arithmetic(certificate))
-    return checks
+    return [*checks, *curve_checks(certificate)]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -171,8 +170,8 @@ def parser() -> argparse.ArgumentParser:
 def command(argv: Sequence[str] | None) -> int:
     """Check the certificates in the file that the command line names: one, or those of one call."""
     options = parser().parse_args(argv)
-    if options.draws is not None and options.draws < 1:
-        raise ReadingError("draws", options.draws, "at least 1")
+    if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
+        raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
     certificates = Certificate.read_all(options.certificate)
     programs = [c.subject.get("command") for c in certificates if c.subject.get("kind") == "program"]
     if options.fresh and programs and not options.run_program:
@@ -216,7 +215,8 @@ def _as_text(certificate: Certificate, document: dict[str, Any]) -> str:
     claim = (
         f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
     )
-    bound = f"epsilon at least {certificate.epsilon_lower_bound:.6g} {claim}"
+    epsilon = certificate.epsilon_lower_bound
+    bound = f"epsilon at least {text_below(epsilon, 6) if math.isfinite(epsilon) else epsilon} {claim}"
     lines = [f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"]
     lines += [f"  {check['name']}: {words[check['holds']]} ({check['detail']})" for check in document["checks"]]
     outcome = document["outcome"]

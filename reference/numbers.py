@@ -110,6 +110,11 @@ def decimal_above(value: Fraction, digits: int) -> Fraction:
     return _to_digits(value, digits, ROUND_CEILING)
 
 
+def text_below(value: float, places: int) -> str:
+    """Write a number for a person, with so many decimal places, rounded down: a lower bound stays one."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR))
+
+
 def _to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
     context = Context(prec=digits, rounding=rounding, Emin=-999_999, Emax=999_999)
     return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))

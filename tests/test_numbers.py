@@ -24,6 +24,7 @@ from reference.numbers import (
     lower_end,
     rounded_down,
     rounded_up,
+    text_below,
     upper_end,
 )
 
@@ -183,3 +184,12 @@ def test_fraction_of_a_binary_number_is_exact(number: float) -> None:
 def test_fraction_of_an_infinite_number_is_refused() -> None:
     with pytest.raises(OverflowError):
         fraction_of(mpmath.inf)
+
+
+@given(st.floats(0, 700), st.integers(1, 8))
+@example(0.99996, 4)
+@example(0.0, 4)
+@example(math.nextafter(1.0, 0.0), 4)
+def test_lower_bound_in_words_is_no_more_than_the_bound(bound: float, places: int) -> None:
+    written = Fraction(text_below(bound, places))
+    assert 0 <= Fraction(bound) - written < Fraction(1, 10**places)

@@ -17,15 +17,12 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import beta
 
-from audit.bounds.counts import LARGEST_EPSILON, Counts, FloatArray, at_most, check_epsilon, check_levels
+from audit.bounds.clopper_pearson import upper_bound_on_probability
+from audit.bounds.counts import LARGEST_EPSILON, MARGIN, Counts, FloatArray, check_epsilon, check_levels
 
 LIMIT_SHARE = 1e-3
 """Share of the significance at which p_likely is bounded from above; the odds ratio gets the rest."""
-
-MARGIN = 1e-8
-"""Relative margin on every tail probability, as for the joint bound."""
 
 ROUNDING = 1e-12
 """Relative margin on the ratio of the probabilities, for the few operations after the tails."""
@@ -164,16 +161,7 @@ def conditional_p_value(counts: Counts, epsilon: float) -> float:
 
 def highest_likely(counts: Counts, significance: float) -> float:
     """Return Clopper and Pearson's upper limit on p_likely, rounded up; at most 1."""
-    if counts.likely == counts.likely_draws:
-        return 1.0
-    limit = float(beta.isf(significance, counts.likely + 1, counts.likely_draws - counts.likely))
-    while limit < 1 and _at_most(counts, limit) * (1 + MARGIN) > significance:
-        limit = min(1.0, limit * (1 + MARGIN))
-    return limit
-
-
-def _at_most(counts: Counts, probability: float) -> float:
-    return float(at_most(counts.likely, counts.likely_draws, np.array([probability]))[0][0])
+    return upper_bound_on_probability(counts.likely, counts.likely_draws, significance)
 
 
 def _smallest_log_odds_ratio(tail: OddsTail, significance: float) -> float:

@@ -15,6 +15,9 @@ MOST_DRAWS = 10**9
 """Draws per input up to which the tail probabilities were compared with ball arithmetic."""
 
 
+MARGIN = 1e-8
+"""Relative margin on every tail probability: floating point errs by less than 1e-9 up to 1e9 draws."""
+
 SMALLEST_SIGNIFICANCE = 1e-12
 """Below this the cut of the normal scores would cost a share of the significance that matters."""
 

@@ -22,9 +22,18 @@ from typing import TypeAlias
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
-from scipy.stats import beta
 
-from audit.bounds.counts import LARGEST_EPSILON, Counts, FloatArray, at_least, at_most, check_epsilon, check_levels
+from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
+from audit.bounds.counts import (
+    LARGEST_EPSILON,
+    MARGIN,
+    Counts,
+    FloatArray,
+    at_least,
+    at_most,
+    check_epsilon,
+    check_levels,
+)
 
 TAIL_SHARE = 1e-3
 """Share of the significance at which each count alone rejects a pair; it keeps the nuisance bounded."""
@@ -34,9 +43,6 @@ LARGEST_SCORE = 8.0
 
 LOWEST_SCORE = -30.0
 """Lower scores are raised to this, which is safe."""
-
-MARGIN = 1e-8
-"""Relative margin on every tail probability: floating point errs by less than 1e-9 up to 1e9 draws."""
 
 CELLS, COARSE_CELLS = 512, 64
 """Cells of the nuisance on the edge of the hypothesis, and below the edge, where there is room to spare."""
@@ -97,8 +103,8 @@ class Region:
         return cls(
             counts,
             significance,
-            _likely_limit(counts, alone),
-            _unlikely_limit(counts, alone),
+            lower_bound_on_probability(counts.likely, counts.likely_draws, alone),
+            upper_bound_on_probability(counts.unlikely, counts.unlikely_draws, alone),
             float(ndtri(together)) - MARGIN,
         )
 
@@ -175,25 +181,6 @@ def _combined(likely: FloatArray, unlikely: FloatArray, weight_l: FloatArray, we
     return np.asarray((weight_l * likely + weight_u * unlikely) / np.where(length > 0, length, 1.0))
 
 
-def _likely_limit(counts: Counts, significance: float) -> float:
-    """Return a probability at and below which the likely count alone rejects, rounded down."""
-    limit = float(beta.ppf(significance, counts.likely, counts.likely_draws - counts.likely + 1))
-    while at_least(counts.likely, counts.likely_draws, np.array([limit]))[0] * (1 + MARGIN) > significance:
-        limit *= 1 - MARGIN
-    return limit
-
-
-def _unlikely_limit(counts: Counts, significance: float) -> float:
-    """Return a probability at and above which the unlikely count alone rejects, rounded up; at most 1."""
-    limit = float(beta.isf(significance, counts.unlikely + 1, counts.unlikely_draws - counts.unlikely))
-    while (
-        limit < 1
-        and at_most(counts.unlikely, counts.unlikely_draws, np.array([limit]))[0] * (1 + MARGIN) > significance
-    ):
-        limit = min(1.0, limit * (1 + MARGIN))
-    return limit
-
-
 Family = Callable[[Values, Values], Strip]
 """The strip of hypotheses between a lower and a higher level of epsilon, or of delta."""
 
@@ -217,7 +204,8 @@ def joint_epsilon_lower_bound(counts: Counts, delta: float, significance: float)
     above_delta = region.lowest_likely - delta
     # below `lowest` a count alone rejects; p_likely = 1 is not rejected at `highest`
     lowest = math.log(above_delta / region.highest_unlikely) if above_delta > 0 else -math.inf
-    highest = math.log((1 - delta) / _unlikely_limit(counts, float(ndtr(region.threshold))))
+    together = float(ndtr(region.threshold))
+    highest = math.log((1 - delta) / upper_bound_on_probability(counts.unlikely, counts.unlikely_draws, together))
 
     def strip(lower: Values, higher: Values) -> Strip:
         return Strip((np.exp(lower), np.exp(higher)), (delta, delta))

@@ -74,11 +74,12 @@ class Quantiser:
         for k in range(left.shape[1]):
             values = np.concatenate([left[:, k], right[:, k]])
             values = values[np.isfinite(values)]
-            # finite numbers may have a spread that is not
-            with np.errstate(over="ignore"):
-                spread = float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
-            if 0.0 < spread < math.inf:
-                steps[k] = 2.0 ** max(math.floor(math.log2(spread)) - QUANTISED_BITS, SMALLEST_STEP)
+            spread, shift = _spread(values), 0
+            if math.isinf(spread):
+                # finite numbers too large to be added up: in units of 2^64 they are not
+                spread, shift = _spread(np.ldexp(values, -64)), 64
+            if spread > 0.0:
+                steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
         return cls(steps)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
@@ -100,6 +101,12 @@ class Quantiser:
         if uncounted.any():
             rounded[uncounted] = outputs[uncounted]
         return rounded
+
+
+def _spread(values: FloatArray) -> float:
+    """Return the mean absolute distance from the median; 0 of nothing, infinite where it overflows."""
+    with np.errstate(over="ignore"):
+        return float(np.abs(values - np.median(values)).mean()) if values.size else 0.0
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:

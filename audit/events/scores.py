@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from audit.events.event import READERS, FloatArray
-from audit.subjects import SubjectError
+from audit.subjects import FAILURES, SubjectError
 
 IntArray: TypeAlias = npt.NDArray[np.intp]
 
@@ -192,7 +192,7 @@ class LikelihoodRatioScore:
         """Return the log ratios; one that is not a number stays below every threshold."""
         try:
             scores = np.asarray(self.function(outputs), dtype=np.float64)
-        except Exception as problem:
+        except FAILURES as problem:
             raise SubjectError(f"log_likelihood_ratio failed: {type(problem).__name__}: {problem}") from problem
         if scores.shape != (len(outputs),):
             raise SubjectError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from scipy.stats import binom, norm
+from scipy.stats import binom, binomtest, norm
 
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
@@ -30,8 +30,8 @@ from audit.bounds import (
     power_of_event,
     upper_bound_on_probability,
 )
-from audit.bounds.counts import at_least
-from audit.bounds.joint import LARGEST_SCORE, MARGIN, Region, Strip
+from audit.bounds.counts import MARGIN, at_least
+from audit.bounds.joint import LARGEST_SCORE, Region, Strip
 
 SIGNIFICANCE = 0.05
 
@@ -224,6 +224,37 @@ def test_probability_bounds_are_on_their_own_sides():
     assert low < 0.3 < high
     assert binom.sf(29, 100, low) == pytest.approx(0.025, rel=1e-6)
     assert binom.cdf(30, 100, high) == pytest.approx(0.025, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("occurrences", "draws"),
+    [(0, 10**9), (3, 10**9), (2, 26_299_823), (30, 100), (86_049, 86_049), (10**9, 10**9)],
+)
+@pytest.mark.parametrize("significance", [0.5, 0.025, 5e-13])
+def test_probability_bounds_are_rounded_outwards_also_where_they_are_tiny(occurrences, draws, significance):
+    """An absolute tolerance of 2e-12, scipy's, is much of an upper bound of 4e-9."""
+    low = lower_bound_on_probability(occurrences, draws, significance)
+    if low > 0:
+        shape = occurrences, draws - occurrences + 1
+        assert at_or_below(low, *shape) <= significance
+        # and no farther down than the margin asks for
+        assert at_or_below(low * (1 + 3 * MARGIN), *shape) > significance
+    high = upper_bound_on_probability(occurrences, draws, significance)
+    if high < 1:
+        shape = occurrences + 1, draws - occurrences
+        assert 1 - at_or_below(high, *shape) <= significance
+        assert 1 - at_or_below(high * (1 - 3 * MARGIN), *shape) > significance
+
+
+def test_probability_bounds_of_scipy_are_not_rounded_outwards():
+    """The control of the test above."""
+    interval = binomtest(2, 26_299_823, alternative="less").proportion_ci(0.975, "exact")
+    assert 1 - at_or_below(interval.high, 3, 26_299_821) > 0.025
+
+
+def at_or_below(probability: float, first: int, second: int) -> arb:
+    ctx.prec = 160
+    return arb(float(probability)).beta_lower(first, second, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -23,6 +23,7 @@ from audit.epsilon_estimate import PAPER, main
 from audit.estimate_report import Audit, Result
 from audit.events import proposals
 from audit.neighbours import Extended, distance, extreme_pair
+from audit.probe import CALLS, PROBE
 from audit.releases import CoefficientRelease
 from audit.subjects import Subject
 from reference import datasets
@@ -100,7 +101,7 @@ def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
     monkeypatch.setattr(distinguish, "select", select)
     audit(Spy(1.0), 10_000, 0)
     # the first ones tell the shape of the outputs, and whether they repeat
-    assert order == [2, 2, 64, 64, 64, 64, 500, 500, 1_000, 1_000, "chosen", 3_500, 3_500]
+    assert order == [2, 2, *[PROBE] * (2 * CALLS), 500, 500, 1_000, 1_000, "chosen", 3_500, 3_500]
 
 
 def test_phases_chunks_and_inputs_have_streams_of_their_own():
@@ -372,6 +373,8 @@ def test_more_draws_than_can_be_counted_are_not_recommended(capsys):
         ["laplace", "--delta", "nan"],
         ["laplace", "gaussian", "laplace"],
         ["laplace", "--plot", "picture.txt"],
+        ["laplace", "--epsilon", "701"],
+        ["laplace", "--epsilon", "1000", "--until", "0.1"],
         ["laplace", "--workers", "0"],
         ["laplace", "--max-seconds", "-1"],
         ["no.such.module:thing"],

@@ -302,3 +302,13 @@ def test_an_output_too_far_from_the_others_to_count_its_steps_stays_as_it_is() -
     quantiser = Quantiser(np.array([2.0**-1040, 2.0**-1040]))
     outputs = np.array([[1e300, -1e300], [2.0**-1041, 0.0], [np.inf, -np.inf]])
     assert np.array_equal(quantiser(outputs), [[1e300, -1e300], [0.0, 0.0], [np.inf, -np.inf]])
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e305, 5e307])
+def test_outputs_too_large_to_be_added_up_have_a_grid_too(scale):
+    """Without one the ideal verdict would be on every bit."""
+    rng = np.random.default_rng(0)
+    left, right = (np.clip(rng.laplace(size=(40_000, 1)), -3, 3) for _ in range(2))
+    steps = Quantiser.of(left * scale, right * scale).steps
+    relative = steps / scale / Quantiser.of(left, right).steps
+    assert 0.5 < relative[0] <= 2.0

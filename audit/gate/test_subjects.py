@@ -7,13 +7,15 @@ import os
 import signal
 import threading
 import time
+import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from audit import draws
+from audit import draws, probe
 from audit.bounds import StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
@@ -182,6 +184,8 @@ class Bad(Laplace):
         values = super().sample(data, count, rng)
         if count > 2 and self.fault == "raises":
             raise ZeroDivisionError("by zero")
+        if self.fault == "exit":
+            raise SystemExit(0)
         bad = {
             "list": values.tolist(),
             "flat": values.ravel(),
@@ -189,6 +193,7 @@ class Bad(Laplace):
             "words": values.astype(str),
             "complex": values + 1j,
             "none": None,
+            "masked": np.ma.masked_greater(values, 1.0),
             "wider": np.hstack([values] * (1 if count == 2 else 2)),
             "sides": np.hstack([values] * (1 if data == 0 else 2)),
         }
@@ -196,6 +201,8 @@ class Bad(Laplace):
 
 
 FAULTS = {
+    "exit": "SystemExit: 0",
+    "masked": "not MaskedArray",
     "inputs": "no inputs today",
     "three": "two inputs",
     "raises": "ZeroDivisionError: by zero",
@@ -218,6 +225,43 @@ def test_a_faulty_subject_is_named_and_nothing_is_decided(fault):
 
 def test_a_subject_without_fault_passes_the_same_checks():
     assert audit(Bad(), 4_000).epsilon_lower_bound <= 1.0
+
+
+def test_a_matrix_is_the_array_that_it_holds():
+    class Matrix(Laplace):
+        def sample(self, data, count, rng):
+            return np.asmatrix(super().sample(data, count, rng))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        found = audit(Matrix(1.0), 4_000)
+    assert found.counts == audit(Laplace(1.0), 4_000).counts
+
+
+@pytest.mark.parametrize("most", [0, -3, "many", 2.5, True])
+def test_how_many_outputs_to_ask_for_is_a_whole_number(most):
+    class Slow(Laplace):
+        most_rows = most
+
+    with pytest.raises(SubjectError, match="most_rows must be a whole number"):
+        audit(Slow(1.0), 4_000)
+
+
+@pytest.mark.parametrize("place", ["exits", "Exits", "exit_at_import"])
+def test_a_subject_that_ends_the_program_is_bad_input_and_no_success(capsys, monkeypatch, tmp_path, place):
+    """Exit code 0 would say that the claim was not refuted."""
+    (tmp_path / "exit_at_import.py").write_text("raise SystemExit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    path = "exit_at_import:subject" if place == "exit_at_import" else f"{HERE}:{place}"
+    assert main([path, "--draws", "2000"]) == 2
+    assert "SystemExit" in capsys.readouterr().err
+
+
+def exits():
+    raise SystemExit(0)
+
+
+Exits = Bad(fault="exit")
 
 
 raises = Bad(fault="raises")
@@ -261,6 +305,32 @@ class OneBuffer(Laplace):
         return self.buffer[:count]
 
 
+class BufferForEachInput(Laplace):
+    """With one worker it does no harm; with two a chunk is overwritten while it is counted."""
+
+    buffers: ClassVar = {data: np.zeros((20_000, 1)) for data in (0.0, 1.0)}
+
+    def sample(self, data, count, rng):
+        self.buffers[data][:count] = super().sample(data, count, rng)
+        return self.buffers[data][:count]
+
+
+class PartOfTheNoisePerCall(Laplace):
+    """As where a subsample is drawn once, and noise for each output is added to it."""
+
+    def sample(self, data, count, rng):
+        return super().sample(data, count, rng) + 2.0 * rng.standard_normal()
+
+
+class AddsInPlace(Laplace):
+    def inputs(self):
+        return np.zeros(1), np.ones(1)
+
+    def sample(self, data, count, rng):
+        data += 0.1
+        return data + rng.laplace(size=(count, 1))
+
+
 class RatioOfTheBatch(Laplace):
     def log_likelihood_ratio(self, outputs):
         return np.full(len(outputs), -outputs.mean())
@@ -272,6 +342,9 @@ class RatioOfTheBatch(Laplace):
         (FixedSeed, "draws repeat"),
         (OneNoisePerCall, r"output\[1\] is the same in all draws"),
         (OneBuffer, "share their memory"),
+        (BufferForEachInput, "share their memory"),
+        (PartOfTheNoisePerCall, r"output\[0\] differs more between calls"),
+        (AddsInPlace, "changed its input"),
         (RatioOfTheBatch, "other outputs"),
     ],
 )
@@ -279,6 +352,45 @@ def test_draws_and_ratios_that_depend_on_each_other_are_refused(subject, message
     """With any of them the counts are not binomial, and the bound would be wrong or blind."""
     with pytest.raises(SubjectError, match=message):
         audit(subject(1.0), 20_000)
+
+
+def test_independent_draws_are_not_called_dependent_of_their_call():
+    """Far inside the limit, at the worst of many: continuous, discrete, heavy-tailed and wide outputs."""
+    laws = {
+        "normal": lambda rng, shape: rng.standard_normal(shape),
+        "coins": lambda rng, shape: rng.integers(0, 2, shape).astype(float),
+        "cauchy": lambda rng, shape: rng.standard_cauchy(shape),
+        "not finite": lambda rng, shape: np.where(rng.random(shape) < 0.5, np.nan, np.inf),
+    }
+    for law in laws.values():
+        for seed in range(50):
+            rng = np.random.default_rng(seed)
+            probe._check_calls([np.nan_to_num(law(rng, (probe.PROBE, 40))) for _ in range(probe.CALLS)])
+
+
+def test_the_limit_on_differences_between_calls_is_one_that_chance_keeps():
+    """The chance that is left to independent draws, by simulation at a limit that can be simulated."""
+    rng, runs, rows = np.random.default_rng(0), 20_000, probe.PROBE - 1
+    pairs = probe.CALLS // 2
+    above = rng.binomial(rows, 0.5, (runs, 2 * pairs))
+    found = ((above[:, ::2] - above[:, 1::2]) ** 2).sum(axis=1) / (rows / 2)
+    for limit in (10.0, 14.0, 20.0):
+        stated = np.exp(-(limit - pairs - pairs * np.log(limit / pairs)) / 2)
+        assert (found >= limit).mean() <= stated
+
+
+@pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0, 0), (1.0, 25, 60), (2.0, 45, 60)])
+def test_a_shift_of_two_standard_deviations_that_is_drawn_per_call_is_mostly_found(shift, least, most):
+    """Of 60 subjects."""
+    refused = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        calls = [rng.standard_normal((probe.PROBE, 1)) + shift * rng.standard_normal() for _ in range(probe.CALLS)]
+        try:
+            probe._check_calls(calls)
+        except SubjectError:
+            refused += 1
+    assert least <= refused <= most
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 1.0])
@@ -391,6 +503,49 @@ def test_plot_is_drawn(tmp_path):
         == 0
     )
     assert target.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_the_curve_is_drawn_as_steps_that_are_certified(tmp_path, monkeypatch):
+    """A slanted line between two points would be above the bound that holds there."""
+    from matplotlib.axes import Axes
+
+    drawn = []
+    plot = Axes.plot
+    monkeypatch.setattr(Axes, "plot", lambda self, *a, **k: drawn.append((a, k)) or plot(self, *a, **k))
+    main(["laplace", "--draws", "5000", "--plot", str(tmp_path / "curve.svg"), "--seed", "1"])
+    certified = [(a, k) for a, k in drawn if str(k.get("label")).startswith("certified")]
+    ((_, epsilons, _), kind) = certified[0]
+    # the value at a point holds back to the point before
+    assert kind["drawstyle"] == "steps-pre"
+    assert all(later <= sooner for sooner, later in pairwise(epsilons))
+
+
+class FarValues(HalfNoiseLaplace):
+    """Twice the loss that is claimed, and one value in a thousand is far away."""
+
+    def sample(self, data, count, rng):
+        return super().sample(data, count, rng) + 1e12 * (rng.random((count, 1)) < 1e-3)
+
+
+def test_far_values_that_blind_the_ideal_verdict_are_noted():
+    blind = audit(FarValues(1.0), 40_000)
+    assert any("too coarse for most outputs" in note for note in blind.notes)
+    # and not where outputs have heavy tails of their own, are few values, or do not vary
+    for name in ("cauchy", "coins", "constant"):
+
+        class Other(Laplace):
+            law: ClassVar = name
+
+            def sample(self, data, count, rng):
+                shape = count, 1
+                laws = {
+                    "cauchy": lambda: rng.standard_cauchy(shape),
+                    "coins": lambda: rng.integers(0, 2, shape).astype(float),
+                    "constant": lambda: np.zeros(shape),
+                }
+                return laws[self.law]()
+
+        assert not any("coarse" in note for note in audit(Other(1.0), 40_000).notes)
 
 
 def test_selection_of_one_exact_score_is_small():

@@ -12,7 +12,7 @@ from audit.neighbour_search.catalogue import over_domain
 from audit.neighbour_search.neighbourhoods import Listed, Neighbourhood, Pair
 from audit.neighbour_search.releases import ReleaseOverDomain
 from audit.releases import CoefficientRelease
-from audit.subjects import SubjectError
+from audit.subjects import FAILURES, SubjectError
 
 METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_json")
 """Of a neighbourhood; checked before anything is drawn."""
@@ -78,7 +78,7 @@ def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
         raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
     try:
         listed = Listed(tuple((left, right) for left, right in subject.candidates()))
-    except Exception as problem:
+    except FAILURES as problem:
         raise SubjectError(
             f"candidates() must return a list of pairs (left, right): {type(problem).__name__}: {problem}"
         ) from problem

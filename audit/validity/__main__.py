@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -51,7 +52,7 @@ is an error, and at significance {significance:g} at most that share of audits m
 - Largest share of errors of any bound: {largest_share:.4f}.
 - Largest share over the mechanisms of one size: {largest_pooled_share:.4f}.
 - With confidence {confidence:g}, over all {bounds} rows together (Clopper-Pearson, Bonferroni), no error
-  probability is above {largest_upper_bound:.4f}.
+  probability is above {largest_upper_bound}.
 - Smallest p-value of the hypothesis that a bound errs with probability at most {significance:g}, multiplied by the
   number of rows: {smallest_p_value:.3g}.
 - The control is the point estimate of the same counts, without any margin: it must err far too often, and does.
@@ -127,8 +128,11 @@ def page(document: dict[str, Any]) -> str:
         f"{row.errors:,} of {row.audits:,} | {row.share:.4f} |"
         for row in rows
     ]
+    left = {name: value for name, value in document.items() if name not in ("rows", "largest_upper_bound")}
     return PAGE.format(
-        **{name: value for name, value in document.items() if name != "rows"},
+        **left,
+        # an upper bound is rounded up
+        largest_upper_bound=f"{math.ceil(document['largest_upper_bound'] * 1e4) / 1e4:.4f}",
         audits=" or ".join(f"{count:,}" for count in sorted({row.audits for row in rows})),
         bounds=sum(row.bound != CONTROL for row in rows),
         rows="\n".join(lines),
