@@ -15,7 +15,7 @@ from audit.certificate import Certificate, CertificateError, Check
 from audit.descriptions import rebuild
 from audit.draws import CERTIFY, LEARN, Draws
 from audit.events import Event, FloatArray, event_from_json
-from audit.events.event import QUANTISED_BITS
+from audit.events.quantiser import QUANTISED_BITS
 from audit.programs import ProgramSubject
 from audit.stored_curve import StoredPoint
 from reference.numbers import text_below

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,23 @@ def test_minimiser_cannot_reach_what_reads_records(forbidden):
 
 def test_mechanisms_do_reach_moments():
     assert "reference.moments" in reachable("reference.mechanisms")
+
+
+def order(graph: dict[str, set[str]]) -> list[str]:
+    """Return modules so that each comes after what it imports."""
+    return list(TopologicalSorter(graph).static_order())
+
+
+def test_no_module_imports_itself_through_others():
+    known = {**modules("reference"), **modules("audit")}
+    uses = {name: imports(path) & set(known) for name, path in known.items()}
+    # a module may import its sister from their package, which it does not need itself
+    order({name: used - {name, name.rpartition(".")[0]} for name, used in uses.items()})
+
+
+def test_a_circle_of_imports_is_found():
+    with pytest.raises(CycleError):
+        order({"a": {"b"}, "b": {"c"}, "c": {"a"}})
 
 
 @pytest.mark.parametrize("package", ["pandas", "pyarrow", "statsmodels"])

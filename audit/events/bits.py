@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.events.event import READERS, FloatArray
+from audit.events.protocol import READERS, FloatArray
 
 ZERO_EXPONENT = 2000
 """Stands for the power of two that divides 0: above all others."""

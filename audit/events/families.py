@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from audit.events.bits import KINDS, BitScore, EqualityScore
-from audit.events.event import FloatArray, Score
+from audit.events.protocol import FloatArray, Score
 from audit.events.scores import (
     AdditiveScore,
     CoordinateScore,

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.events.event import READERS, FloatArray, Quantiser, Score, score_all
+from audit.events.protocol import READERS, FloatArray, Score, score_all
+from audit.events.quantiser import Quantiser
 from audit.events.scores import FINE_BINS, AdditiveScore, IntArray, LikelihoodRatioScore, LogisticScore, smoothed
 
 WIDEST = 512

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from audit.events.event import READERS, FloatArray
+from audit.events.protocol import READERS, FloatArray
 from audit.subjects import FAILURES, SubjectError
 
 IntArray: TypeAlias = npt.NDArray[np.intp]

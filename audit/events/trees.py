@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from audit.events.event import READERS, FloatArray
+from audit.events.protocol import READERS, FloatArray
 
 TREES, LEAVES, LEARNING_RATE = 40, 8, 0.2
 

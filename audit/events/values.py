@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from audit.events.event import QUANTISED_BITS, READERS, FloatArray
+from audit.events.protocol import READERS, FloatArray
+from audit.events.quantiser import QUANTISED_BITS
 
 LARGEST_TABLE = 4096
 """Repeated values that a table keeps: those that tell most."""
