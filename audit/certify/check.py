@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.certify.text import THEOREM
+from audit.proofs.assumptions import LEVELS
 from audit.proofs.build import Answers, ProofError, ProofTimeError, ask, compile_file, copy_sources
-from audit.proofs.check import LEVELS, committed
+from audit.proofs.check import committed
 from audit.proofs.sources import PROJECT, forbidden, source_problems
 
 FILE = "Certificate.v"

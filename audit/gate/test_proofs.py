@@ -16,8 +16,9 @@ from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
 from audit.proofs import claims, constants, pages, scales, status
-from audit.proofs.build import Answers, ProofError, ask, assumed, build, compile_file, missing
-from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
+from audit.proofs.assumptions import CLASSIC, LEVELS, assumed
+from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
+from audit.proofs.check import allowed, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
 from reference import datasets

@@ -12,10 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.proofs.assumptions import assumption_answers, assumption_questions, grouped
 from audit.proofs.sources import PROJECT, STATEMENTS, project_files, theorems
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
@@ -23,9 +24,8 @@ NOT_CHECKED = "PROOFS NOT CHECKED"
 DEFINED = ("def", "rec", "ind", "constr", "proj", "inst")
 """Kinds of names in a ``.glob`` file that give a word its meaning; lemmas and section variables do not."""
 
-NAME = re.compile(r"[A-Za-z_][\w']*")
-AXIOM = re.compile(r"([\w'.]+)\s*(?::|$)")
-NO_AXIOM = ("Axioms:", "Closed under the global context")
+NAME = re.compile(r"[^\W\d][\w']*")
+"""Letters of every script: Coq allows them in names."""
 
 QUESTIONS = "Questions.v"
 
@@ -52,7 +52,7 @@ class Theorem:
     mentions : tuple of str
         Definitions of the project that the statement mentions, directly or through another one; sorted.
     axioms : tuple of str
-        What the proof assumes; sorted.
+        What the proof assumes, or what the proofs that were asked about together do; sorted.
     """
 
     statement: str
@@ -117,7 +117,9 @@ def build(folder: Path) -> None:
         compile_file(folder, name)
 
 
-def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
+def ask(
+    folder: Path, *, statements: str = STATEMENTS, allowed: Mapping[str, tuple[str, ...]] | None = None
+) -> Answers:
     """Ask Coq for the statements, definitions and axioms of a compiled project.
 
     Parameters
@@ -126,36 +128,32 @@ def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
         A copy that :func:`build` has compiled.
     statements : str
         The file whose theorems count.
+    allowed : mapping, optional
+        Axioms that a theorem may assume.  Theorems that may assume the same are asked about together, and one by
+        one only where Coq names another axiom.  Theorems without an entry are asked about one by one.
     """
-    module = Path(statements).stem
     names = theorems((folder / statements).read_text(encoding="utf-8"))
+    module = f"CFM.{Path(statements).stem}"
     words = _defined_words(folder)
-    questions = [f'Redirect "t.{name}" Check CFM.{module}.{name}.' for name in names]
+    groups = grouped(names, allowed or {})
+    questions = [f'Redirect "t.{name}" Check {module}.{name}.' for name in names]
     questions += [f'Redirect "d.{word}" Print CFM.{word}.' for word in words]
-    questions += [f'Redirect "a.{name}" Print Assumptions CFM.{module}.{name}.' for name in names]
-    _put(folder, questions)
+    _put(folder, [*questions, *assumption_questions(groups, module)])
+    axioms: dict[str, tuple[str, ...]] = {}
+    for group, found in zip(groups, assumption_answers(folder, groups), strict=True):
+        axioms |= dict.fromkeys(group, found)
+    suspects = [name for name in names if not set(axioms[name]) <= set((allowed or {}).get(name, axioms[name]))]
+    if suspects:
+        alone = [(name,) for name in suspects]
+        _put(folder, assumption_questions(alone, module))
+        axioms |= dict(zip(suspects, assumption_answers(folder, alone), strict=True))
     printed = {word: _answer(folder, f"d.{word}") for word in words}
-    found = {}
-    for name in names:
-        statement = _answer(folder, f"t.{name}")
-        axioms = assumed((folder / f"a.{name}.out").read_text(encoding="utf-8"))
-        found[name] = Theorem(_digest(statement), _mentioned(statement, printed), axioms)
-    used = sorted({word for theorem in found.values() for word in theorem.mentions})
-    return Answers(coq_version(), found, {word: _digest(printed[word]) for word in used})
-
-
-def assumed(printed: str) -> tuple[str, ...]:
-    """Return what a theorem assumes, from the answer to ``Print Assumptions``; sorted.
-
-    An axiom is given by its name.  Anything else that Coq reports, such as a function that is "assumed to be
-    guarded", is given in Coq's words: no level allows it.
-    """
-    found = []
-    for line in printed.splitlines():
-        if line and not line.startswith(" ") and line not in NO_AXIOM:
-            axiom = AXIOM.match(line)
-            found.append(axiom.group(1) if axiom else line)
-    return tuple(sorted(found))
+    stated = {name: _answer(folder, f"t.{name}") for name in names}
+    found_of = {
+        name: Theorem(_digest(text), _mentioned(text, printed), axioms[name]) for name, text in stated.items()
+    }
+    used = sorted({word for theorem in found_of.values() for word in theorem.mentions})
+    return Answers(coq_version(), found_of, {word: _digest(printed[word]) for word in used})
 
 
 def coq_version() -> str:
