@@ -14,7 +14,7 @@ from pathlib import Path
 
 from audit.proofs import constants, pages, scales
 from audit.proofs.build import Answers, ProofError, missing
-from audit.proofs.check import committed, compiled, differences, document, write
+from audit.proofs.check import RENEW, committed, compiled, differences, document, write
 from audit.proofs.claims import rows
 from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
@@ -45,7 +45,7 @@ def command(argv: Sequence[str] | None) -> int:
     if options.write:
         constants.write()
         scales.write()
-    problems = source_problems(PROJECT)
+    problems = [*source_problems(PROJECT), *_stale()]
     lines = []
     with tempfile.TemporaryDirectory() as scratch:
         try:
@@ -62,6 +62,13 @@ def command(argv: Sequence[str] | None) -> int:
             lines = list(_summary(answers))
     emit("\n".join([*lines, *(f"problem: {problem}" for problem in problems), "", LIMITS]), options.out)
     return EXIT_REFUTED if problems else EXIT_FINE
+
+
+def _stale() -> Iterator[str]:
+    """Yield the generated Coq files that are not what the Python code gives now."""
+    for module in (constants, scales):
+        if (PROJECT / module.FILE).read_text(encoding="utf-8") != module.text():
+            yield f"{module.FILE}: the numbers of the Python code have changed; renew it: {RENEW}"
 
 
 def _survivors(copy: Path) -> Iterator[str]:

@@ -27,8 +27,10 @@ UNSAFE = re.compile(
     r"|\b(?:Add|Remove)\s+(?:Rec\s+)?(?:LoadPath|ML\s+Path)\b"
 )
 UNREADABLE = re.compile(r"\b(?:Defined|SuchThat|Function|Equations)\b")
-"""These give a name a meaning that the digests of definitions do not hold; `:=` does the same in sight.  SuchThat is
-a part of the command Derive."""
+"""These give a name a meaning that the digests of definitions do not hold; `:=` does the same in sight.
+
+SuchThat is a part of the command Derive.
+"""
 
 OPTIONS = ("-Q . CFM", "-arg -w -arg -ambiguous-paths")
 """What ``_CoqProject`` holds beside the files; other options could weaken the kernel."""
