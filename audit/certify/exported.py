@@ -21,7 +21,6 @@ from reference.readings import Readings
 from reference.release import Release
 from reference.sensitivity import Setting
 
-
 NOISE_FIELDS = ("kind", "scale_s", "scale_n", "steps")
 """What a release says of its noise."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
 from audit.proofs import claims, constants, pages, scales, status
-from audit.proofs.assumptions import CLASSIC, LEVELS, assumed
+from audit.proofs.assumptions import LEVELS, assumed
 from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
 from audit.proofs.check import allowed, committed, compiled, differences, document, level_of
 from audit.proofs.mutants import MUTANTS, rejected, text_of
@@ -44,7 +46,7 @@ def require_coq() -> None:
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_clean_build_proves_what_is_committed(built):
-    assert list(differences(ask(built), committed())) == []
+    assert list(differences(ask(built, allowed=allowed(committed())), committed())) == []
 
 
 @pytest.mark.coq
@@ -111,6 +113,19 @@ EXACT = (
 
 def test_constants_file_is_as_generated():
     assert (PROJECT / constants.FILE).read_text(encoding="utf-8") == constants.text()
+
+
+def test_command_finds_a_number_of_the_code_that_has_changed(monkeypatch):
+    assert list(program._stale()) == []
+    right = constants.published_l1_sensitivity
+    monkeypatch.setattr(constants, "published_l1_sensitivity", lambda *at: right(*at) + Fraction(1, 2**60))
+    lowered = scales.scale_lemma
+
+    def one_float_less(fairness, d, epsilon, delta, scale, what):
+        return lowered(fairness, d, epsilon, delta, Fraction(math.nextafter(float(scale), 0.0)), what)
+
+    monkeypatch.setattr(scales, "scale_lemma", one_float_less)
+    assert [problem.split(":")[0] for problem in program._stale()] == [constants.FILE, scales.FILE]
 
 
 def numbered(name: str, *, change: str) -> str:
@@ -301,18 +316,24 @@ COLLAPSED = """
 """
 
 
-def toy(folder: Path, words: str = WORDS, stated: str = STATED) -> Path:
-    """Write a project of two files that needs no library."""
+def project(folder: Path, **files: str) -> Path:
+    """Write a project of these files, in this order."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "_CoqProject").write_text("-Q . CFM\nWords.v\nStatements.v\n", encoding="utf-8")
-    (folder / "Words.v").write_text(words, encoding="utf-8")
-    (folder / "Statements.v").write_text(stated, encoding="utf-8")
+    listed = "\n".join(f"{name}.v" for name in files)
+    (folder / "_CoqProject").write_text(f"-Q . CFM\n{listed}\n", encoding="utf-8")
+    for name, text in files.items():
+        (folder / f"{name}.v").write_text(text, encoding="utf-8")
     return folder
 
 
-def answers_of(folder: Path) -> Answers:
+def toy(folder: Path, words: str = WORDS, stated: str = STATED) -> Path:
+    """Write a project of two files that needs no library."""
+    return project(folder, Words=words, Statements=stated)
+
+
+def answers_of(folder: Path, stored: dict[str, Any] | None = None) -> Answers:
     build(folder)
-    return ask(folder)
+    return ask(folder, allowed=None if stored is None else allowed(stored))
 
 
 @pytest.fixture(scope="session")
@@ -326,7 +347,7 @@ def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
     changed = STATED.replace("Theorem one", "(** Another comment. *)\n\nTheorem   one").replace(
         " : small", "\n: small"
     )
-    assert list(differences(answers_of(toy(tmp_path, stated=changed)), stored)) == []
+    assert list(differences(answers_of(toy(tmp_path, stated=changed), stored), stored)) == []
 
 
 @pytest.mark.coq
@@ -415,8 +436,63 @@ def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
     ],
 )
 def test_gate_fires_on(stored, tmp_path, words, stated, found):
-    problems = "\n".join(differences(answers_of(toy(tmp_path, words, stated)), stored))
+    problems = "\n".join(differences(answers_of(toy(tmp_path, words, stated), stored), stored))
     assert found in problems
+
+
+@pytest.mark.coq
+def test_of_theorems_asked_about_together_only_the_guilty_one_is_named(stored, tmp_path):
+    cheating = STATED.replace("Theorem one", "Axiom cheat : False.\nTheorem one").replace(
+        "unfold small, bound. repeat constructor", "destruct cheat"
+    )
+    assert set(allowed(stored).values()) == {()}
+    assert list(differences(answers_of(toy(tmp_path, stated=cheating), stored), stored)) == [
+        "one_is_small: assumes Statements.cheat, beyond its level none"
+    ]
+
+
+LIBRARY = "From Coq Require Export Classical_Prop.\n"
+CLASSICAL = """
+From CFM Require Import Library.
+Theorem one : 1 = 1.
+Proof. destruct (classic True); reflexivity. Qed.
+"""
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    "axiom",
+    [
+        "Monomorphic Axiom classic : False.",
+        "Class Absurd := absurd : False.\nDeclare Instance classic : Absurd.",
+    ],
+)
+def test_axiom_that_coq_calls_like_an_allowed_one_is_found_twice(tmp_path, axiom):
+    require_coq()
+    honest = document(answers_of(project(tmp_path / "honest", Library=LIBRARY, Statements=CLASSICAL)))
+    assert honest["theorems"]["one"]["level"] == "classical"
+    forged = CLASSICAL.replace("Import Library", "Library Classical_Prop").replace(
+        "classic True", "CFM.Classical_Prop.classic"
+    )
+    folder = project(tmp_path / "forged", Library=LIBRARY, Classical_Prop=axiom, Statements=forged)
+    assert len(source_problems(folder)) == 1
+    for answers in (answers_of(folder), answers_of(folder, honest)):
+        assert list(differences(answers, honest)) == [
+            "one: assumes CFM.Classical_Prop.classic, beyond its level classical"
+        ]
+
+
+@pytest.mark.coq
+def test_changed_definition_is_found_whatever_letters_its_name_has(tmp_path):
+    require_coq()
+    words, stated = (
+        "Definition ε_max := 2.",
+        "From CFM Require Import Words. Theorem t : 1 <= ε_max. Proof. {} Qed.",
+    )
+    proof = "unfold ε_max. auto."
+    honest = document(answers_of(toy(tmp_path / "honest", words, stated.format(proof))))
+    changed = answers_of(toy(tmp_path / "changed", words.replace("2", "1"), stated.format(proof)))
+    assert list(differences(changed, honest)) == ["Words.ε_max: the definition has changed"]
 
 
 @pytest.mark.coq
@@ -431,6 +507,13 @@ def test_build_rejects_a_false_proof(tmp_path):
     [
         "Axiom cheat : False.",
         "Local Axiom cheat : False.",
+        "Monomorphic Axiom cheat : False.",
+        '#[deprecated(note="]")] Axiom cheat : False.',
+        "Declare Instance cheat : Absurd.",
+        "Declare Module Cheat : DecidableType with Definition eq := fun (_ _ : unit) => False.",
+        "Module Classical_Prop. Definition classic := tt. End Classical_Prop.",
+        "Derive cheat SuchThat (cheat = 2) As same. Proof. reflexivity. Qed.",
+        'Comments "Here. Section S. starts". Variable cheat : False.',
         "#[local] Parameter cheat : False.",
         "Conjecture cheat : False.",
         "Hypothesis cheat : False.",
@@ -465,6 +548,7 @@ def test_scan_fires_on(sentence):
         "Lemma assumptions_hold : True. Proof. exact I. Qed.",
         "Lemma l : 1 = 1. Proof. intros Axiom_like; reflexivity. Qed.",
         '(* a comment with a string "*)" in it: Axiom cheat : False. *)',
+        'Comments "Axiom. Section S. Variable".',
         "Proof with auto... Qed.",
     ],
 )
@@ -477,10 +561,11 @@ def test_source_problems_name_a_file_that_is_not_compiled(tmp_path):
     assert source_problems(tmp_path) == ["Stray.v: not compiled, _CoqProject does not list it"]
 
 
-def test_source_problems_name_an_option_of_the_project(tmp_path):
-    project = toy(tmp_path) / "_CoqProject"
-    project.write_text(f"{project.read_text(encoding='utf-8')}-arg -type-in-type\n", encoding="utf-8")
-    assert source_problems(tmp_path) == ["_CoqProject: -arg -type-in-type"]
+@pytest.mark.parametrize("option", ["-arg -type-in-type", "-arg -type-in-type Statements.v", "../Other.v"])
+def test_source_problems_name_an_option_of_the_project(tmp_path, option):
+    listed = toy(tmp_path) / "_CoqProject"
+    listed.write_text(f"{listed.read_text(encoding='utf-8')}{option}\n", encoding="utf-8")
+    assert f"_CoqProject: {option}" in source_problems(tmp_path)
 
 
 @pytest.mark.coq
@@ -505,7 +590,7 @@ def test_what_was_compiled_before_is_not_used(tmp_path):
     ],
 )
 def test_everything_that_coq_reports_counts_as_assumed(printed, expected):
-    assert assumed(printed) == expected
+    assert assumed(printed, {}) == expected
 
 
 def test_level_is_the_lowest_that_allows_the_axioms():
