@@ -21,6 +21,7 @@ from audit.proofs import claims, constants, pages, scales, status
 from audit.proofs.assumptions import LEVELS, assumed
 from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
 from audit.proofs.check import allowed, committed, compiled, differences, document, level_of
+from audit.proofs.kernel import believed, recheck
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
 from reference import datasets
@@ -64,6 +65,13 @@ def test_right_constant_is_not_rejected(built, mutant):
     assert not rejected(built, mutant, mutated=False)
 
 
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_compiled_proofs_are_accepted_by_the_separate_checker(built):
+    assert list(recheck(built)) == []
+
+
 def test_sources_assume_nothing_and_are_all_compiled():
     assert source_problems(PROJECT) == []
 
@@ -99,6 +107,12 @@ def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
     monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
     assert program.main([]) == EXIT_UNDECIDED
     assert "PROOFS NOT CHECKED" in capsys.readouterr().out
+
+
+def test_command_without_the_separate_checker_says_so(monkeypatch, capsys):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda name: None if name == "coqchk" else name)
+    assert program.main(["--coqchk"]) == EXIT_UNDECIDED
+    assert "PROOFS NOT CHECKED again: coqchk is not installed" in capsys.readouterr().out
 
 
 # --- Constants of the Python code -------------------------------------------------------------------------------
@@ -493,6 +507,45 @@ def test_changed_definition_is_found_whatever_letters_its_name_has(tmp_path):
     honest = document(answers_of(toy(tmp_path / "honest", words, stated.format(proof))))
     changed = answers_of(toy(tmp_path / "changed", words.replace("2", "1"), stated.format(proof)))
     assert list(differences(changed, honest)) == ["Words.ε_max: the definition has changed"]
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    ("added", "found"),
+    [
+        ("", []),
+        ("Axiom cheat : False.", ["coqchk: Axioms: CFM.Statements.cheat"]),
+        (LOOP, ["coqchk: Constants/Inductives relying on unsafe (co)fixpoints: CFM.Statements.loop"]),
+        (PARADOX, ["coqchk: Inductives whose positivity is assumed: CFM.Statements.bad"]),
+        (COLLAPSED, ["coqchk: Constants/Inductives relying on type-in-type: CFM.Statements.collapsed"]),
+    ],
+    ids=["nothing", "an axiom", "an endless recursion", "not positive", "universes"],
+)
+def test_separate_checker_names_what_is_believed_without_proof(tmp_path, added, found):
+    require_coq()
+    folder = toy(tmp_path, stated=STATED + added)
+    build(folder)
+    assert list(recheck(folder)) == found
+
+
+@pytest.mark.coq
+def test_separate_checker_rejects_a_compiled_file_that_was_altered(tmp_path):
+    require_coq()
+    folder = toy(tmp_path)
+    build(folder)
+    compiled_file = folder / "Statements.vo"
+    content = bytearray(compiled_file.read_bytes())
+    content[len(content) // 2] ^= 1
+    compiled_file.write_bytes(content)
+    (problem,) = recheck(folder)
+    assert problem.startswith("coqchk: ")
+
+
+@pytest.mark.parametrize(
+    "summary", ["", "* Theory: Set is impredicative\n* Axioms: <none>\n", "* Axioms: <none>\n"]
+)
+def test_summary_of_the_separate_checker_that_says_less_is_a_problem(summary):
+    assert "no summary that can be read" in next(believed(summary))
 
 
 @pytest.mark.coq

@@ -16,6 +16,7 @@ from audit.proofs import constants, pages, scales
 from audit.proofs.build import Answers, ProofError, missing
 from audit.proofs.check import RENEW, committed, compiled, differences, document, write
 from audit.proofs.claims import rows
+from audit.proofs.kernel import checker_missing, recheck
 from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
 from audit.proofs.status import LIMITS
@@ -32,13 +33,14 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="renew the generated Coq files, the committed digests and proofs/STATUS.md",
     )
+    top.add_argument("--coqchk", action="store_true", help="have the compiled files read again by coqchk, too")
     return top
 
 
 def command(argv: Sequence[str] | None) -> int:
     """Check the proofs."""
     options = parser().parse_args(argv)
-    reason = missing()
+    reason = missing() or (checker_missing() if options.coqchk else None)
     if reason is not None:
         emit(f"{reason}\n", options.out)
         return EXIT_UNDECIDED
@@ -59,6 +61,7 @@ def command(argv: Sequence[str] | None) -> int:
                 write_status()
             problems += [*differences(answers, committed()), *_survivors(copy)]
             problems += pages.problems(rows(), committed())
+            problems += recheck(copy) if options.coqchk else ()
             lines = list(_summary(answers))
     emit("\n".join([*lines, *(f"problem: {problem}" for problem in problems), "", LIMITS]), options.out)
     return EXIT_REFUTED if problems else EXIT_FINE

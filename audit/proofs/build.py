@@ -98,11 +98,9 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
         When it takes longer than `seconds`.
     """
     command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
-    # another library in COQPATH could stand in for Coq's own
-    surroundings = {key: value for key, value in os.environ.items() if key != "COQPATH"}
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings, timeout=seconds
+            command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings(), timeout=seconds
         )
     except subprocess.TimeoutExpired as problem:
         raise ProofTimeError(f"{name}: Coq was stopped at the time limit") from problem
@@ -111,9 +109,14 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
     return done.stdout
 
 
+def surroundings() -> dict[str, str]:
+    """Return the environment for Coq: another library in COQPATH could stand in for Coq's own."""
+    return {key: value for key, value in os.environ.items() if key != "COQPATH"}
+
+
 def build(folder: Path) -> None:
     """Compile every file of a project that proves something, in the order of its ``_CoqProject``."""
-    for name in _proving(folder):
+    for name in proving(folder):
         compile_file(folder, name)
 
 
@@ -162,12 +165,13 @@ def coq_version() -> str:
     return done.stdout.split()[0]
 
 
-def _proving(folder: Path) -> list[str]:
+def proving(folder: Path) -> list[str]:
+    """Return the files of a project that prove something, in the order of its ``_CoqProject``."""
     return [name for name in project_files(folder) if name != ASSUMPTIONS]
 
 
 def _put(folder: Path, questions: Sequence[str]) -> None:
-    modules = " ".join(Path(name).stem for name in _proving(folder))
+    modules = " ".join(Path(name).stem for name in proving(folder))
     settings = ["Set Printing All.", "Set Printing Width 100000.", "Set Printing Depth 100000."]
     lines = [f"From CFM Require {modules}.", *settings, *questions]
     (folder / QUESTIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -177,7 +181,7 @@ def _put(folder: Path, questions: Sequence[str]) -> None:
 def _defined_words(folder: Path) -> list[str]:
     """Return the names, each as Module.name, to which the project gives a meaning."""
     words = []
-    for file in _proving(folder):
+    for file in proving(folder):
         for line in (folder / file).with_suffix(".glob").read_text(encoding="utf-8").splitlines():
             kind, *rest = line.split()
             if kind in DEFINED:
