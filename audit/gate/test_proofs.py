@@ -122,6 +122,9 @@ EXACT = (
     "box_l2_covariance_matrix_4_100",
     "ball_l2_separate_monomial_48_100",
     "published_fair_l2_squared_48",
+    "box_l1_absolute_monomial_5_100_weight_3_2",
+    "box_l2_covariance_monomial_4_100_add_one",
+    "ball_l2_absolute_matrix_48_100_add_one",
 )
 
 

@@ -17,7 +17,7 @@ from audit.proofs.build import NOT_CHECKED, proving, surroundings
 SECTION = re.compile(r"^\* ([^:]+):[ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 NONE = "<none>"
 LIBRARY = "Coq."
-"""Names of Coq's own library begin so.  Which of its axioms a theorem may use is asked of Coq, theorem by theorem."""
+"""Names of Coq's own library begin so.  Which of its axioms a theorem may use, ``Print Assumptions`` says."""
 
 
 def checker_missing() -> str | None:

@@ -402,12 +402,17 @@ Theorem T4_fair : forall r n d epsilon delta sigma,
   differentially_private epsilon delta n d (unit_box d) gaussian_density (fun _ => sigma) r.
 Proof. exact theorem4_fair. Qed.
 
-(** T4.step: the step of its proof that is true for Delta = 1 and false for every larger Delta. *)
+(** T4.step: the step of its proof that is true for Delta = 1 and false for every larger Delta, also at the
+    paper's own sigma and at every larger one. *)
 Theorem T4_step_needs_1 :
   let step Delta := forall sigma epsilon V, 0 < sigma -> 0 < epsilon ->
     Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
     (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2) <= epsilon in
-  step 1 /\ forall Delta, 1 < Delta -> ~ step Delta.
+  step 1 /\ (forall Delta, 1 < Delta -> ~ step Delta) /\
+  forall Delta epsilon delta sigma, 1 < Delta -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
+    extended_gaussian_sigma Delta epsilon delta <= sigma ->
+    exists V, Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 /\
+      epsilon < (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2).
 Proof. exact theorem4_step_needs_1. Qed.
 
 (** T5.fix: ADFC with any two scales, on any domain, has the profile of the weighted change. *)
