@@ -4,8 +4,8 @@
     premises: such a theorem says something. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool Lra.
-From CFM Require Import Definitions Change Box Expectation Theorem5 Theorem5Regime Ball SoftHalfSpace.
+From Coq Require Import Reals List Bool PeanoNat Lra Lia.
+From CFM Require Import Definitions Sums Change Box Expectation Theorem5 Theorem5Regime Ball SoftHalfSpace Binomial.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -55,4 +55,16 @@ Proof.
   split; [apply H0 |]; split; [apply H0 |]; split; [apply Hc |]; split; [apply Hc |].
   intros lower upper Ho; split; [intros a; apply gaussian_mass_le_1, Hs |].
   split; [| split; [| split]]; apply (expectation_constant lower upper); apply Hc.
+Qed.
+
+(** [clopper_pearson_lower]: the limit that is x after n successes in n trials, and 0 otherwise, has the tail
+    x^n; this is Clopper and Pearson's limit at k = n. *)
+Example limit_after_successes_only : forall n x, 0 <= x <= 1 ->
+  lower_limit n (x ^ n) (fun k => if Nat.eqb k n then x else 0).
+Proof.
+  intros n x Hx k Hk; destruct (Nat.eqb k n) eqn:E; [| split; [lra | intros; lra]].
+  apply Nat.eqb_eq in E; subst k; split; [exact Hx | intros _]; unfold at_least, probability, outcomes.
+  rewrite seq_S, sum_app, (sum_zero (seq 0 n)).
+  - cbn [sum_over fold_right]; rewrite Nat.leb_refl, binomial_formula, C_n, Nat.sub_diag by lia; cbn; lra.
+  - intros j Hj; apply in_seq in Hj; destruct (Nat.leb_spec n j); [lia | reflexivity].
 Qed.

@@ -1,9 +1,12 @@
 (** * Statements
 
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
-    one line.  The words used are defined in [Definitions.v] ([softplus], [logistic], [taylor] in [Taylor.v];
-    names of data sets where they are built).  [README.md] says in words what each theorem says and what it
-    does not say. *)
+    one line.  The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
+    ([Taylor.v]), [nu] ([Change.v]), [fairness_gain] ([Box.v]), [largest], [box_l1] ([BoxSensitivity.v]),
+    [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]),
+    [normal_cdf] ([GaussianExact.v]), counts and limits ([Binomial.v], [JointBound.v]), adjacency and what
+    begins with "release" ([Certificates.v], [SigmaBound.v]), names of data sets where they are built.
+    [README.md] says in words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool QArith Qreals Lra Lia.
