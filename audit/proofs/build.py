@@ -138,25 +138,26 @@ def ask(
     names = theorems((folder / statements).read_text(encoding="utf-8"))
     module = f"CFM.{Path(statements).stem}"
     words = _defined_words(folder)
-    groups = grouped(names, allowed or {})
+    limits = allowed or {}
+    groups = grouped(names, limits)
     questions = [f'Redirect "t.{name}" Check {module}.{name}.' for name in names]
     questions += [f'Redirect "d.{word}" Print CFM.{word}.' for word in words]
     _put(folder, [*questions, *assumption_questions(groups, module)])
     axioms: dict[str, tuple[str, ...]] = {}
-    for group, found in zip(groups, assumption_answers(folder, groups), strict=True):
-        axioms |= dict.fromkeys(group, found)
-    suspects = [name for name in names if not set(axioms[name]) <= set((allowed or {}).get(name, axioms[name]))]
+    for group, together in zip(groups, assumption_answers(folder, groups), strict=True):
+        axioms |= dict.fromkeys(group, together)
+    suspects = [name for name in names if name in limits and not set(axioms[name]) <= set(limits[name])]
     if suspects:
         alone = [(name,) for name in suspects]
         _put(folder, assumption_questions(alone, module))
         axioms |= dict(zip(suspects, assumption_answers(folder, alone), strict=True))
     printed = {word: _answer(folder, f"d.{word}") for word in words}
     stated = {name: _answer(folder, f"t.{name}") for name in names}
-    found_of = {
+    found = {
         name: Theorem(_digest(text), _mentioned(text, printed), axioms[name]) for name, text in stated.items()
     }
-    used = sorted({word for theorem in found_of.values() for word in theorem.mentions})
-    return Answers(coq_version(), found_of, {word: _digest(printed[word]) for word in used})
+    used = sorted({word for theorem in found.values() for word in theorem.mentions})
+    return Answers(coq_version(), found, {word: _digest(printed[word]) for word in used})
 
 
 def coq_version() -> str:
