@@ -1,6 +1,6 @@
 (** * The premises of some theorems can be met
 
-    Where a theorem of [Statements.v] asks for more than signs and neighbours, an example here meets its
+    Where a theorem of [Statements.v] asks for more than signs and neighbours, a lemma here meets its
     premises: such a theorem says something. *)
 
 From Coquelicot Require Import Coquelicot.
@@ -12,7 +12,7 @@ Open Scope R_scope.
 
 (** [T5_exact_accounting]: with two equal scales on the ball, without a fairness term or with |z - zbar|, the
     weighted change has the supremum that it asks for, and nu > 0. *)
-Example weighted_change_has_a_supremum : forall r n d s sigma, 0 < sigma ->
+Lemma weighted_change_has_a_supremum : forall r n d s sigma, 0 < sigma ->
   0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat -> (forall sign, fairness_term r <> Covariance sign) ->
   0 < ball_gain r n / sigma /\
   is_lub (fun v => exists D D', neighbours n (unit_ball d) D D' /\
@@ -36,7 +36,7 @@ Qed.
 
 (** [composition_adds_up]: for normal densities and the test that is 1 everywhere, every premise about
     integrals holds: densities are continuous, a box has mass at most 1, the integrals exist. *)
-Example integrals_of_a_composition_exist : forall (A : Type) (sigma c c' : A -> R) (l1 l2 : list A) epsilon,
+Lemma integrals_of_a_composition_exist : forall (A : Type) (sigma c c' : A -> R) (l1 l2 : list A) epsilon,
   (forall a, 0 < sigma a) ->
   let p a t := gaussian_density (sigma a) (t - c a) in
   let q a t := gaussian_density (sigma a) (t - c' a) in
@@ -60,7 +60,7 @@ Qed.
 
 (** [clopper_pearson_lower]: the limit that is x after n successes in n trials, and 0 otherwise, has the tail
     x^n; this is Clopper and Pearson's limit at k = n. *)
-Example limit_after_successes_only : forall n x, 0 <= x <= 1 ->
+Lemma limit_after_successes_only : forall n x, 0 <= x <= 1 ->
   lower_limit n (x ^ n) (fun k => if Nat.eqb k n then x else 0).
 Proof.
   intros n x Hx k Hk; destruct (Nat.eqb k n) eqn:E; [| split; [lra | intros; lra]].
