@@ -19,7 +19,7 @@ from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
 from audit.proofs import claims, constants, pages, scales, status
 from audit.proofs.assumptions import LEVELS, assumed
-from audit.proofs.build import Answers, ProofError, ask, build, compile_file, missing
+from audit.proofs.build import Answers, CoqStoppedError, ProofError, ask, build, compile_file, missing
 from audit.proofs.check import allowed, committed, compiled, differences, document, level_of
 from audit.proofs.kernel import believed, recheck
 from audit.proofs.mutants import MUTANTS, rejected, text_of
@@ -107,6 +107,18 @@ def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
     monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
     assert program.main([]) == EXIT_UNDECIDED
     assert "PROOFS NOT CHECKED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("end", ["kill -9 $$", "echo Anomaly >&2; exit 129", "echo Stack overflow >&2; exit 1"])
+def test_breakdown_of_coq_is_no_rejection(tmp_path, monkeypatch, capsys, end):
+    broken = tmp_path / "coqc"
+    broken.write_text(f"#!/bin/sh\n{end}\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(CoqStoppedError, match=r"Words\.v: Coq ended with code"):
+        compile_file(toy(tmp_path / "toy"), "Words.v")
+    assert program.main([]) == EXIT_UNDECIDED
+    assert "PROOFS NOT CHECKED: Definitions.v: Coq ended with code" in capsys.readouterr().out
 
 
 def test_command_without_the_separate_checker_says_so(monkeypatch, capsys):

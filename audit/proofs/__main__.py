@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from audit.proofs import constants, pages, scales
-from audit.proofs.build import Answers, ProofError, missing
+from audit.proofs.build import NOT_CHECKED, Answers, CoqStoppedError, ProofError, missing
 from audit.proofs.check import RENEW, committed, compiled, differences, document, write
 from audit.proofs.claims import rows
 from audit.proofs.kernel import checker_missing, recheck
@@ -44,6 +44,14 @@ def command(argv: Sequence[str] | None) -> int:
     if reason is not None:
         emit(f"{reason}\n", options.out)
         return EXIT_UNDECIDED
+    try:
+        return _check(options)
+    except CoqStoppedError as problem:
+        emit(f"{NOT_CHECKED}: {problem}\n", options.out)
+        return EXIT_UNDECIDED
+
+
+def _check(options: argparse.Namespace) -> int:
     if options.write:
         constants.write()
         scales.write()

@@ -33,12 +33,19 @@ ASSUMPTIONS = "Assumptions.v"
 """Proves nothing and asks what :func:`ask` asks again, at 25 s of processor time."""
 
 
+REJECTED = 1
+"""Exit code of ``coqc`` for a file with an error; another one is a breakdown."""
+
+BREAKDOWNS = ("Anomaly", "Stack overflow", "Out of memory")
+"""Errors that say nothing of the file."""
+
+
 class ProofError(Exception):
     """Coq rejected a file; the message is Coq's."""
 
 
-class ProofTimeError(Exception):
-    """Coq was stopped at a time limit: it decided nothing."""
+class CoqStoppedError(Exception):
+    """Coq was stopped at a time limit, or it broke down: it decided nothing."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,8 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
     ------
     ProofError
         When Coq rejects it.
-    ProofTimeError
-        When it takes longer than `seconds`.
+    CoqStoppedError
+        When it takes longer than `seconds`, or ends otherwise than with an answer.
     """
     command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
     try:
@@ -103,9 +110,11 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
             command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings(), timeout=seconds
         )
     except subprocess.TimeoutExpired as problem:
-        raise ProofTimeError(f"{name}: Coq was stopped at the time limit") from problem
-    if done.returncode != 0:
+        raise CoqStoppedError(f"{name}: Coq was stopped at the time limit") from problem
+    if done.returncode == REJECTED and not any(words in done.stderr for words in BREAKDOWNS):
         raise ProofError(f"{name}: {done.stderr.strip()}")
+    if done.returncode != 0:
+        raise CoqStoppedError(f"{name}: Coq ended with code {done.returncode}: {done.stderr.strip()}")
     return done.stdout
 
 
