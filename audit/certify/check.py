@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.certify.text import THEOREM
-from audit.proofs.build import Answers, ProofError, ProofTimeError, ask, compile_file, copy_sources
-from audit.proofs.check import LEVELS, committed
+from audit.proofs.assumptions import LEVELS
+from audit.proofs.build import Answers, CoqStoppedError, ProofError, ask, compile_file, copy_sources
+from audit.proofs.check import committed
 from audit.proofs.sources import PROJECT, forbidden, source_problems
 
 FILE = "Certificate.v"
@@ -66,7 +67,7 @@ def check(text: str, *, library: Path | None = None, seconds: float = SECONDS) -
     with tempfile.TemporaryDirectory() as scratch:
         try:
             return _decide(compiled_library(Path(scratch) / "coq", text, end), text, end)
-        except (ProofError, ProofTimeError) as problem:
+        except (ProofError, CoqStoppedError) as problem:
             return Finding(None, f"the development does not compile here: {problem}")
 
 
@@ -75,7 +76,7 @@ def compiled_library(target: Path, text: str, end: float) -> Path:
 
     Raises
     ------
-    audit.proofs.build.ProofError, audit.proofs.build.ProofTimeError
+    audit.proofs.build.ProofError, audit.proofs.build.CoqStoppedError
         The second when it is not done at `end`, a time of ``time.monotonic``.
     """
     for name in needed_sources(target, text):
@@ -97,7 +98,7 @@ def _decide(library: Path, text: str, end: float) -> Finding:
     (library / FILE).write_text(text, encoding="utf-8")
     try:
         compile_file(library, FILE, seconds=_left(end))
-    except ProofTimeError as problem:
+    except CoqStoppedError as problem:
         return Finding(None, str(problem))
     except ProofError as problem:
         return Finding(False, str(problem))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from audit.programs.strict_json import parsed
 from audit.witnesses import domain_of
 from reference.budgets import Budget, SplitBudget
 from reference.domain_file import DomainFile
@@ -20,6 +20,9 @@ from reference.readings import Readings
 from reference.registry import MECHANISMS, MechanismSpec
 from reference.release import Release
 from reference.sensitivity import Setting
+
+NOISE_FIELDS = ("kind", "scale_s", "scale_n", "steps")
+"""What a release says of its noise."""
 
 
 @dataclass(frozen=True)
@@ -107,22 +110,41 @@ def exported(document: dict[str, Any]) -> Exported:
         release = Release.from_json(document)
     except ValueError as problem:
         raise ReleaseFileError(str(problem)) from problem
-    spec = MECHANISMS.get(release.mechanism)
-    if spec is None:
+    if release.mechanism not in list(MECHANISMS):
         raise ReadingError("mechanism", release.mechanism, "one of " + ", ".join(MECHANISMS))
+    spec = MECHANISMS[release.mechanism]
     if not spec.private:
         raise ReadingError(
             "mechanism", spec.name, "one that adds noise: this release states no privacy and has none"
         )
     try:
-        return _exported(release, spec, document.get("domain"))
+        _require_one_meaning(release, spec, document)
+        return _exported(release, spec, document["privacy"]["published"])
     except (KeyError, TypeError) as problem:
         raise ReleaseFileError(f"a field is missing or of another type: {problem}") from problem
 
 
-def _exported(release: Release, spec: MechanismSpec, declared: dict[str, Any] | None) -> Exported:
-    if declared is not None:
-        fitting_domain(release, DomainFile.from_json(declared), None)
+def _require_one_meaning(release: Release, spec: MechanismSpec, document: dict[str, Any]) -> None:
+    """Reject what two readers of the file could take for two different releases."""
+    columns = release.columns
+    if not all(isinstance(column, str) for column in columns) or len(set(columns)) < len(columns):
+        raise ReadingError("columns", document["columns"], "different names")
+    if not isinstance(release.seeded, bool):
+        raise ReadingError("seeded", release.seeded, "true or false")
+    known = (*NOISE_FIELDS, "mean") if spec.name == "pflr" else NOISE_FIELDS
+    for name in release.noise:
+        if name not in known:
+            raise ReadingError("noise", name, "described by " + ", ".join(known))
+    if document.get("domain") is None:
+        return
+    declared = DomainFile.from_json(document["domain"])
+    declared.require_public()
+    fitting_domain(release, declared, None)
+    if declared.domain.norm != release.readings["domain"]:
+        raise ReadingError("domain.norm", declared.domain.norm, f"{release.readings['domain']}, the reading")
+
+
+def _exported(release: Release, spec: MechanismSpec, published: dict[str, Any] | None) -> Exported:
     named = dict(release.readings)
     norm, dimension = named.pop("domain"), named.pop("dimension")
     del named["intercept"], named["keep_group"]
@@ -134,7 +156,7 @@ def _exported(release: Release, spec: MechanismSpec, declared: dict[str, Any] | 
     )
     budget = (SplitBudget if spec.split_budget else Budget)(**release.budget)
     stated = release.privacy.published
-    if stated is not None:
+    if stated is not None and published is not None:
         formula = spec.formula(domain_of(setting), budget, readings)
         said, due = (stated.epsilon, stated.delta), (formula.epsilon, formula.delta)
         if said != due or stated.adjacency != readings.adjacency:
@@ -142,6 +164,9 @@ def _exported(release: Release, spec: MechanismSpec, declared: dict[str, Any] | 
                 f"it states ({_pair(said)}) for {stated.adjacency}, and its budget gives ({_pair(due)}) "
                 f"for {readings.adjacency}"
             )
+        rounded = float(stated.epsilon)
+        if published["epsilon"] != rounded:
+            raise ReadingError("privacy.published.epsilon", published["epsilon"], f"{rounded!r}, as epsilon_exact")
     kind = "gaussian" if spec.needs_delta else "laplace"
     if release.noise["kind"] != kind:
         raise ReadingError("noise.kind", release.noise["kind"], f"{kind!r} for {spec.name}")
@@ -160,13 +185,13 @@ def _exported(release: Release, spec: MechanismSpec, declared: dict[str, Any] | 
         scale_n=scale_n,
         x_s=_coordinate(release.x_s, release.columns) if spec.split_budget else None,
         on_a_grid=readings.noise != "numpy" or release.noise.get("steps") is not None,
-        seeded=bool(release.seeded),
+        seeded=release.seeded,
     )
 
 
 def _json(path: str | Path) -> Any:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return parsed(Path(path).read_text(encoding="utf-8"), "is no JSON number")
     except OSError as problem:
         raise ReleaseFileError(f"release file {path} cannot be read: {problem.strerror}") from problem
     except (ValueError, RecursionError) as problem:
@@ -195,8 +220,8 @@ def _epsilon(budget: Budget | SplitBudget) -> Fraction:
 
 def _scale(name: str, value: object) -> Fraction:
     """Return a scale as the rational that the float is, without a detour over its decimal form."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-        raise ReadingError(name, value, "a positive number")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
+        raise ReadingError(name, value, "a positive number that a float holds")
     return Fraction(value)
 
 

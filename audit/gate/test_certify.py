@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from fractions import Fraction
@@ -208,14 +209,15 @@ def test_check_stops_at_its_time_limit(library, affairs):
 @pytest.mark.coq
 @pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
-def test_scale_of_the_code_is_above_its_formula_and_one_lowered_by_2_to_the_minus_40_is_not(library, delta):
+def test_scale_of_the_code_is_above_its_formula_and_the_next_float_below_is_not(library, delta):
     name = "relaxed_functional" if delta != "0" else "functional"
     spec, budget = MECHANISMS[name], Budget("1/3", delta)
     domain = scales.domain_of(scales.Setting(7))
     scale = Fraction(spec.noise(domain, budget, spec.readings, 0).scale_n)
     arguments = ("none", 7, budget.epsilon, budget.delta)
     assert accepts(library, scales.HEADER + scales.scale_lemma(*arguments, scale, name))
-    assert not accepts(library, scales.HEADER + scales.scale_lemma(*arguments, scale * LOWERED, name))
+    for lowered in (scale * LOWERED, Fraction(math.nextafter(float(scale), 0.0))):
+        assert not accepts(library, scales.HEADER + scales.scale_lemma(*arguments, lowered, name))
 
 
 @pytest.mark.coq
@@ -473,9 +475,16 @@ def test_release_with_its_domain_is_read(tmp_path):
     reference(["fit", "--mechanism", "functional", "--release", str(file), "--quiet"])
     assert read_exported(file).setting.dimension == 7
     made = json.loads(file.read_text())
-    made["columns"] = made["columns"][:6]
-    made["readings"]["dimension"] = 6
+    fewer = {**made, "columns": made["columns"][:6], "readings": {**made["readings"], "dimension": 6}}
     with pytest.raises(ReleaseFileError, match="columns"):
+        read_exported(written(tmp_path, fewer))
+    other = {**made, "domain": {**made["domain"], "norm": "symmetric_ball"}}
+    with pytest.raises(
+        ReleaseFileError, match=r"domain\.norm must be unit_ball, the reading, not 'symmetric_ball'"
+    ):
+        read_exported(written(tmp_path, other))
+    made["domain"]["attributes"][0]["from_data"] = True
+    with pytest.raises(ReleaseFileError, match="read from the data"):
         read_exported(written(tmp_path, made))
 
 
@@ -491,6 +500,19 @@ def test_release_with_its_domain_is_read(tmp_path):
         ({"noise": {"kind": "gaussian", "scale_s": 33.25, "scale_n": 33.25}}, "noise.kind must be 'laplace'"),
         ({"noise": {"kind": "laplace"}}, "a field is missing or of another type: 'scale_s'"),
         ({"x_s": "height"}, "x_s must be one of rate_marriage"),
+        ({"columns": ["a"] * 7, "x_s": "a"}, "columns must be different names"),
+        ({"columns": [1, 2, 3, 4, 5, 6, 7]}, "columns must be different names"),
+        ({"mechanism": ["pdfc"]}, "mechanism must be one of lr"),
+        ({"seeded": None}, "seeded must be true or false, not None"),
+        ({"seeded": "false"}, "seeded must be true or false, not 'false'"),
+        (
+            {"noise": {"kind": "laplace", "scale_s": 10**400, "scale_n": 10**400}},
+            "scale_s must be a positive number that a float holds",
+        ),
+        (
+            {"noise": {"kind": "laplace", "scale_s": 33.25, "scale_n": 33.25, "mean": 5.0}},
+            "noise must be described by kind, scale_s, scale_n, steps, not 'mean'",
+        ),
         (
             {"budget": {"epsilon_s": "2", "epsilon_n": "1"}},
             "states \\(1, 0\\) for replace_one, and its budget gives",
@@ -505,6 +527,38 @@ def test_release_that_contradicts_itself_is_bad_input(affairs, tmp_path, change,
         read_exported(file)
     assert program.main([file]) == EXIT_USAGE
     assert not list(tmp_path.glob("*.v"))
+
+
+@pytest.mark.parametrize("scale", ["NaN", "Infinity", "-Infinity", "1e400", "-0.0", "0"])
+def test_scale_that_is_no_positive_number_is_bad_input(affairs, tmp_path, scale):
+    file = tmp_path / "release.json"
+    file.write_text(json.dumps(document(affairs, "functional")).replace("19.25", scale))
+    with pytest.raises(ReleaseFileError, match=r"is no JSON number|a positive number"):
+        read_exported(file)
+
+
+def test_smallest_float_is_a_scale_and_is_too_small(affairs):
+    made = document(affairs, "functional")
+    made["noise"] |= {"scale_s": 5e-324, "scale_n": 5e-324}
+    (comparison,) = covered(exported(made)).comparisons
+    assert comparison.scale == Fraction(1, 2**1074)
+    assert not comparison.holds
+
+
+def test_field_that_is_there_twice_is_bad_input(affairs, tmp_path):
+    # a reader that takes the first of the two would see another scale than is certified
+    text = json.dumps(document(affairs, "functional"))
+    file = tmp_path / "release.json"
+    file.write_text(text.replace('"scale_n":', '"scale_n": 1e-9, "scale_n":'))
+    with pytest.raises(ReleaseFileError, match="'scale_n' is given twice"):
+        read_exported(file)
+
+
+def test_epsilon_beside_the_exact_one_is_the_same(affairs):
+    made = document(affairs, "pdfc")
+    made["privacy"]["published"]["epsilon"] = 0.1
+    with pytest.raises(InputError, match=r"published\.epsilon must be 1\.0, as epsilon_exact, not 0\.1"):
+        exported(made)
 
 
 @pytest.mark.parametrize("name", ["epsilon_exact", "delta"])

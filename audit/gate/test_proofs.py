@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ from audit.claims import ledger, registry
 from audit.claims.digest import source_of
 from audit.proofs import __main__ as program
 from audit.proofs import claims, constants, pages, scales, status
-from audit.proofs.build import Answers, ProofError, ask, assumed, build, compile_file, missing
-from audit.proofs.check import LEVELS, committed, compiled, differences, document, level_of
+from audit.proofs.assumptions import LEVELS, assumed
+from audit.proofs.build import Answers, CoqStoppedError, ProofError, ask, build, compile_file, missing
+from audit.proofs.check import allowed, committed, compiled, differences, document, level_of
+from audit.proofs.kernel import believed, recheck
 from audit.proofs.mutants import MUTANTS, rejected, text_of
 from audit.proofs.sources import PROJECT, forbidden, sentences, source_problems, theorems
 from reference import datasets
@@ -43,7 +47,7 @@ def require_coq() -> None:
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_clean_build_proves_what_is_committed(built):
-    assert list(differences(ask(built), committed())) == []
+    assert list(differences(ask(built, allowed=allowed(committed())), committed())) == []
 
 
 @pytest.mark.coq
@@ -59,6 +63,13 @@ def test_wrong_constant_is_rejected(built, mutant):
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.theorem)
 def test_right_constant_is_not_rejected(built, mutant):
     assert not rejected(built, mutant, mutated=False)
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_compiled_proofs_are_accepted_by_the_separate_checker(built):
+    assert list(recheck(built)) == []
 
 
 def test_sources_assume_nothing_and_are_all_compiled():
@@ -98,6 +109,24 @@ def test_command_without_coq_says_that_nothing_was_checked(monkeypatch, capsys):
     assert "PROOFS NOT CHECKED" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("end", ["kill -9 $$", "echo Anomaly >&2; exit 129", "echo Stack overflow >&2; exit 1"])
+def test_breakdown_of_coq_is_no_rejection(tmp_path, monkeypatch, capsys, end):
+    broken = tmp_path / "coqc"
+    broken.write_text(f"#!/bin/sh\n{end}\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(CoqStoppedError, match=r"Words\.v: Coq ended with code"):
+        compile_file(toy(tmp_path / "toy"), "Words.v")
+    assert program.main([]) == EXIT_UNDECIDED
+    assert "PROOFS NOT CHECKED: Definitions.v: Coq ended with code" in capsys.readouterr().out
+
+
+def test_command_without_the_separate_checker_says_so(monkeypatch, capsys):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda name: None if name == "coqchk" else name)
+    assert program.main(["--coqchk"]) == EXIT_UNDECIDED
+    assert "PROOFS NOT CHECKED again: coqchk is not installed" in capsys.readouterr().out
+
+
 # --- Constants of the Python code -------------------------------------------------------------------------------
 
 EXACT = (
@@ -105,11 +134,27 @@ EXACT = (
     "box_l2_covariance_matrix_4_100",
     "ball_l2_separate_monomial_48_100",
     "published_fair_l2_squared_48",
+    "box_l1_absolute_monomial_5_100_weight_3_2",
+    "box_l2_covariance_monomial_4_100_add_one",
+    "ball_l2_absolute_matrix_48_100_add_one",
 )
 
 
 def test_constants_file_is_as_generated():
     assert (PROJECT / constants.FILE).read_text(encoding="utf-8") == constants.text()
+
+
+def test_command_finds_a_number_of_the_code_that_has_changed(monkeypatch):
+    assert list(program._stale()) == []
+    right = constants.published_l1_sensitivity
+    monkeypatch.setattr(constants, "published_l1_sensitivity", lambda *at: right(*at) + Fraction(1, 2**60))
+    lowered = scales.scale_lemma
+
+    def one_float_less(fairness, d, epsilon, delta, scale, what):
+        return lowered(fairness, d, epsilon, delta, Fraction(math.nextafter(float(scale), 0.0)), what)
+
+    monkeypatch.setattr(scales, "scale_lemma", one_float_less)
+    assert [problem.split(":")[0] for problem in program._stale()] == [constants.FILE, scales.FILE]
 
 
 def numbered(name: str, *, change: str) -> str:
@@ -300,18 +345,24 @@ COLLAPSED = """
 """
 
 
-def toy(folder: Path, words: str = WORDS, stated: str = STATED) -> Path:
-    """Write a project of two files that needs no library."""
+def project(folder: Path, **files: str) -> Path:
+    """Write a project of these files, in this order."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "_CoqProject").write_text("-Q . CFM\nWords.v\nStatements.v\n", encoding="utf-8")
-    (folder / "Words.v").write_text(words, encoding="utf-8")
-    (folder / "Statements.v").write_text(stated, encoding="utf-8")
+    listed = "\n".join(f"{name}.v" for name in files)
+    (folder / "_CoqProject").write_text(f"-Q . CFM\n{listed}\n", encoding="utf-8")
+    for name, text in files.items():
+        (folder / f"{name}.v").write_text(text, encoding="utf-8")
     return folder
 
 
-def answers_of(folder: Path) -> Answers:
+def toy(folder: Path, words: str = WORDS, stated: str = STATED) -> Path:
+    """Write a project of two files that needs no library."""
+    return project(folder, Words=words, Statements=stated)
+
+
+def answers_of(folder: Path, stored: dict[str, Any] | None = None) -> Answers:
     build(folder)
-    return ask(folder)
+    return ask(folder, allowed=None if stored is None else allowed(stored))
 
 
 @pytest.fixture(scope="session")
@@ -325,7 +376,7 @@ def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
     changed = STATED.replace("Theorem one", "(** Another comment. *)\n\nTheorem   one").replace(
         " : small", "\n: small"
     )
-    assert list(differences(answers_of(toy(tmp_path, stated=changed)), stored)) == []
+    assert list(differences(answers_of(toy(tmp_path, stated=changed), stored), stored)) == []
 
 
 @pytest.mark.coq
@@ -414,8 +465,102 @@ def test_gate_is_silent_on_comments_and_layout(stored, tmp_path):
     ],
 )
 def test_gate_fires_on(stored, tmp_path, words, stated, found):
-    problems = "\n".join(differences(answers_of(toy(tmp_path, words, stated)), stored))
+    problems = "\n".join(differences(answers_of(toy(tmp_path, words, stated), stored), stored))
     assert found in problems
+
+
+@pytest.mark.coq
+def test_of_theorems_asked_about_together_only_the_guilty_one_is_named(stored, tmp_path):
+    cheating = STATED.replace("Theorem one", "Axiom cheat : False.\nTheorem one").replace(
+        "unfold small, bound. repeat constructor", "destruct cheat"
+    )
+    assert set(allowed(stored).values()) == {()}
+    assert list(differences(answers_of(toy(tmp_path, stated=cheating), stored), stored)) == [
+        "one_is_small: assumes Statements.cheat, beyond its level none"
+    ]
+
+
+LIBRARY = "From Coq Require Export Classical_Prop.\n"
+CLASSICAL = """
+From CFM Require Import Library.
+Theorem one : 1 = 1.
+Proof. destruct (classic True); reflexivity. Qed.
+"""
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    "axiom",
+    [
+        "Monomorphic Axiom classic : False.",
+        "Class Absurd := absurd : False.\nDeclare Instance classic : Absurd.",
+    ],
+)
+def test_axiom_that_coq_calls_like_an_allowed_one_is_found_twice(tmp_path, axiom):
+    require_coq()
+    honest = document(answers_of(project(tmp_path / "honest", Library=LIBRARY, Statements=CLASSICAL)))
+    assert honest["theorems"]["one"]["level"] == "classical"
+    forged = CLASSICAL.replace("Import Library", "Library Classical_Prop").replace(
+        "classic True", "CFM.Classical_Prop.classic"
+    )
+    folder = project(tmp_path / "forged", Library=LIBRARY, Classical_Prop=axiom, Statements=forged)
+    assert len(source_problems(folder)) == 1
+    for answers in (answers_of(folder), answers_of(folder, honest)):
+        assert list(differences(answers, honest)) == [
+            "one: assumes CFM.Classical_Prop.classic, beyond its level classical"
+        ]
+
+
+@pytest.mark.coq
+def test_changed_definition_is_found_whatever_letters_its_name_has(tmp_path):
+    require_coq()
+    words, stated = (
+        "Definition ε_max := 2.",
+        "From CFM Require Import Words. Theorem t : 1 <= ε_max. Proof. {} Qed.",
+    )
+    proof = "unfold ε_max. auto."
+    honest = document(answers_of(toy(tmp_path / "honest", words, stated.format(proof))))
+    changed = answers_of(toy(tmp_path / "changed", words.replace("2", "1"), stated.format(proof)))
+    assert list(differences(changed, honest)) == ["Words.ε_max: the definition has changed"]
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    ("added", "found"),
+    [
+        ("", []),
+        ("Axiom cheat : False.", ["coqchk: Axioms: CFM.Statements.cheat"]),
+        (LOOP, ["coqchk: Constants/Inductives relying on unsafe (co)fixpoints: CFM.Statements.loop"]),
+        (PARADOX, ["coqchk: Inductives whose positivity is assumed: CFM.Statements.bad"]),
+        (COLLAPSED, ["coqchk: Constants/Inductives relying on type-in-type: CFM.Statements.collapsed"]),
+    ],
+    ids=["nothing", "an axiom", "an endless recursion", "not positive", "universes"],
+)
+def test_separate_checker_names_what_is_believed_without_proof(tmp_path, added, found):
+    require_coq()
+    folder = toy(tmp_path, stated=STATED + added)
+    build(folder)
+    assert list(recheck(folder)) == found
+
+
+@pytest.mark.coq
+def test_separate_checker_rejects_a_compiled_file_that_was_altered(tmp_path):
+    require_coq()
+    folder = toy(tmp_path)
+    build(folder)
+    compiled_file = folder / "Statements.vo"
+    content = bytearray(compiled_file.read_bytes())
+    content[len(content) // 2] ^= 1
+    compiled_file.write_bytes(content)
+    (problem,) = recheck(folder)
+    assert problem.startswith("coqchk: ")
+
+
+@pytest.mark.parametrize(
+    "summary", ["", "* Theory: Set is impredicative\n* Axioms: <none>\n", "* Axioms: <none>\n"]
+)
+def test_summary_of_the_separate_checker_that_says_less_is_a_problem(summary):
+    assert "no summary that can be read" in next(believed(summary))
 
 
 @pytest.mark.coq
@@ -430,6 +575,13 @@ def test_build_rejects_a_false_proof(tmp_path):
     [
         "Axiom cheat : False.",
         "Local Axiom cheat : False.",
+        "Monomorphic Axiom cheat : False.",
+        '#[deprecated(note="]")] Axiom cheat : False.',
+        "Declare Instance cheat : Absurd.",
+        "Declare Module Cheat : DecidableType with Definition eq := fun (_ _ : unit) => False.",
+        "Module Classical_Prop. Definition classic := tt. End Classical_Prop.",
+        "Derive cheat SuchThat (cheat = 2) As same. Proof. reflexivity. Qed.",
+        'Comments "Here. Section S. starts". Variable cheat : False.',
         "#[local] Parameter cheat : False.",
         "Conjecture cheat : False.",
         "Hypothesis cheat : False.",
@@ -464,6 +616,7 @@ def test_scan_fires_on(sentence):
         "Lemma assumptions_hold : True. Proof. exact I. Qed.",
         "Lemma l : 1 = 1. Proof. intros Axiom_like; reflexivity. Qed.",
         '(* a comment with a string "*)" in it: Axiom cheat : False. *)',
+        'Comments "Axiom. Section S. Variable".',
         "Proof with auto... Qed.",
     ],
 )
@@ -476,10 +629,11 @@ def test_source_problems_name_a_file_that_is_not_compiled(tmp_path):
     assert source_problems(tmp_path) == ["Stray.v: not compiled, _CoqProject does not list it"]
 
 
-def test_source_problems_name_an_option_of_the_project(tmp_path):
-    project = toy(tmp_path) / "_CoqProject"
-    project.write_text(f"{project.read_text(encoding='utf-8')}-arg -type-in-type\n", encoding="utf-8")
-    assert source_problems(tmp_path) == ["_CoqProject: -arg -type-in-type"]
+@pytest.mark.parametrize("option", ["-arg -type-in-type", "-arg -type-in-type Statements.v", "../Other.v"])
+def test_source_problems_name_an_option_of_the_project(tmp_path, option):
+    listed = toy(tmp_path) / "_CoqProject"
+    listed.write_text(f"{listed.read_text(encoding='utf-8')}{option}\n", encoding="utf-8")
+    assert f"_CoqProject: {option}" in source_problems(tmp_path)
 
 
 @pytest.mark.coq
@@ -504,7 +658,7 @@ def test_what_was_compiled_before_is_not_used(tmp_path):
     ],
 )
 def test_everything_that_coq_reports_counts_as_assumed(printed, expected):
-    assert assumed(printed) == expected
+    assert assumed(printed, {}) == expected
 
 
 def test_level_is_the_lowest_that_allows_the_axioms():

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from audit.proofs import constants, pages, scales
-from audit.proofs.build import Answers, ProofError, missing
-from audit.proofs.check import committed, compiled, differences, document, write
+from audit.proofs.build import NOT_CHECKED, Answers, CoqStoppedError, ProofError, missing
+from audit.proofs.check import RENEW, committed, compiled, differences, document, write
 from audit.proofs.claims import rows
+from audit.proofs.kernel import checker_missing, recheck
 from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
 from audit.proofs.status import LIMITS
@@ -32,24 +33,34 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="renew the generated Coq files, the committed digests and proofs/STATUS.md",
     )
+    top.add_argument("--coqchk", action="store_true", help="have the compiled files read again by coqchk, too")
     return top
 
 
 def command(argv: Sequence[str] | None) -> int:
     """Check the proofs."""
     options = parser().parse_args(argv)
-    reason = missing()
+    reason = missing() or (checker_missing() if options.coqchk else None)
     if reason is not None:
         emit(f"{reason}\n", options.out)
         return EXIT_UNDECIDED
+    try:
+        return _check(options)
+    except CoqStoppedError as problem:
+        emit(f"{NOT_CHECKED}: {problem}\n", options.out)
+        return EXIT_UNDECIDED
+
+
+def _check(options: argparse.Namespace) -> int:
     if options.write:
         constants.write()
         scales.write()
-    problems = source_problems(PROJECT)
+    problems = [*source_problems(PROJECT), *_stale()]
     lines = []
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            copy, answers = compiled(Path(scratch))
+            # to renew the digests takes each theorem's own axioms
+            copy, answers = compiled(Path(scratch), stored=None if options.write else committed())
         except ProofError as error:
             problems.append(str(error))
         else:
@@ -58,9 +69,17 @@ def command(argv: Sequence[str] | None) -> int:
                 write_status()
             problems += [*differences(answers, committed()), *_survivors(copy)]
             problems += pages.problems(rows(), committed())
+            problems += recheck(copy) if options.coqchk else ()
             lines = list(_summary(answers))
     emit("\n".join([*lines, *(f"problem: {problem}" for problem in problems), "", LIMITS]), options.out)
     return EXIT_REFUTED if problems else EXIT_FINE
+
+
+def _stale() -> Iterator[str]:
+    """Yield the generated Coq files that are not what the Python code gives now."""
+    for module in (constants, scales):
+        if (PROJECT / module.FILE).read_text(encoding="utf-8") != module.text():
+            yield f"{module.FILE}: the numbers of the Python code have changed; renew it: {RENEW}"
 
 
 def _survivors(copy: Path) -> Iterator[str]:

@@ -12,10 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.proofs.assumptions import assumption_answers, assumption_questions, grouped
 from audit.proofs.sources import PROJECT, STATEMENTS, project_files, theorems
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
@@ -23,9 +24,8 @@ NOT_CHECKED = "PROOFS NOT CHECKED"
 DEFINED = ("def", "rec", "ind", "constr", "proj", "inst")
 """Kinds of names in a ``.glob`` file that give a word its meaning; lemmas and section variables do not."""
 
-NAME = re.compile(r"[A-Za-z_][\w']*")
-AXIOM = re.compile(r"([\w'.]+)\s*(?::|$)")
-NO_AXIOM = ("Axioms:", "Closed under the global context")
+NAME = re.compile(r"[^\W\d][\w']*")
+"""Letters of every script: Coq allows them in names."""
 
 QUESTIONS = "Questions.v"
 
@@ -33,12 +33,19 @@ ASSUMPTIONS = "Assumptions.v"
 """Proves nothing and asks what :func:`ask` asks again, at 25 s of processor time."""
 
 
+REJECTED = 1
+"""Exit code of ``coqc`` for a file with an error; another one is a breakdown."""
+
+BREAKDOWNS = ("Anomaly", "Stack overflow", "Out of memory")
+"""Errors that say nothing of the file."""
+
+
 class ProofError(Exception):
     """Coq rejected a file; the message is Coq's."""
 
 
-class ProofTimeError(Exception):
-    """Coq was stopped at a time limit: it decided nothing."""
+class CoqStoppedError(Exception):
+    """Coq was stopped at a time limit, or it broke down: it decided nothing."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Theorem:
     mentions : tuple of str
         Definitions of the project that the statement mentions, directly or through another one; sorted.
     axioms : tuple of str
-        What the proof assumes; sorted.
+        What the proof assumes, or what the proofs that were asked about together do; sorted.
     """
 
     statement: str
@@ -94,30 +101,37 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
     ------
     ProofError
         When Coq rejects it.
-    ProofTimeError
-        When it takes longer than `seconds`.
+    CoqStoppedError
+        When it takes longer than `seconds`, or ends otherwise than with an answer.
     """
     command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
-    # another library in COQPATH could stand in for Coq's own
-    surroundings = {key: value for key, value in os.environ.items() if key != "COQPATH"}
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings, timeout=seconds
+            command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings(), timeout=seconds
         )
     except subprocess.TimeoutExpired as problem:
-        raise ProofTimeError(f"{name}: Coq was stopped at the time limit") from problem
-    if done.returncode != 0:
+        raise CoqStoppedError(f"{name}: Coq was stopped at the time limit") from problem
+    if done.returncode == REJECTED and not any(words in done.stderr for words in BREAKDOWNS):
         raise ProofError(f"{name}: {done.stderr.strip()}")
+    if done.returncode != 0:
+        raise CoqStoppedError(f"{name}: Coq ended with code {done.returncode}: {done.stderr.strip()}")
     return done.stdout
+
+
+def surroundings() -> dict[str, str]:
+    """Return the environment for Coq: another library in COQPATH could stand in for Coq's own."""
+    return {key: value for key, value in os.environ.items() if key != "COQPATH"}
 
 
 def build(folder: Path) -> None:
     """Compile every file of a project that proves something, in the order of its ``_CoqProject``."""
-    for name in _proving(folder):
+    for name in proving(folder):
         compile_file(folder, name)
 
 
-def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
+def ask(
+    folder: Path, *, statements: str = STATEMENTS, allowed: Mapping[str, tuple[str, ...]] | None = None
+) -> Answers:
     """Ask Coq for the statements, definitions and axioms of a compiled project.
 
     Parameters
@@ -126,36 +140,33 @@ def ask(folder: Path, *, statements: str = STATEMENTS) -> Answers:
         A copy that :func:`build` has compiled.
     statements : str
         The file whose theorems count.
+    allowed : mapping, optional
+        Axioms that a theorem may assume.  Theorems that may assume the same are asked about together, and one by
+        one only where Coq names another axiom.  Theorems without an entry are asked about one by one.
     """
-    module = Path(statements).stem
     names = theorems((folder / statements).read_text(encoding="utf-8"))
+    module = f"CFM.{Path(statements).stem}"
     words = _defined_words(folder)
-    questions = [f'Redirect "t.{name}" Check CFM.{module}.{name}.' for name in names]
+    limits = allowed or {}
+    groups = grouped(names, limits)
+    questions = [f'Redirect "t.{name}" Check {module}.{name}.' for name in names]
     questions += [f'Redirect "d.{word}" Print CFM.{word}.' for word in words]
-    questions += [f'Redirect "a.{name}" Print Assumptions CFM.{module}.{name}.' for name in names]
-    _put(folder, questions)
+    _put(folder, [*questions, *assumption_questions(groups, module)])
+    axioms: dict[str, tuple[str, ...]] = {}
+    for group, together in zip(groups, assumption_answers(folder, groups), strict=True):
+        axioms |= dict.fromkeys(group, together)
+    suspects = [name for name in names if name in limits and not set(axioms[name]) <= set(limits[name])]
+    if suspects:
+        alone = [(name,) for name in suspects]
+        _put(folder, assumption_questions(alone, module))
+        axioms |= dict(zip(suspects, assumption_answers(folder, alone), strict=True))
     printed = {word: _answer(folder, f"d.{word}") for word in words}
-    found = {}
-    for name in names:
-        statement = _answer(folder, f"t.{name}")
-        axioms = assumed((folder / f"a.{name}.out").read_text(encoding="utf-8"))
-        found[name] = Theorem(_digest(statement), _mentioned(statement, printed), axioms)
+    stated = {name: _answer(folder, f"t.{name}") for name in names}
+    found = {
+        name: Theorem(_digest(text), _mentioned(text, printed), axioms[name]) for name, text in stated.items()
+    }
     used = sorted({word for theorem in found.values() for word in theorem.mentions})
     return Answers(coq_version(), found, {word: _digest(printed[word]) for word in used})
-
-
-def assumed(printed: str) -> tuple[str, ...]:
-    """Return what a theorem assumes, from the answer to ``Print Assumptions``; sorted.
-
-    An axiom is given by its name.  Anything else that Coq reports, such as a function that is "assumed to be
-    guarded", is given in Coq's words: no level allows it.
-    """
-    found = []
-    for line in printed.splitlines():
-        if line and not line.startswith(" ") and line not in NO_AXIOM:
-            axiom = AXIOM.match(line)
-            found.append(axiom.group(1) if axiom else line)
-    return tuple(sorted(found))
 
 
 def coq_version() -> str:
@@ -164,12 +175,13 @@ def coq_version() -> str:
     return done.stdout.split()[0]
 
 
-def _proving(folder: Path) -> list[str]:
+def proving(folder: Path) -> list[str]:
+    """Return the files of a project that prove something, in the order of its ``_CoqProject``."""
     return [name for name in project_files(folder) if name != ASSUMPTIONS]
 
 
 def _put(folder: Path, questions: Sequence[str]) -> None:
-    modules = " ".join(Path(name).stem for name in _proving(folder))
+    modules = " ".join(Path(name).stem for name in proving(folder))
     settings = ["Set Printing All.", "Set Printing Width 100000.", "Set Printing Depth 100000."]
     lines = [f"From CFM Require {modules}.", *settings, *questions]
     (folder / QUESTIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -179,7 +191,7 @@ def _put(folder: Path, questions: Sequence[str]) -> None:
 def _defined_words(folder: Path) -> list[str]:
     """Return the names, each as Module.name, to which the project gives a meaning."""
     words = []
-    for file in _proving(folder):
+    for file in proving(folder):
         for line in (folder / file).with_suffix(".glob").read_text(encoding="utf-8").splitlines():
             kind, *rest = line.split()
             if kind in DEFINED:

@@ -13,20 +13,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from audit.proofs.assumptions import LEVELS
 from audit.proofs.build import Answers, ask, build, copy_sources
 from audit.proofs.sources import PROJECT
 from reference.files import json_text, write_whole
-
-REALS = ("ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec")
-FUNCTIONS = "FunctionalExtensionality.functional_extensionality_dep"
-CLASSIC = "Classical_Prop.classic"
-
-LEVELS: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "reals": (*REALS, FUNCTIONS),
-    "classical": (*REALS, FUNCTIONS, CLASSIC),
-}
-"""Axioms by level: none; those of Coq's real numbers; the same with excluded middle."""
 
 DIGESTS = "digests.json"
 RENEW = "python -m audit.proofs --write"
@@ -83,8 +73,23 @@ def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
             yield f"{word}: the definition has changed"
 
 
-def compiled(scratch: Path, folder: Path = PROJECT) -> tuple[Path, Answers]:
-    """Compile a clean copy of a project and ask Coq about it; return the copy and the answers."""
+def allowed(stored: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the axioms that each committed theorem may assume."""
+    return {name: LEVELS.get(row["level"], ()) for name, row in stored["theorems"].items()}
+
+
+def compiled(
+    scratch: Path, folder: Path = PROJECT, *, stored: dict[str, Any] | None = None
+) -> tuple[Path, Answers]:
+    """Compile a clean copy of a project and ask Coq about it; return the copy and the answers.
+
+    Parameters
+    ----------
+    scratch, folder : Path
+    stored : dict, optional
+        The committed digests, when the answers are to be compared with them: :func:`audit.proofs.build.ask` is
+        faster then, and names a level no lower than that of the theorem.
+    """
     copy = copy_sources(folder, scratch / "coq")
     build(copy)
-    return copy, ask(copy)
+    return copy, ask(copy, allowed=None if stored is None else allowed(stored))

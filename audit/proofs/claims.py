@@ -53,7 +53,7 @@ class Carried:
     symbols : tuple of str
         Dotted names of Python code that speaks of the same object.
     level : str
-        Of :data:`audit.proofs.check.LEVELS`: the axioms that the proof may use.
+        Of :data:`audit.proofs.assumptions.LEVELS`: the axioms that the proof may use.
     status : str
         One of :data:`STATUSES`.
     covers : str

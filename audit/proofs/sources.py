@@ -11,27 +11,32 @@ PROJECT = Path(__file__).parents[2] / "proofs" / "coq"
 
 STATEMENTS = "Statements.v"
 
-ASSUMED = re.compile(r"(?:Axioms?|Parameters?|Conjectures?|Admitted|Admit)\b")
-LOCAL = re.compile(r"(?:Variables?|Hypothes[ei]s|Context)\b")
+ASSUMED = re.compile(
+    r"\b(?:Axioms?|Parameters?|Conjectures?|Admitted|Admit|Declare\s+Instance|Primitive|Modules?|Include)\b"
+)
+"""Sought anywhere in a sentence: attributes may stand in front.  A module could hold a name that prints like one
+of another library, and a module type assumes what it names."""
+LOCAL = re.compile(r"\b(?:Variables?|Hypothes[ei]s|Context)\b")
 """Inside a section these become premises of its theorems; outside they are axioms."""
 
 UNSAFE = re.compile(
-    r"\b(?:admit|give_up|Drop|Redirect)\b"
+    r"\b(?:admit|give_up|Drop|Redirect|Load|Cd|bypass_check)\b"
     r"|\b(?:Guard|Positivity|Universe)\s+Checking\b"
     r"|\bDefinitional\s+UIP\b"
     r"|\bDeclare\s+ML\s+Module\b"
     r"|\b(?:Add|Remove)\s+(?:Rec\s+)?(?:LoadPath|ML\s+Path)\b"
-    r"|^(?:Load|Cd)\b"
 )
-UNREADABLE = re.compile(r"(?:Defined|Derive|Function|Equations)\b")
-"""These give a name a meaning that the digests of definitions do not hold; `:=` does the same in sight."""
+UNREADABLE = re.compile(r"\b(?:Defined|SuchThat|Function|Equations)\b")
+"""These give a name a meaning that the digests of definitions do not hold; `:=` does the same in sight.
 
-PREFIX = re.compile(
-    r"^(?:[-+*{}\s]|#\[[^]]*\]|(?:Local|Global|Polymorphic|Program|Time|Fail|Succeed|Timeout\s+\d+)\s)*"
-)
+SuchThat is a part of the command Derive.
+"""
 
 OPTIONS = ("-Q . CFM", "-arg -w -arg -ambiguous-paths")
 """What ``_CoqProject`` holds beside the files; other options could weaken the kernel."""
+
+SOURCE = re.compile(r"[A-Za-z]\w*\.v", re.ASCII)
+"""A line of ``_CoqProject`` that names one file of the folder."""
 
 COMMENT_OR_STRING = re.compile(r'\(\*|\*\)|"[^"]*"')
 """Coq reads strings inside and outside comments; a comment mark inside a string is none."""
@@ -39,12 +44,17 @@ COMMENT_OR_STRING = re.compile(r'\(\*|\*\)|"[^"]*"')
 SENTENCE_END = re.compile(r"(?<!\.)(?:\.|\.\.\.)(?=\s|$)")
 
 
-def without_comments(text: str) -> str:
-    """Return a Coq file's text without its comments, which nest."""
+def without_comments(text: str, *, strings: bool = True) -> str:
+    """Return a Coq file's text without its comments, which nest, and with its strings or empty ones."""
     kept: list[str] = []
     depth = position = 0
     for mark in COMMENT_OR_STRING.finditer(text):
-        if mark.group().startswith('"') or (depth == 0 and mark.group() == "*)"):
+        if mark.group().startswith('"'):
+            if depth == 0 and not strings:
+                kept += [text[position : mark.start()], '""']
+                position = mark.end()
+            continue
+        if depth == 0 and mark.group() == "*)":
             continue
         if depth == 0:
             kept.append(text[position : mark.start()])
@@ -53,24 +63,24 @@ def without_comments(text: str) -> str:
     return " ".join([*kept, text[position:]])
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a Coq file, comments left out and spaces normalised."""
-    return [" ".join(part.split()) for part in SENTENCE_END.split(without_comments(text)) if part.strip()]
+def sentences(text: str, *, strings: bool = True) -> list[str]:
+    """Return the sentences of a Coq file without comments, spaces normalised, strings as they are or empty."""
+    code = without_comments(text, strings=strings)
+    return [" ".join(part.split()) for part in SENTENCE_END.split(code) if part.strip()]
 
 
 def forbidden(text: str) -> Iterator[str]:
     """Yield the sentences of a Coq file that assume something, or switch a check of the kernel off."""
     open_sections: list[str] = []
-    for sentence in sentences(text):
-        bare = PREFIX.sub("", sentence)
-        words = bare.split()
-        if words[:1] == ["Section"]:
-            open_sections.append(words[1])
-        elif words[:1] == ["End"] and open_sections and open_sections[-1] == words[1]:
+    # a full stop in a string ends no sentence, and a word in it is no command
+    for sentence in sentences(text, strings=False):
+        words = sentence.split()
+        if words[0] == "Section":
+            open_sections += words[1:]
+        elif words[0] == "End" and open_sections[-1:] == words[1:]:
             open_sections.pop()
-        outside = not open_sections and LOCAL.match(bare) is not None
-        unsafe = ASSUMED.match(bare) or UNREADABLE.match(bare) or UNSAFE.search(bare)
-        if outside or unsafe or "bypass_check" in sentence:
+        outside = not open_sections and LOCAL.search(sentence)
+        if outside or any(found.search(sentence) for found in (ASSUMED, UNSAFE, UNREADABLE)):
             yield sentence
 
 
@@ -91,7 +101,7 @@ def source_problems(folder: Path) -> list[str]:
     listed = project_files(folder)
     lines = (folder / "_CoqProject").read_text(encoding="utf-8").splitlines()
     problems = [
-        f"_CoqProject: {line}" for line in lines if line and not line.endswith(".v") and line not in OPTIONS
+        f"_CoqProject: {line}" for line in lines if line and line not in OPTIONS and not SOURCE.fullmatch(line)
     ]
     for path in sorted(folder.glob("*.v")):
         if path.name not in listed:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from audit.proofs.check import LEVELS, committed
+from audit.proofs.assumptions import LEVELS
+from audit.proofs.check import committed
 from audit.proofs.claims import STATUSES, rows, without_theorem
 from audit.proofs.pages import entries
 from audit.proofs.sources import PROJECT

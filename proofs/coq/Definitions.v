@@ -1,9 +1,9 @@
 (** * Definitions: the objects of the paper
 
-    Everything that the theorems of this development speak about is defined here, in the order of the paper:
+    What the theorems of this development speak about is defined here, in the order of the paper:
     records, data sets, the average of the protected attribute, the readings of the fairness term, monomials,
     coefficients, neighbours, noise and privacy.  Nothing is proved here.  A reader who wants to know what a
-    theorem says needs this file and [Statements.v] only. *)
+    theorem says needs this file, [Statements.v] and the few words whose places [Statements.v] names. *)
 
 From Coq Require Import Reals List Bool PeanoNat.
 From Coquelicot Require Import Hierarchy RInt.

@@ -251,13 +251,48 @@ Definition theorem4_step (Delta : R) : Prop :=
   forall sigma epsilon V, 0 < sigma -> 0 < epsilon -> Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
     (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2) <= epsilon.
 
-Theorem theorem4_step_needs_1 : theorem4_step 1 /\ forall Delta, 1 < Delta -> ~ theorem4_step Delta.
+(** The paper's sigma is large enough for the bound on |V| not to be empty. *)
+Lemma extended_sigma_square : forall Delta epsilon delta sigma,
+  0 < Delta -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
+  extended_gaussian_sigma Delta epsilon delta <= sigma -> 0 < sigma /\ Delta ^ 2 <= 2 * sigma ^ 2 * epsilon.
 Proof.
-  split.
+  intros D e delta s HD He Hd Hs; assert (HL := log_nonneg delta Hd); unfold extended_gaussian_sigma in Hs.
+  set (L := ln (sqrt (2 / PI) / delta)) in *.
+  assert (H0 := sqrt_pos L); assert (H1 : sqrt e <= sqrt (L + e)) by (apply sqrt_le_1_alt; lra).
+  assert (H2 := sqrt_lt_R0 e He); assert (H3 : 0 < sqrt 2) by (apply sqrt_lt_R0; lra).
+  assert (E : (sqrt 2 * sqrt e) ^ 2 = 2 * e) by (rewrite Rpow_mult_distr, !pow2_sqrt by lra; ring).
+  assert (Hp : 0 < sqrt 2 * sqrt e) by (apply Rmult_lt_0_compat; assumption).
+  assert (H : D * (sqrt 2 * sqrt e) <= s * (2 * e)).
+  { apply Rle_trans with (sqrt 2 * D / (2 * e) * (sqrt L + sqrt (L + e)) * (2 * e)).
+    - replace (sqrt 2 * D / (2 * e) * (sqrt L + sqrt (L + e)) * (2 * e))
+        with (D * (sqrt 2 * (sqrt L + sqrt (L + e)))) by (field; lra).
+      apply Rmult_le_compat_l; [lra |]; apply Rmult_le_compat_l; lra.
+    - apply Rmult_le_compat_r; lra. }
+  set (w := sqrt 2 * sqrt e) in *; rewrite <- E in H.
+  assert (HDs : D <= s * w) by (apply Rmult_le_reg_r with w; [exact Hp |]; lra).
+  split; [nra |].
+  replace (2 * s ^ 2 * e) with ((s * w) ^ 2) by (rewrite Rpow_mult_distr, E; ring); apply pow_incr; lra.
+Qed.
+
+Theorem theorem4_step_needs_1 : theorem4_step 1 /\ (forall Delta, 1 < Delta -> ~ theorem4_step Delta) /\
+  forall Delta epsilon delta sigma, 1 < Delta -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
+    extended_gaussian_sigma Delta epsilon delta <= sigma ->
+    exists V, Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 /\
+      epsilon < (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2).
+Proof.
+  split; [| split].
   - intros sigma epsilon V Hs He HV; apply Rmult_le_reg_r with (2 * sigma ^ 2); [nra |].
     unfold Rdiv; rewrite Rmult_assoc, Rinv_l by nra; lra.
   - intros Delta HD H.
     assert (HV : Rabs (1 / 2) <= (2 * 1 ^ 2 * 1 - 1) / 2) by (rewrite Rabs_right; lra).
     specialize (H 1 1 (1 / 2) ltac:(lra) ltac:(lra) HV); rewrite Rabs_right in H by lra.
     assert (Delta ^ 2 + 2 * (1 / 2) * Delta <= 2) by lra; nra.
+  - intros Delta e delta s HD He Hd Hs.
+    destruct (extended_sigma_square Delta e delta s ltac:(lra) He Hd Hs) as [Hs0 Hk].
+    set (k := 2 * s ^ 2 * e) in *; exists ((k - 1) / 2).
+    assert (1 < k) by nra; rewrite Rabs_right by lra; split; [lra |].
+    apply Rmult_lt_reg_r with (2 * s ^ 2); [nra |].
+    replace ((Delta ^ 2 + 2 * ((k - 1) / 2) * Delta) / (2 * s ^ 2) * (2 * s ^ 2))
+      with (Delta ^ 2 + (k - 1) * Delta) by (field; lra).
+    replace (e * (2 * s ^ 2)) with k by (unfold k; ring); nra.
 Qed.

@@ -1,9 +1,12 @@
 (** * Statements
 
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
-    one line.  The words used are defined in [Definitions.v] ([softplus], [logistic], [taylor] in [Taylor.v];
-    those of the auditor's bounds in [Binomial.v], [JointBound.v], [NormalScore.v], [StoufferRule.v],
-    [StoufferBound.v], [WeightArc.v] and [JointCells.v]; names of data sets where they are built).
+    one line.  The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
+    ([Taylor.v]), [nu] ([Change.v]), [fairness_gain] ([Box.v]), [largest], [box_l1] ([BoxSensitivity.v]),
+    [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]),
+    [normal_cdf] ([GaussianExact.v]), counts and limits ([Binomial.v], [JointBound.v]), the joint bound
+    ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what
+    begins with "release" ([Certificates.v], [SigmaBound.v]), names of data sets where they are built.
     [README.md] says in words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
@@ -404,12 +407,17 @@ Theorem T4_fair : forall r n d epsilon delta sigma,
   differentially_private epsilon delta n d (unit_box d) gaussian_density (fun _ => sigma) r.
 Proof. exact theorem4_fair. Qed.
 
-(** T4.step: the step of its proof that is true for Delta = 1 and false for every larger Delta. *)
+(** T4.step: the step of its proof that is true for Delta = 1 and false for every larger Delta, also at the
+    paper's own sigma and at every larger one. *)
 Theorem T4_step_needs_1 :
   let step Delta := forall sigma epsilon V, 0 < sigma -> 0 < epsilon ->
     Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
     (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2) <= epsilon in
-  step 1 /\ forall Delta, 1 < Delta -> ~ step Delta.
+  step 1 /\ (forall Delta, 1 < Delta -> ~ step Delta) /\
+  forall Delta epsilon delta sigma, 1 < Delta -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
+    extended_gaussian_sigma Delta epsilon delta <= sigma ->
+    exists V, Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 /\
+      epsilon < (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2).
 Proof. exact theorem4_step_needs_1. Qed.
 
 (** T5.fix: ADFC with any two scales, on any domain, has the profile of the weighted change. *)
