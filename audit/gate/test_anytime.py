@@ -297,6 +297,26 @@ def test_ball_arithmetic_confirms_the_level_and_not_the_next(counts, method):
     assert not anytime_holds(bound.counts, above, 0.001, SIGNIFICANCE, method=method)
 
 
+NEAR_THE_LIMIT = [
+    (Counts(15, 10**6, 0, 10**6), 1.0, 0.0),
+    (Counts(30, 10**9, 1, 10**9), 2.0, 0.0),
+    (Counts(500_400_000, 10**9, 500_000_000, 10**9), 0.0, 0.0),
+    (Counts(200, 10**4, 30, 10**4), 1.0, 1e-3),
+    (Counts(40, 10**4, 0, 2 * 10**4), 0.5, 1e-3),
+    (Counts(19, 20, 1, 20), 0.3, 0.0),
+    (Counts(20, 20, 4, 40), 0.0, 0.2),
+]
+
+
+@pytest.mark.parametrize("method", ANYTIME_METHODS)
+@pytest.mark.parametrize(("counts", "epsilon", "delta"), NEAR_THE_LIMIT)
+def test_ball_arithmetic_confirms_the_e_value_and_no_larger_one(counts, epsilon, delta, method):
+    found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
+    value = log_e_value(*found, epsilon, delta, method)
+    assert anytime_holds(counts, epsilon, delta, math.exp(-value), method=method)
+    assert not anytime_holds(counts, epsilon, delta, math.exp(-value - 1e-3), method=method)
+
+
 def test_impossible_step_and_gap_are_rejected():
     with pytest.raises(ValueError, match="step"):
         AnytimeBound(1.0, 0.0, SIGNIFICANCE, step=0.0)
