@@ -127,9 +127,10 @@ def log_e_value(
     won, lost = bets.likely * likely, bets.unlikely * unlikely
     start = np.log(bets.shares) + won - lost
 
-    def value(p: FloatArray, *, rounded_down: bool = False) -> FloatArray:
-        likely_factor = likely_draws * np.log1p(np.outer(ratio * p + delta, up))
-        at_risk = np.outer(p, down)
+    # s = r p, in [0, 1 - delta], stands for p_unlikely = p: slopes in p would leave the range of doubles
+    def value(s: FloatArray, *, rounded_down: bool = False) -> FloatArray:
+        likely_factor = likely_draws * np.log1p(np.outer(s + delta, up))
+        at_risk = np.outer(s / ratio, down)
         unlikely_factor = unlikely_draws * np.log1p(-at_risk)
         logs = start - likely_factor - unlikely_factor
         if rounded_down:
@@ -137,15 +138,15 @@ def log_e_value(
             logs -= ROUNDING * (won + lost + likely_factor + unlikely_draws * at_risk / (1 - at_risk) + SUMS)
         return np.asarray(np.logaddexp.reduce(logs, axis=1))
 
-    def slope(p: float) -> float:
-        inside = ratio * p + delta
-        logs = start - likely_draws * np.log1p(inside * up) - unlikely_draws * np.log1p(-p * down)
+    def slope(s: float) -> float:
+        likely_factor, unlikely_factor = 1 + (s + delta) * up, 1 - s / ratio * down
+        logs = start - likely_draws * np.log(likely_factor) - unlikely_draws * np.log(unlikely_factor)
         weights = np.exp(logs - logs.max())
-        slopes = -likely_draws * ratio * up / (1 + inside * up) + unlikely_draws * down / (1 - p * down)
+        slopes = unlikely_draws * (down / ratio) / unlikely_factor - likely_draws * up / likely_factor
         return float((weights * slopes).sum() / weights.sum())
 
     # beyond this p_likely = 1, and the mixture does not fall with p_unlikely
-    low, high = 0.0, (1 - delta) / ratio * (1 - 1e-15)
+    low, high = 0.0, (1 - delta) * (1 - 1e-15)
     for _ in range(ZOOMS):
         points = np.linspace(low, high, POINTS)
         best = int(np.argmin(value(points)))

@@ -317,6 +317,17 @@ def test_ball_arithmetic_confirms_the_e_value_and_no_larger_one(counts, epsilon,
     assert not anytime_holds(counts, epsilon, delta, math.exp(-value - 1e-3), method=method)
 
 
+@pytest.mark.parametrize("method", ANYTIME_METHODS)
+@pytest.mark.parametrize("delta", [0.0, 1e-12, 0.999])
+def test_e_value_of_extreme_counts_and_levels_is_a_number(delta, method):
+    # no level above 50 was ever tried with the earlier bets
+    highest = 700.0 if method == ANYTIME else 50.0
+    for epsilon in (0.0, 1.0, 10.0, highest):
+        for found in ((10**9, 10**9, 0, 10**9), (0, 1, 1, 1), (1, 1, 0, 1), (5, 10**9, 10**9, 10**9)):
+            assert not math.isnan(log_e_value(*found, epsilon, delta, method))
+    assert log_e_value(10**9, 10**9, 0, 10**9, highest, delta, method) < 1
+
+
 def test_impossible_step_and_gap_are_rejected():
     with pytest.raises(ValueError, match="step"):
         AnytimeBound(1.0, 0.0, SIGNIFICANCE, step=0.0)
