@@ -28,6 +28,8 @@ from audit.bounds import (
 from audit.bounds.conditional import conditional_rejects
 from audit.bounds.e_value import EARLIER_TILTS, STAKES, TILTS, TILTS_SHARE, Bets
 from audit.bounds.joint import joint_rejects
+from audit.catalogue import CATALOGUE
+from audit.distinguish import Estimate, estimate
 
 SIGNIFICANCE = 0.05
 
@@ -253,6 +255,31 @@ def test_a_broken_mechanism_is_refuted_early_and_a_right_one_runs_to_the_gap():
     assert "would have shown" in str(StoppingRule(0.05).reason(right))
     assert broken.counts.likely_draws * 5 < right.counts.likely_draws < 200_000
     assert 0.8 < right.epsilon_lower_bound <= 1.0 < broken.epsilon_lower_bound <= 1.5
+
+
+def audited_until(name: str, workers: int) -> Estimate:
+    return estimate(
+        CATALOGUE[name](),
+        delta=0.0,
+        draws=1_500_000,
+        significance=SIGNIFICANCE,
+        rng=np.random.default_rng(0),
+        families=("coordinates", "rare"),
+        until=StoppingRule(0.05),
+        workers=workers,
+    )
+
+
+def test_a_leak_of_one_in_ten_thousand_stops_an_audit_early_on_any_number_of_workers():
+    """The earlier bets saw nothing of it in all the draws; a right mechanism is not refuted."""
+    found = [audited_until("laplace_leaky", workers) for workers in (1, 2)]
+    assert found[0].counts == found[1].counts
+    assert found[0].stopped == found[1].stopped == "the claim is refuted"
+    assert found[0].epsilon_lower_bound > 1
+    assert found[0].draws < 1_000_000
+    earlier = AnytimeBound(1.0, 0.0, SIGNIFICANCE, method="anytime").after(Counts(52, 525_000, 0, 525_000))
+    assert earlier.epsilon_lower_bound == 0
+    assert audited_until("laplace", 1).epsilon_lower_bound <= 1
 
 
 def test_levels_ascend_and_hold_the_claim():
