@@ -38,6 +38,7 @@ lint: .venv/ready ## style, format and types
 bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
+	@$(one_thread) $(python) -m tests.benchmarks.anytime
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
 	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers audit/gate/test_adapters.py $(ARGS)

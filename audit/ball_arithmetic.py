@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 from flint import arb, ctx
 
-from audit.bounds import Counts
-from audit.bounds.anytime import TILTS
+from audit.bounds import AnytimeMethod, Counts
 from audit.bounds.conditional import LIMIT_SHARE
+from audit.bounds.e_value import EARLIER_TILTS, STAKES, TILTS, TILTS_SHARE
 from audit.bounds.joint import LARGEST_SCORE, TAIL_SHARE
 
 PRECISION = 96
@@ -159,7 +159,20 @@ def odds_ratio_tail(counts: Counts, omega: arb) -> arb:
     return above / (above + below)
 
 
-def anytime_holds(counts: Counts, bound: float, delta: float, significance: float) -> bool | None:
+def _bets(method: AnytimeMethod, ratio: arb) -> list[tuple[arb, arb, arb]]:
+    """Return per bet of a method: logs of what an occurrence on either input wins or loses, and its share."""
+    if method == "anytime":
+        tilts = [arb(float(tilt)) for tilt in EARLIER_TILTS]
+        return [(tilt, tilt * ratio, arb(1) / len(tilts)) for tilt in tilts]
+    stakes, tilts = ([arb(float(bet)) for bet in bets] for bets in (STAKES, TILTS))
+    staked, tilted = (1 - arb(TILTS_SHARE)) / len(stakes), arb(TILTS_SHARE) / len(tilts)
+    on_both = [((1 + stake / ratio).log(), -(1 - stake).log(), staked) for stake in stakes]
+    return on_both + [(tilt, arb(0), tilted) for tilt in tilts]
+
+
+def anytime_holds(
+    counts: Counts, bound: float, delta: float, significance: float, *, method: AnytimeMethod
+) -> bool | None:
     """Return whether the e-value of the bound's level is at least 1 / significance.
 
     The mixture is convex in the nuisance, so it is at least its tangents: a bracket of the minimum is narrowed by
@@ -167,16 +180,16 @@ def anytime_holds(counts: Counts, bound: float, delta: float, significance: floa
     """
     ctx.prec = 2 * PRECISION
     ratio = arb(bound).exp()
-    tilts = [arb(float(tilt)) for tilt in TILTS]
+    bets = _bets(method, ratio)
 
     def value_and_slope(p: arb) -> tuple[arb, arb]:
         value, slope = arb(0), arb(0)
-        for tilt in tilts:
-            up, down = tilt.exp() - 1, 1 - (-tilt * ratio).exp()
+        for won, lost, share in bets:
+            up, down = won.exp() - 1, 1 - (-lost).exp()
             likely, unlikely = 1 + (ratio * p + delta) * up, 1 - p * down
-            log = tilt * (counts.likely - ratio * counts.unlikely)
+            log = counts.likely * won - counts.unlikely * lost
             log -= counts.likely_draws * likely.log() + counts.unlikely_draws * unlikely.log()
-            part = log.exp() / len(tilts)
+            part = share * log.exp()
             value += part
             slope += part * (counts.unlikely_draws * down / unlikely - counts.likely_draws * ratio * up / likely)
         return value, slope

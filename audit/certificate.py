@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from audit.bounds import Counts
+from audit.bounds import ANYTIME_METHODS, Counts
 from audit.stored_curve import StoredCurve
 from reference.errors import InputError
 from reference.files import json_text, write_whole
@@ -40,7 +40,7 @@ class Check:
     detail: str
 
 
-METHODS = ("joint", "clopper_pearson", "conditional", "anytime")
+METHODS = ("joint", "clopper_pearson", "conditional", *ANYTIME_METHODS)
 
 FORMULAS = {
     "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the "
@@ -48,6 +48,8 @@ FORMULAS = {
     "clopper_pearson": "log((low - delta) / high), each probability bounded at half the significance",
     "conditional": "log(p + omega (1 - p)), p a Clopper-Pearson limit on p_likely, omega the exact limit on the "
     "odds ratio given the sum of the counts",
+    "anytime_betting": "highest level whose e-value, of fixed stakes on both counts and on the likely one alone, "
+    "reached 1 / significance, levels taken from below",
     "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
 }
 """How each method turns counts into a bound; the proofs are in docs/proofs/bounds.md."""
@@ -84,11 +86,12 @@ class Certificate:
     judged : {'ideal', 'implementation'}
         Whether outputs were quantised before the event looked at them.
     counts : Counts
-        Of the certifying draws; for `anytime`, of those made by the look at which the bound's level was passed.
+        Of the certifying draws; for an anytime bound, of those made by the look at which its level was passed.
     draws : int
         Of all phases, both inputs.
     significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting', 'anytime'}
+        `anytime`: with the bets of an earlier version.
     claimed_epsilon : float
     claimed_delta : str
         A decimal number, or "p/q".

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.bounds import (
+    ANYTIME,
     METHODS_AT_ZERO,
     MOST_DRAWS,
     Counts,
@@ -72,7 +73,7 @@ class Finding:
     decided_by : Counts
         The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
         was passed.
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
         That gave the bound; fixed before the certifying draws, or anytime.
     """
 
@@ -383,7 +384,7 @@ class Tally:
             return Finding(event, counts, bound, counts, method)
         for wave in self.waves:
             level = level.after(self.counts(place, [wave]))
-        return Finding(event, counts, level.epsilon_lower_bound, level.decided_by or counts, "anytime")
+        return Finding(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
 
 
 @dataclass(frozen=True, eq=False)

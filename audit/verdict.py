@@ -34,7 +34,7 @@ def verdict_on(
     draws_per_input : int
         That certified.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
         That gave the bound.
     """
     if refutes(bound, claimed_epsilon, method):

@@ -16,13 +16,23 @@ import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from audit.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
 from audit.binding import binding, checked_claim, claimed_delta
-from audit.bounds import METHODS_AT_ZERO, MOST_DRAWS, AnytimeBound, Counts, Method, epsilon_lower_bound, refutes
+from audit.bounds import (
+    ANYTIME_METHODS,
+    METHODS_AT_ZERO,
+    MOST_DRAWS,
+    AnytimeBound,
+    Counts,
+    Method,
+    epsilon_lower_bound,
+    refutes,
+)
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, CertificateError, Check
 from audit.curve_checks import UNDERSTATED, curve_checks
@@ -74,7 +84,8 @@ def _verdict(certificate: Certificate) -> Check:
     if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
         return Check("verdict", False, detail)
     counts = certificate.counts
-    if method == "anytime" or certificate.verdict == "refuted" or counts.likely_draws != counts.unlikely_draws:
+    whole = method in METHODS_AT_ZERO and counts.likely_draws == counts.unlikely_draws
+    if certificate.verdict == "refuted" or not whole:
         # an anytime certificate holds the counts of one look, not how many draws were made
         return Check("verdict", True, detail)
     stored: Method = next(known for known in METHODS_AT_ZERO if known == method)
@@ -89,9 +100,10 @@ def _whole_bound(certificate: Certificate) -> Check:
     """
     counts, delta, significance = certificate.counts, _delta(certificate), certificate.significance
     given = 0.0
-    if certificate.method == "anytime":
+    bets = next((known for known in ANYTIME_METHODS if known == certificate.method), None)
+    if bets is not None:
         if 0 <= certificate.claimed_epsilon <= LARGEST_EPSILON:
-            start = AnytimeBound(certificate.claimed_epsilon, delta, significance)
+            start = AnytimeBound(certificate.claimed_epsilon, delta, significance, method=bets)
             # from the bound on: levels below it are not asked for again
             passed = next(k for k in itertools.count() if start.level(k) > certificate.epsilon_lower_bound)
             given = replace(start, passed=passed).after(counts).epsilon_lower_bound
@@ -112,7 +124,7 @@ def arithmetic(certificate: Certificate) -> Check:
         "joint": joint_holds,
         "clopper_pearson": clopper_pearson_holds,
         "conditional": conditional_holds,
-        "anytime": anytime_holds,
+        **{bets: partial(anytime_holds, method=bets) for bets in ANYTIME_METHODS},
     }
     holds = routes[certificate.method](counts, bound, delta, significance)
     words = {
@@ -120,7 +132,7 @@ def arithmetic(certificate: Certificate) -> Check:
         False: "the counts do not reject everything below the bound",
         None: "could not be decided at this precision",
     }
-    if certificate.method == "anytime" and holds:
+    if certificate.method in ANYTIME_METHODS and holds:
         words[True] = (
             "the highest level is rejected by these counts; lower levels and earlier looks are not stored"
         )

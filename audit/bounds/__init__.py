@@ -1,6 +1,6 @@
 """From counts to bounds that are valid in finite samples."""
 
-from audit.bounds.anytime import AnytimeBound, StoppingRule, log_e_value
+from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.choice import (
     METHODS,
     METHODS_AT_ZERO,
@@ -13,6 +13,7 @@ from audit.bounds.choice import (
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.counts import MOST_DRAWS, SMALLEST_SIGNIFICANCE, Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
+from audit.bounds.e_value import ANYTIME, ANYTIME_METHODS, AnytimeMethod, log_e_value
 from audit.bounds.power import (
     POWER,
     detectable_by_event,
@@ -22,12 +23,15 @@ from audit.bounds.power import (
 )
 
 __all__ = [
+    "ANYTIME",
+    "ANYTIME_METHODS",
     "METHODS",
     "METHODS_AT_ZERO",
     "MOST_DRAWS",
     "POWER",
     "SMALLEST_SIGNIFICANCE",
     "AnytimeBound",
+    "AnytimeMethod",
     "Counts",
     "CurvePoint",
     "EpsilonCurve",

@@ -11,6 +11,7 @@ from audit.bounds.clopper_pearson import (
 )
 from audit.bounds.conditional import conditional_epsilon_lower_bound, conditional_p_value
 from audit.bounds.counts import Counts
+from audit.bounds.e_value import ANYTIME_METHODS
 from audit.bounds.joint import joint_delta_lower_bound, joint_epsilon_lower_bound, joint_p_value
 
 Method: TypeAlias = Literal["joint", "clopper_pearson", "conditional"]
@@ -35,7 +36,7 @@ def refutes(bound: float, claimed_epsilon: float, method: str) -> bool:
 
     An anytime bound is a level that was itself rejected, so the true epsilon is above it, not only at it.
     """
-    return bound > claimed_epsilon or (method == "anytime" and bound >= claimed_epsilon > 0)
+    return bound > claimed_epsilon or (method in ANYTIME_METHODS and bound >= claimed_epsilon > 0)
 
 
 def epsilon_lower_bound(counts: Counts, delta: float, significance: float, method: Method = "joint") -> float:

@@ -9,13 +9,14 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import beta, binom
 
-from audit.bounds.anytime import LARGEST_LEVEL, log_e_value
+from audit.bounds.anytime import LARGEST_LEVEL
 from audit.bounds.choice import Method, check_method, epsilon_lower_bound
 from audit.bounds.conditional import conditional_rejects
 from audit.bounds.counts import Counts, FloatArray, check_epsilon, check_levels
+from audit.bounds.e_value import ANYTIME, log_e_value
 from audit.bounds.joint import joint_rejects
 
-Certifier: TypeAlias = Method | Literal["anytime"]
+Certifier: TypeAlias = Method | Literal["anytime_betting"]
 """What can have certified a bound: a method for a fixed size, or the anytime bound at its last look."""
 
 POWER = 0.9
@@ -44,10 +45,10 @@ def largest_certifiable_epsilon(
     draws_per_input : int
         That certify.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
     """
     n = draws_per_input
-    if method == "anytime":
+    if method == ANYTIME:
         return _highest_level(n, delta, significance)
     if method == "conditional":
         check_method(method, delta)
@@ -60,11 +61,11 @@ def _highest_level(draws: int, delta: float, significance: float) -> float:
     """Return the highest level that the e-value of a perfect event reaches, but for the step between levels."""
     perfect = Counts(draws, draws, 0, draws)
     low, high = 0.0, LARGEST_LEVEL
-    if not _rejects(perfect, low, delta, significance, "anytime"):
+    if not _rejects(perfect, low, delta, significance, ANYTIME):
         return 0.0
     while high - low > 1e-6:
         middle = (low + high) / 2
-        rejected = _rejects(perfect, middle, delta, significance, "anytime")
+        rejected = _rejects(perfect, middle, delta, significance, ANYTIME)
         low, high = (middle, high) if rejected else (low, middle)
     return low
 
@@ -84,8 +85,8 @@ def detectable_epsilon(
     draws_per_input : int
         That certify.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
-        That certifies; `anytime` is that bound at its last look alone, so its power is at least what is stated.
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+        That certifies; the anytime bound is taken at its last look alone, so its power is at least what is stated.
 
     Returns
     -------
@@ -114,8 +115,8 @@ def detectable_by_event(
         At least 0.
     draws_per_input : int
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime'}
-        That certifies; `anytime` is that bound at its last look alone, so its power is at least what is stated.
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+        That certifies; the anytime bound is taken at its last look alone, so its power is at least what is stated.
     unlikely : array of shape (events,)
         Probability of the event on the input where it is less likely.
 
@@ -129,7 +130,7 @@ def detectable_by_event(
     The power is a mean over :data:`QUANTILES` values of the unlikely count.  The likely count that refutes beside
     each is found for some values and interpolated between them, in units of its standard error.
     """
-    if method != "anytime":
+    if method != ANYTIME:
         check_method(method, delta)
     check_levels(delta, significance)
     n = draws_per_input
@@ -256,7 +257,7 @@ def _smallest_count(
     A count that refutes does so when it grows, but for the conditional bound, which gives up where the event gets
     common.  A step over all counts that refute there understates the power.
     """
-    if method == "anytime":
+    if method == ANYTIME:
         return _smallest_count_of_e_value(unlikely, claim, draws, delta, significance)
 
     def refuted(likely: int) -> bool:
@@ -292,7 +293,7 @@ def _smallest_count_of_e_value(unlikely: int, claim: float, draws: int, delta: f
 
 
 def _rejects(counts: Counts, epsilon: float, delta: float, significance: float, method: Certifier) -> bool:
-    if method == "anytime":
+    if method == ANYTIME:
         found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
         return log_e_value(*found, epsilon, delta) >= -math.log(significance)
     if method == "conditional":

@@ -13,6 +13,7 @@ from scipy.stats import binom, binomtest, norm
 
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.bounds import (
+    ANYTIME,
     METHODS,
     METHODS_AT_ZERO,
     AnytimeBound,
@@ -375,15 +376,15 @@ def test_detectable_epsilon_is_smaller_with_the_joint_bound_and_with_more_draws(
 def test_detectable_epsilon_of_rare_events_is_smaller_with_the_conditional_bound_and_larger_anytime():
     found = {
         method: float(detectable_by_event(1.0, 10_000, 0.0, SIGNIFICANCE, method, np.array([1e-3]))[0])
-        for method in ("joint", "conditional", "anytime")
+        for method in ("joint", "conditional", ANYTIME)
     }
-    assert 1.5 < found["conditional"] < found["joint"] < found["anytime"]
+    assert 1.5 < found["conditional"] < found["joint"] < found[ANYTIME]
 
 
 def test_power_of_the_anytime_bound_at_its_last_look_is_the_stated_one():
     """Exact, over the counts that matter; what refutes is asked of the e-value itself."""
     claim, draws, unlikely = 1.0, 60, 0.1
-    found = float(detectable_by_event(claim, draws, 0.0, SIGNIFICANCE, "anytime", np.array([unlikely]))[0])
+    found = float(detectable_by_event(claim, draws, 0.0, SIGNIFICANCE, ANYTIME, np.array([unlikely]))[0])
     likely, total, needed = math.exp(found) * unlikely, 0.0, 0
     for m in range(int(binom.isf(1e-3, draws, unlikely)) + 1):
         while needed <= draws and log_e_value(needed, draws, m, draws, claim, 0.0) < -math.log(SIGNIFICANCE):
@@ -392,7 +393,7 @@ def test_power_of_the_anytime_bound_at_its_last_look_is_the_stated_one():
     assert 0.89 < total < 0.95
 
 
-@pytest.mark.parametrize("method", ["joint", "clopper_pearson", "conditional", "anytime"])
+@pytest.mark.parametrize("method", ["joint", "clopper_pearson", "conditional", ANYTIME])
 def test_no_counts_certify_more_than_the_largest_certifiable_epsilon(method):
     """All likely counts of 40 draws beside none; one of them comes close."""
     draws = 40
@@ -400,7 +401,7 @@ def test_no_counts_certify_more_than_the_largest_certifiable_epsilon(method):
     found = []
     for likely in (1, 5, 10, 15, 20, 30, 40):
         counts = Counts(likely, draws, 0, draws)
-        if method == "anytime":
+        if method == ANYTIME:
             found.append(AnytimeBound(1.0, 0.0, SIGNIFICANCE).after(counts).epsilon_lower_bound)
         else:
             found.append(epsilon_lower_bound(counts, 0.0, SIGNIFICANCE, method))
@@ -412,7 +413,7 @@ def test_rare_events_detect_larger_losses_only():
     assert (np.diff(found) < 0).all()
 
 
-@pytest.mark.parametrize("method", [*METHODS_AT_ZERO, "anytime"])
+@pytest.mark.parametrize("method", [*METHODS_AT_ZERO, ANYTIME])
 def test_detectable_epsilon_is_none_when_no_event_can_refute_the_claim(method):
     assert detectable_epsilon(9.0, 300, 0.0, SIGNIFICANCE, method) is None
     assert largest_certifiable_epsilon(300, 0.0, SIGNIFICANCE, method) < 9.0

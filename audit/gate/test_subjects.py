@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from audit import draws, probe
-from audit.bounds import StoppingRule
+from audit.bounds import ANYTIME, StoppingRule
 from audit.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace, ScoredLaplace
 from audit.certificate import Certificate
 from audit.descriptions import imported, rebuild
@@ -419,7 +419,7 @@ def test_an_interrupted_run_keeps_a_valid_partial_result(monkeypatch):
 
     found = audit(Interrupted(1.0), 100_000)
     assert found.stopped == "interrupted"
-    assert found.method == "anytime"
+    assert found.method == ANYTIME
     assert 40_000 < found.draws < 61_000
     # half the noise is still refuted, within the truth
     assert 1.0 < found.epsilon_lower_bound <= 2.0
@@ -453,7 +453,7 @@ def test_a_signal_during_learning_choosing_or_certifying_is_an_interruption(monk
             audit(Interrupted(1.0), 100_000, workers=workers)
     else:
         found = audit(Interrupted(1.0), 100_000, workers=workers)
-        assert (found.stopped, found.method) == ("interrupted", "anytime")
+        assert (found.stopped, found.method) == ("interrupted", ANYTIME)
         assert 1.0 < found.epsilon_lower_bound <= 2.0
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.bounds import StoppingRule, epsilon_lower_bound
+from audit.bounds import ANYTIME, StoppingRule, epsilon_lower_bound
 from audit.distinguish import estimate
 from audit.selection import Plan
 from audit.validity.__main__ import DOCUMENT, holds, main, page, rows_from
@@ -93,7 +93,7 @@ def test_rows_of_a_named_method_are_what_an_audit_with_that_method_reports():
 
 
 def test_anytime_audits_look_as_often_as_the_page_says_and_stop_at_an_error():
-    weak, draws = LOOKED_AT[1], 1_000
+    weak, draws = LOOKED_AT[1], 4_000
     rows = Plan.of(draws, 1, learning=True).certify // (2 * LOOKS)
     looks = []
 
@@ -119,7 +119,7 @@ def test_anytime_audits_look_as_often_as_the_page_says_and_stop_at_an_error():
 
     whole, many = audit(weak.true_epsilon)
     assert many >= LOOKS
-    assert whole.method == "anytime"
+    assert whole.method == ANYTIME
     # the broken control: a claim far below the truth is passed, and ends the audit
     stopped, few = audit(1e-9)
     assert stopped.stopped == "the claim is refuted"

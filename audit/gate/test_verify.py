@@ -16,7 +16,7 @@ from flint import arb, fmpq
 from scipy.stats import binom
 
 from audit.ball_arithmetic import joint_holds, upper_tail
-from audit.bounds import AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
+from audit.bounds import ANYTIME, AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
 from audit.certificate import SCHEMAS, Certificate, CertificateError, Check, versions
 from audit.descriptions import rebuild
 from audit.distinguish import estimate
@@ -124,11 +124,14 @@ def test_right_certificate_holds(right, capsys, tmp_path):
     assert {check["name"] for check in result["checks"]} >= {"verdict", "draws", "arithmetic"}
 
 
-@pytest.mark.parametrize("method", ["clopper_pearson", "anytime"])
+@pytest.mark.parametrize("method", ["clopper_pearson", "anytime_betting", "anytime"])
 def test_right_certificates_of_the_other_methods_hold(right, method):
     counts = Counts(4_000, 10_000, 600, 10_000)
-    if method == "anytime":
+    if method == ANYTIME:
         bound = AnytimeBound(1.0, 0.0, 0.05).after(counts).epsilon_lower_bound
+    elif method == "anytime":
+        # as the earlier version wrote it
+        bound = 1.695
     else:
         bound = epsilon_lower_bound(counts, 0.0, 0.05, "clopper_pearson")
     document = replace(
@@ -165,7 +168,7 @@ def test_anytime_certificates_of_the_command_hold_though_later_draws_fell_back(r
         document = replace(
             right,
             counts=found.decided_by,
-            method="anytime",
+            method=found.method,
             claimed_epsilon=2.1,
             verdict="not refuted",
             epsilon_lower_bound=found.epsilon_lower_bound,

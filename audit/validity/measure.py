@@ -145,6 +145,7 @@ class Known:
 RESPONSE = TwoOutcomes(0.75, 0.25)
 RARE = TwoOutcomes(0.02 * math.e, 0.02)
 WEAK = TwoOutcomes(0.55, 0.45)
+WEAK_RARE = TwoOutcomes(0.012, 0.01)
 
 KNOWN = (
     Known("Laplace noise on equal inputs", NoLoss(), 0.0),
@@ -158,6 +159,7 @@ LOOKED_AT = (
     Known("Laplace noise on equal inputs", NoLoss(), 0.0),
     # a level for every 0.005 below the loss is tested: a small loss is quicker, and no easier
     Known("weak randomised response", WEAK, WEAK.true_epsilon()),
+    Known("rare event of small loss", WEAK_RARE, WEAK_RARE.true_epsilon()),
 )
 """Audited with looks in between."""
 

@@ -1,0 +1,156 @@
+"""The e-value that two counts give against a level of epsilon: what a fixed set of bets would have won.
+
+Derivation and proof: ``docs/proofs/bounds.md``.  A bet multiplies its stake by exp(a) for each occurrence of the
+event on the likely input, a >= 0, and by exp(-b) for each on the other.  With r = exp(epsilon),
+
+    M(p) = exp(a likely - b unlikely)
+           / ((1 + (r p + delta) (e^a - 1))^likely_draws (1 - p (1 - e^-b))^unlikely_draws)
+
+is a supermartingale under every pair with p_unlikely = p and p_likely <= r p + delta, because each factor divides
+by the expectation of what it multiplies, or by more.  A fixed mixture over bets is one too, and the smallest
+mixture over p is an e-process of the hypothesis: it ever reaches 1 / significance with probability at most
+`significance`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from audit.bounds.counts import FloatArray, check_epsilon, check_levels
+
+AnytimeMethod: TypeAlias = Literal["anytime_betting", "anytime"]
+
+ANYTIME: Final = "anytime_betting"
+"""The set of bets that certifies."""
+
+ANYTIME_METHODS: tuple[AnytimeMethod, ...] = (ANYTIME, "anytime")
+"""Sets of bets that a certificate can name; nothing is certified with the second any more."""
+
+ODDS: FloatArray = np.exp2(np.arange(-13.0, 8.0))
+STAKES: FloatArray = ODDS / (1 + ODDS)
+"""Shares c of the capital that an unlikely occurrence loses; a likely one wins c / exp(epsilon).
+
+Small ones for common events and up to 1e9 draws, those near 1 for events that hardly occur on one input.
+"""
+
+TILTS: FloatArray = np.exp2(np.arange(-13.0, 3.0))
+"""Bets a on the likely count alone (b = 0): they rule out that p_unlikely is far smaller than it is."""
+
+TILTS_SHARE = 0.05
+"""Share of the capital on the likely count alone."""
+
+EARLIER_TILTS = np.geomspace(1e-5, 40.0, 40)
+"""The bets a of the method `anytime`, with b = a exp(epsilon)."""
+
+ZOOMS, POINTS = 11, 17
+"""Rounds of the search for the smallest value over p_unlikely, and points in each."""
+
+ROUNDING = 1e-13
+"""Relative margin on each term of a log: floating point errs by a few units in the last place, 2e-16."""
+
+SUMS = 10.0
+"""Added to the terms that the margin is relative to, for the sum over bets and the logs of their shares."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """A fixed set of bets on the two counts.
+
+    Parameters
+    ----------
+    likely : ndarray, shape (bets,)
+        Logs a >= 0 of the factors per occurrence on the likely input.
+    unlikely : ndarray, shape (bets,)
+        Logs b >= 0 of what an occurrence on the other input divides by.
+    shares : ndarray, shape (bets,)
+        Of the capital at the start; their sum is 1.
+    """
+
+    likely: FloatArray
+    unlikely: FloatArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, method: AnytimeMethod, epsilon: float) -> Bets:
+        """Return the bets of a method against a level of epsilon."""
+        ratio = math.exp(epsilon)
+        if method == "anytime":
+            return cls(EARLIER_TILTS, EARLIER_TILTS * ratio, _equal(EARLIER_TILTS, 1.0))
+        return cls(
+            np.concatenate([np.log1p(STAKES / ratio), TILTS]),
+            np.concatenate([-np.log1p(-STAKES), np.zeros_like(TILTS)]),
+            np.concatenate([_equal(STAKES, 1 - TILTS_SHARE), _equal(TILTS, TILTS_SHARE)]),
+        )
+
+
+def _equal(bets: FloatArray, share: float) -> FloatArray:
+    return np.full(len(bets), share / len(bets))
+
+
+def log_e_value(
+    likely: float,
+    likely_draws: int,
+    unlikely: float,
+    unlikely_draws: int,
+    epsilon: float,
+    delta: float,
+    method: AnytimeMethod = ANYTIME,
+) -> float:
+    """Return the log of the e-value of p_likely <= exp(epsilon) p_unlikely + delta, rounded down.
+
+    Parameters
+    ----------
+    likely, likely_draws : float, int
+        Occurrences so far where the event is more likely, and draws.
+    unlikely, unlikely_draws : float, int
+        The same on the other input.
+    epsilon : float
+        In [0, 700].
+    delta : float
+        In [0, 1).
+    method : {'anytime_betting', 'anytime'}
+        The set of bets.
+
+    Notes
+    -----
+    The log of the mixture is convex in p_unlikely: it is a log-sum-exp of sums of -log of affine functions.  So
+    the tangents at the two ends of a bracket bound it from below in between.
+    """
+    check_epsilon(epsilon)
+    check_levels(delta, 0.5)
+    ratio, bets = math.exp(epsilon), Bets.of(method, epsilon)
+    up, down = np.expm1(bets.likely), -np.expm1(-bets.unlikely)
+    won, lost = bets.likely * likely, bets.unlikely * unlikely
+    start = np.log(bets.shares) + won - lost
+
+    # s = r p, in [0, 1 - delta], stands for p_unlikely = p: slopes in p would leave the range of doubles
+    def value(s: FloatArray, *, rounded_down: bool = False) -> FloatArray:
+        likely_factor = likely_draws * np.log1p(np.outer(s + delta, up))
+        at_risk = np.outer(s / ratio, down)
+        unlikely_factor = unlikely_draws * np.log1p(-at_risk)
+        logs = start - likely_factor - unlikely_factor
+        if rounded_down:
+            # the log of 1 - x changes by x / (1 - x) times the relative change of x
+            logs -= ROUNDING * (won + lost + likely_factor + unlikely_draws * at_risk / (1 - at_risk) + SUMS)
+        return np.asarray(np.logaddexp.reduce(logs, axis=1))
+
+    def slope(s: float) -> float:
+        likely_factor, unlikely_factor = 1 + (s + delta) * up, 1 - s / ratio * down
+        logs = start - likely_draws * np.log(likely_factor) - unlikely_draws * np.log(unlikely_factor)
+        weights = np.exp(logs - logs.max())
+        slopes = unlikely_draws * (down / ratio) / unlikely_factor - likely_draws * up / likely_factor
+        return float((weights * slopes).sum() / weights.sum())
+
+    # beyond this p_likely = 1, and the mixture does not fall with p_unlikely
+    low, high = 0.0, (1 - delta) * (1 - 1e-15)
+    for _ in range(ZOOMS):
+        points = np.linspace(low, high, POINTS)
+        best = int(np.argmin(value(points)))
+        low, high = points[max(best - 1, 0)], points[min(best + 1, POINTS - 1)]
+    ends = value(np.array([low, high]), rounded_down=True)
+    rising, falling = max(0.0, slope(high)), max(0.0, -slope(low))
+    return float(max(ends[1] - rising * (high - low), ends[0] - falling * (high - low)))
