@@ -304,7 +304,7 @@ def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]]) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.boundary", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.boundary", description=__doc__, allow_abbrev=False)
     top.add_argument("--theorem", choices=THEOREMS, default="T5", help="(T5)")
     top.add_argument("--dimensions", type=_whole_numbers, metavar="D,D,...", help="T3: 2 to 5; T5: from 2 to 100")
     top.add_argument(

@@ -80,7 +80,7 @@ WITNESS_RECORDS = 1000
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.epsilon_estimate", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.epsilon_estimate", description=__doc__, allow_abbrev=False)
     top.add_argument(
         "mechanism",
         nargs="*",

@@ -282,7 +282,7 @@ def supremum_of(setting: Setting, noise: Noise) -> Supremum:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.privacy", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.privacy", description=__doc__, allow_abbrev=False)
     top.add_argument(
         "mechanism",
         nargs="*",

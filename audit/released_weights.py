@@ -292,7 +292,7 @@ BUDGET = {"epsilon_s": "10", "epsilon_n": "0.1", "delta_s": "1e-3", "delta_n": "
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.released_weights", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.released_weights", description=__doc__, allow_abbrev=False)
     group = top.add_argument_group("data sets")
     group.add_argument("--dimension", type=int, default=13, metavar="D", help="coordinates of w (13)")
     group.add_argument("--records", type=int, default=3_000_000, metavar="N", help="records (3,000,000)")

@@ -169,7 +169,7 @@ def _published(setting: Setting, norm: str) -> Fraction | None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.sensitivity", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.sensitivity", description=__doc__, allow_abbrev=False)
     readings = top.add_argument_group("readings of the paper")
     readings.add_argument("--fairness", choices=FAIRNESS, default="absolute", help="fairness term (absolute)")
     readings.add_argument("--domain", choices=DOMAINS, default="unit_ball", help="norm of x (unit_ball)")

@@ -166,7 +166,7 @@ def verify(certificate: Certificate, epsilon: str | None = None, delta: str | No
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.verify", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.verify", description=__doc__, allow_abbrev=False)
     top.add_argument("certificate", metavar="FILE")
     top.add_argument("--epsilon", metavar="E", help="the claim that the certificate must be about")
     top.add_argument("--delta", metavar="D", help="the delta that the certificate must be about")

@@ -12,7 +12,7 @@ from reference.options import run_command
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m reference", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m reference", description=__doc__, allow_abbrev=False)
     commands = top.add_subparsers(dest="command", required=True)
     fit.add_parser(commands)
     predict.add_parser(commands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import tomllib
@@ -82,3 +83,31 @@ def test_lock_has_hashes_and_no_index_address():
     assert lock.count("--hash=sha256:") >= len(pins)
     assert "://" not in lock
     assert "index" not in lock.lower()
+
+
+def parsers_of_abbreviations(source: str) -> list[int]:
+    """Return the lines that make a command-line parser which takes abbreviated options."""
+    made = [
+        call
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and (call.func.attr == "ArgumentParser" or (call.func.attr == "add_parser" and call.keywords))
+    ]
+    return [
+        call.lineno
+        for call in made
+        if not any(word.arg == "allow_abbrev" and ast.unparse(word.value) == "False" for word in call.keywords)
+    ]
+
+
+def test_no_command_takes_abbreviated_options():
+    # an abbreviation changes its meaning, or fails, when an option is added
+    for package in ("reference", "audit"):
+        for path in (ROOT / package).rglob("*.py"):
+            assert parsers_of_abbreviations(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_parser_of_abbreviations_is_found():
+    assert parsers_of_abbreviations("top = argparse.ArgumentParser()") == [1]
+    assert parsers_of_abbreviations("commands.add_parser('fit', help='train', allow_abbrev=True)") == [1]

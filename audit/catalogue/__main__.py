@@ -50,7 +50,7 @@ DRAWS, SEEDS = 40_000, 3
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    result = argparse.ArgumentParser(prog="python -m audit.catalogue", description=__doc__)
+    result = argparse.ArgumentParser(prog="python -m audit.catalogue", description=__doc__, allow_abbrev=False)
     result.add_argument(
         "--auditor",
         default=OURS,

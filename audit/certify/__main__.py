@@ -80,7 +80,10 @@ class Result:
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     top = argparse.ArgumentParser(
-        prog="python -m audit.certify", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m audit.certify",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     top.add_argument(
         "release", metavar="FILE", help="as `fit --release FILE` or `fit --format json --out FILE` writes"

@@ -23,7 +23,7 @@ JOBS = 2
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.claims", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.claims", description=__doc__, allow_abbrev=False)
     top.add_argument("--claim", metavar="ID", help="explain one row in full, or all rows of T5 with T5.*")
     top.add_argument("--format", choices=("text", "json", "html"), default="text")
     top.add_argument("--html", metavar="FILE", help="also write the ledger as one HTML page")

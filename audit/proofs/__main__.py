@@ -26,7 +26,7 @@ from reference.options import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, emit, run
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.proofs", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.proofs", description=__doc__, allow_abbrev=False)
     top.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
     top.add_argument(
         "--write",

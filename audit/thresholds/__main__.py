@@ -317,13 +317,19 @@ def _value_text(value: Any) -> str:
 
 def parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """Return the command line's parser and those of its subcommands."""
-    top = argparse.ArgumentParser(prog="python -m audit.thresholds", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.thresholds", description=__doc__, allow_abbrev=False)
     claims = top.add_subparsers(dest="claim", required=True)
     found = {
-        "alpha": claims.add_parser("alpha", help="the alpha_1 up to which a published bound holds"),
-        "sign": claims.add_parser("sign", help="a sign of g.w chosen from the data: no bound in N"),
-        "delta1": claims.add_parser("delta1", help="the smallest Delta_1 for which Theorem 3 holds"),
-        "drift": claims.add_parser("drift", help="where the proofs of Lemmas 2 and 4 fail"),
+        "alpha": claims.add_parser(
+            "alpha", help="the alpha_1 up to which a published bound holds", allow_abbrev=False
+        ),
+        "sign": claims.add_parser(
+            "sign", help="a sign of g.w chosen from the data: no bound in N", allow_abbrev=False
+        ),
+        "delta1": claims.add_parser(
+            "delta1", help="the smallest Delta_1 for which Theorem 3 holds", allow_abbrev=False
+        ),
+        "drift": claims.add_parser("drift", help="where the proofs of Lemmas 2 and 4 fail", allow_abbrev=False),
     }
     for name in ("alpha", "delta1"):
         _add_readings(found[name])

@@ -170,7 +170,7 @@ def begun(path: Path, wanted: dict[str, Any]) -> tuple[list[list[Row]], float]:
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    top = argparse.ArgumentParser(prog="python -m audit.validity", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m audit.validity", description=__doc__, allow_abbrev=False)
     top.add_argument("--audits", type=int, default=AUDITS, metavar="N", help=f"in each row ({AUDITS:,})")
     top.add_argument(
         "--sizes",

@@ -35,6 +35,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "domain",
         help="print, describe or check a domain file",
         description="Print the domain of a data set; print a template for a data file; or check a domain file.",
+        allow_abbrev=False,
     )
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--describe", action="store_true", help="print a template for a data file")

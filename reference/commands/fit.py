@@ -45,7 +45,9 @@ DEFAULT_GRID = "0.01,0.1,1,10"
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
-    fit = commands.add_parser("fit", help="train mechanisms on random splits and measure them on the rest")
+    fit = commands.add_parser(
+        "fit", help="train mechanisms on random splits and measure them on the rest", allow_abbrev=False
+    )
     fit.add_argument(
         "--mechanism",
         nargs="+",

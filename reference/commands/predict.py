@@ -21,6 +21,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "predict",
         help="predict for the records of a file",
         description=f"Predict for the records of a file. Predictions are {NOT_PRIVATE}.",
+        allow_abbrev=False,
     )
     parser.add_argument("--release", required=True, metavar="FILE", help="what `fit --release FILE` wrote")
     parser.add_argument("--data", required=True, metavar="FILE", help=f"a file ending in {', '.join(ENDINGS)}")

@@ -217,7 +217,9 @@ BLOCKS = {"x_s": x_s_blocks, "rfm": rfm_blocks, "peers": peers_blocks}
 
 def command(argv: Sequence[str] | None = None) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m reference.experiments.question_pages", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m reference.experiments.question_pages", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument("folder", metavar="DIR", help="where the commands wrote their files")
     parser.add_argument("--only", choices=list(BLOCKS), help="one of the three pages")
     options = parser.parse_args(argv)
