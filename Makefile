@@ -21,7 +21,7 @@ claims: .venv/ready ## decide every claim of the paper by a program
 proofs: .venv/ready ## compile the machine-checked proofs and compare them with what is committed (needs coqc)
 	@$(python) -m audit.proofs $(ARGS)
 
-validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms whose loss is known (a quarter of an hour)
+validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms whose loss is known (a quarter of an hour or more)
 	@$(one_thread) $(python) -m audit.validity $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
