@@ -281,6 +281,12 @@ def test_import_of_a_class_makes_an_instance():
     assert imported(f"{HERE}:Own").inputs() == ("heads", "tails")
 
 
+@pytest.mark.parametrize("path", ["./mine.py:Mine", "mine.py:Mine", "folder/mine:Mine"])
+def test_a_file_where_a_module_is_meant_is_told_the_module(path):
+    with pytest.raises(SubjectError, match=r"names a file.*: mine:Mine, run in"):
+        imported(path)
+
+
 # --- Stopping early -------------------------------------------------------------------------------------------
 
 
