@@ -192,6 +192,10 @@ class Bad(Laplace):
             "short": values[1:],
             "words": values.astype(str),
             "complex": values + 1j,
+            "large": 2**60 + values.astype(np.int64),
+            "negative": -(2**60) - values.astype(np.int64),
+            "unsigned": np.uint64(2**63) + np.abs(values).astype(np.uint64),
+            "longdouble": values.astype(np.longdouble),
             "none": None,
             "masked": np.ma.masked_greater(values, 1.0),
             "wider": np.hstack([values] * (1 if count == 2 else 2)),
@@ -211,6 +215,10 @@ FAULTS = {
     "short": r"shape \(2, k\)",
     "words": "real numbers",
     "complex": "real numbers",
+    "large": r"returned 11529215046\d+, which no 64-bit float holds",
+    "negative": r"returned -11529215046\d+, which no 64-bit float holds",
+    "unsigned": r"returned 9223372036854775\d+, which no 64-bit float holds",
+    **({"longdouble": "at most 64 bits"} if np.dtype(np.longdouble).itemsize > 8 else {}),
     "none": "not NoneType",
     "wider": "change shape",
     "sides": "change shape",
@@ -225,6 +233,25 @@ def test_a_faulty_subject_is_named_and_nothing_is_decided(fault):
 
 def test_a_subject_without_fault_passes_the_same_checks():
     assert audit(Bad(), 4_000).epsilon_lower_bound <= 1.0
+
+
+@dataclass(frozen=True)
+class LargeCount(Laplace):
+    """Even or odd, near 2^60: floats there are 256 apart."""
+
+    step: int = 1
+
+    def sample(self, data, count, rng):
+        return 2**60 + self.step * (int(data) + 2 * rng.integers(0, 5, size=(count, 1)))
+
+
+def test_whole_numbers_that_floats_do_not_tell_apart_are_no_evidence_of_privacy():
+    with pytest.raises(SubjectError, match="no 64-bit float holds"):
+        audit(LargeCount(), 4_000)
+    # the same leak where every output is a float, and on whole numbers up to 2^53
+    assert audit(LargeCount(step=256), 4_000).epsilon_lower_bound > 5.0
+    edge = np.array([[2**53], [-(2**53)]])
+    assert (draws._checked(edge, 2, 1) == edge).all()
 
 
 def test_a_matrix_is_the_array_that_it_holds():
