@@ -204,6 +204,11 @@ class Bad(Laplace):
         return bad.get(self.fault, values)
 
 
+@dataclass(frozen=True)
+class Flat(Bad):
+    fault: str = "flat"
+
+
 FAULTS = {
     "exit": "SystemExit: 0",
     "masked": "not MaskedArray",
@@ -229,6 +234,15 @@ FAULTS = {
 def test_a_faulty_subject_is_named_and_nothing_is_decided(fault):
     with pytest.raises(SubjectError, match=FAULTS[fault]):
         audit(Bad(fault=fault), 4_000)
+
+
+def test_an_error_amid_an_audit_is_one_line_and_a_run_without_one_is_silent(capsys):
+    assert main([f"{HERE}:Flat", "--draws", "4000"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: sample() must return shape")
+    assert err.count("\n") == 1
+    assert main(["laplace", "--draws", "4000", "--seed", "1"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_subject_without_fault_passes_the_same_checks():
