@@ -209,6 +209,11 @@ class Flat(Bad):
     fault: str = "flat"
 
 
+class Steering(Laplace):
+    def sample(self, data, count, rng):
+        raise ValueError("red\x1b[31m\nand a second line")
+
+
 FAULTS = {
     "exit": "SystemExit: 0",
     "masked": "not MaskedArray",
@@ -241,6 +246,8 @@ def test_an_error_amid_an_audit_is_one_line_and_a_run_without_one_is_silent(caps
     err = capsys.readouterr().err
     assert err.startswith("error: sample() must return shape")
     assert err.count("\n") == 1
+    assert main([f"{HERE}:Steering", "--draws", "4000"]) == 2
+    assert capsys.readouterr().err == "error: sample() failed: ValueError: red\\x1b[31m\\nand a second line\n"
     assert main(["laplace", "--draws", "4000", "--seed", "1"]) == 0
     assert capsys.readouterr().err == ""
 
