@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from pathlib import Path
 from typing import Any
 
 from audit.catalogue import CATALOGUE
@@ -58,6 +59,11 @@ def imported(path: str) -> Subject:
         When there is no such thing, or it does not follow :class:`Subject`.
     """
     module_name, _, attribute = path.partition(":")
+    if "/" in module_name or module_name.endswith(".py"):
+        raise SubjectError(
+            f"{path} names a file; package.module:attribute is a name that Python imports: "
+            f"{Path(module_name).stem}:{attribute}, run in the file's folder or with that folder in PYTHONPATH"
+        )
     try:
         found: Any = importlib.import_module(module_name)
         for name in attribute.split("."):

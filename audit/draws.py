@@ -28,6 +28,9 @@ AHEAD = 4
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
 """Phases, as the draws are numbered; 0 is the probe."""
 
+EVERY_WHOLE = 2**53
+"""Up to here a 64-bit float holds every whole number."""
+
 FIRST_BLOCK_VALUES = 2**23
 """Numbers on each input that place the thresholds of a screen, before its draws are counted in chunks."""
 
@@ -174,10 +177,22 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
         raise SubjectError(f"sample() must return a numpy array, not {type(outputs).__name__}")
     if outputs.dtype.kind not in "fiub":
         raise SubjectError(f"sample() must return real numbers, not {outputs.dtype}")
+    if outputs.dtype.kind == "f" and outputs.dtype.itemsize > np.dtype(np.float64).itemsize:
+        raise SubjectError(
+            f"sample() must return floats of at most 64 bits, not {outputs.dtype}: bits would be lost"
+        )
     if outputs.ndim != 2 or outputs.shape[0] != rows or outputs.shape[1] == 0:
         raise SubjectError(f"sample() must return shape ({rows}, k) for {rows} draws, not {outputs.shape}")
     if width != -1 and outputs.shape[1] != width:
         raise SubjectError(f"outputs change shape: {outputs.shape[1]} coordinates after {width}")
+    if outputs.dtype.kind in "iu":
+        beyond = outputs[(outputs > EVERY_WHOLE) | (outputs < -EVERY_WHOLE)]
+        # a count and its neighbour would become one float, and the audit would call their outputs equal
+        lost = next((whole for whole in beyond.tolist() if int(float(whole)) != whole), None)
+        if lost is not None:
+            raise SubjectError(
+                f"sample() returned {lost}, which no 64-bit float holds: whole numbers up to 2^53 fit"
+            )
     # a plain array, whatever its class: a matrix keeps two dimensions where one is meant
     return np.asarray(outputs, dtype=np.float64)
 

@@ -367,7 +367,9 @@ def run_audits(audits: Sequence[Audit], options: argparse.Namespace, search: Sea
             raise ReadingError("bound", options.bound, f"left to delta 0; {audit.mechanism} claims more")
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     results: list[Result] = []
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    # elsewhere than on a terminal it would leave an empty line before an error of one line
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         for named in audits:
             audit, spent = named, 0
             task = progress.add_task(audit.mechanism, total=search.draws)

@@ -28,6 +28,9 @@ from reference.numbers import decimal_text, text_below
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 """For which the smallest detectable loss is stated: of the event on the input where it is less likely."""
 
+WIDTH = 140
+"""Of the table, in characters: the mechanisms of the paper fit in a line each."""
+
 SEEN_TO_BE_CHOSEN = 30
 """Expected occurrences of a leak in the selection draws at which it is chosen in about nine runs of ten."""
 
@@ -224,10 +227,19 @@ class Result:
 def as_text(results: Sequence[Result], judged: str) -> str:
     """Return the results as a table, with the witnesses below."""
     table = Table(title="Does the mechanism keep the epsilon it claims?")
-    for heading in ("mechanism", "claim", "epsilon at least", "significance", "detectable", "draws", "seconds"):
-        table.add_column(heading)
-    table.add_column("verdict")
-    table.add_column("at the bits")
+    # names fold: an ellipsis would make two mechanisms of one module look alike
+    table.add_column("mechanism", overflow="fold")
+    table.add_column("claim", overflow="fold")
+    for heading in (
+        "epsilon at least",
+        "significance",
+        "detectable",
+        "draws",
+        "seconds",
+        "verdict",
+        "at the bits",
+    ):
+        table.add_column(heading, no_wrap=True)
     for result in results:
         audit, found = result.audit, result.estimate
         detectable = found.detectable_epsilon(result.claimed)
@@ -245,7 +257,7 @@ def as_text(results: Sequence[Result], judged: str) -> str:
         )
     buffer = io.StringIO()
     # emoji would replace what stands between two colons, also in the command that repeats the audit
-    console = Console(file=buffer, width=120, highlight=False, emoji=False)
+    console = Console(file=buffer, width=WIDTH, highlight=False, emoji=False)
     console.print(table)
     for line in _explanations(results, judged):
         console.print(line, soft_wrap=True, markup=False)
@@ -352,12 +364,14 @@ def _input_text(given: Any) -> str:
 
 def _row_text(row: dict[str, Any]) -> str:
     if "records" in row:
-        return f"{row['count']:,} x {row['records']}"
+        return f"{row['count']:,} records: {row['records']}"
     values = row["x"].items() if isinstance(row["x"], dict) else [(f"x{e + 1}", v) for e, v in enumerate(row["x"])]
     levels = sorted({value for _, value in values})
     if len(levels) == 1:
-        x = f"x = {levels[0]:.4g} in every coordinate"
+        x = f"{levels[0]:.4g} in every coordinate"
     else:
-        x = "x = " + ", ".join(f"{name}: {value:.4g}" for name, value in values if value) + ", else 0"
-    group = "" if row["z"] is None else f"; z = {row['z']}"
-    return f"{row['count']:,} x {x}; y = {row['y']}{group}"
+        rest = "" if all(levels) else ", else 0"
+        x = ", ".join(f"{name}: {value:.4g}" for name, value in values if value) + rest
+    group = "" if row["z"] is None else f", z = {row['z']}"
+    records = "record" if row["count"] == 1 else "records"
+    return f"{row['count']:,} {records} with x = ({x}), y = {row['y']}{group}"

@@ -19,6 +19,7 @@ from reference.domain import NORMS
 from reference.domain_file import DomainFile, load_domain_file
 from reference.errors import DomainFileError, InputError, ReadingError, SeededHardenedNoiseError
 from reference.files import write_whole
+from reference.printable import one_line
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.record_blocks import RecordBlocks, in_memory
 from reference.records import Records
@@ -389,7 +390,7 @@ def run_command(command: Callable[[Sequence[str] | None], int], argv: Sequence[s
     try:
         return command(argv)
     except InputError as problem:
-        sys.stderr.write(f"error: {problem}\n")
+        sys.stderr.write(f"error: {one_line(str(problem))}\n")
         return EXIT_USAGE
     except Exception:  # noqa: BLE001
         # a failure of the program must not look like a refutation (exit code 1)

@@ -10,7 +10,14 @@ import pytest
 from scipy import stats
 
 from reference import datasets, mechanisms
-from reference.accounting import Privacy, PublishedStatementWarning, basic_composition
+from reference.accounting import (
+    Enclosure,
+    ExactPrivacy,
+    Privacy,
+    PrivacyStatement,
+    PublishedStatementWarning,
+    basic_composition,
+)
 from reference.budgets import Budget, SplitBudget
 from reference.domain import Domain
 from reference.errors import (
@@ -398,3 +405,22 @@ def test_whole_releases_add_noise_of_the_published_distribution(monkeypatch, nam
         assert stats.kstest(added, distribution.cdf).pvalue > 1e-6
         assert stats.kstest(added * 1.25, distribution.cdf).pvalue < 1e-6
         assert stats.kstest(added / 1.25, distribution.cdf).pvalue < 1e-6
+
+
+def test_privacy_is_printed_in_six_digits_with_upper_ends_rounded_up():
+    # 1/3 lies between; its nearest six digits are below it
+    third = Enclosure(Fraction(1, 4), Fraction(1, 3))
+    claim = PrivacyStatement(Fraction(1, 2), Fraction(1, 1000), "replace_one", ("T5", "L4"))
+    assert str(claim) == "T5, L4: (0.5, 0.001), replace_one"
+    laplace = ExactPrivacy(third, Fraction(0), None, Fraction(1, 2), "enclosed")
+    assert str(laplace) == "epsilon at most 0.333334; verdict on the published statement: enclosed"
+    gaussian = ExactPrivacy(third, Fraction(1, 1000), third, Fraction(1, 2), "refuted")
+    assert str(gaussian) == (
+        "epsilon at most 0.333334 at delta 0.001, delta at most 0.333334 at epsilon 0.5; "
+        "verdict on the published statement: refuted"
+    )
+    unclaimed = ExactPrivacy(third, Fraction(1, 1000), None, None, None)
+    assert str(unclaimed) == "epsilon at most 0.333334 at delta 0.001"
+    assert str(Privacy(claim, laplace)) == f"published {claim}; exact {laplace}"
+    assert str(Privacy(None, laplace)) == f"published nothing; exact {laplace}"
+    assert str(no_privacy(MOMENTS).privacy) == "not private"

@@ -127,7 +127,9 @@ def _score(options: argparse.Namespace, names: Sequence[str]) -> Score:
         TimeElapsedColumn(),
     )
     auditor = our_auditor if options.auditor == OURS else auditor_from(options.auditor)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    # elsewhere than on a terminal it would leave an empty line before an error of one line
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         all_draws = seeds * sum(draws or CATALOGUE[name].draws for name in names)
         task = progress.add_task(f"audits of {len(names)} entries", total=all_draws)
         return score_auditor(

@@ -29,8 +29,12 @@ def summary(rows: Sequence[Row]) -> str:
     """Return how many rows have which verdict, and how many were not run."""
     counts = Counter(verdict_of(row) for row in rows)
     text = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-    skipped = [row.claim.id for row in rows if row.status == NOT_RUN]
-    note = f"; not re-run here: {len(skipped)} ({', '.join(skipped)})" if skipped else ""
+    skipped = [row.claim for row in rows if row.status == NOT_RUN]
+    note = ""
+    if skipped:
+        needs = ", ".join(sorted({need for claim in skipped for need in claim.needs}))
+        names = ", ".join(claim.id for claim in skipped)
+        note = f"; not re-run here: {len(skipped)} ({names}), marked *: they need {needs}"
     return f"{len(rows)} claims: {text}{note}"
 
 

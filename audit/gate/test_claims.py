@@ -281,7 +281,8 @@ def test_row_without_its_needs_keeps_the_committed_evidence(stored, monkeypatch)
 def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
     monkeypatch.setitem(ledger.AVAILABLE, "coq", lambda: False)
     text = as_text([row_of(toy(needs=("coq",)), None, stored), row_of(toy(), always(), stored)])
-    assert "not re-run here: 1 (X)" in text
+    assert "not re-run here: 1 (X), marked *: they need coq" in text
+    assert "marked" not in as_text([row_of(toy(), always(), stored)])
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from audit.catalogue import HalfNoiseLaplace, Laplace, LeakyLaplace
 from audit.choose import Prospect, best_event
 from audit.distinguish import estimate
 from audit.epsilon_estimate import PAPER, main
-from audit.estimate_report import Audit, Result
+from audit.estimate_report import Audit, Result, _row_text
 from audit.events import proposals
 from audit.neighbours import Extended, distance, extreme_pair
 from audit.probe import CALLS, PROBE
@@ -505,6 +505,35 @@ def test_text_names_the_witness_and_what_was_not_ruled_out(capsys, adjacency):
         "not ruled out: other neighbouring",
     ):
         assert part in text
+
+
+def test_the_table_cuts_no_name_short(capsys, monkeypatch, tmp_path):
+    module = "count_" + "of_records_" * 8
+    text = "from audit.catalogue import Laplace, HalfNoiseLaplace as Half\nWhole = Laplace\n"
+    (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = ["relaxed_functional", f"{module}:Whole", f"{module}:Half"]
+    main([*names, "--draws", "2000", "--seed", "1", "--dimension", "2"])
+    table = capsys.readouterr().out.split("Each lower bound")[0]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in table
+    for heading in ("epsilon at least", "significance", "not refuted"):
+        assert heading in table
+    # a name that needs more than a line goes on in the next one
+    column = "".join(line.split("\N{BOX DRAWINGS LIGHT VERTICAL}")[1].strip() for line in table.splitlines()[4:-1])
+    assert column == "".join(names)
+
+
+def test_a_record_is_shown_with_all_its_numbers(capsys):
+    main(["pdfc", "--draws", "2000", "--seed", "1", "--dimension", "2"])
+    left = capsys.readouterr().out.split("inputs, left:")[1].split("inputs, right:")[0].splitlines()[1:3]
+    assert left[0].startswith("    999 records with x = (")
+    assert left[1].startswith("    1 record with x = (")
+    assert _row_text({"count": 1, "x": [0.5, 0.25], "y": 1, "z": 0}) == (
+        "1 record with x = (x1: 0.5, x2: 0.25), y = 1, z = 0"
+    )
+    assert _row_text({"count": 2, "x": {"age": 0.5, "sex": 0.0}, "y": 1, "z": None}) == (
+        "2 records with x = (age: 0.5, else 0), y = 1"
+    )
 
 
 def test_the_event_at_the_bits_is_named_only_where_it_is_another(capsys):

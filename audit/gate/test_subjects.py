@@ -192,12 +192,26 @@ class Bad(Laplace):
             "short": values[1:],
             "words": values.astype(str),
             "complex": values + 1j,
+            "large": 2**60 + values.astype(np.int64),
+            "negative": -(2**60) - values.astype(np.int64),
+            "unsigned": np.uint64(2**63) + np.abs(values).astype(np.uint64),
+            "longdouble": values.astype(np.longdouble),
             "none": None,
             "masked": np.ma.masked_greater(values, 1.0),
             "wider": np.hstack([values] * (1 if count == 2 else 2)),
             "sides": np.hstack([values] * (1 if data == 0 else 2)),
         }
         return bad.get(self.fault, values)
+
+
+@dataclass(frozen=True)
+class Flat(Bad):
+    fault: str = "flat"
+
+
+class Steering(Laplace):
+    def sample(self, data, count, rng):
+        raise ValueError("red\x1b[31m\nand a second line")
 
 
 FAULTS = {
@@ -211,6 +225,10 @@ FAULTS = {
     "short": r"shape \(2, k\)",
     "words": "real numbers",
     "complex": "real numbers",
+    "large": r"returned 11529215046\d+, which no 64-bit float holds",
+    "negative": r"returned -11529215046\d+, which no 64-bit float holds",
+    "unsigned": r"returned 9223372036854775\d+, which no 64-bit float holds",
+    **({"longdouble": "at most 64 bits"} if np.dtype(np.longdouble).itemsize > 8 else {}),
     "none": "not NoneType",
     "wider": "change shape",
     "sides": "change shape",
@@ -223,8 +241,38 @@ def test_a_faulty_subject_is_named_and_nothing_is_decided(fault):
         audit(Bad(fault=fault), 4_000)
 
 
+def test_an_error_amid_an_audit_is_one_line_and_a_run_without_one_is_silent(capsys):
+    assert main([f"{HERE}:Flat", "--draws", "4000"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: sample() must return shape")
+    assert err.count("\n") == 1
+    assert main([f"{HERE}:Steering", "--draws", "4000"]) == 2
+    assert capsys.readouterr().err == "error: sample() failed: ValueError: red\\x1b[31m\\nand a second line\n"
+    assert main(["laplace", "--draws", "4000", "--seed", "1"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_subject_without_fault_passes_the_same_checks():
     assert audit(Bad(), 4_000).epsilon_lower_bound <= 1.0
+
+
+@dataclass(frozen=True)
+class LargeCount(Laplace):
+    """Even or odd, near 2^60: floats there are 256 apart."""
+
+    step: int = 1
+
+    def sample(self, data, count, rng):
+        return 2**60 + self.step * (int(data) + 2 * rng.integers(0, 5, size=(count, 1)))
+
+
+def test_whole_numbers_that_floats_do_not_tell_apart_are_no_evidence_of_privacy():
+    with pytest.raises(SubjectError, match="no 64-bit float holds"):
+        audit(LargeCount(), 4_000)
+    # the same leak where every output is a float, and on whole numbers up to 2^53
+    assert audit(LargeCount(step=256), 4_000).epsilon_lower_bound > 5.0
+    edge = np.array([[2**53], [-(2**53)]])
+    assert (draws._checked(edge, 2, 1) == edge).all()
 
 
 def test_a_matrix_is_the_array_that_it_holds():
@@ -279,6 +327,12 @@ def test_a_faulty_subject_is_one_line_and_exit_code_2(capsys, attribute):
 
 def test_import_of_a_class_makes_an_instance():
     assert imported(f"{HERE}:Own").inputs() == ("heads", "tails")
+
+
+@pytest.mark.parametrize("path", ["./mine.py:Mine", "mine.py:Mine", "folder/mine:Mine"])
+def test_a_file_where_a_module_is_meant_is_told_the_module(path):
+    with pytest.raises(SubjectError, match=r"names a file.*: mine:Mine, run in"):
+        imported(path)
 
 
 # --- Stopping early -------------------------------------------------------------------------------------------

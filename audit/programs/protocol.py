@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from audit.programs.errors import AnswerError, ReportedError
 from audit.programs.strict_json import parsed
+from reference.printable import one_line
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -253,5 +254,4 @@ def shown(text: str | bytes | bytearray, most: int = 100) -> str:
 
 def printable(text: bytes) -> str:
     """Return bytes as one line of printable characters: a program must not steer the reader's terminal."""
-    characters = text.decode("utf-8", errors="backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in characters)
+    return one_line(text.decode("utf-8", errors="backslashreplace"))

@@ -19,7 +19,7 @@ from reference.errors import ReadingError
 from reference.gaussian import RELATIVE_ERROR, SMALLEST_DELTA, delta_of_shift, epsilon_of_shift
 from reference.grid import widened_l1, widened_l2_squared
 from reference.noise import Noise
-from reference.numbers import decimal_above, decimal_below, decimal_text, exact
+from reference.numbers import decimal_above, decimal_below, decimal_text, exact, short_text
 from reference.readings import Readings
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
 
@@ -46,6 +46,11 @@ class PrivacyStatement:
     def claim(self) -> str:
         """The theorem."""
         return self.claims[0]
+
+    def __str__(self) -> str:
+        """Return the statement in six digits, for a person."""
+        claims = ", ".join(self.claims)
+        return f"{claims}: ({short_text(self.epsilon)}, {short_text(self.delta)}), {self.adjacency}"
 
     def to_json(self) -> dict[str, Any]:
         """Return epsilon as a number and as an exact string, delta as an exact decimal string."""
@@ -181,6 +186,10 @@ class Enclosure:
         return cls(exact("lo", document["lo"]), exact("hi", document["hi"]))
 
 
+def _above(value: Enclosure) -> str:
+    return short_text(decimal_above(value.upper, 6))
+
+
 @dataclass(frozen=True)
 class ExactPrivacy:
     """The privacy that noise of given scales really gives, over all neighbouring data sets of a setting.
@@ -212,6 +221,16 @@ class ExactPrivacy:
     verdict: str | None
     squared_shift: Enclosure | None = None
     rho: Fraction | None = None
+
+    def __str__(self) -> str:
+        """Return what holds in six digits, for a person: upper ends, rounded up."""
+        text = f"epsilon at most {_above(self.epsilon)}"
+        if self.delta is not None and self.at_epsilon is not None:
+            text += f" at delta {short_text(self.at_delta)}"
+            text += f", delta at most {_above(self.delta)} at epsilon {short_text(self.at_epsilon)}"
+        elif self.at_delta:
+            text += f" at delta {short_text(self.at_delta)}"
+        return text if self.verdict is None else f"{text}; verdict on the published statement: {self.verdict}"
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON document; exact numbers are strings."""
@@ -255,6 +274,12 @@ class Privacy:
 
     published: PrivacyStatement | None = None
     exact: ExactPrivacy | None = None
+
+    def __str__(self) -> str:
+        """Return both in six digits, for a person."""
+        if self.exact is None:
+            return "not private"
+        return f"published {self.published or 'nothing'}; exact {self.exact}"
 
     def to_json(self) -> dict[str, Any]:
         """Return both as a JSON document."""

@@ -21,7 +21,7 @@ def as_text(data: str, results: Sequence[Evaluation]) -> str:
     """Return the results as a table with the readings they rest on."""
     table = Table(title=f"{data}: per release")
     for heading in ("mechanism", "published", "exact epsilon"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=heading == "mechanism")
     for heading in ("accuracy", "majority", "positive rate", "risk difference", "notes"):
         table.add_column(heading + MARK)
     for result in results:
