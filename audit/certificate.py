@@ -6,7 +6,6 @@ epsilon(delta) curve ``certificate_v2.json``, which differs in that field only.
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
@@ -16,6 +15,7 @@ from typing import Any
 
 from audit.bounds import ANYTIME_METHODS, Counts
 from audit.stored_curve import StoredCurve
+from audit.strict_json import parsed
 from reference.errors import InputError
 from reference.files import json_text, write_whole
 
@@ -141,7 +141,7 @@ class Certificate:
         Raises
         ------
         CertificateError
-            When a field is missing, or of the wrong kind.
+            When a field is missing, unknown, or of the wrong kind.
         """
         if not isinstance(document, dict):
             raise CertificateError("document", "is no JSON object")
@@ -151,6 +151,9 @@ class Certificate:
             raise CertificateError("schema", f"must be {SCHEMA} or {SCHEMA_WITH_CURVE}, not {schema!r}{hint}")
         if ("curve" in document) != (schema == SCHEMA_WITH_CURVE):
             raise CertificateError("curve", f"is in {SCHEMA_WITH_CURVE}, and there only")
+        names = [field.name for field in fields(cls)]
+        for unknown in document.keys() - {"schema", "formula", *names}:
+            raise CertificateError(unknown, "is no field of a certificate")
         values = {}
         for field in fields(cls):
             if field.name == "curve" and schema == SCHEMA:
@@ -190,10 +193,10 @@ class Certificate:
             When the file cannot be read, or is no certificate and no list of them.
         """
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            document = parsed(Path(path).read_text(encoding="utf-8"), "is no number of JSON")
         except OSError as problem:
             raise CertificateError("file", f"{path} cannot be read: {problem.strerror}") from problem
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             raise CertificateError("document", f"is no JSON: {problem}") from problem
         if document == []:
             raise CertificateError("document", "holds no certificate")

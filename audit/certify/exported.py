@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from audit.programs.strict_json import parsed
+from audit.strict_json import parsed
 from audit.witnesses import domain_of
 from reference.budgets import Budget, SplitBudget
 from reference.domain_file import DomainFile

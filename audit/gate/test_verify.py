@@ -99,6 +99,7 @@ def test_certificate_survives_writing_and_reading_and_satisfies_its_schema(right
         ("draws", True),
         ("significance", "0.05"),
         ("formula", "log(p / q)"),
+        ("remark", "signed by nobody"),
     ],
 )
 def test_documents_that_are_no_certificates_name_the_field(right, field, value):
@@ -115,6 +116,16 @@ def test_missing_fields_and_files_that_are_no_json_are_named(right, tmp_path, ca
     path.write_text("{", encoding="utf-8")
     assert main([str(path)]) == 2
     assert "no JSON" in capsys.readouterr().err
+
+
+def test_certificate_with_two_readings_is_none(right, tmp_path):
+    path = tmp_path / "twice.json"
+    text = json.dumps(right.to_json())
+    path.write_text(text.replace('"verdict"', '"claimed_epsilon": 5, "verdict"'), encoding="utf-8")
+    with pytest.raises(CertificateError, match="'claimed_epsilon' is given twice"):
+        Certificate.read(path)
+    path.write_text(text, encoding="utf-8")
+    assert Certificate.read(path) == right
 
 
 def test_right_certificate_holds(right, capsys, tmp_path):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from audit.programs.strict_json import parsed
+from audit.strict_json import parsed
 from reference.errors import InputError
 from reference.readings import ADJACENCIES
 

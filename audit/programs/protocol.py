@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.programs.errors import AnswerError, ReportedError
-from audit.programs.strict_json import parsed
+from audit.strict_json import parsed
 from reference.printable import one_line
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
