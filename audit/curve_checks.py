@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from audit.ball_arithmetic import clopper_pearson_holds, joint_holds
-from audit.bounds import METHODS, SMALLEST_SIGNIFICANCE, Method, epsilon_lower_bound
+from audit.bounds import ANYTIME_METHODS, METHODS, SMALLEST_SIGNIFICANCE, Method, epsilon_lower_bound
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.certificate import Certificate, Check
 from audit.stored_curve import StoredCurve, StoredPoint
@@ -51,7 +51,7 @@ def _fits(certificate: Certificate, curve: StoredCurve) -> bool:
     size = certificate.counts.likely_draws, certificate.counts.unlikely_draws
     deltas = [point.delta for point in curve.points]
     return (
-        certificate.method != "anytime"
+        certificate.method not in ANYTIME_METHODS
         and certificate.judged == "ideal"
         and curve.significance == certificate.significance
         and curve.significance / len(deltas) >= SMALLEST_SIGNIFICANCE

@@ -110,7 +110,13 @@ def test_an_edited_point_does_not_hold(certificate, changes, found):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"significance": 0.1}, {"significance": 1e-12}, {"method": "anytime"}, {"judged": "implementation"}],
+    [
+        {"significance": 0.1},
+        {"significance": 1e-12},
+        {"method": "anytime"},
+        {"method": "anytime_betting"},
+        {"judged": "implementation"},
+    ],
 )
 def test_a_curve_of_another_certificate_does_not_hold(certificate, changes):
     """Its level, its looks and its object are those of the certificate."""
