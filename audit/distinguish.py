@@ -370,9 +370,7 @@ class Tally:
         """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
         waves = self.waves if waves is None else waves
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
-        likely, unlikely = (left, right) if self.events[place].likely_input == "left" else (right, left)
-        rows = sum(wave.rows for wave in waves)
-        return Counts(likely, rows, unlikely, rows)
+        return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
 
     def finding(
         self, place: int, level: AnytimeBound | None, delta: float, significance: float, method: Method

@@ -108,8 +108,7 @@ def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArra
 def _counts(found: npt.NDArray[np.int64], likely_input: str, draws: int) -> Counts:
     """Return the counts of an event that occurred so often on left and right."""
     left, right = (int(count) for count in found)
-    likely, unlikely = (left, right) if likely_input == "left" else (right, left)
-    return Counts(likely, draws, unlikely, draws)
+    return Counts.of(left, right, draws, likely_input)
 
 
 def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ...]:

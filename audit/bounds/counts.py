@@ -47,6 +47,18 @@ class Counts:
     unlikely: int
     unlikely_draws: int
 
+    @classmethod
+    def of(cls, left: int, right: int, draws: int, likely_input: str) -> Counts:
+        """Return the counts of an event that occurred so often in `draws` draws on each input.
+
+        Parameters
+        ----------
+        left, right, draws : int
+        likely_input : {'left', 'right'}
+        """
+        likely, unlikely = (left, right) if likely_input == "left" else (right, left)
+        return cls(likely, draws, unlikely, draws)
+
     def __post_init__(self) -> None:
         """Check the ranges."""
         pairs = (("likely", self.likely, self.likely_draws), ("unlikely", self.unlikely, self.unlikely_draws))
