@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-from pathlib import Path
 from typing import Any
 
 from audit.catalogue import CATALOGUE
+from audit.imports import imported_object
 from audit.neighbour_search import AtPair, searchable
 from audit.programs import ProgramSubject
 from audit.releases import release_of
-from audit.subjects import DOMAIN_NAMES, FAILURES, Subject, SubjectError
+from audit.subjects import DOMAIN_NAMES, Subject, SubjectError
 from reference.errors import ReadingError
 
 SEARCHED_KINDS = ("mechanism", "catalogue", "import")
@@ -58,25 +57,17 @@ def imported(path: str) -> Subject:
     SubjectError
         When there is no such thing, or it does not follow :class:`Subject`.
     """
-    module_name, _, attribute = path.partition(":")
-    if "/" in module_name or module_name.endswith(".py"):
-        raise SubjectError(
-            f"{path} names a file; package.module:attribute is a name that Python imports: "
-            f"{Path(module_name).stem}:{attribute}, run in the file's folder or with that folder in PYTHONPATH"
-        )
-    try:
-        found: Any = importlib.import_module(module_name)
-        for name in attribute.split("."):
-            found = getattr(found, name)
-        subject: Any = found() if inspect.isclass(found) or inspect.isroutine(found) else found
-    except FAILURES as problem:
-        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    subject: Any = imported_object(path, _made)
     searched = any(getattr(subject, name, None) is not None for name in DOMAIN_NAMES)
     for method in ("sample",) if searched else ("inputs", "sample"):
         if not callable(getattr(subject, method, None)):
             raise SubjectError(f"{path} has no method {method}: a subject has inputs() and sample(input, n, rng)")
     checked: Subject = subject
     return checked
+
+
+def _made(found: Any) -> Any:
+    return found() if inspect.isclass(found) or inspect.isroutine(found) else found
 
 
 def at_pair(document: dict[str, Any]) -> Subject:

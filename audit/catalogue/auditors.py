@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,6 +14,7 @@ from audit.catalogue import CATALOGUE
 from audit.catalogue.entry import Entry
 from audit.distinguish import estimate
 from audit.events import FloatArray
+from audit.imports import imported_object
 from audit.subjects import Subject, SubjectError
 
 PROBES = 1_000
@@ -70,15 +70,15 @@ def auditor_from(path: str) -> Auditor:
     SubjectError
         When there is no such function.
     """
-    module_name, _, attribute = path.partition(":")
-    try:
-        found: Any = getattr(importlib.import_module(module_name), attribute)
-    except Exception as problem:
-        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    found: Any = imported_object(path, _itself)
     if not callable(found):
         raise SubjectError(f"{path} is no function")
     auditor: Auditor = found
     return auditor
+
+
+def _itself(found: Any) -> Any:
+    return found
 
 
 @dataclass(frozen=True)

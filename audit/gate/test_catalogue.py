@@ -440,6 +440,7 @@ def test_command_lists_the_entries_without_auditing(capsys):
         ["--significance", "2"],
         ["--auditor", "audit.nothing:here"],
         ["--auditor", f"{HERE}:ROOT"],
+        ["--auditor", "audit/gate/test_catalogue.py:silent"],
         ["--only", "laplace", "--auditor", f"{HERE}:silent", "--plot", "score.txt", "--workers", "1"],
     ],
 )
@@ -449,6 +450,13 @@ def test_command_rejects_in_one_line(capsys, words):
     assert printed.out == ""
     assert printed.err.startswith("error: ")
     assert printed.err.count("\n") == 1
+
+
+def test_an_auditor_that_ends_the_program_is_bad_input_and_no_success(capsys, monkeypatch, tmp_path):
+    (tmp_path / "ends_the_program.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["--auditor", "ends_the_program:silent"]) == 2
+    assert "SystemExit" in capsys.readouterr().err
 
 
 PAGE = ROOT / "docs" / "catalogue.md"
