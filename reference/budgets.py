@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.errors import DeltaError, EpsilonError, ReadingError
-from reference.numbers import (
+from reference.common.balls import square_root
+from reference.common.errors import DeltaError, EpsilonError, ReadingError
+from reference.common.numbers import (
     RealLike,
     decimal_below,
     decimal_text,
     exact,
     in_float_range,
-    interval,
-    interval_functions,
-    lower_end,
 )
 
 
@@ -36,7 +34,7 @@ class Budget:
 
     Raises
     ------
-    reference.errors.EpsilonError, reference.errors.DeltaError
+    reference.common.errors.EpsilonError, reference.common.errors.DeltaError
     """
 
     epsilon: Fraction
@@ -45,10 +43,6 @@ class Budget:
     def __init__(self, epsilon: RealLike, delta: RealLike = 0) -> None:
         object.__setattr__(self, "epsilon", parse_epsilon("epsilon", epsilon))
         object.__setattr__(self, "delta", parse_delta("delta", delta))
-
-    def to_json(self) -> dict[str, str]:
-        """Return the parameters as exact strings."""
-        return {"epsilon": decimal_text(self.epsilon), "delta": decimal_text(self.delta)}
 
 
 @dataclass(frozen=True, init=False)
@@ -107,10 +101,6 @@ class SplitBudget:
         part = half_of_delta(parse_delta("delta", delta))
         return cls(quotient * epsilon_n, epsilon_n, part, part, delta)
 
-    def to_json(self) -> dict[str, str]:
-        """Return the parameters as exact strings."""
-        return {name: decimal_text(getattr(self, name)) for name in self.__dataclass_fields__}
-
 
 def half_of_delta(delta: Fraction) -> Fraction:
     """Return 1 - sqrt(1 - delta), rounded down to 30 significant decimal digits.
@@ -120,13 +110,11 @@ def half_of_delta(delta: Fraction) -> Fraction:
     if delta == 0:
         return Fraction(0)
     # 1 - sqrt(1 - delta) = delta / (1 + sqrt(1 - delta)): no cancellation for tiny delta
-    denominator = 1 + interval_functions().sqrt(interval(1 - delta))
-    below = lower_end(interval(delta) / denominator)
-    return decimal_below(below, 30)
+    return decimal_below(delta / (1 + square_root(1 - delta).upper), 30)
 
 
 def parse_epsilon(name: str, value: RealLike) -> Fraction:
-    """Return a positive epsilon exactly, or raise :class:`reference.errors.EpsilonError`."""
+    """Return a positive epsilon exactly, or raise :class:`reference.common.errors.EpsilonError`."""
     epsilon = _number(name, value, EpsilonError, "a positive number")
     if epsilon <= 0:
         raise EpsilonError(name, value, "positive")
@@ -136,7 +124,7 @@ def parse_epsilon(name: str, value: RealLike) -> Fraction:
 
 
 def parse_delta(name: str, value: RealLike) -> Fraction:
-    """Return a delta in [0, 1) exactly, or raise :class:`reference.errors.DeltaError`."""
+    """Return a delta in [0, 1) exactly, or raise :class:`reference.common.errors.DeltaError`."""
     delta = _number(name, value, DeltaError, "a number in [0, 1)")
     if not 0 <= delta < 1:
         raise DeltaError(name, value, "in [0, 1)")

@@ -6,29 +6,21 @@ Every ``fit`` is a release: it spends the budget again, in each fold and for eac
 
 from __future__ import annotations
 
-from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from reference.accounting import ExactPrivacy, Privacy
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, SplitBudget
-from reference.declaration import (
-    OBSERVED,
-    declared_pair,
-    domain_of_bounds,
-    fitted_domain,
-    observed_classes,
-    zero_or_one,
-)
-from reference.domain import Domain
-from reference.errors import (
+from reference.common.arrays import FloatArray, NumberArray
+from reference.common.errors import (
     ExtraColumnError,
     GroupError,
     LabelError,
@@ -37,15 +29,22 @@ from reference.errors import (
     ShapeError,
     UncountableReleaseError,
 )
+from reference.common.numbers import RealLike
+from reference.common.scores import decision_scores
+from reference.domain import Domain
+from reference.domain.declaration import (
+    OBSERVED,
+    declared_pair,
+    domain_of_bounds,
+    fitted_domain,
+    observed_classes,
+    zero_or_one,
+)
 from reference.noise import RandomSource
-from reference.numbers import RealLike
-from reference.options import budget_from
 from reference.readings import Readings
-from reference.records import Records
-from reference.registry import MECHANISMS, MechanismSpec
+from reference.records import Records, encode_table
+from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
 from reference.release import Release
-from reference.release_ledger import CountedRelease, ReleaseLedger
-from reference.values import FloatArray
 
 BUDGET_PARTS = ("epsilon", "epsilon_ratio", "epsilon_s", "epsilon_n", "delta", "delta_s", "delta_n")
 
@@ -84,9 +83,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        reference.errors.CeilingError
+        reference.common.errors.CeilingError
             When the release ledger has no room; no value of the data has been looked at then.
-        reference.errors.DataError
+        reference.common.errors.DataError
             With row, column and value; nothing is counted then.
 
         Warns
@@ -136,11 +135,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._scores(X, sensitive_features)
         return scores if self._positive_index else -scores
 
-    def predict(self, X: Any, *, sensitive_features: Any = None) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, sensitive_features: Any = None) -> NumberArray:
         """Return the positive class where x.w > 0, else the other one, shape (n,)."""
         is_positive = self._scores(X, sensitive_features) > 0.0
         positive = self._positive_index
-        predicted: npt.NDArray[Any] = self.classes_[np.where(is_positive, positive, 1 - positive)]
+        predicted: NumberArray = self.classes_[np.where(is_positive, positive, 1 - positive)]
         return predicted
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
@@ -177,8 +176,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if domain.keep_group and group is None:
             raise ReadingError("sensitive_features", None, "given where the group stands among the features")
         records = self._encode(domain, X, None, group)
-        scores: FloatArray = records.x @ np.asarray(self.release_.w)
-        return scores
+        return decision_scores(self.release_.w, records.x)
 
     def _encode(self, domain: Domain, X: Any, label: FloatArray | None, group: Any) -> Records:
         """Check the values against the domain and encode them; without labels all of them are 0."""
@@ -195,7 +193,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if domain.group is not None:
             pair = declared_pair("groups", self.groups)
             table[domain.group] = zero_or_one(domain.group, column_or_1d(group), pair, GroupError)
-        return domain.encode(table, clip=self.clip)
+        return encode_table(domain, table, clip=self.clip)
 
     def _columns(self, declared: list[str]) -> list[str]:
         """Return the names of the columns of X: its own, or the declared ones in their order."""
@@ -217,7 +215,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ReadingError(name, getattr(self, name), "left out with a Domain, which declares it")
         return self.domain
 
-    def _declared_classes(self, labels: npt.NDArray[Any]) -> tuple[Any, Any]:
+    def _declared_classes(self, labels: NumberArray) -> tuple[Any, Any]:
         """Return the negative and the positive class."""
         if isinstance(self.classes, str) and self.classes == OBSERVED:
             return observed_classes(labels)
@@ -225,14 +223,14 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _readings(self) -> Readings:
         return Readings(
-            **{name: getattr(self, name) for name in Readings.__dataclass_fields__ if hasattr(self, name)}
+            **{name: getattr(self, name) for name in Readings.__struct_fields__ if hasattr(self, name)}
         )
 
     def _budget(self, spec: MechanismSpec, domain: Domain) -> Budget | SplitBudget | None:
         parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}
         # as text, like on the command line: 0 is a number that was given, and is refused
         stated = {name: None if part is None else str(part) for name, part in parts.items()}
-        return budget_from(Namespace(**stated), spec, domain.dimension)
+        return budget_from(BudgetParts(**stated), spec, domain.dimension)
 
     def _promise(
         self, spec: MechanismSpec, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from reference.noise.kinds import Noise
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-NumberArray: TypeAlias = npt.NDArray[Any]
-"""Floats, or Fractions where coefficients must be exact."""
+
+class AddedNoise(Protocol):
+    """What the noise that was added has to say of itself: public."""
+
+    @property
+    def largest_standard_deviation(self) -> float:
+        """In the unit of the coefficients."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,8 @@ class NoisyCoefficients(_Polynomial):
     ----------
     layout : Layout
     values : ndarray, shape (layout.size,)
-    noise : Noise
-        What was added: kind and scales, public.
+    noise : AddedNoise
+        What was added, such as :class:`reference.noise.Noise`: public.
     """
 
-    noise: Noise
+    noise: AddedNoise

@@ -7,21 +7,20 @@ Every private mechanism is two functions that stand together: `<name>_noise`, wh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from reference import accounting
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import NoisyCoefficients
+from reference.common.arrays import FloatArray
+from reference.common.documents import plain
+from reference.common.errors import DeltaError, ParameterError, ReadingError
+from reference.common.numbers import RealLike, exact
 from reference.domain import Domain
-from reference.errors import DeltaError, ParameterError, ReadingError
-from reference.grid import RELEASE_STEPS, l1_slack, with_l2_slack
 from reference.minimiser import Minimum, minimise
 from reference.moments import Moments
 from reference.noise import (
@@ -32,11 +31,11 @@ from reference.noise import (
     require_delta_in_extended_range,
     sampler_of,
 )
-from reference.numbers import RealLike, exact
+from reference.noise.grid import RELEASE_STEPS, l1_slack, with_l2_slack
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import Records
-from reference.release import Release
+from reference.release import PublicRun, Release
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
 
 PLAIN = Readings(fairness="none")
@@ -79,14 +78,11 @@ def functional(
     # lambda_hat <- lambda + Lap(Delta_1 / epsilon)
     noise = functional_noise(moments.domain, budget, readings)
     noisy = sampler.perturb(coefficients, noise)
+    run = PublicRun("functional", moments.domain, budget, readings, noise, seeded=sampler.seeded)
+    epsilon = stated_privacy(accounting.published_functional, run)
     # w_hat <- arg min f_hat
-    minimum = minimise(noisy, readings)
-    published = accounting.published_statement(
-        accounting.published_functional, moments.domain, budget, readings, None
-    )
-    return Release.of(
-        "functional", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded
-    )
+    w_hat = minimise(noisy, readings)
+    return Release.of(w_hat, epsilon, run)
 
 
 # --- Algorithm 2: relaxed functional mechanism ---------------------------------------------------------------
@@ -117,15 +113,12 @@ def relaxed_functional(
     # lines 3-9: lambda <- sum_i lambda_{phi t_i} + N(0, sigma^2)
     noise = relaxed_functional_noise(moments.domain, budget, readings)
     noisy = sampler.perturb(coefficients, noise)
+    run = PublicRun("relaxed_functional", moments.domain, budget, readings, noise, seeded=sampler.seeded)
+    epsilon_delta = stated_privacy(accounting.published_relaxed_functional, run)
     # line 10: w_hat <- arg min f_hat
-    minimum = minimise(noisy, readings)
-    published = accounting.published_statement(
-        accounting.published_relaxed_functional, moments.domain, budget, readings, None
-    )
-    # line 11
-    return Release.of(
-        "relaxed_functional", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded
-    )
+    w_hat = minimise(noisy, readings)
+    # line 11: return w_hat
+    return Release.of(w_hat, epsilon_delta, run)
 
 
 # --- Algorithm 1: PDFC ---------------------------------------------------------------------------------------
@@ -180,12 +173,13 @@ def pdfc(
     noise = pdfc_noise(moments.domain, budget, readings, s)
     # line 23: f_hat
     noisy = sampler.perturb(coefficients, noise)
+    run = PublicRun("pdfc", moments.domain, budget, readings, noise, s, sampler.seeded)
     # line 24: w_hat <- arg min f_hat
-    minimum = minimise(noisy, readings)
+    w_hat = minimise(noisy, readings)
     # line 25: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d
-    published = accounting.published_statement(accounting.published_pdfc, moments.domain, budget, readings, s)
-    # line 26
-    return Release.of("pdfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
+    epsilon = stated_privacy(accounting.published_pdfc, run)
+    # line 26: return w_hat, epsilon
+    return Release.of(w_hat, epsilon, run)
 
 
 # --- Algorithm 3: ADFC ---------------------------------------------------------------------------------------
@@ -230,12 +224,13 @@ def adfc(
     noise = adfc_noise(moments.domain, budget, readings, s)
     # line 24: f_hat
     noisy = sampler.perturb(coefficients, noise)
+    run = PublicRun("adfc", moments.domain, budget, readings, noise, s, sampler.seeded)
     # line 25: w_hat <- arg min f_hat
-    minimum = minimise(noisy, readings)
+    w_hat = minimise(noisy, readings)
     # line 26: epsilon <- epsilon_s / d + epsilon_n (d - 1) / d;  delta <- 1 - (1 - delta_s)(1 - delta_n)
-    published = accounting.published_statement(accounting.published_adfc, moments.domain, budget, readings, s)
-    # line 27
-    return Release.of("adfc", moments.domain, budget, readings, noise, minimum, published, s, sampler.seeded)
+    epsilon_delta = stated_privacy(accounting.published_adfc, run)
+    # line 27: return w_hat, epsilon, delta
+    return Release.of(w_hat, epsilon_delta, run)
 
 
 # --- PFLR*: one Laplace scale and a shifted mean (Xu, Yuan and Wu 2019, as the paper mentions it) ------------
@@ -294,18 +289,19 @@ def pflr(
     # ... + Lap(Delta_1 / epsilon)
     noise = pflr_noise(moments.domain, budget, readings)
     noisy = sampler.perturb(coefficients, noise)
-    # a public mean is added afterwards: to the noise, or to what it was added to, is the same
-    minimum = minimise(noisy if mean is None else replace(noisy, values=noisy.values + mean), readings)
-    formula = accounting.published_pflr if mean is None else accounting.published_functional
-    published = accounting.published_statement(formula, moments.domain, budget, readings, None)
-    release = Release.of("pflr", moments.domain, budget, readings, noise, minimum, published, None, sampler.seeded)
-    stated_mean = "the fairness term" if mean is None else mean[: moments.domain.dimension].tolist()
-    return replace(release, noise={**release.noise, "mean": stated_mean})
+    run = PublicRun("pflr", moments.domain, budget, readings, noise, seeded=sampler.seeded)
+    if mean is None:
+        # w_hat <- arg min f_hat
+        w_hat, formula = minimise(noisy, readings), accounting.published_pflr
+        stated_mean: str | tuple[float, ...] = "the fairness term"
+    else:
+        # a public mean is added afterwards: to the noise, or to what it was added to, is the same
+        w_hat = minimise(replace(noisy, values=noisy.values + mean), readings)
+        formula, stated_mean = accounting.published_functional, tuple(mean[: moments.domain.dimension].tolist())
+    return Release.of(w_hat, stated_privacy(formula, run), run).with_mean(stated_mean)
 
 
-def _public_shift(
-    shift: Sequence[RealLike] | None, domain: Domain, readings: Readings
-) -> npt.NDArray[np.float64] | None:
+def _public_shift(shift: Sequence[RealLike] | None, domain: Domain, readings: Readings) -> FloatArray | None:
     """Return a public mean per coefficient, or None where the mean is the fairness term."""
     if readings.fairness == "separate":
         raise ReadingError("fairness", "separate", "'absolute', 'covariance' or 'none': its term is no mean")
@@ -334,7 +330,7 @@ def no_privacy(moments: Moments, readings: Readings = PLAIN) -> Release:
         NoisyCoefficients(coefficients.layout, coefficients.values.astype(np.float64), noise), readings
     )
     without_spectrum = Minimum(minimum.status, minimum.w, ())
-    return Release.of("no_privacy", moments.domain, None, readings, noise, without_spectrum, None, None, False)
+    return Release.of(without_spectrum, None, PublicRun("no_privacy", moments.domain, None, readings, noise))
 
 
 def lr(records: Records, readings: Readings = PLAIN) -> Release:
@@ -346,6 +342,10 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
 
     *Implements* equation (1) with the logistic loss; scikit-learn's solver.
     """
+    # imported where it is used: it takes longer to load than all the rest
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
     noise = Noise.uniform("none", 0.0, 0)
     if np.unique(records.y).size == 1:
         minimum = Minimum("unbounded", None, ())
@@ -362,14 +362,14 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
                 minimum = Minimum("ok", tuple((basis @ model.coef_[0]).tolist()), ())
             except ConvergenceWarning:
                 minimum = Minimum("unbounded", None, ())
-    return Release.of("lr", records.domain, None, readings, noise, minimum, None, None, False)
+    return Release.of(minimum, None, PublicRun("lr", records.domain, None, readings, noise))
 
 
 RANK_TOLERANCE = 1e-12
 """Eigenvalues of the second moments below this share of the largest one count as 0."""
 
 
-def _whitening(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _whitening(x: FloatArray) -> FloatArray:
     """Return B, of shape (d, rank of x), with orthonormal columns of x B, up to a factor of sqrt(n).
 
     Every x w is x B v for some v.  The w = B v lies in the span of the records, as without the change of
@@ -379,8 +379,16 @@ def _whitening(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     kept = values > RANK_TOLERANCE * values[-1]
     if not kept.any():
         return np.zeros((x.shape[1], 1))
-    basis: npt.NDArray[np.float64] = vectors[:, kept] / np.sqrt(values[kept])
+    basis: FloatArray = vectors[:, kept] / np.sqrt(values[kept])
     return basis
+
+
+def stated_privacy(
+    formula: Callable[..., accounting.PrivacyStatement], run: PublicRun
+) -> accounting.PrivacyStatement | None:
+    """Return what the paper states of a run, by a theorem's formula."""
+    assert run.budget is not None
+    return accounting.published_statement(formula, run.domain, run.budget, run.readings, run.s)
 
 
 def _steps(readings: Readings) -> int | None:
@@ -405,7 +413,7 @@ def random_x_s(domain: Domain, random: np.random.Generator) -> int:
 
 def _purpose(name: str, budget: Budget | SplitBudget, readings: Readings, s: int | None = None) -> str:
     """Return everything public that a seeded stream belongs to."""
-    return f"{name} {budget.to_json()} {readings.to_json()} {s}"
+    return f"{name} {plain(budget)} {plain(readings)} {s}"
 
 
 def _require_kind(budget: object, kind: type[Budget] | type[SplitBudget]) -> None:

@@ -7,17 +7,14 @@ cannot reach the records (a test enforces the imports).  It never draws noise ag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from reference.coefficients import NoisyCoefficients
+from reference.common.arrays import BoolArray, FloatArray
 from reference.readings import Readings
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 RELATIVE_ZERO = 1e-12
 """Eigenvalues below this multiple of the largest one are rounding errors of zero."""
@@ -105,7 +102,7 @@ def _negligible(part: FloatArray, linear: FloatArray, eigenvalues: FloatArray) -
 
 
 def _plain_minimum(
-    eigenvalues: FloatArray, linear: FloatArray, kept: npt.NDArray[np.bool_], *, drop: bool
+    eigenvalues: FloatArray, linear: FloatArray, kept: BoolArray, *, drop: bool
 ) -> FloatArray | None:
     """Minimise c.u + sum lambda u^2 over the kept eigenvectors: u = -c / (2 lambda)."""
     if not drop and not _negligible(linear[~kept], linear, eigenvalues):
@@ -120,7 +117,7 @@ def _penalised_minimum(
     eigenvalues: FloatArray,
     linear: FloatArray,
     covariance: FloatArray,
-    kept: npt.NDArray[np.bool_],
+    kept: BoolArray,
     *,
     drop: bool,
     weight: float,

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from reference.common.arrays import NumberArray
+from reference.common.errors import DomainMismatchError, EmptyDataError, GridError
 from reference.domain import Domain
-from reference.errors import DomainMismatchError, EmptyDataError, GridError
 from reference.records import BLOCK_ROWS, Records
-
-NumberArray: TypeAlias = npt.NDArray[Any]
-"""Floats, or Fractions where sums must be exact."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

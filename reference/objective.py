@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from reference.coefficients import Coefficients, Layout
+from reference.common.errors import ReadingError
 from reference.domain import Domain
-from reference.errors import ReadingError
 from reference.moments import Moments
 from reference.readings import Readings
 

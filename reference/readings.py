@@ -7,12 +7,15 @@ result.  The readings that concern the records (norm, intercept, kept group) bel
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from reference.errors import ReadingError
-from reference.numbers import RealLike, decimal_text, exact, in_float_range
+from msgspec import Meta
+from msgspec.structs import force_setattr, replace
+
+from reference.common.documents import Document, always
+from reference.common.errors import ReadingError
+from reference.common.numbers import RealLike, decimal_text, exact, in_float_range
 
 FAIRNESS = ("none", "absolute", "covariance", "separate")
 BASES = ("monomial", "matrix")
@@ -21,9 +24,14 @@ REPAIRS = ("none", "shift_and_trim", "trim", "ball")
 NOISE_SOURCES = ("numpy", "hardened")
 SENSITIVITIES = ("published", "exact")
 
+Fairness: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": FAIRNESS})]
+Basis: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": BASES})]
+Adjacency: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": ADJACENCIES})]
+Repair: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": REPAIRS})]
+NoiseSource: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": NOISE_SOURCES})]
 
-@dataclass(frozen=True)
-class Readings:
+
+class Readings(Document, frozen=True):
     """One reading of the paper.
 
     Parameters
@@ -42,7 +50,7 @@ class Readings:
         Neighbouring relation of the privacy statement.
     sensitivity : 'published', 'exact' or number
         The bound that calibrates the noise: the paper's, the supremum over all neighbouring data sets, or the
-        caller's own (l1 or l2, as the mechanism needs).
+        caller's own (l1 or l2, as the mechanism needs), which is kept as an exact text.
     repair : {'none', 'shift_and_trim', 'trim', 'ball'}
         What is done when the noisy objective has no minimum.  The paper has no such step.
     ball_radius : number
@@ -51,15 +59,15 @@ class Readings:
         The sampler: numpy's, which is repeatable, or OpenDP's, which is safe at the bits and takes no seed.
     """
 
-    fairness: str = "none"
-    fairness_weight: Fraction = Fraction(1)
-    tau: Fraction = Fraction(0)
-    basis: str = "monomial"
-    adjacency: str = "replace_one"
-    sensitivity: str | Fraction = "published"
-    repair: str = "shift_and_trim"
-    ball_radius: Fraction = Fraction(10)
-    noise: str = "numpy"
+    fairness: Fairness = "none"
+    fairness_weight: Fraction = always(Fraction(1))
+    tau: Fraction = always(Fraction(0))
+    basis: Basis = "monomial"
+    adjacency: Adjacency = "replace_one"
+    sensitivity: str = "published"
+    repair: Repair = "shift_and_trim"
+    ball_radius: Fraction = always(Fraction(10))
+    noise: NoiseSource = "numpy"
 
     def __post_init__(self) -> None:
         _one_of("fairness", self.fairness, FAIRNESS)
@@ -71,8 +79,8 @@ class Readings:
             number = exact(name, getattr(self, name))
             if not in_float_range(number):
                 raise ReadingError(name, getattr(self, name), "0 or between 1e-100 and 1e100")
-            object.__setattr__(self, name, number)
-        object.__setattr__(self, "sensitivity", parse_sensitivity(self.sensitivity))
+            force_setattr(self, name, number)
+        force_setattr(self, "sensitivity", parse_sensitivity(self.sensitivity))
         if self.fairness_weight < 0:
             raise ReadingError("fairness_weight", decimal_text(self.fairness_weight), "at least 0")
         if self.tau < 0:
@@ -82,33 +90,25 @@ class Readings:
         if self.fairness == "separate" and self.repair == "ball":
             raise ReadingError("repair", "ball", "'none', 'trim' or 'shift_and_trim' with fairness 'separate'")
 
+    def __repr__(self) -> str:
+        """Return the readings as Python has them: seeded streams are named by this text, so it stays as it is."""
+        shown = {name: getattr(self, name) for name in self.__struct_fields__}
+        if self.own_sensitivity is not None:
+            shown["sensitivity"] = self.own_sensitivity
+        return f"Readings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    @property
+    def own_sensitivity(self) -> Fraction | None:
+        """The caller's own bound; None where the bound is named."""
+        return None if self.sensitivity in SENSITIVITIES else exact("sensitivity", self.sensitivity)
+
     def with_(self, **changes: Any) -> Readings:
         """Return a copy with some readings changed."""
         return replace(self, **changes)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the readings as plain JSON values; exact numbers as decimal or "p/q" strings."""
-        sensitivity = self.sensitivity
-        return {
-            "fairness": self.fairness,
-            "fairness_weight": decimal_text(self.fairness_weight),
-            "tau": decimal_text(self.tau),
-            "basis": self.basis,
-            "adjacency": self.adjacency,
-            "sensitivity": sensitivity if isinstance(sensitivity, str) else decimal_text(sensitivity),
-            "repair": self.repair,
-            "ball_radius": decimal_text(self.ball_radius),
-            "noise": self.noise,
-        }
 
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> Readings:
-        """Read back what :meth:`to_json` wrote."""
-        return cls(**document)
-
-
-def parse_sensitivity(value: str | RealLike) -> str | Fraction:
-    """Return a named sensitivity as it stands, and anything else as an exact nonnegative number."""
+def parse_sensitivity(value: str | RealLike) -> str:
+    """Return a named sensitivity as it stands, and anything else as the text of an exact positive number."""
     if isinstance(value, str) and value in SENSITIVITIES:
         return value
     try:
@@ -119,7 +119,7 @@ def parse_sensitivity(value: str | RealLike) -> str | Fraction:
         raise ReadingError("sensitivity", value, "positive (zero sensitivity would add no noise)")
     if not in_float_range(number):
         raise ReadingError("sensitivity", value, "between 1e-100 and 1e100")
-    return number
+    return decimal_text(number)
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

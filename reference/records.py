@@ -6,28 +6,29 @@ are 0 or 1; every later step relies on that.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from reference.errors import (
+from reference.common.arrays import FloatArray
+from reference.common.errors import (
     DomainMismatchError,
     EmptyDataError,
+    ExtraColumnError,
     GroupError,
     InfiniteValueError,
     LabelError,
+    MissingColumnError,
     NegativeEntryError,
     NormError,
     NotANumberError,
     ShapeError,
 )
-
-if TYPE_CHECKING:
-    from reference.domain import Domain
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from reference.domain import Domain
+from reference.domain.values import as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
 """Rows handled at a time: small enough to stay in cache."""
@@ -52,7 +53,7 @@ class Records:
 
     Raises
     ------
-    reference.errors.DataError
+    reference.common.errors.DataError
         One subclass per reason, with row, column and value.
     """
 
@@ -90,7 +91,7 @@ class Records:
 
         Raises
         ------
-        reference.errors.NormError
+        reference.common.errors.NormError
             When that fails, which needs thousands of columns.
         """
         x = np.trunc(self.x * DATA_STEPS) / DATA_STEPS
@@ -107,11 +108,89 @@ class Records:
         return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z)
 
 
+def encode_table(domain: Domain, table: Mapping[str, Sequence[Any]], *, clip: bool = False) -> Records:
+    """Check a table against the domain and encode it.
+
+    Parameters
+    ----------
+    domain : Domain
+    table : mapping from column name to values
+        A dict of sequences or a pandas DataFrame: exactly the declared columns, each of length n.
+    clip : bool
+        Move out-of-bounds numbers to the nearest bound instead of rejecting them.
+
+    Returns
+    -------
+    Records
+        x of shape (n, d), y and z of shape (n,).
+
+    Raises
+    ------
+    reference.common.errors.DataError
+        One subclass per reason, with row, column and value; nothing is computed before all is checked.
+    """
+    n = _length(domain, table)
+    y = as_numbers(domain.label, table[domain.label])
+    z = None if domain.group is None else as_numbers(domain.group, table[domain.group])
+    blocks = [np.ones((n, 1))] if domain.intercept else []
+    blocks += [attribute.encode(table[attribute.name], clip=clip) for attribute in domain.attributes]
+    if domain.keep_group and z is not None:
+        blocks.append(z[:, None])
+    x = np.hstack(blocks) * domain.column_factor
+    return Records(domain=domain, x=x, y=y, z=z)
+
+
+def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:
+    """Take an already encoded matrix: only check it.
+
+    Parameters
+    ----------
+    domain : Domain
+    x : array_like, shape (n, d)
+        Encoded coordinates, in the order of the domain's columns.
+    y, z : array_like, shape (n,)
+        Label and group, 0 or 1.
+    """
+    return Records(
+        domain=domain,
+        x=as_matrix(domain.columns, x),
+        y=as_floats(domain.label, y),
+        z=None if z is None else as_floats(domain.group or "group", z),
+    )
+
+
+def _length(domain: Domain, table: Mapping[str, Sequence[Any]]) -> int:
+    """Return n, after checking that the table has exactly the declared columns, each of length n."""
+    declared = [attribute.name for attribute in domain.attributes] + [domain.label]
+    declared += [] if domain.group is None else [domain.group]
+    present = list(table)
+    for name in declared:
+        if name not in present:
+            raise MissingColumnError("a declared column is missing", column=name)
+    for name in present:
+        if name not in declared:
+            raise ExtraColumnError("the domain does not declare this column", column=name)
+        if present.count(name) > 1:
+            raise ExtraColumnError("the column was given more than once", column=name)
+    lengths = {name: _length_of_column(name, table[name]) for name in declared}
+    for name, length in lengths.items():
+        if length != lengths[domain.label]:
+            raise ShapeError(f"{length} values where the label has {lengths[domain.label]}", column=name)
+    return lengths[domain.label]
+
+
+def _length_of_column(name: str, values: Any) -> int:
+    try:
+        return len(values)
+    except TypeError:
+        raise ShapeError("a column is a sequence of values", column=name, value=values) from None
+
+
 def norm_slack(dimension: int) -> float:
     """Return how far a computed |x|_2^2 may exceed 1: the rounding error of computing it.
 
     A row whose exact norm is at most 1 is never rejected; one that passes has an exact squared norm of at most
-    1 plus twice this.  Rows that :meth:`reference.domain.Domain.encode` makes need no slack.
+    1 plus twice this.  Rows that :func:`encode_table` makes need no slack.
     """
     return (dimension + 2) * 2.0**-52
 
@@ -120,7 +199,7 @@ def _check_shapes(records: Records) -> None:
     domain, x, y, z = records.domain, records.x, records.y, records.z
     for name, values in (("x", x), ("y", y), ("z", z)):
         if values is not None and values.dtype != np.float64:
-            raise ShapeError(f"{name} holds {values.dtype} where float64 is needed; use Domain.check")
+            raise ShapeError(f"{name} holds {values.dtype} where float64 is needed; use check_matrix")
     if x.ndim != 2:
         raise ShapeError(f"x has {x.ndim} dimensions where 2 are needed")
     if x.shape[1] != domain.dimension:

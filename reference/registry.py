@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reference import accounting
-from reference.budgets import Budget, SplitBudget
+from reference.budgets import Budget, SplitBudget, parse_delta, parse_epsilon
+from reference.common.errors import ReadingError
+from reference.datasets.record_blocks import RecordBlocks, in_memory, moments_of
 from reference.domain import Domain
-from reference.errors import ReadingError
 from reference.mechanisms import (
     FAIR,
     PLAIN,
@@ -27,7 +28,6 @@ from reference.mechanisms import (
 )
 from reference.noise import Noise, RandomSource
 from reference.readings import Readings
-from reference.record_blocks import RecordBlocks, in_memory, moments_of
 from reference.records import Records
 from reference.release import Release
 from reference.sensitivity import setting_of
@@ -181,3 +181,90 @@ MECHANISMS: dict[str, MechanismSpec] = {
         ),
     )
 }
+
+
+PAPER_DELTA = "1e-3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetParts:
+    """A privacy budget as it is stated: one epsilon and delta, or their parts; None where nothing is said.
+
+    Parameters
+    ----------
+    epsilon, epsilon_ratio, epsilon_s, epsilon_n, delta, delta_s, delta_n : str or None
+        Decimals or "p/q".
+    """
+
+    epsilon: str | None = None
+    epsilon_ratio: str | None = None
+    epsilon_s: str | None = None
+    epsilon_n: str | None = None
+    delta: str | None = None
+    delta_s: str | None = None
+    delta_n: str | None = None
+
+
+def budget_from(given: BudgetParts, spec: MechanismSpec, dimension: int) -> Budget | SplitBudget | None:
+    """Return the budget that the parts state; None for a mechanism without noise.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        On contradictory or missing parts.
+    """
+    _check_all_parts(given)
+    if not spec.private:
+        return None
+    delta = (given.delta or PAPER_DELTA) if spec.needs_delta else "0"
+    if spec.split_budget:
+        budget = _epsilon_parts(given, dimension, delta)
+        return _with_delta_parts(given, budget) if spec.needs_delta else budget
+    # an epsilon_ratio divides what other mechanisms spend on the two parts of the same total
+    for name in ("epsilon_s", "epsilon_n", "delta_s", "delta_n"):
+        if getattr(given, name) is not None:
+            raise ReadingError(name, getattr(given, name), f"left out: {spec.name} has one epsilon and delta")
+    return Budget(given.epsilon or "1", delta)
+
+
+def _epsilon_parts(given: BudgetParts, dimension: int, delta: str) -> SplitBudget:
+    parts = (given.epsilon_s, given.epsilon_n)
+    if given.epsilon_ratio is not None:
+        if parts != (None, None):
+            raise ReadingError("epsilon_ratio", given.epsilon_ratio, "left out when the parts are given")
+        return SplitBudget.from_ratio(given.epsilon or "1", given.epsilon_ratio, dimension, delta)
+    if parts == (None, None):
+        return SplitBudget.equal(given.epsilon or "1", delta)
+    halves = SplitBudget.equal(1, delta)
+    return SplitBudget(*_both(given, "epsilon"), halves.delta_s, halves.delta_n, delta)
+
+
+def _with_delta_parts(given: BudgetParts, budget: SplitBudget) -> SplitBudget:
+    if (given.delta_s, given.delta_n) == (None, None):
+        return budget
+    return SplitBudget(budget.epsilon_s, budget.epsilon_n, *_both(given, "delta"))
+
+
+def _both(given: BudgetParts, name: str) -> tuple[str, str]:
+    """Return both parts; raise unless both are given and the total is not."""
+    flag = f"--{name}"
+    parts: dict[str, str | None] = {part: getattr(given, part) for part in (f"{name}_s", f"{name}_n")}
+    for part, value in parts.items():
+        if value is None:
+            raise ReadingError(
+                part, "nothing", f"given where the other part is: use {flag}-s and {flag}-n together"
+            )
+    if getattr(given, name) is not None:
+        raise ReadingError(name, getattr(given, name), f"left out where {flag}-s and {flag}-n are given")
+    first, second = parts.values()
+    return str(first), str(second)
+
+
+def _check_all_parts(given: BudgetParts) -> None:
+    """Check every part that is given, also one that this mechanism does not use."""
+    for name in ("epsilon", "epsilon_ratio", "epsilon_s", "epsilon_n"):
+        if getattr(given, name) is not None:
+            parse_epsilon(name, getattr(given, name))
+    for name in ("delta", "delta_s", "delta_n"):
+        if getattr(given, name) is not None:
+            parse_delta(name, getattr(given, name))

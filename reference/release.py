@@ -5,30 +5,143 @@ A release is frozen, holds no exact statistic of the data, and goes to JSON and 
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from reference.accounting import Privacy, PrivacyStatement, PublishedStatementWarning, exact_privacy
 from reference.budgets import Budget, SplitBudget
+from reference.common.documents import Document, converted, json_of_file, plain
+from reference.common.errors import ReadingError, ReleaseFileError
 from reference.domain import Domain
+from reference.domain.domain import Norm
+from reference.domain.file import DomainFile
+from reference.fairness import NOT_PRIVATE
 from reference.minimiser import Minimum
 from reference.noise import Noise
-from reference.readings import Readings
+from reference.readings import Adjacency, Basis, Fairness, NoiseSource, Readings, Repair
 from reference.sensitivity import setting_of
-
-SCHEMA = "release_v1"
 
 READINGS_NOT_USED = {
     "no_privacy": ("adjacency", "sensitivity", "noise"),
-    "lr": tuple(Readings().to_json()),
+    "lr": Readings.__struct_fields__,
 }
 """Readings that a baseline ignores, and so does not print."""
 
 
+class StatedReadings(Document, frozen=True, kw_only=True):
+    """The readings of a release, those of the domain included; a baseline leaves out what it ignores.
+
+    Parameters
+    ----------
+    fairness, fairness_weight, tau, basis, adjacency, sensitivity, repair, ball_radius, noise
+        As in :class:`reference.readings.Readings`.
+    domain : str
+        The norm.
+    dimension : int
+        The paper's d.
+    intercept, keep_group : bool
+        As in :class:`reference.domain.Domain`.
+    """
+
+    fairness: Fairness | UnsetType = UNSET
+    fairness_weight: Fraction | UnsetType = UNSET
+    tau: Fraction | UnsetType = UNSET
+    basis: Basis | UnsetType = UNSET
+    adjacency: Adjacency | UnsetType = UNSET
+    sensitivity: str | UnsetType = UNSET
+    repair: Repair | UnsetType = UNSET
+    ball_radius: Fraction | UnsetType = UNSET
+    noise: NoiseSource | UnsetType = UNSET
+    domain: Norm
+    dimension: int
+    intercept: bool
+    keep_group: bool
+
+    @classmethod
+    def of(cls, mechanism: str, domain: Domain, readings: Readings) -> StatedReadings:
+        """Return the readings that a mechanism used."""
+        unused = READINGS_NOT_USED.get(mechanism, ())
+        used: dict[str, Any] = {
+            name: getattr(readings, name) for name in Readings.__struct_fields__ if name not in unused
+        }
+        norm: Any = domain.norm
+        return cls(
+            **used,
+            domain=norm,
+            dimension=domain.dimension,
+            intercept=domain.intercept,
+            keep_group=domain.keep_group,
+        )
+
+    @property
+    def readings(self) -> Readings:
+        """The readings without those of the domain; defaults where they were left out."""
+        stated = {name: getattr(self, name) for name in Readings.__struct_fields__}
+        return Readings(**{name: value for name, value in stated.items() if value is not UNSET})
+
+
+class StatedNoise(Document, frozen=True, kw_only=True):
+    """What a release says of its noise: all public.
+
+    Parameters
+    ----------
+    kind : {'laplace', 'gaussian', 'none'}
+    scale_s, scale_n : float
+        Laplace scale, or Gaussian sigma, inside and outside Phi_s.
+    steps : int
+        Hardened noise: steps of the grid per unit.
+    mean : str or tuple of float
+        `pflr`: the public mean of the noise, or what it is.
+    """
+
+    kind: Literal["laplace", "gaussian", "none"]
+    scale_s: float
+    scale_n: float
+    steps: int | UnsetType = UNSET
+    mean: str | tuple[float, ...] | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, noise: Noise) -> StatedNoise:
+        """Return what is said of some noise."""
+        kind: Any = noise.kind
+        steps = UNSET if noise.steps is None else noise.steps
+        return cls(kind=kind, scale_s=noise.scale_s, scale_n=noise.scale_n, steps=steps)
+
+
 @dataclass(frozen=True)
-class Release:
+class PublicRun:
+    """What is public about one run of a mechanism: all that its release states beside w.
+
+    Parameters
+    ----------
+    mechanism : str
+    domain : Domain
+    budget : Budget, SplitBudget or None
+        None for the baselines, which have no privacy.
+    readings : Readings
+    noise : Noise
+    s : int or None
+        Index of x_s; None for mechanisms with one budget.
+    seeded : bool
+        Whether the noise came from a caller's generator.
+    """
+
+    mechanism: str
+    domain: Domain
+    budget: Budget | SplitBudget | None
+    readings: Readings
+    noise: Noise
+    s: int | None = None
+    seeded: bool = False
+
+
+class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_v2"):
     """The outcome of one run of one mechanism.
 
     Parameters
@@ -44,150 +157,161 @@ class Release:
         What is claimed (`published`) and what is true (`exact`); both None for `no_privacy` and `lr`, whose w
         is an exact function of the data.
     budget : dict
-        Budget parameters as exact strings.
-    readings : dict
-        All readings, those of the domain included.
-    noise : dict
-        `kind`, `scale_s`, `scale_n`; hardened noise: `steps` of the grid per unit; `pflr`: `mean`.  All public.
+        Budget parameters.
+    readings : StatedReadings
+    noise : StatedNoise
     x_s : str or None
         The coordinate with a budget of its own.
     seeded : bool
         True when the noise came from a caller's generator: then anyone who knows the seed can remove it.
     noisy_eigenvalues : tuple of float
         Of the noisy quadratic, ascending; empty for `no_privacy` and `lr`.
+    note : str
+        In a file: that a w without privacy is none.
+    domain : DomainFile
+        In a file: how the records were encoded.
     """
 
     mechanism: str
-    status: str
+    status: Literal["ok", "unbounded"]
     w: tuple[float, ...] | None
     columns: tuple[str, ...]
     privacy: Privacy
-    budget: dict[str, str]
-    readings: dict[str, Any]
-    noise: dict[str, Any]
+    budget: dict[str, Fraction]
+    readings: StatedReadings
+    noise: StatedNoise
     x_s: str | None
     seeded: bool
     noisy_eigenvalues: tuple[float, ...] = ()
+    note: str | UnsetType = UNSET
+    domain: DomainFile | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.w is not None and len(self.w) != len(self.columns):
+            raise ReadingError("w", self.w, "one finite number for each of its columns")
 
     @classmethod
-    def of(
-        cls,
-        mechanism: str,
-        domain: Domain,
-        budget: Budget | SplitBudget | None,
-        readings: Readings,
-        noise: Noise,
-        minimum: Minimum,
-        published: PrivacyStatement | None,
-        s: int | None,
-        seeded: bool,
-    ) -> Release:
+    def of(cls, minimum: Minimum, published: PrivacyStatement | None, run: PublicRun) -> Release:
         """Return the release of a minimum, with the exact privacy of its noise.
-
-        Parameters
-        ----------
-        mechanism : str
-        domain : Domain
-        budget : Budget, SplitBudget or None
-            None for the baselines, which have no privacy.
-        readings : Readings
-        noise : Noise
-        minimum : Minimum
-        published : PrivacyStatement or None
-        s : int or None
-            Index of x_s.
-        seeded : bool
 
         Warns
         -----
         PublishedStatementWarning
             Where the published statement is false for this budget.
         """
-        exact = None
-        if budget is not None:
-            exact = exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
-            if exact.verdict == "refuted":
-                warnings.warn(
-                    f"{mechanism}: the published statement is false for this budget; see privacy.exact of the "
-                    "release",
-                    PublishedStatementWarning,
-                    stacklevel=3,
-                )
-        used = readings.to_json()
-        for unused in READINGS_NOT_USED.get(mechanism, ()):
-            del used[unused]
+        status: Any = minimum.status
         return cls(
-            mechanism=mechanism,
-            status=minimum.status,
+            mechanism=run.mechanism,
+            status=status,
             w=minimum.w,
-            columns=domain.columns,
-            privacy=Privacy(published, exact),
-            budget={} if budget is None else budget.to_json(),
-            readings={
-                **used,
-                "domain": domain.norm,
-                "dimension": domain.dimension,
-                "intercept": domain.intercept,
-                "keep_group": domain.keep_group,
-            },
-            noise={
-                "kind": noise.kind,
-                "scale_s": noise.scale_s,
-                "scale_n": noise.scale_n,
-                **({} if noise.steps is None else {"steps": noise.steps}),
-            },
-            x_s=None if s is None else domain.columns[s],
-            seeded=seeded,
+            columns=run.domain.columns,
+            privacy=_privacy(run, published),
+            budget={} if run.budget is None else vars(run.budget),
+            readings=StatedReadings.of(run.mechanism, run.domain, run.readings),
+            noise=StatedNoise.of(run.noise),
+            x_s=None if run.s is None else run.domain.columns[run.s],
+            seeded=run.seeded,
             noisy_eigenvalues=minimum.eigenvalues,
         )
 
     @property
     def adjacency(self) -> str | None:
         """Neighbouring relation of the privacy statements; None for `no_privacy` and `lr`, which have none."""
-        return self.readings.get("adjacency")
+        return None if self.readings.adjacency is UNSET else self.readings.adjacency
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the release as a JSON document."""
-        return {
-            "schema": SCHEMA,
-            "mechanism": self.mechanism,
-            "status": self.status,
-            "w": None if self.w is None else list(self.w),
-            "columns": list(self.columns),
-            "privacy": self.privacy.to_json(),
-            "budget": dict(self.budget),
-            "readings": dict(self.readings),
-            "noise": dict(self.noise),
-            "x_s": self.x_s,
-            "seeded": self.seeded,
-            "noisy_eigenvalues": list(self.noisy_eigenvalues),
-        }
+    def with_mean(self, mean: str | tuple[float, ...]) -> Release:
+        """Return the release with the mean of its noise, which only `pflr` has."""
+        return replace(self, noise=replace(self.noise, mean=mean))
 
-    @classmethod
-    def from_json(cls, document: dict[str, Any] | str) -> Release:
-        """Read back what :meth:`to_json` wrote, as a document or as text.
+    def in_file(self, declared: DomainFile) -> Release:
+        """Return the release with its domain, as a file has it; the w of a baseline is marked as not private."""
+        stated = self.privacy.published is not None or self.privacy.exact is not None
+        return replace(self, note=UNSET if stated else NOT_PRIVATE, domain=declared)
 
-        Raises
-        ------
-        ValueError
-            When the document is no release.
-        """
-        try:
-            fields = json.loads(document) if isinstance(document, str) else document
-            if fields["schema"] != SCHEMA:
-                raise ValueError(f"not a {SCHEMA} document: schema is {fields['schema']!r}")
-            return cls(
-                mechanism=fields["mechanism"],
-                status=fields["status"],
-                w=None if fields["w"] is None else tuple(fields["w"]),
-                columns=tuple(fields["columns"]),
-                privacy=Privacy.from_json(fields["privacy"]),
-                budget=fields["budget"],
-                readings=fields["readings"],
-                noise=fields["noise"],
-                x_s=fields["x_s"],
-                seeded=fields["seeded"],
-                noisy_eigenvalues=tuple(fields["noisy_eigenvalues"]),
+
+def _privacy(run: PublicRun, published: PrivacyStatement | None) -> Privacy:
+    if run.budget is None:
+        return Privacy(published, None)
+    exact = exact_privacy(setting_of(run.domain, run.readings), run.noise, published, run.budget.delta)
+    if exact.verdict == "refuted":
+        warnings.warn(
+            f"{run.mechanism}: the published statement is false for this budget; see privacy.exact of the release",
+            PublishedStatementWarning,
+            stacklevel=4,
+        )
+    return Privacy(published, exact)
+
+
+# --- Files ---------------------------------------------------------------------------------------------------
+
+
+def release_of(document: Any, *, file: str | None = None) -> Release:
+    """Return a parsed JSON document as the release that it is; `file` is named in errors.
+
+    Raises
+    ------
+    reference.common.errors.ReleaseFileError
+        With the place in the document.
+    """
+    domain = document.get("domain") if isinstance(document, dict) else None
+    if isinstance(domain, dict) and "schema" not in domain:
+        raise ReleaseFileError("the field 'schema' is missing", file=file, place="domain")
+    return converted(document, Release, ReleaseFileError, file=file)
+
+
+def load_release(path: str | Path) -> Release:
+    """Read the one release of a file that ``fit`` wrote, for its w.
+
+    Raises
+    ------
+    reference.common.errors.ReleaseFileError
+        When the file cannot be read, is no release, has several, or has one without a w.
+    """
+    document, file = json_of_file(path, ReleaseFileError), str(path)
+    if isinstance(document, dict) and isinstance(document.get("releases"), list):
+        if len(document["releases"]) != 1:
+            raise ReleaseFileError(
+                f"it has {len(document['releases'])} releases; `fit --release FILE` writes one", file=file
             )
-        except (KeyError, TypeError, AttributeError) as problem:
-            raise ValueError(f"not a {SCHEMA} document: {problem}") from problem
+        document = document["releases"][0]
+    release = release_of(document, file=file)
+    if release.w is None:
+        raise ReleaseFileError("the release is unbounded, so it has no w and predicts nothing", file=file)
+    return release
+
+
+def release_document(release: Release, declared: DomainFile) -> Any:
+    """Return a release with its domain as a JSON document."""
+    return plain(release.in_file(declared))
+
+
+def fitting_domain(release: Release, given: DomainFile | None) -> DomainFile:
+    """Return the domain by which new records are encoded for a release.
+
+    Parameters
+    ----------
+    release : Release
+        With its own domain where its file has it.
+    given : DomainFile, optional
+        Another copy of it.
+
+    Raises
+    ------
+    reference.common.errors.ReleaseFileError
+        When there is none, when the two differ, or when the columns are not those of w.
+    """
+    own = None if release.domain is UNSET else release.domain
+    found = given or own
+    if found is None:
+        raise ReleaseFileError("it has no domain in it: name the domain file with --domain")
+    stated = release.readings
+    laid_out = found.with_(norm=stated.domain, intercept=stated.intercept, keep_group=stated.keep_group)
+    laid_out = laid_out.without_marks()
+    if laid_out.domain.columns != release.columns:
+        raise ReleaseFileError(
+            f"the domain has the columns {', '.join(laid_out.domain.columns)}; the release has a w for "
+            f"{', '.join(release.columns)}"
+        )
+    if own is not None and given is not None and own.public_attributes != given.public_attributes:
+        raise ReleaseFileError("the domain file declares other bounds or categories than the release's own domain")
+    return laid_out

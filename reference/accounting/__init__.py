@@ -11,7 +11,6 @@ from reference.accounting.composition import (
     zcdp_epsilon,
 )
 from reference.accounting.statements import (
-    Enclosure,
     ExactPrivacy,
     Privacy,
     PrivacyStatement,
@@ -25,6 +24,7 @@ from reference.accounting.statements import (
     published_relaxed_functional,
     published_statement,
 )
+from reference.common.numbers import Enclosure
 
 __all__ = [
     "METHODS",

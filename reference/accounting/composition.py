@@ -1,31 +1,29 @@
 """Several releases about the same records: what they lose together.
 
 Every bound here holds when each release is chosen after the earlier ones were seen, its privacy parameters
-included; proofs and sources are in ``docs/composition.md``.
+included; proofs and sources: ``proofs/post_processing_and_composition.md``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
+from msgspec import UNSET, UnsetType, field
 from scipy.optimize import minimize_scalar
 
-from reference.accounting.statements import ExactPrivacy, Privacy, PrivacyStatement, basic_composition
+from reference.accounting.statements import ExactPrivacy, Privacy, PrivacyStatement, basic_composition, set_rounded
 from reference.budgets import parse_delta
-from reference.errors import DeltaError, NotPrivateError, ReadingError
-from reference.gaussian import RELATIVE_ERROR, epsilon_of_shift
-from reference.numbers import (
+from reference.common.balls import Ball, ball, enclosed
+from reference.common.documents import Document
+from reference.common.errors import DeltaError, NotPrivateError, ReadingError
+from reference.common.numbers import (
     RealLike,
     decimal_above,
-    decimal_text,
-    interval,
-    interval_functions,
-    upper_end,
 )
+from reference.noise.profile import epsilon_of_shift
 
 METHODS = ("basic", "gdp", "zcdp")
 STATEMENTS = ("exact", "published")
@@ -47,8 +45,7 @@ class Counted(Protocol):
         """What it claims and what is true."""
 
 
-@dataclass(frozen=True)
-class Composition:
+class Composition(Document, frozen=True):
     """(epsilon, delta)-differential privacy of several releases together: an upper bound, not a supremum.
 
     Parameters
@@ -64,37 +61,28 @@ class Composition:
         `published`: the distinct verdicts on the claims that were added up.  Empty for `exact`.
     squared_shift, rho : Fraction or None
         `gdp`: mu^2 of all releases.  `zcdp`: rho of all releases.
+    rounded : float
+        Epsilon as the nearest float.
     """
 
     releases: int
     method: str
     statement: str
-    epsilon: Fraction
+    epsilon: Fraction = field(name="epsilon_exact")
     delta: Fraction
     adjacency: str
     verdicts: tuple[str, ...] = ()
     squared_shift: Fraction | None = None
     rho: Fraction | None = None
+    rounded: float | UnsetType = field(name="epsilon", default=UNSET)
+
+    def __post_init__(self) -> None:
+        set_rounded(self, self.epsilon, self.rounded)
 
     @property
     def holds(self) -> bool:
         """Whether every statement that was added up is known to be true."""
         return all(verdict in ("proved", "enclosed") for verdict in self.verdicts)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON document; exact numbers are strings."""
-        return {
-            "releases": self.releases,
-            "method": self.method,
-            "statement": self.statement,
-            "epsilon": float(self.epsilon),
-            "epsilon_exact": decimal_text(self.epsilon),
-            "delta": decimal_text(self.delta),
-            "adjacency": self.adjacency,
-            "verdicts": list(self.verdicts),
-            "squared_shift": None if self.squared_shift is None else decimal_text(self.squared_shift),
-            "rho": None if self.rho is None else decimal_text(self.rho),
-        }
 
 
 def compose(
@@ -122,9 +110,9 @@ def compose(
 
     Raises
     ------
-    reference.errors.NotPrivateError
+    reference.common.errors.NotPrivateError
         When a release has no privacy to count.
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         When neighbours differ, a method does not apply, or a release publishes no statement.
     """
     if method not in METHODS:
@@ -169,7 +157,7 @@ def _gdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composit
         if shift is None:
             raise ReadingError("method", "gdp", "basic, or zcdp, where a release is not the continuous Gaussian's")
         total += shift.upper
-    epsilon = decimal_above(epsilon_of_shift(total, delta) * (1 + RELATIVE_ERROR), 20)
+    epsilon = decimal_above(epsilon_of_shift(total, delta).upper, 20)
     return Composition(len(known), "gdp", "exact", epsilon, delta, adjacency, squared_shift=total)
 
 
@@ -197,20 +185,19 @@ def _rho(one: ExactPrivacy) -> Fraction:
 def rho_of_pure(epsilon: Fraction) -> Fraction:
     """Return the smallest rho for which epsilon-differential privacy implies rho-zCDP, rounded up.
 
-    epsilon tanh(epsilon / 2), attained by randomised response; proof in ``docs/composition.md``, section 3.
+    epsilon tanh(epsilon / 2), attained by randomised response; proof:
+    ``proofs/post_processing_and_composition.md``.
     """
-    functions, e = interval_functions(), interval(epsilon)
-    # tanh(e/2) = 1 - 2/(exp(e) + 1); beyond 100 it is 1 to more digits than are kept
-    tanh = 1 - 2 / (functions.exp(e) + 1) if epsilon < 100 else interval(1)
-    # the second is larger, but free of cancellation where epsilon is tiny
-    return decimal_above(min(upper_end(e * tanh), epsilon**2 / 2), 20)
+    found = enclosed(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
+    # tanh(x) is below 1 and below x, also where a ball is too wide to show it
+    return decimal_above(min(found.upper, epsilon, epsilon**2 / 2), 20)
 
 
 def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """Return an epsilon such that rho-zCDP implies (epsilon, delta)-differential privacy, rounded up.
 
     *Implements* Canonne, Kamath and Steinke (NeurIPS 2020), Corollary 13, at one order alpha.  Every alpha > 1
-    gives a true statement; the best one is searched in floats, then the formula is evaluated in intervals.
+    gives a true statement; the best one is searched in floats, then the formula is evaluated in balls.
 
     Parameters
     ----------
@@ -229,15 +216,14 @@ def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
         bounds=(rough - 10, rough + 10),
         method="bounded",
     )
-    a, functions = interval(Fraction(math.exp(best.x))), interval_functions()
-    alpha = 1 + a
-    # epsilon <- alpha rho + log((alpha - 1) / alpha) - (log alpha + log delta) / (alpha - 1)
-    enclosure = (
-        alpha * interval(rho)
-        + functions.log(a / alpha)
-        - (functions.log(alpha) + functions.log(interval(delta))) / a
-    )
-    return decimal_above(max(Fraction(0), upper_end(enclosure)), 20)
+    excess = Fraction(math.exp(best.x))
+
+    def value() -> Ball:
+        a, alpha = ball(excess), ball(1 + excess)
+        # epsilon <- alpha rho + log((alpha - 1) / alpha) - (log alpha + log delta) / (alpha - 1)
+        return alpha * ball(rho) - (1 / a).log1p() - (alpha.log() + ball(delta).log()) / a
+
+    return decimal_above(max(Fraction(0), enclosed(value).upper), 20)
 
 
 def _zcdp_epsilon_at(a: float, rho: float, log_delta: float) -> float:

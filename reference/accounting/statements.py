@@ -7,25 +7,29 @@ Whether the theorem is true is another question: see the claim that :attr:`Priva
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Literal, TypeAlias
 
+from msgspec import UNSET, UnsetType, field
+from msgspec.structs import force_setattr, replace
+
+from reference.accounting.discrete import delta_ends, epsilon_ends
 from reference.budgets import Budget, SplitBudget
-from reference.discrete import delta_ends, epsilon_ends
+from reference.common.documents import Document
+from reference.common.errors import ReadingError
+from reference.common.numbers import Enclosure, decimal_above, decimal_below, short_text
 from reference.domain import Domain
-from reference.errors import ReadingError
-from reference.gaussian import RELATIVE_ERROR, SMALLEST_DELTA, delta_of_shift, epsilon_of_shift
-from reference.grid import widened_l1, widened_l2_squared
 from reference.noise import Noise
-from reference.numbers import decimal_above, decimal_below, decimal_text, exact, short_text
-from reference.readings import Readings
+from reference.noise.grid import widened_l1, widened_l2_squared
+from reference.noise.profile import delta_of_shift, epsilon_of_shift
+from reference.readings import Adjacency, Readings
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
 
+Verdict: TypeAlias = Literal["proved", "enclosed", "refuted", "undecided"]
 
-@dataclass(frozen=True)
-class PrivacyStatement:
+
+class PrivacyStatement(Document, frozen=True):
     """(epsilon, delta)-differential privacy for a named adjacency, as claimed by a named theorem.
 
     Parameters
@@ -35,12 +39,18 @@ class PrivacyStatement:
     claims : tuple of str
         Rows of the claims ledger that the statement rests on: the theorem first, then the lemma of its
         sensitivity, then `L2.alpha` where alpha_1 is not 1.
+    rounded : float
+        Epsilon as the nearest float, for programs that read no exact numbers.
     """
 
-    epsilon: Fraction
+    epsilon: Fraction = field(name="epsilon_exact")
     delta: Fraction
-    adjacency: str
+    adjacency: Adjacency
     claims: tuple[str, ...]
+    rounded: float | UnsetType = field(name="epsilon", default=UNSET)
+
+    def __post_init__(self) -> None:
+        set_rounded(self, self.epsilon, self.rounded)
 
     @property
     def claim(self) -> str:
@@ -51,26 +61,6 @@ class PrivacyStatement:
         """Return the statement in six digits, for a person."""
         claims = ", ".join(self.claims)
         return f"{claims}: ({short_text(self.epsilon)}, {short_text(self.delta)}), {self.adjacency}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return epsilon as a number and as an exact string, delta as an exact decimal string."""
-        return {
-            "epsilon": float(self.epsilon),
-            "epsilon_exact": decimal_text(self.epsilon),
-            "delta": decimal_text(self.delta),
-            "adjacency": self.adjacency,
-            "claims": list(self.claims),
-        }
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> PrivacyStatement:
-        """Read back what :meth:`to_json` wrote."""
-        return cls(
-            exact("epsilon", document["epsilon_exact"]),
-            exact("delta", document["delta"]),
-            document["adjacency"],
-            tuple(document["claims"]),
-        )
 
 
 def published_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
@@ -145,7 +135,7 @@ def basic_composition(statements: Sequence[PrivacyStatement | None]) -> PrivacyS
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         When the statements speak of different neighbours.
     """
     known = [statement for statement in statements if statement is not None]
@@ -161,37 +151,23 @@ def basic_composition(statements: Sequence[PrivacyStatement | None]) -> PrivacyS
     )
 
 
+def set_rounded(statement: Document, epsilon: Fraction, rounded: float | UnsetType) -> None:
+    """Set the field `rounded` of a new statement, or check the one that was read."""
+    nearest = float(epsilon)
+    if rounded is not UNSET and rounded != nearest:
+        raise ReadingError("epsilon", rounded, f"{nearest!r}, as epsilon_exact")
+    force_setattr(statement, "rounded", nearest)
+
+
 class PublishedStatementWarning(UserWarning):
     """A release carries a published statement that is false for its budgets."""
-
-
-@dataclass(frozen=True)
-class Enclosure:
-    """A number between two rationals; equal ends mean that it is known exactly."""
-
-    lower: Fraction
-    upper: Fraction
-
-    def to_json(self) -> Any:
-        """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` of such strings."""
-        if self.lower == self.upper:
-            return decimal_text(self.lower)
-        return {"lo": decimal_text(self.lower), "hi": decimal_text(self.upper)}
-
-    @classmethod
-    def from_json(cls, document: Any) -> Enclosure:
-        """Read back what :meth:`to_json` wrote."""
-        if isinstance(document, str):
-            return cls(exact("enclosure", document), exact("enclosure", document))
-        return cls(exact("lo", document["lo"]), exact("hi", document["hi"]))
 
 
 def _above(value: Enclosure) -> str:
     return short_text(decimal_above(value.upper, 6))
 
 
-@dataclass(frozen=True)
-class ExactPrivacy:
+class ExactPrivacy(Document, frozen=True):
     """The privacy that noise of given scales really gives, over all neighbouring data sets of a setting.
 
     Parameters
@@ -218,7 +194,7 @@ class ExactPrivacy:
     at_delta: Fraction
     delta: Enclosure | None
     at_epsilon: Fraction | None
-    verdict: str | None
+    verdict: Verdict | None
     squared_shift: Enclosure | None = None
     rho: Fraction | None = None
 
@@ -232,35 +208,8 @@ class ExactPrivacy:
             text += f" at delta {short_text(self.at_delta)}"
         return text if self.verdict is None else f"{text}; verdict on the published statement: {self.verdict}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON document; exact numbers are strings."""
-        return {
-            "epsilon": self.epsilon.to_json(),
-            "at_delta": decimal_text(self.at_delta),
-            "delta": None if self.delta is None else self.delta.to_json(),
-            "at_epsilon": None if self.at_epsilon is None else decimal_text(self.at_epsilon),
-            "verdict": self.verdict,
-            "squared_shift": None if self.squared_shift is None else self.squared_shift.to_json(),
-            "rho": None if self.rho is None else decimal_text(self.rho),
-        }
 
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> ExactPrivacy:
-        """Read back what :meth:`to_json` wrote."""
-        delta, at_epsilon, shift = document["delta"], document["at_epsilon"], document["squared_shift"]
-        return cls(
-            Enclosure.from_json(document["epsilon"]),
-            exact("at_delta", document["at_delta"]),
-            None if delta is None else Enclosure.from_json(delta),
-            None if at_epsilon is None else exact("at_epsilon", at_epsilon),
-            document["verdict"],
-            None if shift is None else Enclosure.from_json(shift),
-            None if document["rho"] is None else exact("rho", document["rho"]),
-        )
-
-
-@dataclass(frozen=True)
-class Privacy:
+class Privacy(Document, frozen=True):
     """What a release claims, beside what is true.
 
     Parameters
@@ -281,30 +230,15 @@ class Privacy:
             return "not private"
         return f"published {self.published or 'nothing'}; exact {self.exact}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return both as a JSON document."""
-        return {
-            "published": None if self.published is None else self.published.to_json(),
-            "exact": None if self.exact is None else self.exact.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> Privacy:
-        """Read back what :meth:`to_json` wrote."""
-        published, exact_document = document["published"], document["exact"]
-        return cls(
-            None if published is None else PrivacyStatement.from_json(published),
-            None if exact_document is None else ExactPrivacy.from_json(exact_document),
-        )
-
 
 def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None, delta: Fraction) -> ExactPrivacy:
     """Return the exact privacy of the noisy coefficients.
 
     Laplace noise loses exactly the supremum of sum |change| / scale.  Gaussian noise has the profile of
-    :mod:`reference.gaussian` at the longest Mahalanobis shift, sqrt(sup sum (change / sigma)^2).  Noise on a grid
-    is enclosed: rounding the records and the coefficients is part of the change, see :mod:`reference.grid`, and
-    the discrete Gaussian is within a proved distance of the continuous one, see :mod:`reference.discrete`.
+    :mod:`reference.noise.profile` at the longest Mahalanobis shift, sqrt(sup sum (change / sigma)^2).  Noise on a
+    grid is enclosed: rounding the records and the coefficients is part of the change, see
+    :mod:`reference.noise.grid`, and the discrete Gaussian is within a proved distance of the continuous one, see
+    :mod:`reference.accounting.discrete`.
 
     Parameters
     ----------
@@ -340,7 +274,7 @@ def _exact_privacy(
     if epsilon is None:
         return ExactPrivacy(worst_epsilon, delta, None, None, None, shift)
     worst_delta = _enclose(squared_shift, delta_of_shift, epsilon)
-    # evaluated at 50 digits with a margin, not by intervals: never more than enclosed
+    # by ball arithmetic: never more than enclosed
     verdict = _verdict(worst_delta.lower, worst_delta.upper, delta, exact=False)
     return ExactPrivacy(worst_epsilon, delta, worst_delta, epsilon, verdict, shift)
 
@@ -383,7 +317,7 @@ def _outwards(lower: Fraction, upper: Fraction) -> Enclosure:
     return Enclosure(decimal_below(lower, 20), decimal_above(upper, 20))
 
 
-def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool) -> str:
+def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool) -> Verdict:
     if lower > claimed:
         return "refuted"
     if upper <= claimed:
@@ -392,10 +326,9 @@ def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool
 
 
 def _enclose(
-    squared_shift: Supremum, evaluate: Callable[[Fraction, Fraction], Fraction], at: Fraction
+    squared_shift: Supremum, evaluate: Callable[[Fraction, Fraction], Enclosure], at: Fraction
 ) -> Enclosure:
     """Return a function of the shift, which grows with it, over an enclosure of the shift."""
     high = evaluate(squared_shift.upper, at)
     low = high if squared_shift.is_exact else evaluate(squared_shift.lower, at)
-    lower = Fraction(0) if low <= SMALLEST_DELTA else decimal_below(low * (1 - RELATIVE_ERROR), 20)
-    return Enclosure(lower, decimal_above(high * (1 + RELATIVE_ERROR), 20))
+    return _outwards(low.lower, high.upper)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from reference.datasets import ENCODINGS, SOURCES, shipped_domain
+import click
+
+from reference.commands.options import emit, require_writable
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.commands.terminal import page
+from reference.common.documents import format_of, plain
+from reference.common.errors import MissingColumnError, ReadingError
+from reference.common.exit_codes import EXIT_FINE
+from reference.common.files import json_text
+from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import ENDINGS, ROWS_READ, TableFile, is_table_file, open_table
 from reference.domain import NORMS
-from reference.domain_file import NUMBER, SCHEMA, load_domain_file
-from reference.errors import MissingColumnError, ReadingError
-from reference.files import json_text
-from reference.options import EXIT_FINE, emit, encoding_from, require_writable
+from reference.domain.file import DomainFile, load_domain_file
+from reference.domain.markers import NUMBER
 
 SAMPLE = 1000
 """Records of a text file that are looked at to guess whether a column holds numbers."""
@@ -29,45 +37,60 @@ WARNING = (
 )
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "domain",
-        help="print, describe or check a domain file",
-        description="Print the domain of a data set; print a template for a data file; or check a domain file.",
-        allow_abbrev=False,
+@dataclass(frozen=True, kw_only=True)
+class DomainOptions:
+    """What is printed or checked."""
+
+    describe: bool = option("--describe", is_flag=True, help="print a template for a data file")
+    check: str | None = option(
+        "--check",
+        type=FileName(),
+        metavar="FILE",
+        help="check a domain file, and with --data all records of a file",
     )
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--describe", action="store_true", help="print a template for a data file")
-    action.add_argument(
-        "--check", metavar="FILE", help="check a domain file, and with --data all records of a file"
-    )
-    parser.add_argument(
+    data: str | None = option(
         "--data",
+        type=FileName(SOURCES),
         metavar="NAME|FILE",
         help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}",
     )
-    parser.add_argument("--label", metavar="COLUMN", help="column of a data file with the label")
-    parser.add_argument("--group", metavar="COLUMN", help="column of a data file with the group")
-    parser.add_argument(
+    label: str | None = option("--label", metavar="COLUMN", help="column of a data file with the label")
+    group: str | None = option("--group", metavar="COLUMN", help="column of a data file with the group")
+    bounds_from_data: bool = option(
         "--bounds-from-data",
-        action="store_true",
+        is_flag=True,
         help="fill the template in from the data, marked so that `fit` refuses private mechanisms",
     )
-    parser.add_argument("--domain", choices=NORMS, help="norm of a printed domain (unit_ball)")
-    parser.add_argument("--encoding", choices=ENCODINGS, help="categories as ranks or one-hot (ordinal)")
-    parser.add_argument("--intercept", action="store_true", help="with an intercept coordinate")
-    parser.add_argument("--keep-group", action="store_true", help="with the group among the features")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of --check (text)")
-    parser.add_argument("--out", metavar="FILE", help="write to a file, whole or not at all")
-    parser.set_defaults(run=run)
+    domain: str | None = option("--domain", type=click.Choice(NORMS), help="norm of a printed domain (unit_ball)")
+    encoding: str | None = option(
+        "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
+    )
+    intercept: bool = option("--intercept", is_flag=True, help="with an intercept coordinate")
+    keep_group: bool = option("--keep-group", is_flag=True, help="with the group among the features")
 
 
-def run(options: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class DomainOutput:
+    """Output."""
+
+    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="of --check (text)")
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+
+@make_command(
+    "domain",
+    DomainOptions,
+    DomainOutput,
+    example="python -m reference domain --describe --data people.csv --label income --out domain.json",
+    text="Print the domain of a data set; print a template for a data file; or check a domain file.",
+)
+def command(options: DomainOptions, output: DomainOutput) -> int:
     """Run ``domain``."""
-    require_writable({"check": options.check, "data": options.data}, out=options.out)
+    require_writable({"check": options.check, "data": options.data}, out=output.out)
     if options.check is not None:
-        text = check(options)
+        if options.describe:
+            raise ReadingError("check", options.check, "left out where --describe is given")
+        text = check(options, options.check, output)
     elif options.data is None:
         raise ReadingError("data", None, "the name of a data set or a data file")
     elif is_table_file(options.data):
@@ -76,24 +99,30 @@ def run(options: argparse.Namespace) -> int:
     elif options.describe and options.data not in SOURCES:
         raise ReadingError("data", options.data, "a file whose name ends in " + ", ".join(ENDINGS))
     else:
-        text = json_text(shipped_domain(options.data, encoding_from(options)).to_json())
-    emit(text, options.out)
+        text = json_text(plain(shipped_domain(options.data, _encoding(options))))
+    emit(text, output.out)
     return EXIT_FINE
+
+
+def _encoding(options: DomainOptions) -> Encoding:
+    return Encoding(
+        options.domain or "unit_ball", options.encoding or "ordinal", options.intercept, options.keep_group
+    )
 
 
 # --- Check ---------------------------------------------------------------------------------------------------
 
 
-def check(options: argparse.Namespace) -> str:
+def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
     """Return what a domain file declares; with a data file, read every record by it."""
-    declared = load_domain_file(options.check).with_columns(options.label, options.group)
+    declared = load_domain_file(file).with_columns(options.label, options.group)
     domain = declared.domain
     records = None
     if options.data is not None:
         records = len(record_blocks(open_table(options.data), declared))
     facts: dict[str, Any] = {
-        "domain_file": options.check,
-        "schema": SCHEMA,
+        "domain_file": file,
+        "schema": format_of(DomainFile),
         "norm": domain.norm,
         "attributes": len(domain.attributes),
         "dimension": domain.dimension,
@@ -103,28 +132,28 @@ def check(options: argparse.Namespace) -> str:
         "from_data": list(declared.from_data),
         "records": records,
     }
-    if options.format == "json":
+    if output.format == "json":
         return json_text(facts)
     lines = [
-        f"{options.check}: {facts['attributes']} attributes, {domain.dimension} coordinates, {domain.norm}",
+        f"{file}: {facts['attributes']} attributes, {domain.dimension} coordinates, {domain.norm}",
         f"label {domain.label}, group {domain.group or 'none'}",
     ]
     if declared.from_data:
         lines.append(f"READ FROM THE DATA: {', '.join(declared.from_data)}; `fit` refuses private mechanisms")
     if records is not None:
         lines.append(f"{options.data}: all {records} records are inside (their number is for the data holder)")
-    return "\n".join(lines) + "\n"
+    return page(output.out).text(*lines)
 
 
 # --- Describe ------------------------------------------------------------------------------------------------
 
 
-def template(table: TableFile, options: argparse.Namespace) -> dict[str, Any]:
+def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     """Return a domain file with the columns of a data file, and nulls where a public fact is needed.
 
     Raises
     ------
-    reference.errors.MissingColumnError
+    reference.common.errors.MissingColumnError
         When the label or the group is no column.
     """
     names = table.columns
@@ -133,7 +162,7 @@ def template(table: TableFile, options: argparse.Namespace) -> dict[str, Any]:
             raise MissingColumnError("there is no such column", file=str(table.path), column=name)
     kinds = table.kinds() or guessed_kinds(table)
     document: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": format_of(DomainFile),
         "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}.",
         "norm": options.domain or "unit_ball",
         "intercept": options.intercept,

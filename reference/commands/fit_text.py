@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.table import Table
-
 from reference.accounting import basic_composition
-from reference.evaluation import NOT_PRIVATE, Evaluation
-from reference.numbers import decimal_above, short_text
-from reference.private_metrics import NoisyMetric
+from reference.commands.evaluation import Evaluation
+from reference.common.documents import plain
+from reference.common.numbers import decimal_above, short_text
+from reference.common.page import Listing, Page
+from reference.fairness import NOT_PRIVATE
+from reference.fairness.private_metrics import NoisyMetric
 
 MARK = "*"
 """Put behind the name of every exact metric in a table."""
 
 
-def as_text(data: str, results: Sequence[Evaluation]) -> str:
+def as_text(data: str, results: Sequence[Evaluation], page: Page) -> str:
     """Return the results as a table with the readings they rest on."""
-    table = Table(title=f"{data}: per release")
-    for heading in ("mechanism", "published", "exact epsilon"):
-        table.add_column(heading, no_wrap=heading == "mechanism")
-    for heading in ("accuracy", "majority", "positive rate", "risk difference", "notes"):
-        table.add_column(heading + MARK)
-    for result in results:
-        table.add_row(
-            result.releases[0].mechanism,
-            _published(result),
-            _exact(result),
-            _with_spread(result.summary("accuracy")),
-            _with_spread(result.summary("majority_accuracy")),
-            _with_spread(result.summary("positive_rate")),
-            _with_spread(result.summary("risk_difference")),
-            _notes(result),
-        )
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=150, highlight=False, emoji=False)
-    console.print(table)
-    for line in _details(results):
-        console.print(line, soft_wrap=True, markup=False)
-    return buffer.getvalue()
+    exact_metrics = ("accuracy", "majority", "positive rate", "risk difference", "notes")
+    table = Listing(
+        f"{data}: per release",
+        ("mechanism", "published", "exact epsilon", *(name + MARK for name in exact_metrics)),
+        tuple(
+            (
+                result.releases[0].mechanism,
+                _published(result),
+                _exact(result),
+                _with_spread(result.summary("accuracy")),
+                _with_spread(result.summary("majority_accuracy")),
+                _with_spread(result.summary("positive_rate")),
+                _with_spread(result.summary("risk_difference")),
+                _notes(result),
+            )
+            for result in results
+        ),
+    )
+    return page.text(table, *_details(results))
 
 
 def _details(results: Sequence[Evaluation]) -> Iterator[str]:
@@ -50,12 +46,12 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     by_readings: dict[str, list[str]] = {}
     for result in results:
         first = result.releases[0]
-        text = ", ".join(f"{name}={value}" for name, value in first.readings.items())
+        text = ", ".join(f"{name}={value}" for name, value in plain(first.readings).items())
         by_readings.setdefault(text, []).append(first.mechanism)
     for text, names in by_readings.items():
         yield f"Readings of {', '.join(dict.fromkeys(names))}: {text}"
     private = [result.releases[0] for result in results if result.releases[0].privacy.exact is not None]
-    if any(release.readings["repair"] != "none" for release in private):
+    if any(release.readings.repair != "none" for release in private):
         yield "The repair (minimum of an indefinite objective) is no step of the paper."
     for result in results:
         yield from _spent(result)
@@ -131,7 +127,7 @@ def _published(result: Evaluation) -> str:
     first = result.releases[0]
     if first.privacy.exact is None:
         return "not private"
-    if first.readings["sensitivity"] != "published":
+    if first.readings.sensitivity != "published":
         return "none: the sensitivity is not the paper's"
     return "none: x_s is part of an attribute"
 

@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
+from dataclasses import dataclass
 
+from reference.commands.options import require_writable, write_file
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.commands.predictions import prediction_lines
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import ENDINGS, ROWS_READ, open_table
-from reference.domain_file import load_domain_file
-from reference.errors import ReadingError
-from reference.evaluation import NOT_PRIVATE
-from reference.options import EXIT_FINE, require_writable, write_file
-from reference.predictions import fitting_domain, load_release, prediction_lines
+from reference.domain.file import load_domain_file
+from reference.fairness import NOT_PRIVATE
+from reference.release import fitting_domain, load_release
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "predict",
-        help="predict for the records of a file",
-        description=f"Predict for the records of a file. Predictions are {NOT_PRIVATE}.",
-        allow_abbrev=False,
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """Files."""
+
+    release: str = option(
+        "--release", required=True, type=FileName(), metavar="FILE", help="what `fit --release FILE` wrote"
     )
-    parser.add_argument("--release", required=True, metavar="FILE", help="what `fit --release FILE` wrote")
-    parser.add_argument("--data", required=True, metavar="FILE", help=f"a file ending in {', '.join(ENDINGS)}")
-    parser.add_argument(
-        "--domain", "--domain-file", dest="domain", metavar="FILE", help="the domain file (the release's own)"
+    data: str = option(
+        "--data", required=True, type=FileName(), metavar="FILE", help=f"a file ending in {', '.join(ENDINGS)}"
     )
-    parser.add_argument(
+    domain: str | None = option(
+        "--domain", "--domain-file", type=FileName(), metavar="FILE", help="the domain file (the release's own)"
+    )
+    block_rows: int = option(
         "--block-rows", type=int, default=ROWS_READ, metavar="N", help=f"records read at a time ({ROWS_READ})"
     )
-    parser.add_argument(
-        "--out", "--predictions", dest="out", metavar="FILE", help="write to a file, whole or not at all"
+    out: str | None = option(
+        "--out", "--predictions", type=FileName(), metavar="FILE", help="write to a file, whole or not at all"
     )
-    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+@make_command(
+    "predict",
+    PredictOptions,
+    example="python -m reference predict --release release.json --data new.csv --out predictions.csv",
+    text=f"Predict for the records of a file. Predictions are {NOT_PRIVATE}.",
+)
+def command(options: PredictOptions) -> int:
     """Run ``predict``; nothing is printed unless every record could be read."""
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     require_writable({"release": options.release, "data": options.data, "domain": options.domain}, out=options.out)
-    release, own = load_release(options.release)
+    release = load_release(options.release)
     given = None if options.domain is None else load_domain_file(options.domain)
-    declared = fitting_domain(release, own, given)
+    declared = fitting_domain(release, given)
     # a label or a group may be there or not; neither is needed to predict
-    marks = {marker.column for found in (own, given) if found for marker in (found.label, found.group) if marker}
+    files = [found for found in (release.domain, given) if found]
+    marks = {marker.column for found in files for marker in (found.label, found.group) if marker}
     declared = declared.with_(ignore=(*declared.ignore, *sorted(marks)))
     assert release.w is not None
     lines = prediction_lines(release.w, record_blocks(open_table(options.data), declared, rows=options.block_rows))

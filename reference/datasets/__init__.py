@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reference.common.errors import ReadingError, UnknownDataError
 from reference.datasets import adult, affairs, compas, german, synthetic, us
 from reference.datasets.source import Source
 from reference.datasets.table_file import ENDINGS
-from reference.domain_file import DomainFile
-from reference.errors import ReadingError, UnknownDataError
+from reference.domain.file import DomainFile
 from reference.records import Records
 
 ENCODINGS = ("ordinal", "one_hot")
@@ -72,9 +72,9 @@ def load(
 
     Raises
     ------
-    reference.errors.UnknownDataError
+    reference.common.errors.UnknownDataError
         The message lists the known names.
-    reference.errors.MissingDataError
+    reference.common.errors.MissingDataError
         The message says which path was looked at and how to get the data.
     """
     chosen = choices or Encoding()

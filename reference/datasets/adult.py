@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reference.attributes import Numeric
-from reference.datasets.source import Source, Table, categorical, data_folder
-from reference.domain_file import DomainFile, Marker
-from reference.errors import (
+from reference.common.errors import (
     CsvRowError,
     LabelError,
     MissingDataError,
     UnreadableFileError,
     UnseenCategoryError,
 )
+from reference.datasets.source import Source, Table, categorical, data_folder
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 
 FILES = ("adult.data", "adult.test")
 
@@ -173,7 +174,7 @@ class Adult(Source):
             if name in BOUNDS or name in CATEGORIES
         )
         return DomainFile(
-            attributes,
+            attributes=attributes,
             label=Marker("income", one=(">50K",), zero=("<=50K",), name="income_above_50k"),
             group=Marker("sex", one=("Male",), zero=("Female",), name="male"),
             ignore=("fnlwgt",),
@@ -184,7 +185,7 @@ class Adult(Source):
 
         Raises
         ------
-        reference.errors.MissingDataError
+        reference.common.errors.MissingDataError
             When neither works.
         """
         folder = data_folder() / "adult"
@@ -198,7 +199,8 @@ def read_files(folder: Path) -> Table:
 
     Raises
     ------
-    reference.errors.CsvRowError, reference.errors.UnreadableFileError, reference.errors.LabelError
+    reference.common.errors.CsvRowError, reference.common.errors.UnreadableFileError,
+    reference.common.errors.LabelError
         With file, line and value.
     """
     rows: list[list[str]] = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reference.datasets.source import Source, Table, categorical
-from reference.domain_file import DomainFile, Marker
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 
 # The questionnaire's own codes: public, whatever the answers were.
 CODES: dict[str, tuple[float, ...]] = {
@@ -30,7 +31,7 @@ class Affairs(Source):
         """Return the questionnaire's codes as declared categories."""
         attributes = tuple(categorical(name, codes, encoding) for name, codes in CODES.items())
         return DomainFile(
-            attributes,
+            attributes=attributes,
             label=Marker("affairs", above=0, name="any_affair"),
             group=Marker("religious", one=(3, 4), zero=(1, 2), name="religious_3_or_4"),
         )

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reference.attributes import Numeric
 from reference.datasets.source import CsvSource, categorical
-from reference.domain_file import DomainFile, Marker
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 
 LARGEST_DELAY_DAYS = 30
 

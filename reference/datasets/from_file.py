@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reference.attributes import Numeric
+from reference.common.errors import ColumnTypeError, DataError, EmptyDataError, GroupError, LabelError
+from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table_file import ROWS_READ, Block, TableFile
-from reference.domain_file import DomainFile, in_file
-from reference.errors import ColumnTypeError, DataError, EmptyDataError
-from reference.record_blocks import RecordBlocks
-from reference.records import Records
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import as_declared, numbers_of
+from reference.records import Records, encode_table
 
 
 def record_blocks(
@@ -34,7 +35,7 @@ def record_blocks(
 
     Raises
     ------
-    reference.errors.DataError
+    reference.common.errors.DataError
         At once when columns are missing, unknown or of the wrong type; for a bad record when it is read, with
         file, row, line (CSV), column and value.
     """
@@ -73,11 +74,57 @@ class _Reader:
 
     def _records(self, block: Block) -> Records:
         try:
-            return self.declared.records(block.columns)
+            return encode_raw(self.declared, block.columns)
         except DataError as problem:
             record = None if problem.row is None else block.records[problem.row]
             line = None if problem.row is None or block.lines is None else block.lines[problem.row]
             raise in_file(problem, str(self.table.path), record, line) from problem
+
+
+def encode_raw(declared: DomainFile, table: Mapping[str, Sequence[Any]]) -> Records:
+    """Check a table of raw columns against the domain of a file and encode it.
+
+    Parameters
+    ----------
+    declared : DomainFile
+    table : mapping from column name to values
+        The declared columns and any of the ignored ones, each of length n.  Texts stand for numbers where
+        numbers are declared.
+
+    Raises
+    ------
+    reference.common.errors.DataError
+        One subclass per reason, with row, column and value.
+    """
+    domain = declared.domain
+    length = len(table[declared.columns_to_read(list(table))[0]])
+    encoded: dict[str, Any] = {}
+    for attribute in declared.attributes:
+        values = table[attribute.name]
+        if isinstance(attribute, Numeric):
+            encoded[attribute.name] = numbers_of(attribute.name, values)
+        else:
+            encoded[attribute.name] = as_declared(attribute.categories, values)
+    for marker, error in ((declared.label, LabelError), (declared.group, GroupError)):
+        if marker is not None:
+            marks = marker.decode(table[marker.column], error) if marker.column else [0] * length
+            encoded[marker.called] = marks
+    return encode_table(domain, encoded)
+
+
+def in_file(problem: DataError, file: str, record: int | None, line: int | None) -> DataError:
+    """Return the same problem with its place in a file.
+
+    Parameters
+    ----------
+    problem : DataError
+    file : str
+    record, line : int or None
+        Counted from 1.
+    """
+    return type(problem)(
+        problem.problem, file=file, row=line, record=record, column=problem.column, value=problem.value
+    )
 
 
 def check_kinds(table: TableFile, declared: DomainFile) -> None:
@@ -85,7 +132,7 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
 
     Raises
     ------
-    reference.errors.ColumnTypeError
+    reference.common.errors.ColumnTypeError
         With file and column.
     """
     held = table.kinds()
@@ -104,11 +151,11 @@ def kinds_needed(declared: DomainFile) -> Mapping[str, set[str]]:
     """Return for each raw column the kinds of values that the domain file can make sense of."""
     needed: dict[str, set[str]] = {}
     for attribute in declared.attributes:
-        numeric = isinstance(attribute, Numeric)
-        needed[attribute.name] = {"number"} if numeric else _kinds_of(attribute.categories)  # type: ignore[union-attr]
+        categories = () if isinstance(attribute, Numeric) else attribute.categories
+        needed[attribute.name] = _kinds_of(categories) or {"number"}
     for marker in (declared.label, declared.group):
         if marker is not None and marker.column:
-            of_marker = {"number"} if marker.above is not None else _kinds_of([*marker.one, *marker.zero])
+            of_marker = _kinds_of(tuple(marker.meanings)) or {"number"}
             needed[marker.column] = needed.get(marker.column, of_marker) & of_marker
     return needed
 

@@ -6,9 +6,10 @@ and bounds are explained in ``docs/data/german.md``.
 
 from __future__ import annotations
 
-from reference.attributes import Numeric
 from reference.datasets.source import CsvSource, categorical
-from reference.domain_file import DomainFile, Marker
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 
 # The documentation gives no bounds for these three: round numbers of our own; what is beyond counts as the bound.
 BOUNDS: dict[str, tuple[float, float]] = {

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reference.attributes import OneHot, Ordinal
+from reference.common.errors import ChecksumError, DataError, MissingDataError, ReadingError, UnreadableFileError
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import CsvTable
 from reference.domain import Domain
-from reference.domain_file import DomainFile
-from reference.errors import ChecksumError, DataError, MissingDataError, ReadingError, UnreadableFileError
-from reference.records import Records
+from reference.domain.attributes import OneHot, Ordinal
+from reference.domain.file import DomainFile
+from reference.records import Records, encode_table
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ class Source:
 
         Raises
         ------
-        reference.errors.DataError
+        reference.common.errors.DataError
             With file, line, column and value where they are known.
         """
         table = self.table()
         try:
-            return declared.domain.encode(table.columns)
+            return encode_table(declared.domain, table.columns)
         except DataError as problem:
             if problem.row is None or table.places is None:
                 raise
@@ -119,9 +119,9 @@ class CsvSource(Source):
 
         Raises
         ------
-        reference.errors.MissingDataError
+        reference.common.errors.MissingDataError
             The message says which path was looked at and how to get the data.
-        reference.errors.ChecksumError
+        reference.common.errors.ChecksumError
         """
         path = data_folder() / self.path
         if not path.is_file():
@@ -144,7 +144,7 @@ def check_sha256(path: Path, expected: str) -> None:
 
     Raises
     ------
-    reference.errors.ChecksumError, reference.errors.UnreadableFileError
+    reference.common.errors.ChecksumError, reference.common.errors.UnreadableFileError
     """
     try:
         with path.open("rb") as file:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reference.attributes import Numeric
+from reference.common.errors import ReadingError
 from reference.datasets.source import Source, Table
-from reference.domain_file import DomainFile, Marker
-from reference.errors import ReadingError
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Synthetic(Source):
     def domain_file(self, encoding: str) -> DomainFile:
         """Return `dimension` numbers on [0, 1]."""
         attributes = tuple(Numeric(f"x{index}", 0.0, 1.0) for index in range(self.dimension))
-        return DomainFile(attributes, label=Marker("label"), group=Marker("group"))
+        return DomainFile(attributes=attributes, label=Marker("label"), group=Marker("group"))
 
     def table(self) -> Table:
         """Generate the data."""

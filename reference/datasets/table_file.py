@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reference.errors import (
+from reference.common.errors import (
     CsvRowError,
     EmptyDataError,
     ExtraColumnError,
@@ -81,8 +81,8 @@ def open_table(path: str | Path) -> TableFile:
 
     Raises
     ------
-    reference.errors.MissingDataError, reference.errors.UnreadableFileError
-    reference.errors.ReadingError
+    reference.common.errors.MissingDataError, reference.common.errors.UnreadableFileError
+    reference.common.errors.ReadingError
         When the name has another ending.
     """
     name = str(path)
@@ -135,7 +135,7 @@ class CsvTable(TableFile):
 
         Raises
         ------
-        reference.errors.CsvRowError, reference.errors.UnreadableFileError
+        reference.common.errors.CsvRowError, reference.common.errors.UnreadableFileError
             With file, row and line.
         """
         header = self.columns
@@ -230,7 +230,7 @@ class ParquetTable(TableFile):
 
         Raises
         ------
-        reference.errors.UnreadableFileError
+        reference.common.errors.UnreadableFileError
         """
         import pyarrow
         from pyarrow import parquet

@@ -7,9 +7,10 @@ Group: sex, 1 for male.  Columns and bounds are explained in ``docs/data/us.md``
 
 from __future__ import annotations
 
-from reference.attributes import Numeric
 from reference.datasets.source import CsvSource, categorical
-from reference.domain_file import DomainFile, Marker
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 
 FIRST_RECORDS = 370_000
 INCOME_ABOVE = 25_000

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from reference.budgets import SplitBudget
+from reference.common.arrays import FloatArray
+from reference.common.errors import ReadingError
 from reference.domain import Domain
-from reference.errors import ReadingError
 from reference.experiments.splits import PreparedSplit, SplitSpec
 from reference.experiments.variants import Variant
 from reference.fairness import Metrics, Tally
@@ -47,7 +47,7 @@ Arm = tuple[str, int | None]
 
 
 @dataclass(frozen=True)
-class Setting:
+class NoiseSetting:
     """What does not change within a comparison.
 
     Parameters
@@ -62,7 +62,7 @@ class Setting:
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         For a mechanism without an x_s, or a ratio that does not give x_s more noise.
     """
 
@@ -111,15 +111,15 @@ def splits_of(records: Records, on: Sequence[SplitSpec]) -> Iterator[PreparedSpl
         yield PreparedSplit(records.take(train), records.take(test))
 
 
-def unit_noise(setting: Setting, on: SplitSpec, noise: Noise, purpose: str = "") -> npt.NDArray[np.float64]:
+def unit_noise(setting: NoiseSetting, on: SplitSpec, noise: Noise, purpose: str = "") -> FloatArray:
     """Return unit variates that depend on split, mechanism and purpose alone: the same for every arm."""
     random, _ = generator(on.seed, f"unit noise of {setting.mechanism}, split {on.split} of {on.data} {purpose}")
-    unit: npt.NDArray[np.float64] = draw(noise, random)[0]
+    unit: FloatArray = draw(noise, random)[0]
     return unit
 
 
 def trained(
-    setting: Setting, split: PreparedSplit, arms: Mapping[Arm, Noise], unit: npt.NDArray[np.float64]
+    setting: NoiseSetting, split: PreparedSplit, arms: Mapping[Arm, Noise], unit: FloatArray
 ) -> dict[Arm, tuple[float, ...] | None]:
     """Return w of every arm from the same unit variates; None without a minimum."""
     exact = objective(split.moments, setting.readings)
@@ -133,7 +133,7 @@ def measured(split: PreparedSplit, w: tuple[float, ...] | None) -> Metrics | Non
 
 def paired_values(
     first: Sequence[Metrics | None], second: Sequence[Metrics | None], name: str = "risk_difference"
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Return the differences of one metric, where both have it."""
     values = [
         (getattr(one, name), getattr(other, name))

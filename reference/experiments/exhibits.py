@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from reference.budgets import Budget, SplitBudget
+from reference.common.errors import UnknownAttributeError
 from reference.datasets import Encoding, shipped_domain
 from reference.domain import Domain
-from reference.errors import UnknownAttributeError
 from reference.experiments.printed import DELTA_TABLES, DELTA_TEXT, GRID_TABLES
 from reference.experiments.splits import SplitSpec
 from reference.experiments.study import RunSpec
@@ -174,7 +174,7 @@ EXHIBITS: dict[str, Exhibit] = {
 
 
 @dataclass(frozen=True)
-class Design:
+class ExhibitDesign:
     """How often, on which records, and under which readings an exhibit is run.
 
     Parameters
@@ -222,7 +222,7 @@ class Point:
     specs: tuple[RunSpec, ...]
 
 
-def points(exhibit: Exhibit, design: Design) -> list[Point]:
+def points(exhibit: Exhibit, design: ExhibitDesign) -> list[Point]:
     """Return the points of an exhibit, line by line; a line without epsilon has one point."""
     found: list[Point] = []
     lines = exhibit.lines_on(design.data)
@@ -236,7 +236,7 @@ def points(exhibit: Exhibit, design: Design) -> list[Point]:
     return found
 
 
-def points_of_line(line: Line, axis: str, grid: Sequence[str], design: Design) -> Iterator[Point]:
+def points_of_line(line: Line, axis: str, grid: Sequence[str], design: ExhibitDesign) -> Iterator[Point]:
     """Yield the points of one line."""
     facts = MECHANISMS[line.mechanism]
     depends = facts.private and (axis == "epsilon" or facts.needs_delta)
@@ -248,7 +248,7 @@ def points_of_line(line: Line, axis: str, grid: Sequence[str], design: Design) -
 
 
 def specs_of(
-    line: Line, epsilon: str | None, delta: str | None, x_s: str | None, design: Design
+    line: Line, epsilon: str | None, delta: str | None, x_s: str | None, design: ExhibitDesign
 ) -> tuple[RunSpec, ...]:
     """Return the runs of one point, one per split."""
     variant, facts = design.variant, MECHANISMS[line.mechanism]
@@ -289,7 +289,7 @@ def coordinate(data: str, encoding: Encoding, attribute: str) -> str:
 
     Raises
     ------
-    reference.errors.UnknownAttributeError
+    reference.common.errors.UnknownAttributeError
     """
     name, known = X_S[data].get(attribute, attribute), domain(data, encoding)
     if name in known.columns:

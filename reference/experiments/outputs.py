@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from reference.evaluation import NOT_PRIVATE
-from reference.experiments.exhibits import Design, Exhibit, Point, points
-from reference.experiments.printed import Entry, distinct_entries
+from reference.common.page import Listing, Page
+from reference.experiments.exhibits import Exhibit, ExhibitDesign, Point, points
+from reference.experiments.printed import PrintedEntry, distinct_entries
 from reference.experiments.study import RunResult, RunSpec
 from reference.experiments.summaries import Summary, first_and_all
-from reference.files import json_text, write_whole
-from reference.plot import FORMATS, Curve, draw
+from reference.fairness import NOT_PRIVATE
 
 DATA_NOTES = {
     "adult": "UCI Adult, both files, 48,842 records",
@@ -37,7 +32,7 @@ class Shown:
     Parameters
     ----------
     exhibit : Exhibit
-    design : Design
+    design : ExhibitDesign
     rows : tuple of (Point, tuple of Summary)
         The summaries of the first ten runs, and of all where there are more.
     missing : str, optional
@@ -45,7 +40,7 @@ class Shown:
     """
 
     exhibit: Exhibit
-    design: Design
+    design: ExhibitDesign
     rows: tuple[tuple[Point, tuple[Summary, ...]], ...]
     missing: str | None = None
 
@@ -53,7 +48,7 @@ class Shown:
     def of(
         cls,
         exhibit: Exhibit,
-        design: Design,
+        design: ExhibitDesign,
         results: Mapping[RunSpec, RunResult],
         missing: str | None = None,
     ) -> Shown:
@@ -106,7 +101,7 @@ class Shown:
             "results": [summary.to_json() for summary in summaries],
         }
 
-    def printed(self, point: Point) -> Entry | None:
+    def printed(self, point: Point) -> PrintedEntry | None:
         """Return the paper's risk difference for a point of a table, on the data set that it is of."""
         if self.exhibit.metric != "risk_difference":
             return None
@@ -118,28 +113,23 @@ class Shown:
                 return entry
         return None
 
-    def as_text(self) -> str:
+    def as_text(self, page: Page) -> str:
         """Return a table, with the readings it rests on."""
-        table = Table(title=f"{self.exhibit.title}; {self.design.data}, {self.design.variant.name}")
-        for heading in ("line", self.exhibit.axis, "runs", "accuracy", "majority", "gain", "positive rate"):
-            table.add_column(heading, no_wrap=True)
-        for heading in ("risk difference", "the paper's", "notes"):
-            table.add_column(heading, no_wrap=True)
-        for point, summaries in self.rows:
-            for summary in summaries:
-                table.add_row(*self._cells(point, summary))
-        buffer = io.StringIO()
-        console = Console(file=buffer, width=160, highlight=False, markup=False)
-        console.print(table)
+        table = Listing(
+            f"{self.exhibit.title}; {self.design.data}, {self.design.variant.name}",
+            (
+                *("line", self.exhibit.axis, "runs", "accuracy", "majority", "gain", "positive rate"),
+                *("risk difference", "the paper's", "notes"),
+            ),
+            tuple(self._cells(point, summary) for point, summaries in self.rows for summary in summaries),
+        )
         readings = ", ".join(f"{name}={value}" for name, value in self.design.variant.to_json().items())
-        for line in (f"Data: {self.data_note}.", f"Readings: {readings}.", f"{NOT_PRIVATE}; {SEEDED}."):
-            console.print(line, soft_wrap=True)
-        return buffer.getvalue()
+        return page.text(table, f"Data: {self.data_note}.", f"Readings: {readings}.", f"{NOT_PRIVATE}; {SEEDED}.")
 
-    def _cells(self, point: Point, summary: Summary) -> list[str]:
+    def _cells(self, point: Point, summary: Summary) -> tuple[str, ...]:
         entry = self.printed(point)
         place = point.epsilon if self.exhibit.axis == "epsilon" else point.delta
-        return [
+        return (
             point.line.name,
             place or "",
             str(len(summary.results)),
@@ -150,45 +140,7 @@ class Shown:
             spread(summary, "risk_difference"),
             "" if entry is None else f"{entry.mean} ± {entry.deviation}",
             notes(summary),
-        ]
-
-    def curves(self) -> list[Curve]:
-        """Return what is drawn: all runs, line by line."""
-        found: dict[str, list[tuple[Point, Summary]]] = {}
-        for point, summaries in self.rows:
-            found.setdefault(point.line.name, []).append((point, summaries[-1]))
-        return [self._curve(name, pairs) for name, pairs in found.items()]
-
-    def _curve(self, name: str, pairs: Sequence[tuple[Point, Summary]]) -> Curve:
-        places = [
-            point.epsilon if self.exhibit.axis == "epsilon" else point.delta
-            for point, _ in pairs
-            if len(pairs) > 1 or point.epsilon is not None
-        ]
-        known = tuple(float(place) for place in places if place is not None)
-        entries = [self.printed(point) for point, _ in pairs] if known else []
-        return Curve(
-            name,
-            known,
-            tuple(summary for _, summary in pairs),
-            tuple(
-                (place, float(entry.mean))
-                for place, entry in zip(known, entries, strict=bool(known))
-                if entry is not None
-            ),
         )
-
-    def write(self, folder: str) -> list[str]:
-        """Write JSON, PNG, SVG and text into a folder; return the names of the files."""
-        names = [f"{folder}/{self.stem}.{kind}" for kind in ("json", "txt", *FORMATS)]
-        write_whole(names[0], json_text(self.to_json()))
-        write_whole(names[1], self.as_text())
-        title = f"{self.exhibit.title}; {self.design.variant.name}\n{self.data_note}\n{SEEDED}\n"
-        curves = self.curves()
-        axis = self.exhibit.axis + (" (crosses: the paper's)" if any(curve.printed for curve in curves) else "")
-        for name in names[2:]:
-            draw(curves, name, title, axis)
-        return names
 
 
 def spread(summary: Summary, name: str) -> str:

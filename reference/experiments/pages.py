@@ -14,8 +14,9 @@ from typing import Any
 
 from scipy.stats import binomtest
 
+from reference.common.files import write_whole
 from reference.datasets import Encoding
-from reference.experiments.exhibits import EXHIBITS, LR, Design, Point, points, points_of_line
+from reference.experiments.exhibits import EXHIBITS, LR, ExhibitDesign, Point, points, points_of_line
 from reference.experiments.outputs import DATA_NOTES, Shown
 from reference.experiments.printed import RUNS, distinct_entries
 from reference.experiments.runner import run_all
@@ -23,7 +24,7 @@ from reference.experiments.store import LIBRARIES, RunStore, header
 from reference.experiments.study import RunResult, RunSpec
 from reference.experiments.summaries import Summary
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
-from reference.files import write_whole
+from reference.experiments.watch import NOBODY, Watch
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.json"
 PAGE = DOCUMENT.with_suffix(".md")
@@ -59,17 +60,17 @@ Run = Callable[[Sequence[RunSpec]], dict[RunSpec, RunResult]]
 # --- Measuring --------------------------------------------------------------------------------------------------
 
 
-def measure(store: RunStore | None = None, *, jobs: int = 1, quiet: bool = True) -> dict[str, Any]:
+def measure(store: RunStore | None = None, *, jobs: int = 1, watch: Watch = NOBODY) -> dict[str, Any]:
     """Run everything that the page reports, on the real data.
 
     Raises
     ------
-    reference.errors.MissingDataError
+    reference.common.errors.MissingDataError
         Without the data: the page is not written from others.
     """
 
     def run(specs: Sequence[RunSpec]) -> dict[RunSpec, RunResult]:
-        return run_all(specs, store, jobs=jobs, quiet=quiet)
+        return run_all(specs, store, jobs=jobs, watch=watch)
 
     document = {
         "schema": SCHEMA,
@@ -91,7 +92,7 @@ def exhibits(run: Run) -> list[dict[str, Any]]:
     found = []
     for name in SHOWN_EXHIBITS:
         for data in EXHIBITS[name].data:
-            design = Design(data, VARIANTS[DEFAULT], splits=SPLITS)
+            design = ExhibitDesign(data, VARIANTS[DEFAULT], splits=SPLITS)
             specs = [spec for point in points(EXHIBITS[name], design) for spec in point.specs]
             document = Shown.of(EXHIBITS[name], design, run(specs)).to_json()
             found.append({key: document[key] for key in ("exhibit", "title", "data", "points")})
@@ -103,7 +104,7 @@ def variants(data: str, run: Run) -> list[dict[str, Any]]:
     exhibit, found = EXHIBITS["table2"], []
     exhibit = replace(exhibit, lines={"": tuple(line for line in exhibit.lines_on(data) if line != LR)})
     for variant in VARIANTS.values():
-        shown = points(exhibit, Design(data, variant, splits=FIRST))
+        shown = points(exhibit, ExhibitDesign(data, variant, splits=FIRST))
         results = run([spec for point in shown for spec in point.specs])
         for point in shown:
             summary = _of(point, results).to_json()
@@ -141,7 +142,7 @@ def without_minimum(data: str, run: Run) -> list[dict[str, Any]]:
     Without the paper's baselines that add no noise; with Clopper-Pearson intervals of confidence 0.95 each.
     """
     found = []
-    design = Design(data, VARIANTS["no_repair"], splits=1)
+    design = ExhibitDesign(data, VARIANTS["no_repair"], splits=1)
     lines = {line for name in ("fig1", "fig3a") for line in EXHIBITS[name].lines_on(data)}
     for line in sorted(lines, key=lambda line: line.name):
         shown = [
@@ -164,7 +165,7 @@ def without_minimum(data: str, run: Run) -> list[dict[str, Any]]:
 
 
 def _lr(data: str, encoding: Encoding, splits: int, size: int | None, run: Run) -> Summary:
-    design = Design(data, Variant("", "", encoding), splits=splits, subset_size=size)
+    design = ExhibitDesign(data, Variant("", "", encoding), splits=splits, subset_size=size)
     (point,) = points_of_line(LR, "epsilon", EXHIBITS["fig1"].grid, design)
     return _of(point, run(point.specs))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import t as student
+
+from reference.common.arrays import FloatArray
 
 REDUCES, INCREASES, NEITHER, TOO_FEW = "reduces", "increases", "neither", "too few"
 
@@ -40,7 +41,7 @@ class PairedDifference:
     high: float
 
     @classmethod
-    def of(cls, differences: Sequence[float] | npt.NDArray[np.float64], significance: float) -> PairedDifference:
+    def of(cls, differences: Sequence[float] | FloatArray, significance: float) -> PairedDifference:
         """Return the interval that misses the mean with probability `significance`, as far as Student's t holds.
 
         Divide the significance by the number of intervals that are looked at (Bonferroni): then all of them hold

@@ -1,4 +1,4 @@
-"""Other libraries on the same splits, with fit times: ``python -m reference.experiments peers``.
+"""Other libraries on the same splits, with fit times: ``python -m reference experiments peers``.
 
 fairlearn and diffprivlib are imported only when they are asked for; where one is absent, the output says so.
 Fit times are ratios to our PDFC in the same run on the same split: they compare implementations on one machine,
@@ -7,39 +7,34 @@ not methods.
 
 from __future__ import annotations
 
-import io
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from rich.console import Console
-from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget, SplitBudget
-from reference.errors import MissingExtraError, ReadingError
+from reference.common.arrays import BoolArray, FloatArray
+from reference.common.errors import MissingExtraError, ReadingError
+from reference.common.page import Listing, Page
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.experiments.study import RunSpec, trained
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
+from reference.experiments.watch import NOBODY, Watch
 from reference.experiments.zafar import constrained_regression, mean_covariance
 from reference.fairness import predict, risk_difference
 from reference.moments import Moments
-from reference.progress import watched
 from reference.records import Records
 from reference.registry import MECHANISMS
 
 SPLITS = 10
-
-SUBSET_SIZES = {"us": 50_000}
-"""Records drawn for each split, where the table is large."""
 
 EPSILONS = ("0.1", "1", "10")
 
@@ -49,8 +44,7 @@ SHARES = ("0.5", "0.1", "0")
 BASELINE = "pdfc, epsilon 1"
 """What fit times are divided by."""
 
-BoolArray = npt.NDArray[np.bool_]
-Predictor = Callable[[npt.NDArray[np.float64]], BoolArray]
+Predictor = Callable[[FloatArray], BoolArray]
 
 
 class NoMinimumError(Exception):
@@ -80,7 +74,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Design:
+class PeerDesign:
     """On which records, how often, and under which readings of ours.
 
     Parameters
@@ -96,7 +90,7 @@ class Design:
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
     """
 
     data: str
@@ -117,14 +111,14 @@ class Design:
 # --- Methods ----------------------------------------------------------------------------------------------------
 
 
-def linear(w: Sequence[float] | npt.NDArray[np.float64] | None, threshold: float = 0.0) -> Predictor:
+def linear(w: Sequence[float] | FloatArray | None, threshold: float = 0.0) -> Predictor:
     """Return the predictor x.w > threshold."""
     if w is None:
         raise NoMinimumError
     return lambda x: predict(w, x) if threshold == 0.0 else x @ np.asarray(w) > threshold
 
 
-def ours(design: Design, mechanism: str, epsilon: str | None) -> Method:
+def ours(design: PeerDesign, mechanism: str, epsilon: str | None) -> Method:
     """Return one of our mechanisms, fair where it has the term; its moments are computed within the fit."""
     facts = MECHANISMS[mechanism]
     delta = design.delta if facts.needs_delta else "0"
@@ -220,7 +214,7 @@ def peer(distribution: str, module: str) -> Any:
 
     Raises
     ------
-    reference.errors.MissingExtraError
+    reference.common.errors.MissingExtraError
     """
     try:
         return import_module(module)
@@ -228,7 +222,7 @@ def peer(distribution: str, module: str) -> Any:
         raise MissingExtraError("a comparison on the same splits", distribution, "peers") from problem
 
 
-def groups(records: Records) -> npt.NDArray[np.float64]:
+def groups(records: Records) -> FloatArray:
     """Return z of records that have groups."""
     assert records.z is not None
     return records.z
@@ -240,7 +234,7 @@ def largest_norm(records: Records) -> float:
     return 1.0 if domain.norm == "unit_ball" else float(np.sqrt(domain.dimension))
 
 
-def methods(design: Design) -> tuple[list[Method], dict[str, str]]:
+def methods(design: PeerDesign) -> tuple[list[Method], dict[str, str]]:
     """Return the methods that can be run, and why others cannot."""
     found = [ours(design, "lr", None), ours(design, "no_privacy", None), *(zafar(share) for share in SHARES)]
     private = ("functional", "relaxed_functional", "pdfc", "adfc")
@@ -311,11 +305,11 @@ def fitted(method: Method, split: PreparedSplit, on: SplitSpec) -> Fitted:
     )
 
 
-def measure(design: Design, *, quiet: bool = True) -> dict[str, Any]:
+def measure(design: PeerDesign, *, watch: Watch = NOBODY) -> dict[str, Any]:
     """Run every method on every split, one after the other in one process, so that fit times can be compared."""
     run, absent = methods(design)
     found: dict[str, list[Fitted]] = {_key(method): [] for method in run}
-    with watched(quiet=quiet) as watch, threadpool_limits(limits=1):
+    with threadpool_limits(limits=1):
         watch.expect(design.splits * len(run))
         for number in range(design.splits):
             encoding = design.variant.encoding
@@ -397,37 +391,26 @@ def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
 # --- Output -----------------------------------------------------------------------------------------------------
 
 
-def as_text(document: dict[str, Any]) -> str:
+def as_text(document: dict[str, Any], page: Page) -> str:
     """Return one table."""
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=190, highlight=False, markup=False)
+    return page.text(*_parts(document))
+
+
+def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
     if document["missing_data"] is not None:
-        console.print(f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}")
-    table = Table(title=f"{document['data']}, the same {document['splits']} splits for every method")
-    for heading in (
-        "library",
-        "method",
-        "private",
-        "accuracy",
-        "gain",
-        "RD",
-        "positive rate",
-        "fit time",
-        "notes",
-    ):
-        table.add_column(heading, no_wrap=True)
-    for row in document["rows"]:
-        table.add_row(*cells(row))
-    console.print(table)
-    for library, why in document["absent"].items():
-        console.print(f"{library} IS NOT THERE and was not run: {why}", soft_wrap=True)
-    majority = spread_text(document["rows"][0]["majority_accuracy"])
-    console.print(
-        f"The majority class has accuracy {majority}, risk difference 0.  Fit time: {document['fit_time']}.  "
-        f"{document['note']}.",
-        soft_wrap=True,
+        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
+    yield Listing(
+        f"{document['data']}, the same {document['splits']} splits for every method",
+        ("library", "method", "private", "accuracy", "gain", "RD", "positive rate", "fit time", "notes"),
+        tuple(tuple(cells(row)) for row in document["rows"]),
     )
-    return buffer.getvalue()
+    for library, why in document["absent"].items():
+        yield f"{library} IS NOT THERE and was not run: {why}"
+    majority = spread_text(document["rows"][0]["majority_accuracy"])
+    yield (
+        f"The majority class has accuracy {majority}, risk difference 0.  Fit time: {document['fit_time']}.  "
+        f"{document['note']}."
+    )
 
 
 def cells(row: dict[str, Any]) -> list[str]:

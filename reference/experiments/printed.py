@@ -1,6 +1,6 @@
 """The paper's printed numbers: the risk differences of its two tables, and its grids of epsilon and delta.
 
-Only numbers, with the lines of the arXiv source that they stand in.  ``audit/gate/test_tables.py`` reads the
+Only numbers, with the lines of the arXiv source that they stand in.  ``audit/gate/exact/test_tables.py`` reads the
 source again and compares, where ``CFM_PAPER`` names it.
 """
 
@@ -17,7 +17,7 @@ MECHANISMS = ("lr", "pflr", "pdfc", "adfc")
 
 
 @dataclass(frozen=True)
-class Entry:
+class PrintedEntry:
     """One `mean +- standard deviation` of a table.
 
     Parameters
@@ -74,7 +74,7 @@ _ROWS = (
 )
 
 ENTRIES = tuple(
-    Entry(table, data, epsilon, mechanism, cell.split()[0], cell.split()[1], line)
+    PrintedEntry(table, data, epsilon, mechanism, cell.split()[0], cell.split()[1], line)
     for table, data, epsilon, line, *cells in _ROWS
     for mechanism, cell in zip(MECHANISMS, cells, strict=True)
 )
@@ -95,7 +95,7 @@ DELTA_TABLES = "1e-3"
 """The delta of both captions, of Figures 1 and 3 (lines 317, 335, 368, 390)."""
 
 
-def entry(table: int, data: str, epsilon: str, mechanism: str) -> Entry:
+def entry(table: int, data: str, epsilon: str, mechanism: str) -> PrintedEntry:
     """Return one entry.
 
     Raises
@@ -109,6 +109,6 @@ def entry(table: int, data: str, epsilon: str, mechanism: str) -> Entry:
     raise KeyError((table, data, epsilon, mechanism))
 
 
-def distinct_entries() -> tuple[Entry, ...]:
+def distinct_entries() -> tuple[PrintedEntry, ...]:
     """Return table 2, which contains table 1 (claim E.dup)."""
     return tuple(one for one in ENTRIES if one.table == 2)

@@ -1,4 +1,4 @@
-"""``python -m reference.experiments.question_pages DIR``: the numbers of the pages on x_s, rfm and peers.
+"""The numbers of the pages on x_s, rfm and peers: ``python -m reference experiments question_pages --from DIR``.
 
 Takes what the commands wrote into DIR, keeps it in docs/experiments_*.json, and writes its tables into the pages.
 The prose is written by hand; what stands between the marks `<!-- name -->` and `<!-- end -->` is not.
@@ -6,22 +6,19 @@ The prose is written by hand; what stands between the marks `<!-- name -->` and 
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reference.errors import ReadingError
+from reference.common.errors import ReadingError
+from reference.common.files import write_whole
 from reference.experiments import peers, rfm, x_s
 from reference.experiments.calibrated import COMPARISONS
 from reference.experiments.pages import markdown_table, replaced
 from reference.experiments.paired import INCREASES, NEITHER, REDUCES, TOO_FEW
 from reference.experiments.questions import QUESTIONS
-from reference.files import write_whole
-from reference.options import EXIT_FINE, run_command
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -52,18 +49,18 @@ def collected(question: str, folder: str) -> dict[str, Any]:
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         When a data set was not run, or was replaced by another.
     """
     found = {}
     for data in QUESTIONS[question].data:
         path = Path(folder) / f"{question}-{data}.json"
         if not path.is_file():
-            raise ReadingError("folder", folder, f"one with {path.name}: run the command with --out first")
+            raise ReadingError("from", folder, f"one with {path.name}: run the command with --out first")
         # five decimals: the last digits depend on the machine
         found[data] = json.loads(path.read_text(encoding="utf-8"), parse_float=lambda text: round(float(text), 5))
         if found[data]["missing_data"] is not None:
-            raise ReadingError("folder", folder, f"one in which {path.name} is of the data that were asked for")
+            raise ReadingError("from", folder, f"one in which {path.name} is of the data that were asked for")
     return {data: shortened(one) for data, one in found.items()} if question == "x_s" else found
 
 
@@ -212,30 +209,9 @@ def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
 BLOCKS = {"x_s": x_s_blocks, "rfm": rfm_blocks, "peers": peers_blocks}
 
 
-# --- The command line -------------------------------------------------------------------------------------------
-
-
-def command(argv: Sequence[str] | None = None) -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m reference.experiments.question_pages", description=__doc__, allow_abbrev=False
-    )
-    parser.add_argument("folder", metavar="DIR", help="where the commands wrote their files")
-    parser.add_argument("--only", choices=list(BLOCKS), help="one of the three pages")
-    options = parser.parse_args(argv)
-    # all are read before any is written
-    chosen = list(BLOCKS) if options.only is None else [options.only]
-    for question, document in {name: collected(name, options.folder) for name in chosen}.items():
+def write(folder: str, chosen: Iterable[str] = BLOCKS) -> None:
+    """Write pages and numbers from what the commands wrote into a folder; all is read before any is written."""
+    for question, document in {name: collected(name, folder) for name in chosen}.items():
         page = filled(question, page_of(question).read_text(encoding="utf-8"), document)
         write_whole(document_of(question), json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n")
         write_whole(page_of(question), page)
-    return EXIT_FINE
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
-    return run_command(command, argv)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

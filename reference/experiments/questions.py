@@ -2,17 +2,66 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from reference.errors import ReadingError
+from reference.common.errors import ReadingError
+from reference.common.page import Page
 from reference.experiments import peers, rfm, x_s
 from reference.experiments.calibrated import RATIO
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
-from reference.files import json_text, write_whole
+from reference.experiments.watch import Watch
+
+SUBSET_SIZES = {"us": 50_000}
+"""Records drawn for each split, where the table is large."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked of a question, on any of its data sets.
+
+    Parameters
+    ----------
+    variants : tuple of Variant
+        Readings; empty for the question's own.
+    norm : str, optional
+        Norm of x, where it was named.
+    splits, seed : int
+    test_share : float
+    subset_size : int, optional
+        Records to use (the question's own number).
+    delta : str
+    ratio : str, optional
+        epsilon_s / epsilon_n, where it is part of the question.
+    x_s : str, optional
+    jobs : int
+        Processes.
+    """
+
+    variants: tuple[Variant, ...]
+    norm: str | None
+    splits: int
+    seed: int
+    test_share: float
+    subset_size: int | None
+    delta: str
+    ratio: str | None
+    x_s: str | None
+    jobs: int
+
+    @property
+    def variant(self) -> Variant:
+        """The one variant.
+
+        Raises
+        ------
+        reference.common.errors.ReadingError
+        """
+        if len(self.variants) > 1:
+            names = ", ".join(one.name for one in self.variants)
+            raise ReadingError("variant", names, f"one of {', '.join(VARIANTS)}")
+        return self.variants[0] if self.variants else VARIANTS[DEFAULT]
 
 
 @dataclass(frozen=True)
@@ -27,7 +76,7 @@ class Question:
     splits : int
         Unless another number is asked for.
     measure : callable
-        Takes the options, the variants, the data set and what was asked for in its place; returns the document.
+        Takes what is asked, the data set, what was asked for in its place, and who is told; returns the document.
     as_text : callable
         The document as text.
     own_ratio : bool
@@ -37,64 +86,57 @@ class Question:
     name: str
     data: tuple[str, ...]
     splits: int
-    measure: Callable[[argparse.Namespace, Sequence[Variant], str, str | None], dict[str, Any]]
-    as_text: Callable[[dict[str, Any]], str]
+    measure: Callable[[Asked, str, str | None, Watch], dict[str, Any]]
+    as_text: Callable[[dict[str, Any], Page], str]
     own_ratio: bool = False
 
 
-def _x_s(
-    options: argparse.Namespace, variants: Sequence[Variant], data: str, missing: str | None
-) -> dict[str, Any]:
-    default = [variant.name for variant in variants] == [DEFAULT] and options.variant is None
-    size = options.subset_size
-    design = x_s.Design(
+def _x_s(asked: Asked, data: str, missing: str | None, watch: Watch) -> dict[str, Any]:
+    size = asked.subset_size
+    design = x_s.ChoiceDesign(
         data,
-        tuple(x_s.SHOWN.values()) if default else tuple(variants),
-        splits=options.splits,
-        seed=options.seed,
-        test_share=options.test_share,
-        subset_size=x_s.SUBSET_SIZES.get(data) if size is None else size,
-        delta=options.delta,
-        ratio=options.ratio or RATIO,
-        x_s=options.x_s,
+        asked.variants or tuple(x_s.SHOWN.values()),
+        splits=asked.splits,
+        seed=asked.seed,
+        test_share=asked.test_share,
+        subset_size=SUBSET_SIZES.get(data) if size is None else size,
+        delta=asked.delta,
+        ratio=asked.ratio or RATIO,
+        x_s=asked.x_s,
         missing=missing,
     )
-    return x_s.measure(design, jobs=options.jobs, quiet=options.quiet)
+    return x_s.measure(design, jobs=asked.jobs, watch=watch)
 
 
-def _rfm(
-    options: argparse.Namespace, variants: Sequence[Variant], data: str, missing: str | None
-) -> dict[str, Any]:
-    chosen = _only(variants)
-    design = rfm.Design(
+def _rfm(asked: Asked, data: str, missing: str | None, watch: Watch) -> dict[str, Any]:
+    chosen = asked.variant
+    design = rfm.PairDesign(
         data,
         chosen.encoding,
         chosen.readings_of(fair=False),
-        norms=rfm.NORMS if options.domain is None else (options.domain,),
-        sizes=(*rfm.SIZES, None) if options.subset_size is None else (options.subset_size,),
-        delta=options.delta,
-        splits=options.splits,
-        seed=options.seed,
-        test_share=options.test_share,
+        norms=rfm.NORMS if asked.norm is None else (asked.norm,),
+        sizes=(*rfm.SIZES, None) if asked.subset_size is None else (asked.subset_size,),
+        delta=asked.delta,
+        splits=asked.splits,
+        seed=asked.seed,
+        test_share=asked.test_share,
         missing=missing,
     )
-    return rfm.measure(design, jobs=options.jobs, quiet=options.quiet)
+    return rfm.measure(design, jobs=asked.jobs, watch=watch)
 
 
-def _peers(
-    options: argparse.Namespace, variants: Sequence[Variant], data: str, missing: str | None
-) -> dict[str, Any]:
-    design = peers.Design(
+def _peers(asked: Asked, data: str, missing: str | None, watch: Watch) -> dict[str, Any]:
+    design = peers.PeerDesign(
         data,
-        _only(variants),
-        splits=options.splits,
-        seed=options.seed,
-        test_share=options.test_share,
-        subset_size=peers.SUBSET_SIZES.get(data) if options.subset_size is None else options.subset_size,
-        delta=options.delta,
+        asked.variant,
+        splits=asked.splits,
+        seed=asked.seed,
+        test_share=asked.test_share,
+        subset_size=SUBSET_SIZES.get(data) if asked.subset_size is None else asked.subset_size,
+        delta=asked.delta,
         missing=missing,
     )
-    return peers.measure(design, quiet=options.quiet)
+    return peers.measure(design, watch=watch)
 
 
 QUESTIONS = {
@@ -110,42 +152,3 @@ QUESTIONS = {
 def splits_text() -> str:
     """Return the numbers of splits for the help."""
     return ", ".join(f"{question.name}: {question.splits}" for question in QUESTIONS.values())
-
-
-def show(
-    question: Question, options: argparse.Namespace, variants: Sequence[Variant], data: Sequence[tuple[str, str]]
-) -> None:
-    """Measure on every data set, print, and write JSON and text into the folder `--out`.
-
-    Parameters
-    ----------
-    question : Question
-    options : argparse.Namespace
-    variants : sequence of Variant
-    data : sequence of (str, str)
-        The data set that is there, and the one that was asked for.
-    """
-    shown = []
-    for present, asked in dict.fromkeys(data):
-        document = question.measure(options, variants, present, None if asked == present else asked)
-        shown.append(document)
-        if options.out is not None:
-            stem = f"{options.out}/{question.name}-{present}"
-            write_whole(f"{stem}.json", json_text(document))
-            write_whole(f"{stem}.txt", question.as_text(document))
-    if options.format == "json":
-        sys.stdout.write(json_text(shown if len(shown) > 1 else shown[0]))
-    else:
-        sys.stdout.write("\n".join(question.as_text(document) for document in shown))
-
-
-def _only(variants: Sequence[Variant]) -> Variant:
-    """Return the one variant.
-
-    Raises
-    ------
-    reference.errors.ReadingError
-    """
-    if len(variants) != 1:
-        raise ReadingError("variant", ", ".join(one.name for one in variants), f"one of {', '.join(VARIANTS)}")
-    return variants[0]

@@ -1,4 +1,4 @@
-"""From which n and epsilon on Algorithm 2 is No-Privacy's equal: ``python -m reference.experiments rfm``.
+"""From which n and epsilon on Algorithm 2 is No-Privacy's equal: ``python -m reference experiments rfm``.
 
 "For epsilon > 0.1" depends on the domain, on the number of records and on what "the same" means: all three
 are said.
@@ -6,27 +6,26 @@ are said.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.table import Table
 from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.page import Listing, Page
 from reference.datasets import Encoding
-from reference.errors import ReadingError
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare, whole
 from reference.experiments.study import RunSpec, trained
+from reference.experiments.watch import NOBODY, Watch
 from reference.fairness import Tally
 from reference.mechanisms import PLAIN
-from reference.progress import watched
 from reference.readings import Readings
 
 TOLERANCE = 0.01
@@ -54,7 +53,7 @@ ORDINAL = Encoding()
 
 
 @dataclass(frozen=True)
-class Design:
+class PairDesign:
     """On which records, how often, and under which readings.
 
     Parameters
@@ -119,7 +118,7 @@ def pair(split: PreparedSplit, on: SplitSpec, readings: Readings, epsilon: str, 
     return Pair(accuracies[0] - accuracies[1], float(np.linalg.norm(w - w_0) / np.linalg.norm(w_0)))
 
 
-def on_one_split(design: Design, norm: str, size: int | None, number: int) -> list[Pair | None]:
+def on_one_split(design: PairDesign, norm: str, size: int | None, number: int) -> list[Pair | None]:
     """Return the pairs of one split, epsilon by epsilon."""
     encoding = replace(design.encoding, norm=norm)
     on = SplitSpec(design.data, encoding, size, design.test_share, number, design.seed)
@@ -128,20 +127,19 @@ def on_one_split(design: Design, norm: str, size: int | None, number: int) -> li
         return [pair(split, on, design.readings, epsilon, design.delta) for epsilon in design.epsilons]
 
 
-def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, Any]:
+def measure(design: PairDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> dict[str, Any]:
     """Run the design and return the document; `jobs` processes, on which the numbers do not depend."""
     if jobs < 1:
         raise ReadingError("jobs", jobs, "at least 1")
     places = design.places()
     work = [(norm, size, number) for norm, size in places for number in range(design.splits)]
     found: dict[tuple[str, int | None], list[list[Pair | None]]] = {}
-    with watched(quiet=quiet) as watch:
-        watch.expect(len(work))
-        parallel = Parallel(n_jobs=jobs, return_as="generator")
-        results: Iterable[list[Pair | None]] = parallel(delayed(on_one_split)(design, *one) for one in work)
-        for (norm, size, _), one in zip(work, results, strict=True):
-            found.setdefault((norm, size), []).append(one)
-            watch.released("rfm")
+    watch.expect(len(work))
+    parallel = Parallel(n_jobs=jobs, return_as="generator")
+    results: Iterable[list[Pair | None]] = parallel(delayed(on_one_split)(design, *one) for one in work)
+    for (norm, size, _), one in zip(work, results, strict=True):
+        found.setdefault((norm, size), []).append(one)
+        watch.released("rfm")
     n = len(whole(design.data, design.encoding))
     return {
         "schema": "experiment_rfm_v1",
@@ -156,12 +154,12 @@ def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, A
         "share": SHARE,
         "confidence": CONFIDENCE,
         "covers": "noise and splits on this table, each interval by itself; not the sampling of people",
-        "readings": design.readings.to_json(),
+        "readings": plain(design.readings),
         "rows": [_row(design, norm, n if size is None else size, found[norm, size]) for norm, size in places],
     }
 
 
-def _row(design: Design, norm: str, size: int, runs: Sequence[Sequence[Pair | None]]) -> dict[str, Any]:
+def _row(design: PairDesign, norm: str, size: int, runs: Sequence[Sequence[Pair | None]]) -> dict[str, Any]:
     cells = [
         {"epsilon": epsilon, **cell([run[place] for run in runs])} for place, epsilon in enumerate(design.epsilons)
     ]
@@ -202,31 +200,33 @@ def equal_from(cells: Sequence[dict[str, Any]]) -> str | None:
     return found
 
 
-def as_text(document: dict[str, Any]) -> str:
+def as_text(document: dict[str, Any], page: Page) -> str:
     """Return the table: same runs of all, mean difference of accuracy, median distance of w."""
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=200, highlight=False, markup=False)
+    return page.text(*_parts(document))
+
+
+def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
     if document["missing_data"] is not None:
-        console.print(f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}")
-    table = Table(title=f"{document['data']}: relaxed functional mechanism beside No-Privacy, by epsilon")
-    for heading in ("domain", "records", "equal from", *(one["epsilon"] for one in document["rows"][0]["cells"])):
-        table.add_column(heading)
-    for row in document["rows"]:
-        table.add_row(
-            row["domain"],
-            f"{row['records']:,}",
-            row["equal_from"] or "never",
-            *(cell_text(one) for one in row["cells"]),
-        )
-    console.print(table)
-    console.print(
+        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
+    yield Listing(
+        f"{document['data']}: relaxed functional mechanism beside No-Privacy, by epsilon",
+        ("domain", "records", "equal from", *(one["epsilon"] for one in document["rows"][0]["cells"])),
+        tuple(
+            (
+                row["domain"],
+                f"{row['records']:,}",
+                row["equal_from"] or "never",
+                *(cell_text(one) for one in row["cells"]),
+            )
+            for row in document["rows"]
+        ),
+    )
+    yield (
         f"Runs within {document['tolerance']} of No-Privacy's accuracy, of all; mean difference; median "
         f"|w - w0|/|w0|.  equal: at least {document['share']:.0%} of runs, by a Clopper-Pearson interval of "
         f"confidence {document['confidence']}; different: fewer; open: neither is shown.  The intervals cover "
-        f"{document['covers']}.  {document['note']}.",
-        soft_wrap=True,
+        f"{document['covers']}.  {document['note']}."
     )
-    return buffer.getvalue()
 
 
 def cell_text(one: dict[str, Any]) -> str:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from reference.errors import ReadingError
+from reference.common.errors import ReadingError
 from reference.experiments.splits import SplitSpec
 from reference.experiments.store import RunStore
 from reference.experiments.study import RunResult, RunSpec, run
-from reference.progress import watched
+from reference.experiments.watch import NOBODY, Watch
 
 
 def run_all(
-    specs: Sequence[RunSpec], store: RunStore | None = None, *, jobs: int = 1, quiet: bool = True
+    specs: Sequence[RunSpec], store: RunStore | None = None, *, jobs: int = 1, watch: Watch = NOBODY
 ) -> dict[RunSpec, RunResult]:
     """Return the result of every run, from the store where it is there.
 
@@ -27,24 +27,23 @@ def run_all(
         Finished runs are added as soon as those of their split are done.
     jobs : int
         Processes; the results do not depend on it.
-    quiet : bool
-        Show no progress.
+    watch : Watch
+        Told of each run.
     """
     if jobs < 1:
         raise ReadingError("jobs", jobs, "at least 1")
     wanted = list(dict.fromkeys(specs))
     results = {} if store is None else {spec: store[spec] for spec in wanted if spec in store}
     batches = in_batches([spec for spec in wanted if spec not in results])
-    with watched(quiet=quiet) as watch:
-        watch.expect(sum(len(batch) for batch in batches))
-        # unordered: a finished split is on disk before a slower one that was begun earlier
-        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        for finished in parallel(delayed(run_batch)(batch) for batch in batches):
-            if store is not None:
-                store.add(finished)
-            for spec, result in finished:
-                results[spec] = result
-                watch.released(spec.mechanism)
+    watch.expect(sum(len(batch) for batch in batches))
+    # unordered: a finished split is on disk before a slower one that was begun earlier
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    for finished in parallel(delayed(run_batch)(batch) for batch in batches):
+        if store is not None:
+            store.add(finished)
+        for spec, result in finished:
+            results[spec] = result
+            watch.released(spec.mechanism)
     return {spec: results[spec] for spec in wanted}
 
 

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from reference.common.errors import ReadingError
 from reference.datasets import Encoding, load
-from reference.errors import ReadingError
 from reference.moments import Moments
 from reference.noise import generator
 from reference.records import Records

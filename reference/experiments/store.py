@@ -11,7 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from reference.errors import CorruptRunStoreError, OtherRunStoreError, RunStoreError
+from reference.common.documents import converted, plain
+from reference.common.errors import CorruptRunStoreError, OtherRunStoreError, RunStoreError
 from reference.experiments.study import RunResult, RunSpec
 
 SCHEMA = "experiment_runs_v1"
@@ -23,11 +24,11 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 def code_fingerprint() -> str:
     """Return the SHA-256 of the code between data and result: this package, the presentation left out."""
     package = Path(__file__).parent.parent
-    shown_only = package / "experiments"
-    kept = {shown_only / name for name in ("splits.py", "study.py")}
+    shown_only = {package / "experiments", package / "commands"}
+    kept = {package / "experiments" / name for name in ("splits.py", "study.py")}
     found = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
-        if shown_only not in path.parents or path in kept:
+        if shown_only.isdisjoint(path.parents) or path in kept:
             found.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
     return found.hexdigest()
 
@@ -51,7 +52,7 @@ class RunStore:
 
     Raises
     ------
-    reference.errors.RunStoreError
+    reference.common.errors.RunStoreError
         One subclass per reason.
     """
 
@@ -96,10 +97,10 @@ class RunStore:
 
         Raises
         ------
-        reference.errors.RunStoreError
+        reference.common.errors.RunStoreError
             When they cannot be written; nothing is then left of them.
         """
-        lines = [_line({"spec": spec.to_json(), "result": result.to_json()}) for spec, result in finished]
+        lines = [_line({"spec": plain(spec), "result": plain(result)}) for spec, result in finished]
         self._append(b"".join(lines))
         self._runs.update({spec.digest: result for spec, result in finished})
 
@@ -157,7 +158,7 @@ def _documents(text: bytes, file: str) -> Iterator[dict[str, Any]]:
 def _runs(documents: Sequence[dict[str, Any]], file: str) -> Iterator[tuple[str, RunResult]]:
     for number, document in enumerate(documents, start=2):
         try:
-            yield RunSpec.from_json(document["spec"]).digest, RunResult.from_json(document["result"])
+            yield RunSpec.from_json(document["spec"]).digest, converted(document["result"], RunResult)
         except (KeyError, TypeError, ValueError) as problem:
             raise CorruptRunStoreError(f"no run: {problem}", file, number) from problem
 

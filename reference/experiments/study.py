@@ -6,12 +6,13 @@ import hashlib
 import json
 import time
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from reference.budgets import Budget, SplitBudget
+from reference.common.documents import converted, plain
+from reference.common.errors import ReadingError
 from reference.datasets import SOURCES, Encoding, unknown_data
-from reference.errors import ReadingError
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
 from reference.mechanisms import lr, random_x_s
@@ -45,7 +46,7 @@ class RunSpec:
 
     Raises
     ------
-    reference.errors.InputError
+    reference.common.errors.InputError
         When the parts do not belong together.
     """
 
@@ -75,26 +76,15 @@ class RunSpec:
     def _facts(self) -> MechanismSpec:
         return MECHANISMS[self.mechanism]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the specification as plain JSON values, budgets as exact strings."""
-        return {
-            "on": asdict(self.on),
-            "mechanism": self.mechanism,
-            "budget": None if self.budget is None else self.budget.to_json(),
-            "readings": self.readings.to_json(),
-            "x_s": self.x_s,
-            "repeat": self.repeat,
-        }
-
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> RunSpec:
-        """Read back what :meth:`to_json` wrote."""
+        """Read back a parsed specification."""
         budget = document["budget"]
         return cls(
             on=SplitSpec(**{**document["on"], "encoding": Encoding(**document["on"]["encoding"])}),
             mechanism=document["mechanism"],
             budget=None if budget is None else (SplitBudget if "epsilon_s" in budget else Budget)(**budget),
-            readings=Readings.from_json(document["readings"]),
+            readings=converted(document["readings"], Readings),
             x_s=document["x_s"],
             repeat=document["repeat"],
         )
@@ -102,7 +92,7 @@ class RunSpec:
     @property
     def key(self) -> str:
         """The specification as one line of canonical JSON."""
-        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(plain(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @property
     def digest(self) -> str:
@@ -130,22 +120,6 @@ class RunResult:
     x_s: str | None
     metrics: Metrics | None
     seconds: float = field(default=0.0, compare=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as plain JSON values."""
-        metrics = None if self.metrics is None else self.metrics.to_json()
-        return {"status": self.status, "x_s": self.x_s, "metrics": metrics, "seconds": self.seconds}
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> RunResult:
-        """Read back what :meth:`to_json` wrote."""
-        metrics = document["metrics"]
-        return cls(
-            document["status"],
-            document["x_s"],
-            None if metrics is None else Metrics(**metrics),
-            document["seconds"],
-        )
 
 
 def run(spec: RunSpec) -> RunResult:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.numbers import exact
 from reference.datasets import Encoding
-from reference.errors import ReadingError
-from reference.numbers import exact
 from reference.readings import Readings
 
 
@@ -47,7 +48,7 @@ class Variant:
 
     def to_json(self) -> dict[str, Any]:
         """Return the readings as plain JSON values."""
-        others = self.readings.to_json()
+        others = plain(self.readings)
         del others["fairness"]
         return {
             "variant": self.name,

@@ -1,31 +1,30 @@
-"""Whether more noise on x_s reduces the risk difference: ``python -m reference.experiments x_s``.
+"""Whether more noise on x_s reduces the risk difference: ``python -m reference experiments x_s``.
 
 Every choice of x_s, PDFC and ADFC, against noise that is spread evenly, in pairs on the same splits.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from rich.console import Console
-from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from reference.common.errors import ReadingError
+from reference.common.numbers import exact
+from reference.common.page import Listing, Page
 from reference.datasets import Encoding
-from reference.errors import ReadingError
 from reference.experiments.calibrated import (
     COMPARISONS,
     EVEN,
     EVEN_NOISE,
     RATIO,
     Arm,
-    Setting,
+    NoiseSetting,
     measured,
     paired_values,
     trained,
@@ -36,10 +35,9 @@ from reference.experiments.outputs import SEEDED
 from reference.experiments.paired import PairedDifference
 from reference.experiments.splits import SplitSpec, prepare, whole
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
+from reference.experiments.watch import NOBODY, Watch
 from reference.fairness import Metrics
 from reference.noise import Noise
-from reference.numbers import exact
-from reference.progress import watched
 from reference.readings import Readings
 
 SIGNIFICANCE = 0.05
@@ -47,10 +45,7 @@ SIGNIFICANCE = 0.05
 
 SPLITS = 200
 
-SUBSET_SIZES = {"us": 50_000}
-"""Records drawn for each split, where the table is large."""
-
-MECHANISMS = ("pdfc", "adfc")
+WITH_TWO_BUDGETS = ("pdfc", "adfc")
 EPSILONS = ("1", "10")
 
 SHOWN = {
@@ -93,7 +88,7 @@ COLUMNS = ("accuracy", "gain_over_majority", "risk_difference", "positive_rate")
 
 
 @dataclass(frozen=True)
-class Design:
+class ChoiceDesign:
     """On which records, how often, and under which settings.
 
     Parameters
@@ -130,12 +125,12 @@ class Design:
             raise ReadingError("epsilon_ratio", self.ratio, "above 0 and below 1: more noise on x_s")
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[NoiseSetting, ...]:
         """Every combination of readings, mechanism and epsilon."""
         return tuple(
-            Setting(replace(variant, epsilon_ratio=self.ratio), mechanism, epsilon, self.delta)
+            NoiseSetting(replace(variant, epsilon_ratio=self.ratio), mechanism, epsilon, self.delta)
             for variant in self.variants
-            for mechanism in MECHANISMS
+            for mechanism in WITH_TWO_BUDGETS
             for epsilon in self.epsilons
         )
 
@@ -155,12 +150,14 @@ class Design:
 
 
 @lru_cache(maxsize=256)
-def arms_of(setting: Setting, data: str, choices: tuple[int, ...]) -> dict[Arm, Noise]:
+def arms_of(setting: NoiseSetting, data: str, choices: tuple[int, ...]) -> dict[Arm, Noise]:
     """Return the noise of every arm: public, so computed once for all splits."""
     return setting.arms(domain(data, setting.variant.encoding), choices)
 
 
-def on_one_split(design: Design, encoding: Encoding, number: int) -> dict[Setting, dict[Arm, Metrics | None]]:
+def on_one_split(
+    design: ChoiceDesign, encoding: Encoding, number: int
+) -> dict[NoiseSetting, dict[Arm, Metrics | None]]:
     """Return the metrics of every arm of every setting of one encoding on one split."""
     on, found = design.split(encoding, number), {}
     with threadpool_limits(limits=1):
@@ -172,29 +169,29 @@ def on_one_split(design: Design, encoding: Encoding, number: int) -> dict[Settin
     return found
 
 
-def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, Any]:
+def measure(design: ChoiceDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> dict[str, Any]:
     """Run the design and return the document.
 
     Parameters
     ----------
-    design : Design
+    design : ChoiceDesign
     jobs : int
         Processes; the numbers do not depend on it.
-    quiet : bool
+    watch : Watch
+        Told of each split.
     """
     if jobs < 1:
         raise ReadingError("jobs", jobs, "at least 1")
     # encoding by encoding: the last two encoded tables are kept
     encodings = dict.fromkeys(setting.variant.encoding for setting in design.settings)
     work = [(encoding, number) for encoding in encodings for number in range(design.splits)]
-    runs: dict[Setting, list[dict[Arm, Metrics | None]]] = {setting: [] for setting in design.settings}
-    with watched(quiet=quiet) as watch:
-        watch.expect(len(work))
-        parallel = Parallel(n_jobs=jobs, return_as="generator")
-        for found in parallel(delayed(on_one_split)(design, *one) for one in work):
-            for setting, metrics in found.items():
-                runs[setting].append(metrics)
-            watch.released("x_s")
+    runs: dict[NoiseSetting, list[dict[Arm, Metrics | None]]] = {setting: [] for setting in design.settings}
+    watch.expect(len(work))
+    parallel = Parallel(n_jobs=jobs, return_as="generator")
+    for found in parallel(delayed(on_one_split)(design, *one) for one in work):
+        for setting, metrics in found.items():
+            runs[setting].append(metrics)
+        watch.released("x_s")
     return {
         "schema": "experiment_x_s_v1",
         "data": design.data,
@@ -212,7 +209,9 @@ def measure(design: Design, *, jobs: int = 1, quiet: bool = True) -> dict[str, A
     }
 
 
-def _setting(design: Design, setting: Setting, runs: Sequence[dict[Arm, Metrics | None]]) -> dict[str, Any]:
+def _setting(
+    design: ChoiceDesign, setting: NoiseSetting, runs: Sequence[dict[Arm, Metrics | None]]
+) -> dict[str, Any]:
     encoding = setting.variant.encoding
     records = whole(design.data, encoding)
     by_arm = {arm: [run[arm] for run in runs] for arm in runs[0]}
@@ -267,42 +266,42 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def as_text(document: dict[str, Any]) -> str:
+def as_text(document: dict[str, Any], page: Page) -> str:
     """Return one table per setting."""
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=210, highlight=False, markup=False)
+    return page.text(*_parts(document))
+
+
+def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
     if document["missing_data"] is not None:
-        console.print(f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}")
+        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
     for setting in document["settings"]:
-        even, evenly = setting["even"], setting["even_noise"]
-        table = Table(
-            title=(
-                f"{document['data']}, {setting['readings']['variant']}, {setting['mechanism']}, "
-                f"epsilon {setting['epsilon']}: change of the risk difference by more noise on x_s"
-            )
+        nothing = ("",) * len(COMPARISONS)
+        yield Listing(
+            f"{document['data']}, {setting['readings']['variant']}, {setting['mechanism']}, "
+            f"epsilon {setting['epsilon']}: change of the risk difference by more noise on x_s",
+            ("x_s", "corr. with z", *COMPARISONS, "RD", "gain", "positive rate", "constant"),
+            (
+                ("evenly, same epsilon", "", *nothing, *_cells(setting["even"])),
+                ("evenly, same noise", "", *nothing, *_cells(setting["even_noise"])),
+                *(
+                    (
+                        row["x_s"],
+                        _number(row["correlation_with_z"]),
+                        *(interval_text(row[name]) for name in COMPARISONS),
+                        *_cells(row["calibrated"]),
+                    )
+                    for row in setting["choices"]
+                ),
+            ),
         )
-        for heading in ("x_s", "corr. with z", *COMPARISONS, "RD", "gain", "positive rate", "constant"):
-            table.add_column(heading, no_wrap=True)
-        for name, one in (("evenly, same epsilon", even), ("evenly, same noise", evenly)):
-            table.add_row(name, "", *[""] * len(COMPARISONS), *_cells(one))
-        for row in setting["choices"]:
-            table.add_row(
-                row["x_s"],
-                _number(row["correlation_with_z"]),
-                *(interval_text(row[name]) for name in COMPARISONS),
-                *_cells(row["calibrated"]),
-            )
-        console.print(table)
-        console.print(
+        yield (
             "RD and after: of more noise on x_s, same epsilon; the majority class has accuracy "
             f"{_number(setting['majority_accuracy'], sign=False)}"
         )
-    console.print(
+    yield (
         f"{document['splits']} pairs; {document['intervals']} intervals that hold together at significance "
-        f"{document['significance']}; they cover {document['covers']}.  {document['note']}.",
-        soft_wrap=True,
+        f"{document['significance']}; they cover {document['covers']}.  {document['note']}."
     )
-    return buffer.getvalue()
 
 
 def interval_text(compared: dict[str, Any]) -> str:

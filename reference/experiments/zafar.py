@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
-from reference.errors import ReadingError
-
-FloatArray = npt.NDArray[np.float64]
+from reference.common.arrays import FloatArray
+from reference.common.errors import ReadingError
 
 FEASIBLE = 1e-7
 """By how much a constraint may be missed, in the unit of the mean covariance."""
@@ -71,7 +69,7 @@ def constrained_regression(x: FloatArray, y: FloatArray, z: FloatArray, bound: f
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         For a negative bound.
     NotSolvedError
     """

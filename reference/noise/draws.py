@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from reference.coefficients import Coefficients, NoisyCoefficients
-from reference.errors import ParameterError, ReadingError
+from reference.common.arrays import FloatArray, NumberArray
+from reference.common.errors import ParameterError, ReadingError
 from reference.noise.kinds import Noise
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 RandomSource: TypeAlias = int | np.integer | np.random.Generator | None
 
 
@@ -47,7 +46,7 @@ def draw(noise: Noise, rng: np.random.Generator, count: int = 1) -> FloatArray:
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         For hardened noise, which takes no generator.
     """
     if noise.steps is not None:
@@ -102,7 +101,7 @@ class NumpySampler:
         """Return the noisy coefficients of one release."""
         return perturb(coefficients, noise, draw(noise, self.random)[0])
 
-    def add(self, values: npt.NDArray[Any], noise: Noise) -> list[Fraction]:
+    def add(self, values: NumberArray, noise: Noise) -> list[Fraction]:
         """Return numbers plus noise."""
         noisy = add_noise(values.astype(np.float64), noise, draw(noise, self.random)[0])
         return [Fraction(value) for value in noisy.tolist()]

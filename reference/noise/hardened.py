@@ -2,7 +2,7 @@
 
 OpenDP adds a big integer, drawn in exact rational arithmetic from a cryptographic generator, to an integer, and
 casts the sum to 64 bits by saturation.  No sum is rounded and every output is possible under every input, so the
-floating-point attacks of Mironov (2012) have nothing to look at.  Proofs: ``docs/proofs/hardened.md``.
+floating-point attacks of Mironov (2012) have nothing to look at.  Proofs: ``proofs/hardened_noise.md``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reference.coefficients import Coefficients, NoisyCoefficients
-from reference.errors import GridError, HardenedNoiseMissingError, SeededHardenedNoiseError
+from reference.common.arrays import NumberArray
+from reference.common.errors import GridError, HardenedNoiseMissingError, SeededHardenedNoiseError
 from reference.noise.draws import RandomSource
 from reference.noise.kinds import Noise
 
 LARGEST_STEP = 2**62
-"""Coefficients and 32 scales stay below this many steps, so that 64 bits hold a sum but for a chance of e^-31."""
+"""Coefficients are clamped to so many steps; with 32 scales 64 bits then hold a sum but for a chance of e^-31."""
 
 LARGEST_SCALE = 2**57
 """In steps."""
@@ -30,9 +30,9 @@ class HardenedSampler:
 
     Raises
     ------
-    reference.errors.SeededHardenedNoiseError
+    reference.common.errors.SeededHardenedNoiseError
         When a seed or a generator is given.
-    reference.errors.HardenedNoiseMissingError
+    reference.common.errors.HardenedNoiseMissingError
         When OpenDP is not installed.
     """
 
@@ -52,14 +52,14 @@ class HardenedSampler:
 
         Raises
         ------
-        reference.errors.GridError
-            When the coefficients are not exact, or too large for 64 bits.
+        reference.common.errors.GridError
+            When the coefficients are not exact, or a scale is beyond the grid.
         """
         noisy = self.add(coefficients.values, noise)
         # rounding a released number to a float is post-processing
         return NoisyCoefficients(coefficients.layout, np.array([float(v) for v in noisy]), noise)
 
-    def add(self, values: npt.NDArray[Any], noise: Noise) -> list[Fraction]:
+    def add(self, values: NumberArray, noise: Noise) -> list[Fraction]:
         """Return exact numbers, rounded to the nearest step, plus discrete noise."""
         steps = noise.steps
         if steps is None:
@@ -88,19 +88,19 @@ class HardenedSampler:
         return released
 
 
-def on_steps(values: npt.NDArray[Any], steps: int) -> list[int]:
-    """Return exact numbers as whole steps, rounded to the nearest.
+def on_steps(values: NumberArray, steps: int) -> list[int]:
+    """Return exact numbers as whole steps, rounded to the nearest and clamped to the public grid.
+
+    Clamping moves no two numbers apart, so it adds nothing to a sensitivity; and a release comes out for every
+    data set, also where a number is beyond the grid.
 
     Raises
     ------
-    reference.errors.GridError
+    reference.common.errors.GridError
     """
     if values.dtype != np.object_:
         raise GridError("moments", "floats", "exact with hardened noise: use Moments.of(records, exact=True)")
-    whole = [round(value * steps) for value in values.tolist()]
-    if any(abs(value) > LARGEST_STEP for value in whole):
-        raise GridError("coefficients", "too large", f"at most 2^62 steps of 1/{steps}: use fewer records")
-    return whole
+    return [max(-LARGEST_STEP, min(LARGEST_STEP, round(value * steps))) for value in values.tolist()]
 
 
 def _opendp() -> Any:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from reference.errors import DeltaError
-from reference.gaussian import RELATIVE_ERROR, delta_of_shift
-from reference.numbers import (
-    decimal_text,
-    interval,
-    interval_functions,
-    lower_end,
-    rounded_up,
-    upper_end,
-)
+from flint import arb
+
+from reference.common.balls import Ball, ball, enclosed, is_positive, square_root
+from reference.common.errors import DeltaError
+from reference.common.numbers import Enclosure, decimal_text, rounded_up
+from reference.noise.profile import is_private_shift
 
 
 def laplace_scale(l1_sensitivity: Fraction, epsilon: Fraction) -> float:
@@ -43,24 +39,37 @@ def extended_gaussian_sigma(l2_sensitivity_squared: Fraction, epsilon: Fraction,
 
     Raises
     ------
-    reference.errors.DeltaError
+    reference.common.errors.DeltaError
     """
     require_delta_in_extended_range("delta", delta)
-    functions = interval_functions()
-    # log(sqrt(2/pi) / delta), at least 0; sigma grows with it, so its upper end gives an upper end of sigma
-    enclosure = functions.log(functions.sqrt(2 / functions.pi) / interval(delta))
-    logarithm = interval(max(Fraction(0), upper_end(enclosure)))
-    # sigma <- sqrt(2) Delta_2 / (2 epsilon) (sqrt(log(...)) + sqrt(log(...) + epsilon))
-    factor = functions.sqrt(2 * interval(l2_sensitivity_squared)) / (2 * interval(epsilon))
-    sigma = factor * (functions.sqrt(logarithm) + functions.sqrt(logarithm + interval(epsilon)))
-    return rounded_up(upper_end(sigma))
+    # at least 0; sigma grows with it, so its upper end gives an upper end of sigma
+    logarithm = max(Fraction(0), extended_logarithm(delta).upper)
+
+    def sigma() -> Ball:
+        # sigma <- sqrt(2) Delta_2 / (2 epsilon) (sqrt(log(...)) + sqrt(log(...) + epsilon))
+        factor = ball(2 * l2_sensitivity_squared).sqrt() / (2 * ball(epsilon))
+        return factor * (ball(logarithm).sqrt() + ball(logarithm + epsilon).sqrt())
+
+    return rounded_up(enclosed(sigma).upper)
+
+
+def extended_logarithm(delta: Fraction) -> Enclosure:
+    """Enclose log(sqrt(2/pi) / delta), whose root Theorem 2's sigma takes."""
+
+    def logarithm() -> Ball:
+        return (_largest_delta() / ball(delta)).log()
+
+    return enclosed(logarithm)
 
 
 def require_delta_in_extended_range(name: str, delta: Fraction) -> None:
-    """Raise :class:`reference.errors.DeltaError` unless 0 < delta <= sqrt(2/pi)."""
-    functions = interval_functions()
-    if not 0 < delta <= lower_end(functions.sqrt(2 / functions.pi)):
+    """Raise :class:`reference.common.errors.DeltaError` unless 0 < delta <= sqrt(2/pi)."""
+    if delta <= 0 or not is_positive(lambda: _largest_delta() - ball(delta)):
         raise DeltaError(name, decimal_text(delta), "in (0, sqrt(2/pi)], where Theorem 2's sigma is defined")
+
+
+def _largest_delta() -> Ball:
+    return (2 / arb.pi()).sqrt()
 
 
 @lru_cache(maxsize=256)
@@ -82,7 +91,7 @@ def analytic_gaussian_sigma(l2_sensitivity_squared: Fraction, epsilon: Fraction,
 
     def is_private(ratio: float) -> bool:
         """Tell whether sigma = ratio * Delta_2 suffices."""
-        return delta_of_shift(1 / Fraction(ratio) ** 2, epsilon) * (1 + RELATIVE_ERROR) <= delta
+        return is_private_shift(1 / Fraction(ratio) ** 2, epsilon, delta)
 
     high = 1.0
     while not is_private(high):
@@ -92,5 +101,4 @@ def analytic_gaussian_sigma(l2_sensitivity_squared: Fraction, epsilon: Fraction,
         low, high = low / 2, low
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (low, middle) if is_private(middle) else (middle, high)
-    sigma = interval_functions().sqrt(interval(l2_sensitivity_squared)) * interval(Fraction(high))
-    return rounded_up(upper_end(sigma))
+    return rounded_up(square_root(l2_sensitivity_squared).upper * Fraction(high))

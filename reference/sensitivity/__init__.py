@@ -81,8 +81,8 @@ def exact_l2_squared(setting: Setting, weight_s: Fraction = ONE, weight_n: Fract
 
 def l1_sensitivity(readings: Readings, domain: Domain) -> Fraction:
     """Return the l1-sensitivity that the readings ask for: `published`, `exact` (its upper end), or a number."""
-    if isinstance(readings.sensitivity, Fraction):
-        return readings.sensitivity
+    if readings.own_sensitivity is not None:
+        return readings.own_sensitivity
     if readings.sensitivity == "exact":
         return exact_l1(setting_of(domain, readings)).upper
     return published_l1_sensitivity(readings.fairness, domain.dimension)
@@ -90,8 +90,8 @@ def l1_sensitivity(readings: Readings, domain: Domain) -> Fraction:
 
 def l2_sensitivity_squared(readings: Readings, domain: Domain) -> Fraction:
     """Return the square of the l2-sensitivity that the readings ask for."""
-    if isinstance(readings.sensitivity, Fraction):
-        return readings.sensitivity**2
+    if readings.own_sensitivity is not None:
+        return readings.own_sensitivity**2
     if readings.sensitivity == "exact":
         return exact_l2_squared(setting_of(domain, readings)).upper
     return published_l2_sensitivity_squared(readings.fairness, domain.dimension)

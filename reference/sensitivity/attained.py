@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reference.sensitivity.setting import Setting
+from reference.sensitivity.setting import HALF, Setting
 
 GRID = 2**52
 """Entries of attaining records are multiples of 1/GRID, so that they are floats and add up exactly."""
-
-HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def onto_grid(entries: Sequence[float]) -> tuple[float, ...]:
 def weighted_l1_change(setting: Setting, pair: Extremes, weight_s: Fraction, weight_n: Fraction) -> Fraction:
     """Return w_s |D_s|_1 + w_n |D_n|_1 between the two data sets, exactly; x_s is the first coordinate.
 
-    Without a number of records: what the change tends to as N grows (Lemma 1).
+    Without a number of records: what the change tends to as N grows (Lemma A of ``proofs/sensitivities.md``).
     """
     linear, covariance, quadratic = _change(setting, pair)
     own = [abs(c) + abs(g) for c, g in zip(linear, covariance, strict=True)]

@@ -1,4 +1,4 @@
-"""Suprema of the l2 change on the unit ball and the symmetric ball; proofs in ``docs/proofs/sensitivity.md``.
+"""Suprema of the l2 change on the unit ball and the symmetric ball; proofs in ``proofs/sensitivities_balls.md``.
 
 Replacing a record gives rational closed forms in both bases, independent of d from d = 2 on.  Adding or
 removing one does too, except for unequal weights in the monomial basis with `absolute` (and its symmetric

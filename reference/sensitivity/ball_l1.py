@@ -1,4 +1,4 @@
-"""Suprema of the l1 change on the unit ball and the symmetric ball; proofs in ``docs/proofs/sensitivity.md``.
+"""Suprema of the l1 change on the unit ball and the symmetric ball; proofs in ``proofs/sensitivities_balls.md``.
 
 Adding or removing a record gives a closed form, often irrational, or a small enclosed maximum.  Replacing one
 gives a maximum over sign patterns, each the sum of two maxima over one record.  Every pattern is bounded
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from reference.errors import ReadingError
-from reference.numbers import interval, interval_functions, lower_end, upper_end
+from reference.common.arrays import FloatArray
+from reference.common.balls import square_root
+from reference.common.errors import ReadingError
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
-from reference.sensitivity.setting import Setting, Supremum
+from reference.sensitivity.setting import HALF, Setting, Supremum
 from reference.sensitivity.trust_region import (
     ROUNDING,
     ascend,
@@ -32,8 +32,6 @@ from reference.sensitivity.trust_region import (
     starts_for,
     without_useless,
 )
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 TOLERANCE = 2e-7
 """Width at which an enclosure is no longer improved, for weights of at most 1 and a supremum of about 1."""
@@ -48,8 +46,6 @@ CHUNK = 10_000
 """Patterns held at a time."""
 
 LARGEST_DIMENSION = 1_000
-
-HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
         When the dimension is too large for the effort.
     """
     return _solve(_without_basis(setting), weight_s, weight_n, effort)[0]
@@ -171,12 +167,8 @@ def _closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tu
     if setting.replaces or not aligned or (weight_s != weight_n and d > 1):
         return None
     linear, rest = HALF + 2 * e, Fraction(d, 8)
-    root = math.isqrt(d)
-    if root * root == d:
-        value = weight_s * (linear * root + rest)
-        return value, value
-    enclosure = interval(weight_s) * (interval_functions().sqrt(interval(d)) * interval(linear) + interval(rest))
-    return lower_end(enclosure), upper_end(enclosure)
+    root = square_root(Fraction(d))
+    return weight_s * (linear * root.lower + rest), weight_s * (linear * root.upper + rest)
 
 
 class _Problem:
@@ -307,7 +299,7 @@ class _Problem:
 
 
 def _variants(setting: Setting) -> Iterator[_Variant]:
-    """Yield the linear coefficients that a reading allows (Lemmas 1 and 2).
+    """Yield the linear coefficients that a reading allows (Lemmas A and B of ``proofs/sensitivities.md``).
 
     A choice is a sign of the linear change of a coordinate; for `separate` on the symmetric ball, a sign of its
     covariance too.

@@ -1,4 +1,4 @@
-"""Exact suprema on the unit box [0, 1]^d: rational closed forms, proved in ``docs/proofs/sensitivity.md``.
+"""Exact suprema on the unit box [0, 1]^d: rational closed forms, proved in ``proofs/sensitivities_box.md``.
 
 Notation of the proof: A bounds the linear change of one coordinate when x' = 1 and x = 0; q in [0, 1]^d is the
 smaller of the two records, coordinate by coordinate.

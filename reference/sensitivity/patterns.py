@@ -1,8 +1,8 @@
 """Sign patterns of the quadratic change: which maxima over one record each make up an l1 supremum on the balls.
 
 Order the coordinates by |x'_e - x_e| / |x'_e + x_e|, the most changed first.  Then x'_e x'_l - x_e x_l has the
-sign of the more changed of the two coordinates (Lemma 3 of ``docs/proofs/sensitivity.md``).  So after renaming a
-pattern is a sequence of signs, and coordinates of equal sign in a row form one *type*, whose entries are equal.
+sign of the more changed of the two coordinates (Lemma E of ``proofs/sensitivities_balls.md``).  So after renaming
+a pattern is a sequence of signs, and coordinates of equal sign in a row form one *type*, whose entries are equal.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from reference.common.arrays import FloatArray
 
 
 @dataclass(frozen=True)

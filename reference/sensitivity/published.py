@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from reference.errors import NoPublishedBoundError
+from reference.common.errors import NoPublishedBoundError
 
 
 def published_l1_sensitivity(fairness: str, dimension: int) -> Fraction:
@@ -22,7 +22,7 @@ def published_l1_sensitivity(fairness: str, dimension: int) -> Fraction:
 
     Raises
     ------
-    reference.errors.NoPublishedBoundError
+    reference.common.errors.NoPublishedBoundError
         For `separate`, on which the paper states nothing.
     """
     d = dimension

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reference.errors import ReadingError
+from reference.common.errors import ReadingError
+from reference.domain import NORMS
 from reference.readings import ADJACENCIES, BASES, FAIRNESS
 
-SUPREMUM_NORMS = ("unit_ball", "unit_box", "symmetric_ball")
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Setting:
 
     Raises
     ------
-    reference.errors.ReadingError
+    reference.common.errors.ReadingError
     """
 
     dimension: int
@@ -45,7 +46,7 @@ class Setting:
     def __post_init__(self) -> None:
         for name, allowed in (
             ("fairness", FAIRNESS),
-            ("norm", SUPREMUM_NORMS),
+            ("norm", NORMS),
             ("adjacency", ADJACENCIES),
             ("basis", BASES),
         ):

@@ -1,20 +1,18 @@
 """Maxima of h.y + y'My over the unit ball, or over its nonnegative part: bounds from above and from below.
 
 Every bound from above is a certificate that stays valid whatever the search that found it did: rounding enters
-only through the stated margins.  Problems come in batches; a coordinate whose entries of h and M are zero has
-no effect, so problems of different sizes share a batch.
+only through the stated margins.  Proofs: ``proofs/sensitivities_balls.md``, Lemma F.  Problems come in batches; a
+coordinate whose entries of h and M are zero has no effect, so problems of different sizes share a batch.
 """
 
 from __future__ import annotations
-
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from reference.common.arrays import FloatArray
 
 ROUNDING = 1e-13
 """Margin for rounding, relative to the size of a problem.
@@ -34,7 +32,7 @@ def size_of(h: FloatArray, M: FloatArray) -> FloatArray:
 
 
 def without_useless(h: FloatArray, M: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fix coordinates at zero that a nonnegative maximiser does not use (Lemma T1).
+    """Fix coordinates at zero that a nonnegative maximiser does not use (Lemma F(a)).
 
     The terms that contain y_i are at most y_i (h_i + |positive part of (2 M_ij, j != i; M_ii)|_2): when that is
     not positive, y_i = 0 loses nothing.
@@ -51,7 +49,7 @@ def without_useless(h: FloatArray, M: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def ball_ceiling(h: FloatArray, M: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Bound the maxima over the whole unit ball from above (Lemma T2); exact up to rounding.
+    """Bound the maxima over the whole unit ball from above (Lemma F(b)); exact up to rounding.
 
     Parameters
     ----------
@@ -110,7 +108,7 @@ def _certificate(h: FloatArray, M: FloatArray, mu: FloatArray, y: FloatArray, re
 
 
 def positive_ceiling(h: FloatArray, M: FloatArray) -> tuple[float, FloatArray]:
-    """Bound the maximum over |y|_2 <= 1, y >= 0 of one problem from above (Lemma T3).
+    """Bound the maximum over |y|_2 <= 1, y >= 0 of one problem from above (Lemma F(c)).
 
     For each mu that makes K = mu 1 - M positive definite, mu + max over y >= 0 of (h.y - y'Ky) is a bound; the
     inner maximum is a nonnegative least squares problem, and the best mu has |y| = 1 or is the smallest allowed.
@@ -204,7 +202,7 @@ def starts_for(points: FloatArray) -> FloatArray:
 
 
 def cone_search(h: FloatArray, M: FloatArray, target: float) -> float:
-    """Bound the maximum over |y|_2 <= 1, y >= 0 from above by branch and bound over cones (Lemma T4).
+    """Bound the maximum over |y|_2 <= 1, y >= 0 from above by branch and bound over cones (Lemma F(d)).
 
     Stops when the bound is at most `target`, or when the cones grow too many.  On the cone of unit vectors v_i,
     y = sum c_i v_i, with a_i = h.v_i, B = v'Mv and s = sum c_i, the value is a weighted mean of

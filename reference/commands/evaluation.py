@@ -1,0 +1,277 @@
+"""Repeated random splits: train a mechanism, measure it on the rest, count what was spent."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from reference.accounting import PrivacyStatement, PublishedStatementWarning, basic_composition
+from reference.budgets import Budget, SplitBudget
+from reference.common.arrays import BoolArray
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
+from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning, Metrics, evaluate
+from reference.fairness.private_metrics import PrivateMetrics, composed, private_metrics
+from reference.noise import RandomSource, generator
+from reference.readings import Readings
+from reference.records import Records
+from reference.registry import MechanismSpec
+from reference.release import Release
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Releases of one mechanism on several random splits, with exact metrics on the held-out parts.
+
+    Parameters
+    ----------
+    releases : tuple of Release
+        One per split.
+    metrics : tuple of Metrics
+        One per release that has a w.
+    seed : int or None
+        None for the operating system's entropy.
+    private : PrivateEvaluation or None
+        Metrics with noise of their own, when they were asked for.
+    """
+
+    releases: tuple[Release, ...]
+    metrics: tuple[Metrics, ...]
+    seed: int | None
+    private: PrivateEvaluation | None = None
+
+    @property
+    def constant_predictors(self) -> int:
+        """Number of splits on which every held-out record got the same label."""
+        return sum(metric.positive_rate in (0.0, 1.0) for metric in self.metrics)
+
+    def summary(self, name: str) -> dict[str, float | None]:
+        """Return mean and standard deviation (n - 1 in the denominator) of one metric over the splits."""
+        values = [getattr(metric, name) for metric in self.metrics]
+        known = np.array([value for value in values if value is not None])
+        return {
+            "mean": float(known.mean()) if known.size else None,
+            "std": float(known.std(ddof=1)) if known.size > 1 else None,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contract's object for one mechanism; `w` and `status` are the first split's."""
+        first = self.releases[0]
+        document = plain(first)
+        names = Metrics.__dataclass_fields__
+        return {
+            "mechanism": document["mechanism"],
+            "status": document["status"],
+            "w": document["w"],
+            "columns": document["columns"],
+            "privacy": {
+                "published": {
+                    "per_release": document["privacy"]["published"],
+                    "composed": plain(self.composed),
+                },
+                "exact": {
+                    "per_release": document["privacy"]["exact"],
+                    "composed": plain(self.composed_exact),
+                },
+            },
+            "readings": document["readings"],
+            "metrics": {
+                "note": NOT_PRIVATE,
+                **{name: self.summary(name) for name in names},
+                "constant_predictors": self.constant_predictors,
+            },
+            **({} if self.private is None else {"private_metrics": self.private.to_json()}),
+            "splits": len(self.releases),
+            "unbounded": sum(release.status == "unbounded" for release in self.releases),
+            "seed": self.seed,
+            "releases": plain(self.releases),
+        }
+
+    @property
+    def composed(self) -> PrivacyStatement | None:
+        """The published statement of all releases together; None unless every one of them states something."""
+        return basic_composition([release.privacy.published for release in self.releases])
+
+    @property
+    def composed_exact(self) -> PrivacyStatement | None:
+        """The exact epsilons at the budget's delta, composed in the same way: an upper bound, not a supremum."""
+        return basic_composition([_exact_statement(release) for release in self.releases])
+
+
+@dataclass(frozen=True)
+class PrivateEvaluation:
+    """Private metrics on every split, and what was spent with them.
+
+    Parameters
+    ----------
+    metrics : tuple of PrivateMetrics or None
+        One per release; None where there is no w.
+    published, exact : PrivacyStatement or None
+        Of all releases and all metrics together, from the published and from the exact statements of the fits;
+        None where a fit has none.
+    same_records : bool
+        Whether the metrics are of the records that the fit used.
+    """
+
+    metrics: tuple[PrivateMetrics | None, ...]
+    published: PrivacyStatement | None
+    exact: PrivacyStatement | None
+    same_records: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object under `private_metrics`."""
+        return {
+            "splits": [None if metrics is None else metrics.to_json() for metrics in self.metrics],
+            "measured_on": "training records" if self.same_records else "held-out records",
+            "composed_with_fit": {
+                "published": plain(self.published),
+                "exact": plain(self.exact),
+            },
+        }
+
+
+def _exact_statement(release: Release) -> PrivacyStatement | None:
+    exact = release.privacy.exact
+    if exact is None:
+        return None
+    adjacency = str(release.adjacency)
+    return PrivacyStatement(exact.epsilon.upper, exact.at_delta, adjacency, ("exact",))
+
+
+def _private_evaluation(
+    releases: Sequence[Release],
+    metrics: Sequence[PrivateMetrics | None],
+    spent: PrivacyStatement,
+    *,
+    same_records: bool,
+) -> PrivateEvaluation:
+    """Compose fits and metrics split by split; a split without w is counted as if it had been measured."""
+    published, exact = (
+        basic_composition([composed(fit, spent, same_records=same_records) for fit in fits])
+        for fits in ([r.privacy.published for r in releases], [_exact_statement(r) for r in releases])
+    )
+    return PrivateEvaluation(tuple(metrics), published, exact, same_records)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """One mechanism with one budget, and how often it is run and measured.
+
+    Parameters
+    ----------
+    spec : MechanismSpec
+    budget : Budget, SplitBudget or None
+        Spent once per split; None for the baselines.
+    readings : Readings
+    x_s : str or int, optional
+        As for the mechanisms.
+    splits : int
+    test_share : float
+        Share of the records held out, in [0, 1); 0 trains and measures on all records.
+    private_epsilon : Fraction, optional
+        Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+    """
+
+    spec: MechanismSpec
+    budget: Budget | SplitBudget | None
+    readings: Readings
+    x_s: str | int | None = None
+    splits: int = 1
+    test_share: float = 0.2
+    private_epsilon: Fraction | None = None
+
+    def check(self) -> None:
+        """Raise unless it can be carried out."""
+        if self.splits < 1:
+            raise ReadingError("splits", self.splits, "at least 1")
+        if not 0 <= self.test_share < 1:
+            raise ReadingError("test_share", self.test_share, "in [0, 1)")
+
+
+def evaluate_splits(
+    plan: Plan,
+    records: Records | RecordBlocks,
+    rng: RandomSource = None,
+    on_release: Callable[[Release, BoolArray], None] | None = None,
+) -> Evaluation:
+    """Train on a random part and measure on the rest, once for each split of the plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    records : Records or RecordBlocks
+        In memory, or read in blocks once or twice for every split.
+    rng
+        As for the mechanisms.
+    on_release : callable, optional
+        Told after each split its release, and which records were held out, shape (n,).
+    """
+    plan.check()
+    seed = int(rng) if isinstance(rng, (int, np.integer)) else None
+    random, seeded = generator(rng, "splits")
+    releases: list[Release] = []
+    metrics: list[Metrics] = []
+    private: list[PrivateMetrics | None] = []
+    for split in range(plan.splits):
+        held_out = _held_out(len(records), plan.test_share, plan.readings.adjacency, random)
+        train = part_of(records, ~held_out)
+        test = part_of(records, held_out) if held_out.any() else train
+        # a seed gives every split, and every mechanism, a stream of its own
+        source = noise_of_metrics = random if isinstance(rng, np.random.Generator) else None
+        if seed is not None:
+            purpose = f"{plan.spec.name} {plan.budget} {plan.readings} {plan.x_s} {split}"
+            source = generator(seed, purpose)[0]
+            noise_of_metrics = generator(seed, f"private metrics of {purpose}")[0]
+        with warnings.catch_warnings():
+            # counted and reported as a whole: by constant_predictors, and by the exact privacy
+            warnings.simplefilter("ignore", ConstantPredictorWarning)
+            warnings.simplefilter("ignore", PublishedStatementWarning)
+            release = plan.spec.run(train, plan.budget, plan.readings, x_s=plan.x_s, rng=source)
+            if release.w is not None:
+                metrics.append(evaluate(release.w, test))
+        if plan.private_epsilon is not None:
+            private.append(_measured(release, test, plan.private_epsilon, plan.readings, noise_of_metrics))
+        assert release.seeded == (seeded and plan.spec.private)
+        releases.append(release)
+        if on_release is not None:
+            on_release(release, held_out)
+    together = None
+    if plan.private_epsilon is not None:
+        spent = PrivacyStatement(plan.private_epsilon, Fraction(0), plan.readings.adjacency, ("T1",))
+        together = _private_evaluation(releases, private, spent, same_records=plan.test_share == 0)
+    return Evaluation(tuple(releases), tuple(metrics), seed, together)
+
+
+def _measured(
+    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: RandomSource
+) -> PrivateMetrics | None:
+    if release.w is None:
+        return None
+    return private_metrics(
+        release.w, in_memory(test), epsilon, adjacency=readings.adjacency, noise=readings.noise, rng=rng
+    )
+
+
+def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Generator) -> BoolArray:
+    """Return which records are held out, shape (n,).
+
+    Under `replace_one` a fixed number at random places.  Under `add_or_remove_one` each record by a coin of its
+    own: with a fixed number, one more record would change which others are trained on, and the training sets
+    of neighbours would not be neighbours.
+    """
+    if test_share == 0:
+        return np.zeros(n, dtype=np.bool_)
+    if adjacency == "add_or_remove_one":
+        held_out: BoolArray = random.random(n) < test_share
+    else:
+        held_out = np.zeros(n, dtype=np.bool_)
+        held_out[random.permutation(n)[: round(n * test_share)]] = True
+    if held_out.all() or not held_out.any():
+        raise ReadingError("test_share", test_share, f"0, or such that {n} records leave some on both sides")
+    return held_out

@@ -1,0 +1,18 @@
+"""The commands of the reference, a line each."""
+
+from __future__ import annotations
+
+from reference.commands.parsing import CommandRow, Family
+
+ROWS = {
+    "fit": CommandRow("reference.commands.fit", "train mechanisms on random splits and measure them on the rest"),
+    "predict": CommandRow("reference.commands.predict", "predict for the records of a file"),
+    "domain": CommandRow("reference.commands.domain", "print, describe or check a domain file"),
+    "experiments": CommandRow("reference.commands.experiments", "the paper's figures and tables on real data"),
+}
+
+command = Family(
+    "reference",
+    ROWS,
+    "Run the paper's mechanisms on a data set, predict, write domain files, repeat its experiments.",
+)

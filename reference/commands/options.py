@@ -1,0 +1,338 @@
+"""Options that several commands share: one vocabulary, read in one place."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reference.budgets import parse_epsilon
+from reference.commands.parsing import FileName, close_quietly, option
+from reference.common.errors import DomainFileError, ReadingError, SeededHardenedNoiseError
+from reference.common.files import write_whole
+from reference.common.numbers import exact
+from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
+from reference.datasets.from_file import record_blocks
+from reference.datasets.record_blocks import RecordBlocks, in_memory
+from reference.datasets.table_file import ENDINGS, ROWS_READ, is_table_file, open_table
+from reference.domain import NORMS
+from reference.domain.file import DomainFile, load_domain_file
+from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
+from reference.records import Records
+from reference.registry import PAPER_DELTA, BudgetParts, MechanismSpec
+
+
+class NormOrDomainFile(FileName):
+    """The name of a norm, or of a domain file, which ends in .json."""
+
+    name = "domain"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value, or say what it is not."""
+        name = str(value)
+        if name not in NORMS and not name.lower().endswith(".json"):
+            norms = ", ".join(NORMS)
+            self.fail(
+                f"{name!r} is neither a norm ({norms}) nor the name of a domain file, which ends in .json",
+                param,
+                ctx,
+            )
+        return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """Data."""
+
+    data: str | None = option(
+        "--data",
+        type=FileName(SOURCES),
+        default="affairs",
+        metavar="NAME|FILE",
+        help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)} (affairs)",
+    )
+    label: str | None = option("--label", metavar="COLUMN", help="column of a data file with the label")
+    group: str | None = option("--group", metavar="COLUMN", help="column of a data file with the group")
+    records: int | None = option("--records", type=int, metavar="N", help="number of records (synthetic data)")
+    dimension: int | None = option(
+        "--dimension", type=int, metavar="D", help="number of attributes (synthetic data)"
+    )
+    data_seed: int = option(
+        "--data-seed", type=click.IntRange(min=0), default=0, metavar="K", help="seed of the synthetic data (0)"
+    )
+    domain: str | None = option(
+        "--domain",
+        type=NormOrDomainFile(NORMS),
+        metavar="NORM|FILE",
+        help=f"norm of x, one of {', '.join(NORMS)} (unit_ball), or a domain file ending in .json",
+    )
+    domain_file: str | None = option(
+        "--domain-file", type=FileName(), metavar="FILE", help="a domain file, where --domain names the norm"
+    )
+    encoding: str | None = option(
+        "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
+    )
+    block_rows: int = option(
+        "--block-rows",
+        type=int,
+        default=ROWS_READ,
+        metavar="N",
+        help=f"records of a file read at a time ({ROWS_READ})",
+    )
+    intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
+    keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """Readings of the paper."""
+
+    fairness: str | None = option(
+        "--fairness",
+        type=click.Choice(FAIRNESS),
+        help="fairness term (absolute for pdfc, adfc and pflr, else none)",
+    )
+    fairness_weight: str = option(
+        "--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)"
+    )
+    tau: str = option("--tau", default="0", metavar="T", help="the paper's tau; matters in `separate` only (0)")
+    basis: str = option("--basis", type=click.Choice(BASES), default="monomial", help="basis of Phi_2 (monomial)")
+    adjacency: str = option(
+        "--adjacency",
+        type=click.Choice(ADJACENCIES),
+        default="replace_one",
+        help="neighbouring relation (replace_one)",
+    )
+    sensitivity: str = option(
+        "--sensitivity",
+        default="published",
+        metavar="S",
+        help="published, exact or a number of your own (published)",
+    )
+    repair: str = option(
+        "--repair",
+        type=click.Choice(REPAIRS),
+        default="shift_and_trim",
+        help="when the noisy objective has no minimum; the paper has no such step (shift_and_trim)",
+    )
+    ball_radius: str = option("--ball-radius", default="10", metavar="R", help="radius of --repair ball (10)")
+    noise: str = option(
+        "--noise",
+        type=click.Choice(NOISE_SOURCES),
+        default="numpy",
+        help="sampler; hardened is for releases (numpy)",
+    )
+    x_s: str | None = option(
+        "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions(BudgetParts):
+    """Privacy budget."""
+
+    epsilon: str | None = option("--epsilon", metavar="E", help="epsilon_s = epsilon_n = E (1)")
+    epsilon_ratio: str | None = option(
+        "--epsilon-ratio", metavar="R", help="fix epsilon_s / epsilon_n and solve the published formula for E"
+    )
+    epsilon_s: str | None = option("--epsilon-s", metavar="E", help="part for the monomials with w_s")
+    epsilon_n: str | None = option("--epsilon-n", metavar="E", help="part for the other monomials")
+    delta: str | None = option(
+        "--delta", metavar="D", help=f"total delta, Gaussian mechanisms only ({PAPER_DELTA})"
+    )
+    delta_s: str | None = option("--delta-s", metavar="D", help="part for the monomials with w_s")
+    delta_n: str | None = option("--delta-n", metavar="D", help="part for the other monomials")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Output."""
+
+    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    seed: int | None = option(
+        "--seed", type=click.IntRange(min=0), metavar="K", help="make the run repeatable (a release then says so)"
+    )
+
+
+def private_epsilon_from(given: str | None) -> Fraction | None:
+    """Return the epsilon of published metrics, or None."""
+    return None if given is None else parse_epsilon("private_metrics", given)
+
+
+def check_noise_options(noise: str, seed: int | None) -> None:
+    """Raise unless the seed goes with the sampler."""
+    if noise == "hardened" and seed is not None:
+        raise SeededHardenedNoiseError("seed", seed, "left out with --noise hardened, which takes no seed")
+
+
+@dataclass(frozen=True)
+class Data:
+    """The data that a command line names.
+
+    Parameters
+    ----------
+    declared : DomainFile
+    records : Records or RecordBlocks
+    """
+
+    declared: DomainFile
+    records: Records | RecordBlocks
+
+
+def data_from(options: DataOptions, on_block: Callable[[int], None] | None = None) -> Data:
+    """Return the data that the options name; a file is read later, in blocks.
+
+    Parameters
+    ----------
+    options : DataOptions
+    on_block : callable, optional
+        Told after each block of a file how many records it had.
+    """
+    if options.data is None:
+        raise ReadingError("data", None, "the name of a data set or a data file")
+    if is_table_file(options.data):
+        return _file_data(options, options.data, on_block)
+    if options.data not in SOURCES:
+        raise unknown_data(options.data)
+    for name in ("label", "group", "domain_file"):
+        if getattr(options, name) is not None:
+            raise ReadingError(name, getattr(options, name), f"left out for {options.data}, whose domain is known")
+    if options.domain not in (None, *NORMS):
+        raise ReadingError("domain", options.domain, f"a norm for {options.data}, whose domain is known")
+    choices = encoding_from(options)
+    records = load(
+        options.data,
+        choices,
+        records=options.records,
+        dimension=options.dimension,
+        seed=options.data_seed,
+    )
+    return Data(shipped_domain(options.data, choices, dimension=options.dimension), records)
+
+
+def records_from(options: DataOptions) -> Records:
+    """Return the data that the options name, in memory."""
+    return in_memory(data_from(options).records)
+
+
+def encoding_from(options: DataOptions) -> Encoding:
+    """Return how a data set of known domain is laid out."""
+    return Encoding(
+        options.domain or "unit_ball", options.encoding or "ordinal", options.intercept, options.keep_group
+    )
+
+
+def _file_data(options: DataOptions, file: str, on_block: Callable[[int], None] | None) -> Data:
+    for name in ("records", "dimension", "encoding"):
+        if getattr(options, name) is not None:
+            raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file says it")
+    if options.block_rows < 1:
+        raise ReadingError("block_rows", options.block_rows, "at least 1")
+    declared = declared_from(options)
+    table = open_table(file)
+    return Data(declared, record_blocks(table, declared, rows=options.block_rows, on_block=on_block))
+
+
+def declared_from(options: DataOptions) -> DomainFile:
+    """Return the domain file that the options name, completed by the other options."""
+    norm = options.domain if options.domain in NORMS else None
+    path = options.domain_file if options.domain in (None, *NORMS) else options.domain
+    if path is None:
+        raise ReadingError(
+            "domain",
+            options.domain,
+            "a domain file for a data file; `python -m reference domain --describe` helps to write one",
+        )
+    if options.domain_file not in (None, path):
+        raise ReadingError("domain_file", options.domain_file, "left out where --domain names a file")
+    declared = load_domain_file(path)
+    try:
+        declared = declared.with_columns(options.label, options.group)
+        declared = declared.with_(
+            norm=norm or declared.norm,
+            intercept=declared.intercept or options.intercept,
+            keep_group=declared.keep_group or options.keep_group,
+        )
+        # a contradiction is reported here, with the file's name
+        _ = declared.domain
+    except DomainFileError as problem:
+        raise DomainFileError(problem.problem, file=str(path), place=problem.place) from problem
+    return declared
+
+
+def readings_from(options: ReadingOptions, spec: MechanismSpec) -> Readings:
+    """Return the readings that the options name, with the mechanism's default fairness."""
+    return readings_but_fairness(options).with_(fairness=options.fairness or spec.readings.fairness)
+
+
+def readings_but_fairness(options: ReadingOptions) -> Readings:
+    """Return the readings that the options name but for the fairness term, whose default the mechanism knows."""
+    return Readings(
+        fairness_weight=exact("fairness_weight", options.fairness_weight),
+        tau=exact("tau", options.tau),
+        basis=options.basis,
+        adjacency=options.adjacency,
+        sensitivity=options.sensitivity,
+        repair=options.repair,
+        ball_radius=exact("ball_radius", options.ball_radius),
+        noise=options.noise,
+    )
+
+
+def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -> None:
+    """Raise unless every given file can be written, before anything is computed for it.
+
+    Parameters
+    ----------
+    inputs : mapping
+        What the command reads, by the name of the option: no file among them is written over.
+    **paths : str or None
+        What it writes.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        Also when two options name one file.
+    """
+    seen = {Path(path).resolve(): name for name, path in inputs.items() if path and Path(path).is_file()}
+    for name, path in paths.items():
+        if path is None:
+            continue
+        target = Path(path).resolve()
+        if target in seen:
+            raise ReadingError(name, path, f"another file than that of {seen[target]}")
+        seen[target] = name
+        if target.is_dir():
+            raise ReadingError(name, path, "a file that can be written (Is a directory)")
+        if not target.parent.is_dir():
+            raise ReadingError(name, path, "a file that can be written (No such directory)")
+        if not os.access(target if target.exists() else target.parent, os.W_OK):
+            raise ReadingError(name, path, "a file that can be written (Permission denied)")
+
+
+def emit(text: str, out: str | None) -> None:
+    """Print, or write a file whole or not at all."""
+    if out is not None:
+        write_file("out", out, text)
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the reader has seen enough: the command still ends with its own exit code
+        close_quietly()
+
+
+def write_file(name: str, path: str, content: str | bytes | Iterable[str]) -> None:
+    """Write the file that an option names, whole or not at all."""
+    try:
+        write_whole(path, content)
+    except OSError as problem:
+        raise ReadingError(name, path, f"a file that can be written ({problem.strerror})") from problem

@@ -1,0 +1,488 @@
+"""Command lines: options are read into typed objects, and every command ends in one documented way.
+
+A group of options is a frozen dataclass whose fields are made by :func:`option`, :func:`listed` or
+:func:`argument`; its docstring is the heading under which ``--help`` lists them.  :func:`command` turns a function
+of such groups into a command::
+
+    @dataclass(frozen=True, kw_only=True)
+    class Output:
+        \"\"\"Output\"\"\"
+
+        format: str = option("--format", type=click.Choice(["text", "json"]), default="text")
+
+
+    @make_command("fit", Output, example="python -m reference fit --format json")
+    def command(output: Output) -> int:
+        ...
+
+with ``from reference.commands.parsing import command as make_command``: a :class:`CommandRow` of a
+:class:`Family` names the module, whose attribute `command` it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import os
+import shlex
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NoReturn
+
+import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem, shell_complete
+
+from reference.common.errors import InputError
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.common.page import INDENT
+from reference.common.printable import one_line
+
+DISTRIBUTION = "calibrated-functional-mechanism"
+
+COMPLETED = "cfm"
+"""The program that shells complete."""
+
+CONTEXT = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
+
+
+PARAMETER = "parameter"
+"""Where a field of a group keeps the maker of the parameter that it is read from."""
+
+
+# --- What a value may be ---------------------------------------------------------------------------------------
+
+
+class Choice(click.Choice[str]):
+    """One of several words; a mistyped one is answered with the nearest."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is said of a word that is none of them."""
+        return unknown("choice", str(value), self.choices)
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """One word or several, with commas between them.
+
+    Parameters
+    ----------
+    choices : iterable of str
+    """
+
+    name = "names"
+
+    def __init__(self, choices: Iterable[str]) -> None:
+        self.choice = Choice(list(choices))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Split a list; each of its words must be one of the choices."""
+        words = value if isinstance(value, tuple) else str(value).split(",")
+        return tuple(self.choice.convert(word.strip(), param, ctx) for word in words)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete the last word of the list."""
+        head, comma, last = incomplete.rpartition(",")
+        return [CompletionItem(head + comma + word) for word in self.choice.choices if word.startswith(last)]
+
+
+class FileName(click.ParamType[str]):
+    """The name of a file, or one of some words; a shell completes both.
+
+    Parameters
+    ----------
+    words : iterable of str
+    """
+
+    name = "file"
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self.words = tuple(words)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value: whether there is such a file is found when it is opened."""
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete one of the words, else the name of a file."""
+        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        return [CompletionItem(incomplete, type="file"), *words]
+
+
+# --- Options and groups of options -----------------------------------------------------------------------------
+
+
+class Option(click.Option):
+    """An option that does not take another option for its value: ``--out --quiet`` names no file."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """Return the value and where it is from."""
+        value, source = super().consume_value(ctx, opts)
+        if source is ParameterSource.COMMANDLINE and not self.is_flag and not ctx.resilient_parsing:
+            known = {name for parameter in ctx.command.params for name in parameter.opts if name.startswith("--")}
+            for given in value if isinstance(value, (tuple, list)) else (value,):
+                if given in known:
+                    raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]} needs a value before {given}", ctx)
+        return value, source
+
+
+def option(*names: str, **settings: Any) -> Any:
+    """Declare a field that is read from an option; names and settings are those of :class:`click.Option`."""
+    return field(metadata={PARAMETER: lambda name: Option([name, *names], **_suggesting(settings))})
+
+
+def listed(*names: str, choices: Iterable[str], **settings: Any) -> Any:
+    """Declare a field that is read from an option which may be repeated or take a list with commas.
+
+    Parameters
+    ----------
+    *names : str
+    choices : iterable of str
+        The words that a list may hold.
+    **settings
+        Of :class:`click.Option`; the default is a tuple of words.  The field is a tuple of str.
+    """
+
+    def together(_context: click.Context, _parameter: click.Parameter, given: Iterable[Iterable[str]]) -> Any:
+        return tuple(dict.fromkeys(word for words in given for word in words))
+
+    return option(*names, type=Names(choices), multiple=True, callback=together, **settings)
+
+
+def argument(**settings: Any) -> Any:
+    """Declare a field that is read from a positional argument; settings are those of :class:`click.Argument`."""
+    return field(metadata={PARAMETER: lambda name: click.Argument([name], **_suggesting(settings))})
+
+
+def _suggesting(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a parameter, whose choice answers a mistyped word with the nearest."""
+    kind = settings.get("type")
+    return {**settings, "type": Choice(kind.choices)} if type(kind) is click.Choice else dict(settings)
+
+
+def heading(group: type) -> str:
+    """Return the first line of a group's docstring, without its stop."""
+    return (group.__doc__ or group.__name__).strip().splitlines()[0].rstrip(".")
+
+
+def parameters(group: type) -> list[click.Parameter]:
+    """Return the parameters that the fields of a group are read from."""
+    return [entry.metadata[PARAMETER](entry.name) for entry in fields(group)]
+
+
+def version_option() -> click.Option:
+    """Return the option ``--version``."""
+
+    def show(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+        if asked and not context.resilient_parsing:
+            try:
+                number = version(DISTRIBUTION)
+            except PackageNotFoundError:
+                number = "(not installed)"
+            click.echo(f"{DISTRIBUTION} {number}")
+            context.exit()
+
+    return click.Option(
+        ["--version"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=show,
+        help="Show the version and exit.",
+    )
+
+
+# --- Commands --------------------------------------------------------------------------------------------------
+
+
+class Command(click.Command):
+    """A command whose help lists the options group by group, with an example."""
+
+    def __init__(self, name: str, groups: Sequence[type], example: str, **settings: Any) -> None:
+        self.groups = tuple(groups)
+        self.example = example
+        params = [parameter for group in groups for parameter in parameters(group)]
+        super().__init__(name, params=[*params, version_option()], context_settings=dict(CONTEXT), **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words; one that belongs to nothing is explained."""
+        ctx.allow_extra_args = True
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            raise click.UsageError(self._unexpected(left[0]), ctx)
+        return left
+
+    def _unexpected(self, word: str) -> str:
+        for parameter in self.params:
+            if isinstance(parameter.type, Names) and word in parameter.type.choice.choices:
+                name = parameter.opts[0]
+                return f"unexpected word {word!r}: repeat {name}, or put commas between its words ({name} A,B)"
+        return f"unexpected word {word!r}: --help lists what this command takes"
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group of options under its heading."""
+        grouped = set()
+        for group in self.groups:
+            names = {entry.name for entry in fields(group)}
+            grouped |= names
+            self._section(ctx, formatter, heading(group), [p for p in self.params if p.name in names])
+        self._section(ctx, formatter, "Other", [p for p in self.get_params(ctx) if p.name not in grouped])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example."""
+        _write_example(formatter, self.example)
+
+    @staticmethod
+    def _section(
+        ctx: click.Context, formatter: click.HelpFormatter, title: str, parameters: Iterable[click.Parameter]
+    ) -> None:
+        records = [record for record in (p.get_help_record(ctx) for p in parameters) if record is not None]
+        if records:
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _folded(line: str, width: int) -> list[str]:
+    """Return a command as lines that a shell reads as one."""
+    lines = [INDENT]
+    for word in shlex.split(line):
+        quoted = shlex.quote(word)
+        if len(lines[-1]) + len(quoted) + len(" \\") > width and lines[-1].strip():
+            lines[-1] += "\\"
+            lines.append(INDENT * 3)
+        lines[-1] += f"{quoted} "
+    return [text.rstrip() for text in lines]
+
+
+def _write_example(formatter: click.HelpFormatter, example: str) -> None:
+    with formatter.section("Example"):
+        for line in example.splitlines():
+            formatter.write("\n".join(_folded(line, formatter.width)) + "\n")
+
+
+def command(
+    name: str, *groups: type, example: str, text: str | None = None
+) -> Callable[[Callable[..., int]], Command]:
+    """Return a decorator that makes a command of a function of typed groups of options.
+
+    Parameters
+    ----------
+    name : str
+    *groups : type
+        Dataclasses of :func:`option`, :func:`listed` and :func:`argument` fields; the function gets an object of
+        each, in order.
+    example : str
+        A command line that works.
+    text : str, optional
+        What ``--help`` says first (the function's docstring).
+    """
+
+    def decorate(function: Callable[..., int]) -> Command:
+        def callback(**given: Any) -> int:
+            return function(
+                *(group(**{entry.name: given[entry.name] for entry in fields(group)}) for group in groups)
+            )
+
+        return Command(name, groups, example, callback=callback, help=text or function.__doc__)
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class CommandRow:
+    """A command of a family, known without importing it.
+
+    Parameters
+    ----------
+    module : str
+        Module whose `command` is the command.
+    line : str
+        What it does, in a line.
+    """
+
+    module: str
+    line: str
+
+
+class Family(click.Group):
+    """Commands that are imported when they are used: ``--help`` of one does not wait for the others.
+
+    Parameters
+    ----------
+    name : str
+    rows : mapping
+        Of each command's name to its :class:`CommandRow`.
+    text : str
+        What ``--help`` says first.
+    example : str, optional
+        A command line that works.
+    """
+
+    def __init__(self, name: str, rows: Mapping[str, CommandRow], text: str, example: str | None = None) -> None:
+        super().__init__(
+            name, help=text, params=[version_option()], no_args_is_help=False, context_settings=dict(CONTEXT)
+        )
+        self.rows = dict(rows)
+        self.example = example
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the declaration."""
+        return list(self.rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        row = self.rows.get(cmd_name)
+        if row is None:
+            return None
+        found: click.Command = importlib.import_module(row.module).command
+        return found
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words; without any the commands are listed."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the right name for a mistyped one."""
+        name = args[0]
+        if name not in self.rows and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(unknown("command", name, self.rows), ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command, without importing it."""
+        rows = [CompletionItem(name, help=row.line) for name, row in self.rows.items()]
+        own = click.Command.shell_complete(self, ctx, incomplete)
+        return [item for item in rows if item.value.startswith(incomplete)] + own
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each command, without importing it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.line) for name, row in self.rows.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example, and say how a shell learns to complete."""
+        if self.example is not None:
+            _write_example(formatter, self.example)
+        variable = completion_variable(COMPLETED)
+        with formatter.section(f"Completion of {COMPLETED}, in the file that the shell reads at its start"):
+            formatter.write_dl(
+                [
+                    ("bash", f'eval "$({variable}=bash_source {COMPLETED})"'),
+                    ("zsh", f'eval "$({variable}=zsh_source {COMPLETED})"'),
+                    ("fish", f"{variable}=fish_source {COMPLETED} | source"),
+                ]
+            )
+
+
+def unknown(kind: str, given: str, known: Iterable[str]) -> str:
+    """Return what is said of a name that nothing has, with the nearest one."""
+    known = list(known)
+    near = difflib.get_close_matches(given, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"
+    return f"no {kind} {given!r}: {hint}"
+
+
+# --- How a program runs and ends -------------------------------------------------------------------------------
+
+
+def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str) -> int:
+    """Run a command line and return its exit code.
+
+    Bad input is one line on standard error and exit code 2; an interruption is one line and 3 (the text of the
+    KeyboardInterrupt, where it has one, says how to go on); a failure of the program is a traceback and 3, so that
+    it cannot look like a refutation.
+
+    Parameters
+    ----------
+    program : click.Command
+    argv : sequence of str, optional
+        The words after the program's name (those of this process).
+    name : str
+        What the program is called in its usage.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that cannot show a character gets a replacement, never a traceback
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
+    try:
+        return _ran(program, sys.argv[1:] if argv is None else argv, name)
+    except click.ClickException as problem:
+        return _say(problem.format_message())
+    except InputError as problem:
+        return _say(str(problem))
+    except (KeyboardInterrupt, click.Abort) as problem:
+        return _interrupted(str(problem))
+    except BrokenPipeError:
+        close_quietly()
+        return EXIT_FINE
+    except Exception as problem:  # noqa: BLE001
+        if _from_interruption(problem):
+            return _interrupted()
+        # a failure of the program must not look like a refutation (exit code 1)
+        traceback.print_exc()
+        return _say("the program failed, so nothing was decided; please report this", EXIT_UNDECIDED)
+
+
+def _ran(program: click.Command, words: Sequence[str], name: str) -> int:
+    """Do what the words say; click's own ``main`` has other exit codes for pipes and interruptions."""
+    variable = completion_variable(name)
+    if instruction := os.environ.get(variable):
+        return shell_complete(program, {}, name, variable, instruction)
+    try:
+        with program.make_context(name, list(words)) as context:
+            code = program.invoke(context)
+    except click.exceptions.Exit as ended:
+        code = ended.exit_code
+    sys.stdout.flush()
+    return code if isinstance(code, int) else EXIT_FINE
+
+
+def completion_variable(name: str) -> str:
+    """Return the variable by which a shell asks a program for completions."""
+    return f"_{name.upper().replace('-', '_').replace(' ', '_').replace('.', '_')}_COMPLETE"
+
+
+def exit_with(program: click.Command, *, name: str) -> NoReturn:
+    """Run this process's command line and leave with its exit code."""
+    try:
+        code = run(program, name=name)
+    except KeyboardInterrupt:
+        code = _interrupted()
+    # what is left to do is Python's: it would answer an interruption with a traceback
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def close_quietly() -> None:
+    """Let nothing more be written to a pipe that nobody reads, not even when Python ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _interrupted(text: str = "") -> int:
+    return _say(f"interrupted: {text or 'nothing was decided'}", EXIT_UNDECIDED)
+
+
+def _from_interruption(problem: BaseException | None) -> bool:
+    """Return whether an error came of an interruption: an import that is interrupted raises errors of its own."""
+    while problem is not None:
+        if isinstance(problem, KeyboardInterrupt):
+            return True
+        problem = problem.__cause__ or problem.__context__
+    return False
+
+
+def _say(text: str, code: int = EXIT_USAGE) -> int:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"error: {one_line(text)}\n")
+        sys.stderr.flush()
+    return code

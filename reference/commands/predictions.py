@@ -1,0 +1,44 @@
+"""Predictions as a table of text: for the data holder.
+
+A prediction is a function of w and of the record itself.  w is what a release states something about; it does not
+hide the record that the prediction is for.  So all are marked, those on training data and those on new records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reference.common.arrays import BoolArray
+from reference.common.scores import decision_scores
+from reference.datasets.record_blocks import RecordBlocks, blocks_of
+from reference.fairness import NOT_PRIVATE
+from reference.records import Records
+
+
+def prediction_lines(
+    w: tuple[float, ...], records: Records | RecordBlocks, held_out: BoolArray | None = None
+) -> Iterator[str]:
+    """Yield the lines of a CSV file with a prediction for every record.
+
+    Parameters
+    ----------
+    w : tuple of float
+    records : Records or RecordBlocks
+    held_out : ndarray of bool, shape (n,), optional
+        Which records were not trained on; without it there is no column `part`.
+
+    Yields
+    ------
+    str
+        ``row`` counts the records from 1; ``score`` is x.w; ``prediction`` is 1 where it is positive.
+    """
+    part = "" if held_out is None else "part,"
+    yield f"row,{part}score,prediction,note\n"
+    row = 0
+    for block in blocks_of(records):
+        scores = decision_scores(w, block.x)
+        for score in scores.tolist():
+            if held_out is not None:
+                part = "test," if held_out[row] else "train,"
+            row += 1
+            yield f"{row},{part}{score!r},{int(score > 0.0)},{NOT_PRIVATE}\n"

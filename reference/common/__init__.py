@@ -1,0 +1,1 @@
+"""Exact numbers, errors, files, printable text."""

@@ -1,0 +1,359 @@
+"""One exception class per reason to reject, each with the facts as attributes.
+
+The messages speak to the data holder: they may quote a value of a record, so they are no part of a
+release (``docs/threat-model.md``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class InputError(ValueError):
+    """Base of everything this package rejects; a command line turns it into exit code 2."""
+
+
+class NotPrivateError(InputError):
+    """Privacy was to be counted for a release that has none.
+
+    Parameters
+    ----------
+    mechanism : str
+    """
+
+    def __init__(self, mechanism: str) -> None:
+        self.mechanism = mechanism
+        super().__init__(f"a release of {mechanism} has no privacy that could be counted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.mechanism,)
+
+
+class LedgerError(InputError):
+    """A release ledger that cannot be used, or a release that it does not admit; nothing was written.
+
+    Parameters
+    ----------
+    problem : str
+    file : str
+        The ledger's file.
+    line : int, optional
+        Counted from 1.
+    """
+
+    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        where = f"file {file}" if line is None else f"file {file}, line {line}"
+        super().__init__(f"{problem} ({where})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.file, self.line)
+
+
+class CorruptLedgerError(LedgerError):
+    """The file is not what was written: a torn, changed or missing line."""
+
+
+class MissingLedgerError(LedgerError):
+    """The file is not there, or cannot be read or written."""
+
+
+class OtherLedgerError(LedgerError):
+    """The file is a ledger with other terms (data set, adjacency, ceiling, method) or another identity."""
+
+
+class CeilingError(LedgerError):
+    """One more release would spend more than the ceiling."""
+
+
+class UncountableReleaseError(LedgerError):
+    """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""
+
+
+class RunStoreError(InputError):
+    """A file of finished experiments that cannot be used.
+
+    Parameters
+    ----------
+    problem : str
+    file : str
+    line : int, optional
+        Counted from 1.
+    """
+
+    def __init__(self, problem: str, file: str, line: int | None = None) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        super().__init__(f"{file}{'' if line is None else f', line {line}'}: {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.file, self.line)
+
+
+class CorruptRunStoreError(RunStoreError):
+    """A line is not as it was written."""
+
+
+class OtherRunStoreError(RunStoreError):
+    """Other code, or other versions of the libraries, wrote the file."""
+
+
+class DataError(InputError):
+    """A data set that the declared domain does not admit.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in words.
+    file : str, optional
+        The file it was read from.
+    row : int, optional
+        Position of the record, counted from 0 (for a file: the line, counted from 1).
+    record : int, optional
+        Position of the record in its file, counted from 1 without the header; the message calls it the row.
+    column : str, optional
+        Name of the attribute.
+    value : object, optional
+        The offending value, as it was given.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        row: int | None = None,
+        record: int | None = None,
+        column: str | None = None,
+        value: Any = None,
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.row = row
+        self.record = record
+        self.column = column
+        self.value = value
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        line_or_row = "line" if self.file is not None else "row"
+        facts = [
+            None if self.file is None else f"file {self.file}",
+            None if self.record is None else f"row {self.record}",
+            None if self.row is None else f"{line_or_row} {self.row}",
+            None if self.column is None else f"column {self.column!r}",
+            None if self.value is None else f"value {self.value!r}",
+        ]
+        where = ", ".join(fact for fact in facts if fact is not None)
+        return f"{self.problem} ({where})" if where else self.problem
+
+
+class NotANumberError(DataError):
+    """A value is NaN, or is not a number where a number is declared."""
+
+
+class InfiniteValueError(DataError):
+    """A value is infinite."""
+
+
+class OutOfBoundsError(DataError):
+    """A value lies outside its declared bounds and the caller did not ask for clipping."""
+
+
+class NegativeEntryError(DataError):
+    """An encoded entry is negative although the domain is nonnegative."""
+
+
+class NormError(DataError):
+    """An encoded record lies outside the unit ball or the unit box."""
+
+
+class UnseenCategoryError(DataError):
+    """A value is not among the declared categories."""
+
+
+class LabelError(DataError):
+    """A label is not 0 or 1."""
+
+
+class GroupError(DataError):
+    """A group membership is not 0 or 1."""
+
+
+class EmptyDataError(DataError):
+    """There is no record."""
+
+
+class MissingColumnError(DataError):
+    """A declared column is absent."""
+
+
+class ExtraColumnError(DataError):
+    """A column was given that the domain does not declare."""
+
+
+class ShapeError(DataError):
+    """Arrays whose lengths or dimensions do not fit together."""
+
+
+class CsvRowError(DataError):
+    """A line of a delimited file has the wrong number of fields."""
+
+
+class UnreadableFileError(DataError):
+    """A file exists but cannot be read as what it should be."""
+
+
+class ColumnTypeError(DataError):
+    """A column of a typed file holds another kind of value than the domain declares."""
+
+
+class ChecksumError(DataError):
+    """A file of a named data set is not the one whose domain and counts are documented."""
+
+
+class MissingDataError(DataError):
+    """A data set is not there; the message says which path was looked at and how to get it."""
+
+
+class DomainMismatchError(InputError):
+    """Moments of different domains were added, or records met a domain that is not theirs."""
+
+
+class DocumentError(InputError):
+    """A document that cannot be read, or that declares what it may not.
+
+    Parameters
+    ----------
+    problem : str
+    file : str, optional
+    place : str, optional
+        Where in the document, such as ``attributes[2].lower``.
+    line : int, optional
+        Counted from 1; known when the text is no JSON.
+    """
+
+    document = "document"
+    """What the message calls it."""
+
+    def __init__(
+        self, problem: str, *, file: str | None = None, place: str | None = None, line: int | None = None
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.place = place
+        self.line = line
+        facts = [
+            None if file is None else f"file {file}",
+            None if line is None else f"line {line}",
+            None if place is None else f"at {place}",
+        ]
+        where = ", ".join(fact for fact in facts if fact is not None)
+        super().__init__(f"{self.document}: {problem}" + (f" ({where})" if where else ""))
+
+
+class DomainFileError(DocumentError):
+    """A domain file that cannot be read, or that declares what it may not."""
+
+    document = "domain file"
+
+
+class BoundsFromDataError(InputError):
+    """A private mechanism was asked for with bounds that were read from the data."""
+
+
+class MissingExtraError(InputError):
+    """An optional library is not installed.
+
+    Parameters
+    ----------
+    purpose : str
+        What it is needed for.
+    library, extra : str
+        Its name, and the extra of this package that brings it.
+    """
+
+    def __init__(self, purpose: str, library: str, extra: str) -> None:
+        self.purpose = purpose
+        self.library = library
+        self.extra = extra
+        super().__init__(
+            f"{purpose} needs {library}: install the extra `{extra}`, pip install "
+            f"'calibrated-functional-mechanism[{extra}]'"
+        )
+
+
+class ReleaseFileError(DocumentError):
+    """A release file that cannot be read, or that does not fit the domain."""
+
+    document = "release file"
+
+
+class ParameterError(InputError):
+    """A parameter is outside its range.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        What was given.
+    allowed : str
+        What would be accepted.
+    """
+
+    def __init__(self, name: str, value: Any, allowed: str) -> None:
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+        super().__init__(f"{name} must be {allowed}, not {value!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process: it is made again from its three facts."""
+        return type(self), (self.name, self.value, self.allowed)
+
+
+class EpsilonError(ParameterError):
+    """An epsilon is not a positive finite number."""
+
+
+class DeltaError(ParameterError):
+    """A delta is out of the range that the mechanism's formula covers."""
+
+
+class UnknownAttributeError(ParameterError):
+    """x_s names no coordinate of the encoded vector."""
+
+
+class DeclarationError(ParameterError):
+    """A domain declaration contradicts itself (bounds reversed, a name twice, no attribute, ...)."""
+
+
+class ReadingError(ParameterError):
+    """A reading of the paper that does not exist or does not apply here."""
+
+
+class NoPublishedBoundError(ReadingError):
+    """The paper states no sensitivity for this reading; give a number instead."""
+
+
+class UnknownDataError(ParameterError):
+    """No data set of this name; the message lists the known ones."""
+
+
+class SeededHardenedNoiseError(ParameterError):
+    """A seed or a generator was given to hardened noise, which takes the operating system's entropy only."""
+
+
+class GridError(ParameterError):
+    """Something does not fit on the grid of hardened noise: inexact moments, or numbers beyond 64 bits."""
+
+
+class HardenedNoiseMissingError(InputError):
+    """OpenDP, which hardened noise comes from, is not installed."""

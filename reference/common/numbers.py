@@ -1,0 +1,154 @@
+"""Exact numbers in and out, and the one place where a scale is rounded: up.
+
+Budgets and bounds are rational numbers.  ``exact`` reads them, ``decimal_text`` writes them back without
+loss (a delta of 1e-400 survives), ``rounded_up`` turns an exact scale into the float that is used.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from reference.common.errors import ReadingError
+
+RealLike: TypeAlias = int | float | str | Decimal | Fraction
+"""What is accepted where an exact number is meant."""
+
+LARGEST_EXPONENT = 4000
+"""Decimal exponents beyond this are refused: Python writes integers of at most 4,300 digits."""
+
+LARGEST_PARAMETER = Fraction(10**100)
+"""Parameters that become floats lie between the inverse of this and this, so that no product overflows."""
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """Read a number exactly.
+
+    A float is read by its shortest decimal form, so that ``0.1`` means one tenth; strings may be decimal
+    (``"1e-400"``) or rational (``"2/3"``).
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        When `value` is no finite number.
+    """
+    try:
+        if isinstance(value, bool):
+            raise ValueError("a truth value is no number")
+        if isinstance(value, (float, np.floating)):
+            return Fraction(repr(float(value)))
+        if isinstance(value, np.integer):
+            return Fraction(int(value))
+        if isinstance(value, Decimal) or (isinstance(value, str) and "/" not in value):
+            number = Decimal(value)
+            # before the power of ten is written out: 1e-999999999 would fill the memory
+            if number and abs(number.adjusted()) > LARGEST_EXPONENT:
+                raise ValueError("exponent out of range")
+        return Fraction(value)
+    except (ValueError, TypeError, ArithmeticError):
+        raise ReadingError(name, value, "a finite number") from None
+
+
+def in_float_range(value: Fraction) -> bool:
+    """Tell whether |value| is 0 or within the range that parameters may have."""
+    return value == 0 or 1 / LARGEST_PARAMETER <= abs(value) <= LARGEST_PARAMETER
+
+
+def decimal_text(value: Fraction) -> str:
+    """Write a rational number as a string that :func:`exact` reads back unchanged.
+
+    Terminating decimals are written as such, in the shorter of plain and scientific form; all others as
+    ``"p/q"``.
+    """
+    if value.denominator == 1 and abs(value.numerator) < 10**16:
+        return str(value.numerator)
+    twos, fives, rest = 0, 0, value.denominator
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return f"{value.numerator}/{value.denominator}"
+    places = max(twos, fives)
+    digits = str(abs(value.numerator) * 10**places // value.denominator)
+    sign = "-" if value < 0 else ""
+    stripped = digits.rstrip("0") or "0"
+    exponent = len(digits) - 1 - places
+    scientific = f"{sign}{stripped[0]}{'.' + stripped[1:] if stripped[1:] else ''}e{exponent}"
+    padded = digits.rjust(places + 1, "0")
+    plain = f"{sign}{padded[: len(padded) - places]}{'.' + padded[len(padded) - places :] if places else ''}"
+    return plain if len(plain) <= max(len(scientific), 18) else scientific
+
+
+def rounded_up(value: Fraction) -> float:
+    """Return the smallest float that is at least `value`."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def rounded_down(value: Fraction) -> float:
+    """Return the largest float that is at most `value`."""
+    return -rounded_up(-value)
+
+
+def decimal_below(value: Fraction, digits: int) -> Fraction:
+    """Return the largest number with so many significant decimal digits that is at most `value`."""
+    return _to_digits(value, digits, ROUND_FLOOR)
+
+
+def decimal_above(value: Fraction, digits: int) -> Fraction:
+    """Return the smallest number with so many significant decimal digits that is at least `value`."""
+    return _to_digits(value, digits, ROUND_CEILING)
+
+
+def text_below(value: float, places: int) -> str:
+    """Write a number for a person, with so many decimal places, rounded down: a lower bound stays one."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR))
+
+
+def _to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
+    context = Context(prec=digits, rounding=rounding, Emin=-999_999, Emax=999_999)
+    return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def short_text(value: Fraction) -> str:
+    """Return a number in six digits for a person to read; a delta of 1e-400 is not 0."""
+    if value == 0 or 1e-300 < abs(value) < Fraction(10) ** 300:
+        return f"{float(value):.6g}"
+    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
+
+
+class Enclosure:
+    """A number between two rationals; equal ends mean that it is known exactly.
+
+    No dataclass, so that its form in a document is one string where it is known exactly.
+
+    Parameters
+    ----------
+    lower, upper : Fraction
+    """
+
+    def __init__(self, lower: Fraction, upper: Fraction) -> None:
+        self.lower: Final = lower
+        self.upper: Final = upper
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Enclosure):
+            return NotImplemented
+        return (self.lower, self.upper) == (other.lower, other.upper)
+
+    def __hash__(self) -> int:
+        return hash((self.lower, self.upper))
+
+    def __repr__(self) -> str:
+        return f"Enclosure(lower={self.lower!r}, upper={self.upper!r})"
+
+    def to_json(self) -> Any:
+        """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` of such strings."""
+        if self.lower == self.upper:
+            return decimal_text(self.lower)
+        return {"lo": decimal_text(self.lower), "hi": decimal_text(self.upper)}

@@ -1,0 +1,110 @@
+"""Text as wide as the page that it is written on: tables, or lists where a table is too wide."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+INDENT = "  "
+
+TYPED = {"–": "-", "±": "+-", "…": "..."}
+"""What is written for a character that the page does not have; a question mark for any other."""
+
+BORDERS = "┏━┳┓┃┡╇┩│└┴┘├┼┤"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table.
+
+    Parameters
+    ----------
+    title : str
+    headings : tuple of str
+    rows : tuple of tuple of str
+        A cell for each heading.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a text is written on.
+
+    Parameters
+    ----------
+    width : int, optional
+        Columns; without it a line is as long as what it says.
+    encoding : str
+    """
+
+    width: int | None = None
+    encoding: str = "utf-8"
+
+    def text(self, *parts: Listing | str) -> str:
+        """Return tables and paragraphs, one after the other."""
+        return self.shown(
+            "".join(self._table(one) if isinstance(one, Listing) else self._folded(one) for one in parts)
+        )
+
+    def has(self, text: str) -> bool:
+        """Return whether the page has every character of a text."""
+        try:
+            text.encode(self.encoding)
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    def shown(self, text: str) -> str:
+        """Return a text with other characters for those that the page does not have."""
+        if self.has(text):
+            return text
+        return "".join(c if self.has(c) else TYPED.get(c, "?") for c in text)
+
+    def _folded(self, line: str) -> str:
+        if self.width is None:
+            return f"{line}\n"
+        return textwrap.fill(line, self.width, break_on_hyphens=False, subsequent_indent=INDENT) + "\n"
+
+    def _table(self, listing: Listing) -> str:
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=listing.title, box=box.HEAVY_HEAD if self.has(BORDERS) else box.ASCII)
+        for name in listing.headings:
+            table.add_column(name, no_wrap=True)
+        for row in listing.rows:
+            table.add_row(*row)
+        buffer = io.StringIO()
+        # as wide as it needs: what does not fit is listed instead
+        console = Console(file=buffer, width=10_000, highlight=False, markup=False, emoji=False)
+        if self.width is not None and console.measure(table).maximum > self.width:
+            return "".join(self._list(listing))
+        console.print(table)
+        return buffer.getvalue()
+
+    def _list(self, listing: Listing) -> Iterator[str]:
+        """Yield each row as a paragraph, with a line for each cell."""
+        assert self.width is not None
+        yield self._folded(listing.title)
+        margin = max(len(name) for name in listing.headings[1:]) + len(INDENT)
+        for first, *cells in listing.rows:
+            yield self._folded(f"{listing.headings[0]}: {first}")
+            for name, cell in zip(listing.headings[1:], cells, strict=True):
+                if cell:
+                    yield (
+                        textwrap.fill(
+                            cell,
+                            self.width,
+                            break_on_hyphens=False,
+                            initial_indent=f"{INDENT}{name:<{margin}}",
+                            subsequent_indent=" " * (len(INDENT) + margin),
+                        )
+                        + "\n"
+                    )

@@ -1,0 +1,20 @@
+"""Text that is safe to show: what a file or a program wrote may hold control characters."""
+
+from __future__ import annotations
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line of printable characters: a quoted value must not steer the reader's terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def shown(text: str | bytes | bytearray, most: int = 100) -> str:
+    """Return the start of a text or of some bytes, in printable characters."""
+    encoded = text.encode("utf-8", errors="backslashreplace") if isinstance(text, str) else bytes(text)
+    more = f" and {len(encoded) - most:,} bytes more" if len(encoded) > most else ""
+    return f"'{printable(encoded[:most])}'{more}"
+
+
+def printable(text: bytes) -> str:
+    """Return bytes as one line of printable characters: a program must not steer the reader's terminal."""
+    return one_line(text.decode("utf-8", errors="backslashreplace"))

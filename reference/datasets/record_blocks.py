@@ -1,0 +1,163 @@
+"""Records of a file, block by block: moments add up, so a file larger than memory is no other case.
+
+Blocks are cut anew to a fixed number of rows before they are summed, so that the sums do not depend, to the last
+bit, on how many rows were read at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from reference.common.arrays import BoolArray
+from reference.common.errors import EmptyDataError, UnreadableFileError
+from reference.domain import Domain
+from reference.moments import Moments
+from reference.records import BLOCK_ROWS, Records
+
+KEPT_BYTES = 2**29
+"""Encoded records up to this size are kept in memory; beyond it the file is read again for every pass."""
+
+
+@dataclass
+class _Seen:
+    """What one complete pass over a file has found, shared by all parts of it."""
+
+    count: int | None = None
+    kept: list[Records] | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordBlocks:
+    """Checked records that are read in blocks, as often as they are needed.
+
+    Parameters
+    ----------
+    domain : Domain
+    read : callable
+        Returns an iterator over blocks of records, the same at every call.
+    chosen : ndarray of bool, shape (n,), optional
+        Which of all n records belong to this part; all unless given.
+    """
+
+    domain: Domain
+    read: Callable[[], Iterator[Records]]
+    chosen: BoolArray | None = None
+    _seen: _Seen = field(default_factory=_Seen)
+
+    def __repr__(self) -> str:
+        return f"RecordBlocks(of {self.domain.dimension} columns)"
+
+    def __len__(self) -> int:
+        if self.chosen is not None:
+            return int(self.chosen.sum())
+        if self._seen.count is None:
+            # this pass checks every record before anything is computed from one
+            for _ in self._all():
+                pass
+        assert self._seen.count is not None
+        return self._seen.count
+
+    def where(self, chosen: BoolArray) -> RecordBlocks:
+        """Return the part of all records that a mask of shape (n,) chooses, in their order."""
+        return replace(self, chosen=chosen)
+
+    def blocks(self) -> Iterator[Records]:
+        """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
+        return _cut_anew(self._chosen_parts(), BLOCK_ROWS)
+
+    def moments(self, *, exact: bool = False) -> Moments:
+        """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
+        parts = (Moments.of(block, exact=exact) for block in self.blocks())
+        return sum(parts, Moments.zero(self.domain, exact=exact))
+
+    def collect(self) -> Records:
+        """Return all records in memory.
+
+        Raises
+        ------
+        reference.common.errors.EmptyDataError
+            When there is none.
+        """
+        return _joined(list(self._chosen_parts()))
+
+    def _chosen_parts(self) -> Iterator[Records]:
+        start = 0
+        for part in self._all():
+            stop = start + len(part)
+            if self.chosen is None:
+                yield part
+            elif self.chosen[start:stop].any():
+                yield part.take(np.flatnonzero(self.chosen[start:stop]))
+            start = stop
+
+    def _all(self) -> Iterator[Records]:
+        """Read every block, and keep them as long as they are small enough."""
+        if self._seen.kept is not None:
+            yield from self._seen.kept
+            return
+        count, size = 0, 0
+        kept: list[Records] | None = []
+        for part in self.read():
+            count, size = count + len(part), size + part.x.nbytes
+            if kept is not None:
+                kept.append(part)
+            if size > KEPT_BYTES:
+                kept = None
+            yield part
+        if self._seen.count not in (None, count):
+            raise UnreadableFileError(
+                f"the file changed while it was read: {self._seen.count} records, then {count}"
+            )
+        self._seen.count, self._seen.kept = count, kept
+
+
+def moments_of(records: Records | RecordBlocks, *, exact: bool = False) -> Moments:
+    """Return the moments of records, wherever they are."""
+    return records.moments(exact=exact) if isinstance(records, RecordBlocks) else Moments.of(records, exact=exact)
+
+
+def in_memory(records: Records | RecordBlocks) -> Records:
+    """Return records in memory, wherever they are."""
+    return records.collect() if isinstance(records, RecordBlocks) else records
+
+
+def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | RecordBlocks:
+    """Return the records that a mask of shape (n,) chooses."""
+    if isinstance(records, RecordBlocks):
+        return records.where(chosen)
+    return records.take(np.flatnonzero(chosen))
+
+
+def blocks_of(records: Records | RecordBlocks) -> Iterable[Records]:
+    """Return the blocks of records; those in memory are one."""
+    return records.blocks() if isinstance(records, RecordBlocks) else [records]
+
+
+def _joined(parts: list[Records]) -> Records:
+    if not parts:
+        raise EmptyDataError("there is no record")
+    if len(parts) == 1:
+        return parts[0]
+    z = [part.z for part in parts if part.z is not None]
+    return Records(
+        domain=parts[0].domain,
+        x=np.concatenate([part.x for part in parts]),
+        y=np.concatenate([part.y for part in parts]),
+        z=np.concatenate(z) if z else None,
+    )
+
+
+def _cut_anew(parts: Iterator[Records], rows: int) -> Iterator[Records]:
+    """Yield the same records in blocks of exactly `rows`; the last one may be shorter."""
+    waiting: list[Records] = []
+    for part in parts:
+        joined = _joined([*waiting, part])
+        whole = len(joined) // rows * rows
+        for start in range(0, whole, rows):
+            yield joined.take(slice(start, start + rows))
+        waiting = [joined.take(slice(whole, None))] if whole < len(joined) else []
+    yield from chain(waiting)

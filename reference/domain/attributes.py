@@ -1,0 +1,177 @@
+"""Attributes: one declared column each, and how it becomes numbers in [0, 1] by public constants."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+from msgspec import Meta
+from msgspec.structs import force_setattr
+
+from reference.common.arrays import FloatArray, IntArray
+from reference.common.documents import Document
+from reference.common.errors import DeclarationError, NotANumberError, OutOfBoundsError, UnseenCategoryError
+from reference.domain.values import as_numbers, is_finite, is_hashable, is_missing
+
+Name: TypeAlias = Annotated[str, Meta(min_length=1)]
+
+Category: TypeAlias = str | int | float
+"""What a domain file can declare; without a file, any hashable value is a category."""
+
+Categories: TypeAlias = Annotated[
+    tuple[Category, ...], Meta(extra_json_schema={"minItems": 2, "uniqueItems": True})
+]
+
+
+class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defaults=True):
+    """A number with declared public bounds; encoded as (value - lower) / (upper - lower).
+
+    Parameters
+    ----------
+    name : str
+    lower, upper : float
+        Public bounds, ``lower < upper``.
+    clip : bool
+        Values beyond a bound count as the bound; otherwise they are rejected.
+    from_data : bool
+        The bounds were read from the data, so that they are not public.
+    comment : str
+        For who reads the file; not kept.
+    """
+
+    name: Name
+    lower: int | float
+    upper: int | float
+    clip: bool = False
+    from_data: bool = False
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "comment", "")
+        bounds = (self.lower, self.upper)
+        # the width is checked too: it divides, and -1e308 to 1e308 has an infinite one
+        if not (
+            all(isinstance(bound, (int, float, np.number)) for bound in bounds)
+            and is_finite(self.lower)
+            and is_finite(self.upper)
+            and self.lower < self.upper
+            and is_finite(self.upper - self.lower)
+        ):
+            raise DeclarationError(
+                f"bounds of {self.name!r}", (self.lower, self.upper), "finite with lower < upper"
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the encoded coordinates."""
+        return (self.name,)
+
+    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
+        numbers = as_numbers(self.name, values)
+        outside = (numbers < self.lower) | (numbers > self.upper)
+        if outside.any() and not (clip or self.clip):
+            row = int(np.flatnonzero(outside)[0])
+            raise OutOfBoundsError(
+                f"value outside the declared bounds [{self.lower:g}, {self.upper:g}]; "
+                "declare wider bounds, or ask for clipping",
+                row=row,
+                column=self.name,
+                value=numbers[row].item(),
+            )
+        clipped = np.clip(numbers, self.lower, self.upper)
+        # The quotient of two rounded differences can exceed 1 by one rounding: the clip keeps [0, 1] exact.
+        return np.clip((clipped - self.lower) / (self.upper - self.lower), 0.0, 1.0)[:, None]
+
+
+class Ordinal(Document, frozen=True, tag_field="kind", tag="ordinal", omit_defaults=True):
+    """A value among declared, ordered categories; encoded as rank / (number of categories - 1).
+
+    Parameters
+    ----------
+    name : str
+    categories : tuple of hashable
+        Two or more, in order; the position is the rank.
+    from_data : bool
+        The categories were read from the data, so that they are not public.
+    comment : str
+        For who reads the file; not kept.
+    """
+
+    name: Name
+    categories: Categories
+    from_data: bool = False
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "comment", "")
+        _check_categories(self.name, self.categories)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the encoded coordinates."""
+        return (self.name,)
+
+    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
+        ranks = _ranks(self.name, self.categories, values)
+        return (ranks / (len(self.categories) - 1))[:, None]
+
+
+class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaults=True):
+    """A value among declared categories; encoded as one coordinate per category.
+
+    Parameters
+    ----------
+    name : str
+    categories : tuple of hashable
+        Two or more.
+    from_data : bool
+        The categories were read from the data, so that they are not public.
+    comment : str
+        For who reads the file; not kept.
+    """
+
+    name: Name
+    categories: Categories
+    from_data: bool = False
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "comment", "")
+        _check_categories(self.name, self.categories)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the encoded coordinates."""
+        return tuple(f"{self.name}={category}" for category in self.categories)
+
+    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+        """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
+        ranks = _ranks(self.name, self.categories, values)
+        encoded = np.zeros((len(ranks), len(self.categories)))
+        encoded[np.arange(len(ranks)), ranks] = 1.0
+        return encoded
+
+
+Attribute: TypeAlias = Numeric | Ordinal | OneHot
+
+
+def _check_categories(name: str, categories: Any) -> None:
+    declared = not isinstance(categories, str) and all(is_hashable(value) for value in categories)
+    if not declared or len(categories) < 2 or len(set(categories)) != len(categories):
+        raise DeclarationError(f"categories of {name!r}", categories, "at least two, all distinct")
+
+
+def _ranks(name: str, categories: tuple[Hashable, ...], values: Sequence[Any]) -> IntArray:
+    rank_of = {category: rank for rank, category in enumerate(categories)}
+    ranks = np.empty(len(values), dtype=np.int64)
+    for row, value in enumerate(values):
+        rank = rank_of.get(value) if is_hashable(value) else None
+        if rank is None:
+            if is_hashable(value) and is_missing(value):
+                raise NotANumberError("missing value", row=row, column=name, value=value)
+            raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
+        ranks[row] = rank
+    return ranks

@@ -1,0 +1,129 @@
+"""What an estimator is told about its input: bounds, classes and groups, and how arrays become a table.
+
+Everything here comes from the caller's declaration.  The one exception is :func:`observed_classes`, which a
+caller asks for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from reference.common.arrays import FloatArray, NumberArray
+from reference.common.errors import (
+    DeclarationError,
+    DomainMismatchError,
+    GroupError,
+    LabelError,
+    ReadingError,
+)
+from reference.domain import Domain
+from reference.domain.attributes import Numeric
+from reference.domain.values import is_hashable
+
+LABEL, GROUP = "(label)", "(group)"
+"""Names of the label and the group in a domain made from bounds: no column is called so."""
+
+OBSERVED = "observed"
+"""`classes="observed"`: the labels that occur in y are taken as public."""
+
+
+def domain_of_bounds(
+    columns: Sequence[str], bounds: Any, norm: str, *, intercept: bool, keep_group: bool
+) -> Domain:
+    """Return the domain of numeric columns with declared bounds, with a group.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    bounds : (lower, upper), or one such pair per column
+    norm, intercept, keep_group
+        As for :class:`reference.domain.Domain`.
+
+    Raises
+    ------
+    reference.common.errors.DeclarationError
+        When bounds are missing or do not fit the columns; they are never read from the data.
+    """
+    if bounds is None:
+        raise DeclarationError(
+            "bounds", None, "declared: (lower, upper) for all columns, or one pair per column, or a Domain"
+        )
+    try:
+        pairs = np.asarray(bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        pairs = np.empty(0)
+    if pairs.shape == (2,):
+        pairs = np.tile(pairs, (len(columns), 1))
+    if pairs.shape != (len(columns), 2):
+        raise DeclarationError("bounds", bounds, f"(lower, upper), or {len(columns)} such pairs, one per column")
+    attributes = tuple(
+        Numeric(name, lower, upper) for name, (lower, upper) in zip(columns, pairs.tolist(), strict=True)
+    )
+    return Domain(attributes, LABEL, GROUP, norm=norm, intercept=intercept, keep_group=keep_group)
+
+
+def fitted_domain(domain: Domain, *, with_group: bool) -> Domain:
+    """Return the domain as far as the data have it: without its group where none was given.
+
+    Raises
+    ------
+    reference.common.errors.DomainMismatchError
+        When a group was given that the domain does not declare.
+    """
+    if with_group and domain.group is None:
+        raise DomainMismatchError("sensitive_features were given but the domain declares no group")
+    if domain.keep_group and not with_group:
+        raise ReadingError("sensitive_features", None, "given where the group stands among the features")
+    return domain if with_group else domain.with_(group=None)
+
+
+def declared_pair(name: str, values: Any) -> tuple[Any, Any]:
+    """Return two declared values, for 0 and for 1, of one type."""
+    pair = tuple(values) if isinstance(values, (tuple, list, np.ndarray)) else ()
+    plain = np.asarray(pair).tolist() if len(pair) == 2 and all(map(is_hashable, pair)) else []
+    # numpy finds no common type for 1 and "a", and turns both into text
+    if len(set(plain)) != 2 or set(plain) != set(pair):
+        raise DeclarationError(name, values, "two distinct values of one type, the second one positive")
+    return pair[0], pair[1]
+
+
+def observed_classes(y: NumberArray) -> tuple[Any, Any]:
+    """Return the two labels that occur in y, sorted: they are then public.
+
+    Raises
+    ------
+    reference.common.errors.LabelError
+        When there are not two.
+    """
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise LabelError("Input y contains NaN or infinity", row=row, column=LABEL, value=y[row].item())
+    check_classification_targets(y)
+    labels = np.unique(y).tolist()
+    if len(labels) > 2:
+        raise LabelError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
+        )
+    if len(labels) < 2:
+        raise LabelError(
+            "only one class occurs in y, so the other is unknown; declare both: classes=(negative, positive)"
+        )
+    return labels[0], labels[1]
+
+
+def zero_or_one(
+    column: str, values: NumberArray, pair: tuple[Any, Any], error: type[LabelError | GroupError]
+) -> FloatArray:
+    """Return 0 and 1 for the first and the second declared value, shape (n,), naming the first other value."""
+    codes = {pair[0]: 0.0, pair[1]: 1.0}
+    coded = np.empty(len(values))
+    for row, value in enumerate(values.tolist()):
+        code = codes.get(value) if is_hashable(value) else None
+        if code is None:
+            raise error(f"not one of the two declared values {pair}", row=row, column=column, value=value)
+        coded[row] = code
+    return coded

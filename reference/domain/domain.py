@@ -1,0 +1,162 @@
+"""Domain: what is public about the records before anyone looks at them.
+
+A domain declares every attribute with its bounds or categories, the label, the group and the norm.  Records
+are encoded with these public constants only; nothing here is ever computed from data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+from reference.common.balls import square_root
+from reference.common.errors import (
+    DeclarationError,
+    ReadingError,
+    UnknownAttributeError,
+)
+from reference.common.numbers import rounded_down
+from reference.domain.attributes import Attribute, Numeric
+
+Norm: TypeAlias = Literal["unit_ball", "unit_box", "symmetric_ball"]
+NORMS: tuple[str, ...] = get_args(Norm)
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The declared domain of a data set.
+
+    Every attribute is encoded into [0, 1] by public constants.  In the `unit_box` that is all.  In the
+    `unit_ball` the encoded vector is multiplied by :attr:`column_factor`, which is 1/sqrt(m) rounded down for
+    m attributes (the intercept and a kept group count as one each, a one-hot attribute as one), so that
+    |x|_2 <= 1 holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
+    is encoded like the `unit_ball` and admits already encoded records with entries of any sign.
+
+    Parameters
+    ----------
+    attributes : tuple of Numeric, Ordinal or OneHot
+        The unprotected attributes x, in order.
+    label : str
+        Column with y in {0, 1}.
+    group : str, optional
+        Column with z in {0, 1}; None for data without a protected attribute (fairness `none` only).
+    norm : {'unit_ball', 'unit_box', 'symmetric_ball'}
+    intercept : bool
+        Add a constant coordinate, inside the norm.
+    keep_group : bool
+        Let the group also stand among the features.
+    prescaled : bool
+        The columns are already encoded: all attributes are Numeric on [0, 1] and nothing is multiplied;
+        records are then only checked.
+
+    Raises
+    ------
+    reference.common.errors.DeclarationError
+        When the declaration contradicts itself.
+    """
+
+    attributes: tuple[Attribute, ...]
+    label: str
+    group: str | None = None
+    norm: str = "unit_ball"
+    intercept: bool = False
+    keep_group: bool = False
+    prescaled: bool = False
+
+    def __post_init__(self) -> None:
+        if self.norm not in NORMS:
+            raise ReadingError("domain", self.norm, "one of " + ", ".join(NORMS))
+        if not self.attributes:
+            raise DeclarationError("attributes", (), "at least one attribute")
+        if self.keep_group and self.group is None:
+            raise DeclarationError("keep_group", True, "False when no group is declared")
+        if self.prescaled and self.intercept:
+            raise DeclarationError("intercept", True, "a column of the data when the columns are prescaled")
+        names = [attribute.name for attribute in self.attributes] + [self.label]
+        names += [] if self.group is None else [self.group]
+        for duplicates in (names, list(self.columns)):
+            twice = sorted({name for name in duplicates if duplicates.count(name) > 1})
+            if twice:
+                raise DeclarationError("names", twice, "distinct")
+        if self.prescaled:
+            for attribute in self.attributes:
+                if not isinstance(attribute, Numeric) or (attribute.lower, attribute.upper) != (0.0, 1.0):
+                    raise DeclarationError("attributes", attribute.name, "Numeric on [0, 1] when prescaled")
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[str], *, norm: str = "unit_ball", with_group: bool = True) -> Domain:
+        """Return the domain of an already encoded matrix with the given column names.
+
+        The label and the group are called ``label`` and ``group``.
+        """
+        return cls(
+            attributes=tuple(Numeric(name, 0.0, 1.0) for name in columns),
+            label="label",
+            group="group" if with_group else None,
+            norm=norm,
+            prescaled=True,
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the coordinates of x and w, in order."""
+        names = [INTERCEPT] if self.intercept else []
+        for attribute in self.attributes:
+            names.extend(attribute.columns)
+        if self.keep_group and self.group is not None:
+            names.append(self.group)
+        return tuple(names)
+
+    @property
+    def dimension(self) -> int:
+        """The paper's d: coordinates of x and w, the intercept included."""
+        return len(self.columns)
+
+    @property
+    def column_factor(self) -> float:
+        """The public constant every encoded coordinate is multiplied with."""
+        if self.norm == "unit_box" or self.prescaled:
+            return 1.0
+        # u <= 1 implies u * factor <= factor in floats, so the encoded norm is at most 1
+        return ball_corner(len(self.attributes) + int(self.intercept) + int(self.keep_group))
+
+    def coordinate(self, x_s: str | int) -> int:
+        """Return the index of the coordinate `x_s`, given by name or index (a string of digits is an index).
+
+        Raises
+        ------
+        reference.common.errors.UnknownAttributeError
+            When there is none.
+        """
+        if isinstance(x_s, str) and x_s in self.columns:
+            return self.columns.index(x_s)
+        digits = str(x_s)
+        index = int(digits) if digits.isdecimal() and len(digits) < 10 else -1
+        if 0 <= index < self.dimension and not isinstance(x_s, bool):
+            return index
+        raise UnknownAttributeError(
+            "x_s", x_s, f"one of {', '.join(self.columns)}, or an index below {self.dimension}"
+        )
+
+    def is_one_of_several(self, s: int) -> bool:
+        """Tell whether coordinate `s` is one column of an attribute that is encoded in several."""
+        name = self.columns[s]
+        return any(name in attribute.columns and len(attribute.columns) > 1 for attribute in self.attributes)
+
+    @property
+    def selectable(self) -> tuple[int, ...]:
+        """Coordinates that x_s may be drawn from at random: the unprotected attributes."""
+        start = int(self.intercept)
+        return tuple(range(start, self.dimension - int(self.keep_group)))
+
+    def with_(self, **changes: Any) -> Domain:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)
+
+
+def ball_corner(count: int) -> float:
+    """Return 1/sqrt(count) rounded down: a float c with count * c^2 <= 1 in exact arithmetic."""
+    return rounded_down(square_root(Fraction(1, count)).lower)

@@ -1,0 +1,249 @@
+"""Domain files: a declared domain as JSON, and how the raw columns of a table become its y, z and attributes.
+
+The format is ``domain_v1`` (``reference/schemas/domain_v1.schema.json``, explained in ``docs/files.md``).  A
+domain file is public: it must be written without looking at the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, cast
+
+import numpy as np
+from msgspec import Meta
+from msgspec.structs import force_setattr, replace
+
+from reference.common.documents import Document, always, converted, json_of_file
+from reference.common.errors import (
+    BoundsFromDataError,
+    DomainFileError,
+    ExtraColumnError,
+    MissingColumnError,
+    ParameterError,
+)
+from reference.domain.attributes import Attribute, Name, Numeric
+from reference.domain.domain import Domain, Norm
+from reference.domain.markers import MARKER_RULES, NUMBER, Marker
+
+_Marker: TypeAlias = Annotated[Marker | None, Meta(extra_json_schema=MARKER_RULES)]
+
+
+class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="domain_v1", omit_defaults=True):
+    """A declared domain and the raw columns that it is read from.
+
+    Parameters
+    ----------
+    norm, intercept, keep_group, prescaled
+        As in :class:`reference.domain.Domain`.
+    attributes : tuple of Numeric, Ordinal or OneHot
+        Each one a raw column of the same name.
+    label, group : Marker, optional
+        Without a label the file must be completed with :meth:`with_columns` before :attr:`domain` exists.
+    ignore : tuple of str
+        Raw columns that may be there and are not read.
+    comment : str
+        For who reads the file; not kept.
+    """
+
+    norm: Norm = always("unit_ball")
+    intercept: bool = always(False)
+    keep_group: bool = always(False)
+    prescaled: bool = False
+    attributes: Annotated[tuple[Attribute, ...], Meta(min_length=1)]
+    label: _Marker = None
+    group: _Marker = None
+    ignore: tuple[Name, ...] = ()
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "comment", "")
+        for place, problem in _unwritable(self):
+            raise DomainFileError(problem, place=place)
+        # contradictions are found here, not when a mechanism runs
+        label = self.label or Marker("(label)")
+        group = self.group or (Marker("(group)") if self.keep_group else None)
+        self._domain(label, group)
+        for index, name in enumerate(self.ignore):
+            if name in [attribute.name for attribute in self.attributes]:
+                raise DomainFileError(f"{name!r} is declared, so it cannot be ignored", place=f"ignore[{index}]")
+
+    @classmethod
+    def of(cls, domain: Domain) -> DomainFile:
+        """Return the file of a domain whose table already has y and z as 0 and 1."""
+        return cls(
+            attributes=domain.attributes,
+            label=Marker(domain.label),
+            group=None if domain.group is None else Marker(domain.group),
+            norm=cast(Norm, domain.norm),
+            intercept=domain.intercept,
+            keep_group=domain.keep_group,
+            prescaled=domain.prescaled,
+        )
+
+    @property
+    def domain(self) -> Domain:
+        """The domain that the file declares.
+
+        Raises
+        ------
+        reference.common.errors.DomainFileError
+            When no label is declared, or the group that is kept is not.
+        """
+        if self.label is None:
+            raise DomainFileError("no label is declared; add it, or name its column", place="label")
+        return self._domain(self.label, self.group)
+
+    @property
+    def public_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes, without the marks of how their bounds were found."""
+        return tuple(replace(attribute, from_data=False) for attribute in self.attributes)
+
+    def _domain(self, label: Marker, group: Marker | None) -> Domain:
+        try:
+            return Domain(
+                self.public_attributes,
+                label.called,
+                None if group is None else group.called,
+                self.norm,
+                self.intercept,
+                self.keep_group,
+                self.prescaled,
+            )
+        except ParameterError as problem:
+            raise DomainFileError(str(problem)) from problem
+
+    def with_(self, **changes: Any) -> DomainFile:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)
+
+    def with_columns(self, label: str | None = None, group: str | None = None) -> DomainFile:
+        """Return a copy whose label and group are read from the given columns.
+
+        A column that the file does not declare holds 0 and 1.
+
+        Raises
+        ------
+        reference.common.errors.DomainFileError
+            When the file declares another column.
+        """
+        changes: dict[str, Any] = {}
+        for name, column in (("label", label), ("group", group)):
+            declared = getattr(self, name)
+            if column is not None and declared is not None and column not in (declared.column, declared.called):
+                raise DomainFileError(f"the {name} is column {declared.column!r}, not {column!r}", place=name)
+            if column is not None and declared is None:
+                changes[name] = Marker(column)
+        return replace(self, **changes)
+
+    def without_marks(self) -> DomainFile:
+        """Return a copy for new records: no label is read, and a group only where it is a feature."""
+        label = Marker("", name=self.label.called if self.label else "(label)")
+        return replace(self, label=label, group=self.group if self.keep_group else None)
+
+    def columns_to_read(self, present: Collection[str]) -> list[str]:
+        """Return the raw columns that are read, in the file's order of declaration.
+
+        Raises
+        ------
+        reference.common.errors.MissingColumnError, reference.common.errors.ExtraColumnError
+            When the table's columns are not the declared ones.
+        """
+        markers = [marker.column for marker in (self.label, self.group) if marker is not None and marker.column]
+        declared = list(dict.fromkeys([*(attribute.name for attribute in self.attributes), *markers]))
+        for name in declared:
+            if name not in present:
+                raise MissingColumnError("a declared column is missing", column=name)
+        for name in present:
+            if name not in declared and name not in self.ignore:
+                raise ExtraColumnError(
+                    "the domain file does not declare this column; its list `ignore` may name it", column=name
+                )
+        return declared
+
+    @property
+    def from_data(self) -> tuple[str, ...]:
+        """Raw columns whose bounds or values were read from the data, so that they are not public."""
+        marked = [attribute.name for attribute in self.attributes if attribute.from_data]
+        marked += [marker.column for marker in (self.label, self.group) if marker is not None and marker.from_data]
+        return tuple(dict.fromkeys(marked))
+
+    def require_public(self) -> None:
+        """Raise when a bound or a value was read from the data.
+
+        Raises
+        ------
+        reference.common.errors.BoundsFromDataError
+        """
+        if self.from_data:
+            raise BoundsFromDataError(
+                "no privacy statement holds with bounds or values read from the data, and the domain file marks "
+                f"{', '.join(self.from_data)} as such (`from_data`): replace them by public ones and take the "
+                "mark away, or run mechanisms that are not private"
+            )
+
+
+def load_domain_file(path: str | Path) -> DomainFile:
+    """Read a domain file.
+
+    Raises
+    ------
+    reference.common.errors.DomainFileError
+        With the file, and with the line or the place in the document.
+    """
+    return domain_file_of(json_of_file(path, DomainFileError), file=str(path))
+
+
+def domain_file_of(document: Any, *, file: str | None = None) -> DomainFile:
+    """Return a parsed JSON document as the domain file that it is; `file` is named in errors.
+
+    Raises
+    ------
+    reference.common.errors.DomainFileError
+        With the place in the document.
+    """
+    for place, problem in _not_filled_in(document):
+        raise DomainFileError(problem, file=file, place=place)
+    return converted(document, DomainFile, DomainFileError, file=file)
+
+
+def _not_filled_in(document: Any) -> Iterator[tuple[str, str]]:
+    """Yield each null of a template that still stands for a bound or for values."""
+    if not isinstance(document, dict):
+        return
+    attributes = document.get("attributes")
+    entries = list(enumerate(attributes)) if isinstance(attributes, list) else []
+    places = [(f"attributes[{index}]", entry) for index, entry in entries]
+    places += [(name, document.get(name)) for name in ("label", "group")]
+    for place, entry in places:
+        for name, value in entry.items() if isinstance(entry, dict) else ():
+            if value is None:
+                column = entry.get("name", entry.get("column"))
+                bound = name in ("lower", "upper", "above")
+                what = f"the bound of {column!r} is" if bound else f"the values of {column!r} are"
+                yield f"{place}.{name}", f"{what} not filled in: declare what is public"
+
+
+def _unwritable(declared: DomainFile) -> Iterator[tuple[str, str]]:
+    """Yield values that JSON has no form for, and texts that a number among the values is written as."""
+    for index, attribute in enumerate(declared.attributes):
+        if not isinstance(attribute, Numeric):
+            yield from _mixed_up(f"attributes[{index}].categories", attribute.categories)
+    for place, marker in (("label", declared.label), ("group", declared.group)):
+        if marker is not None:
+            yield from _mixed_up(place, tuple(marker.meanings))
+
+
+def _mixed_up(place: str, values: tuple[Any, ...]) -> Iterator[tuple[str, str]]:
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for index, value in enumerate(plain):
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)) or value != value:
+            yield f"{place}[{index}]", f"JSON has no category like {value!r}; use texts or numbers"
+            return
+    numbers = {value for value in plain if not isinstance(value, str)}
+    for index, value in enumerate(plain):
+        if isinstance(value, str) and NUMBER.fullmatch(value) and float(value) in numbers:
+            yield (
+                f"{place}[{index}]",
+                f"the text {value!r} and a number that it writes cannot both be declared",
+            )

@@ -1,0 +1,130 @@
+"""Markers: a raw column that says y or z, and how texts stand for declared numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Sequence
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import force_setattr
+
+from reference.common.arrays import FloatArray
+from reference.common.documents import Document
+from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
+from reference.domain.attributes import Category, Name
+from reference.domain.values import as_numbers, is_hashable
+
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+"""How a number is written in a text file."""
+
+NUMBER_CHARACTERS = frozenset("0123456789+-.eE ")
+
+Values: TypeAlias = Annotated[
+    tuple[Category, ...] | UnsetType, Meta(extra_json_schema={"minItems": 1, "uniqueItems": True})
+]
+
+MARKER_RULES = {
+    "dependentRequired": {"one": ["zero"], "zero": ["one"]},
+    "not": {"anyOf": [{"required": ["above", "one"]}, {"required": ["above", "zero"]}]},
+}
+"""What the JSON Schema says of a marker's fields together."""
+
+
+class Marker(Document, frozen=True, omit_defaults=True):
+    """A raw column that says y or z, and the public rule that turns its values into 0 and 1.
+
+    Parameters
+    ----------
+    column : str
+        The raw column.
+    name : str
+        What the domain calls it; the column's own name unless given.
+    one, zero : tuple of str, int or float
+        The values that mean 1, and those that mean 0 (1 and 0 unless given); any other value is an error.
+    above : float
+        Instead of values: numbers above it mean 1, all others 0.
+    from_data : bool
+        The values were read from the data, so that they are not public.
+    comment : str
+        For who reads the file; not kept.
+    """
+
+    column: Name
+    name: Name | UnsetType = UNSET
+    one: Values = UNSET
+    zero: Values = UNSET
+    above: int | float | UnsetType = UNSET
+    from_data: bool = False
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "comment", "")
+        if self.name == self.column:
+            force_setattr(self, "name", UNSET)
+        if self.above is not UNSET:
+            if self.one is not UNSET or self.zero is not UNSET:
+                raise DomainFileError("either `above`, or `one` and `zero`")
+            return
+        if self.one is UNSET and self.zero is UNSET:
+            force_setattr(self, "one", (1,))
+            force_setattr(self, "zero", (0,))
+        if self.one is UNSET or self.zero is UNSET:
+            raise DomainFileError("`one` and `zero` go together")
+        if not self.one or not self.zero or len({*self.one, *self.zero}) != len(self.one) + len(self.zero):
+            raise DomainFileError("`one` and `zero` each need a value, all distinct")
+
+    @property
+    def called(self) -> str:
+        """What the domain calls the column."""
+        return self.column if self.name is UNSET else self.name
+
+    @property
+    def meanings(self) -> dict[Hashable, int]:
+        """0 or 1 for each declared value; none with `above`."""
+        zero, one = (() if values is UNSET else values for values in (self.zero, self.one))
+        return {**dict.fromkeys(zero, 0), **dict.fromkeys(one, 1)}
+
+    def decode(self, values: Sequence[Any], error: type[LabelError | GroupError]) -> list[int]:
+        """Return 0 or 1 for each value, naming the first that is neither."""
+        if self.above is not UNSET:
+            return [int(above) for above in numbers_of(self.column, values) > self.above]
+        meaning = self.meanings
+        marks = []
+        for row, value in enumerate(as_declared(tuple(meaning), values)):
+            mark = meaning.get(value) if is_hashable(value) else None
+            if mark is None:
+                allowed = " or ".join(repr(known) for known in meaning)
+                raise error(f"the value is not {allowed}", row=row, column=self.column, value=value)
+            marks.append(mark)
+        return marks
+
+
+def numbers_of(name: str, values: Sequence[Any]) -> FloatArray:
+    """Return a column as finite numbers, shape (n,); texts are decimal numbers and nothing else."""
+    written = set().union(*(value for value in values if isinstance(value, str)))
+    if not written <= NUMBER_CHARACTERS:
+        # Python's own conversion would take 1_000, inf, and digits of other scripts
+        for row, value in enumerate(values):
+            if isinstance(value, str) and not NUMBER.fullmatch(value):
+                raise NotANumberError("not a number", row=row, column=name, value=value)
+    return as_numbers(name, values)
+
+
+def as_declared(declared: Sequence[Hashable], values: Sequence[Any]) -> Sequence[Any]:
+    """Return values with each text replaced by the declared number that it writes, if there is one."""
+    numbers = {value: value for value in declared if not isinstance(value, str)}
+    if not numbers:
+        return values
+    meaning: dict[str, Any] = {value: value for value in declared if isinstance(value, str)}
+    found = []
+    for value in values:
+        if isinstance(value, str):
+            if value not in meaning:
+                number = float(value) if NUMBER.fullmatch(value) else math.nan
+                meaning[value] = numbers.get(number, value)
+            found.append(meaning[value])
+        else:
+            found.append(value)
+    return found

@@ -1,0 +1,179 @@
+"""How fair a predictor is: exact metrics, not private, for the data holder."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy.typing as npt
+
+from reference.common.arrays import BoolArray, FloatArray
+from reference.common.errors import ParameterError
+from reference.common.scores import decision_scores
+from reference.datasets.record_blocks import RecordBlocks, blocks_of
+from reference.records import Records
+
+NOT_PRIVATE = "not private: for the data holder"
+"""The mark of every exact metric and prediction."""
+
+
+class ConstantPredictorWarning(UserWarning):
+    """A predictor gives every record the same label, so a low risk difference is no evidence of fairness."""
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Exact metrics of one predictor on one data set: not private.
+
+    Parameters
+    ----------
+    accuracy, majority_accuracy, gain_over_majority : float
+        Share of correct predictions; the same for the more frequent class; their difference.
+    positive_rate : float
+        Share of records predicted 1.
+    positive_rate_group_0, positive_rate_group_1 : float or None
+        The same per group; None without members.
+    risk_difference : float or None
+        |P(y-hat = 1 | z = 1) - P(y-hat = 1 | z = 0)|; None when a group has no members.
+    boundary_covariance : float or None
+        sum (z_i - zbar) x_i.w, the paper's g(D, w); None without groups.
+    """
+
+    accuracy: float
+    majority_accuracy: float
+    gain_over_majority: float
+    positive_rate: float
+    positive_rate_group_0: float | None
+    positive_rate_group_1: float | None
+    risk_difference: float | None
+    boundary_covariance: float | None
+
+
+def predict(w: npt.ArrayLike, x: FloatArray) -> BoolArray:
+    """Return rho(x, w) > 1/2, which is x.w > 0: shape (n,); each from its own row alone."""
+    prediction: BoolArray = decision_scores(w, x) > 0.0
+    return prediction
+
+
+def positive_rate(prediction: BoolArray, members: BoolArray) -> float | None:
+    """Return the share of `members` predicted 1; None without members."""
+    return float(prediction[members].mean()) if members.any() else None
+
+
+def risk_difference(prediction: BoolArray, z: FloatArray) -> float | None:
+    """Return |P(y-hat = 1 | z = 1) - P(y-hat = 1 | z = 0)|; None when a group has no members.
+
+    Implements the paper's RD; fairlearn calls it `demographic_parity_difference`.
+    """
+    rate_1, rate_0 = positive_rate(prediction, z == 1.0), positive_rate(prediction, z == 0.0)
+    return None if rate_1 is None or rate_0 is None else abs(rate_1 - rate_0)
+
+
+def boundary_covariance(w: npt.ArrayLike, x: FloatArray, z: FloatArray) -> float:
+    """Return g(D, w) = sum (z_i - zbar) x_i.w (equation (4) for logistic regression)."""
+    return float((z - z.mean()) @ decision_scores(w, x))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of one predictor's outcomes on some records: those of parts add up to those of the whole.
+
+    Parameters
+    ----------
+    n, positives, predicted, correct : int
+        Records; those with label 1; those predicted 1; those predicted rightly.
+    members, members_predicted : int or None
+        Records of group 1, and those among them predicted 1; None without groups.
+    sum_score, sum_z_score : float
+        sum x_i.w and sum z_i x_i.w.
+    """
+
+    n: int
+    positives: int
+    predicted: int
+    correct: int
+    members: int | None
+    members_predicted: int | None
+    sum_score: float
+    sum_z_score: float
+
+    @classmethod
+    def of(cls, w: npt.ArrayLike, records: Records) -> Tally:
+        """Count on some records."""
+        scores = decision_scores(w, records.x)
+        prediction = scores > 0.0
+        z = records.z
+        return cls(
+            n=len(records),
+            positives=int(records.y.sum()),
+            predicted=int(prediction.sum()),
+            correct=int((prediction == (records.y == 1.0)).sum()),
+            members=None if z is None else int(z.sum()),
+            members_predicted=None if z is None else int(prediction[z == 1.0].sum()),
+            sum_score=float(scores.sum()),
+            sum_z_score=0.0 if z is None else float(z @ scores),
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return Tally(
+            self.n + other.n,
+            self.positives + other.positives,
+            self.predicted + other.predicted,
+            self.correct + other.correct,
+            None if self.members is None or other.members is None else self.members + other.members,
+            None
+            if self.members_predicted is None or other.members_predicted is None
+            else self.members_predicted + other.members_predicted,
+            self.sum_score + other.sum_score,
+            self.sum_z_score + other.sum_z_score,
+        )
+
+    def metrics(self) -> Metrics:
+        """Return the metrics of all that was counted."""
+        majority = max(self.positives, self.n - self.positives)
+        rate_0, rate_1, covariance = None, None, None
+        if self.members is not None and self.members_predicted is not None:
+            others, others_predicted = self.n - self.members, self.predicted - self.members_predicted
+            rate_0 = others_predicted / others if others else None
+            rate_1 = self.members_predicted / self.members if self.members else None
+            # sum (z_i - zbar) x_i.w
+            covariance = self.sum_z_score - self.members / self.n * self.sum_score
+        return Metrics(
+            accuracy=self.correct / self.n,
+            majority_accuracy=majority / self.n,
+            gain_over_majority=(self.correct - majority) / self.n,
+            positive_rate=self.predicted / self.n,
+            positive_rate_group_0=rate_0,
+            positive_rate_group_1=rate_1,
+            risk_difference=None if rate_0 is None or rate_1 is None else abs(rate_1 - rate_0),
+            boundary_covariance=covariance,
+        )
+
+
+def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metrics:
+    """Return all metrics of the predictor w on a data set.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        When there is no w because the objective was unbounded.
+
+    Warns
+    -----
+    ConstantPredictorWarning
+        When every record gets the same label.
+    """
+    if w is None:
+        raise ParameterError("w", None, "a vector: an unbounded release predicts nothing")
+    counted = [Tally.of(w, block) for block in blocks_of(records)]
+    metrics = sum(counted[1:], counted[0]).metrics()
+    if metrics.positive_rate in (0.0, 1.0):
+        warnings.warn(
+            f"every record is predicted {int(metrics.positive_rate)}: a risk difference of 0 says nothing about "
+            "fairness here",
+            ConstantPredictorWarning,
+            stacklevel=2,
+        )
+    return metrics

@@ -1,0 +1,76 @@
+"""The two public grids of hardened noise, and what rounding to them can change.
+
+Records are rounded towards zero to multiples of 1/DATA_STEPS, so that they stay in their domain and their sums
+are exact.  Coefficients are rounded to the nearest multiple of 1/RELEASE_STEPS, on which discrete noise is added.
+Proofs: ``proofs/hardened_noise.md``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from reference.coefficients import Layout
+from reference.common.balls import square_root
+from reference.records import DATA_STEPS
+from reference.sensitivity.setting import Setting, Supremum
+
+RELEASE_STEPS = 2**32
+"""Released coefficients are multiples of 1/RELEASE_STEPS."""
+
+
+def l1_slack(layout: Layout) -> Fraction:
+    """Return what is added to an l1-sensitivity, so that it bounds the change of the rounded coefficients.
+
+    Every coefficient adds at most one step.  d |Phi_s| steps are at least as many as there are coefficients,
+    and enough for Theorem 3's formula to hold with the sum as its Delta_1 whenever it holds with the bound
+    itself (Lemma 2 of the proof page).
+    """
+    in_s = int(layout.contains(0).sum())
+    return Fraction(layout.dimension * in_s, RELEASE_STEPS)
+
+
+def with_l2_slack(l2_sensitivity_squared: Fraction, layout: Layout) -> Fraction:
+    """Return (Delta_2 + sqrt(size) / RELEASE_STEPS)^2, rounded up: the square for the rounded coefficients."""
+    return _moved_up(l2_sensitivity_squared, Fraction(layout.size, RELEASE_STEPS**2))
+
+
+def widened_l1(loss: Supremum, setting: Setting, inverse_scales: Fraction, steps: int) -> Supremum:
+    """Return the supremum of sum |change| / scale for coefficients on the grid.
+
+    Parameters
+    ----------
+    loss : Supremum
+        The same for exact coefficients of unrounded records.
+    setting : Setting
+    inverse_scales : Fraction
+        Sum of 1 / scale over the coefficients.
+    steps : int
+        Steps per unit of the release grid.
+    """
+    below = inverse_scales * (data_change(setting) + Fraction(1, steps))
+    return Supremum(max(Fraction(0), loss.lower - below), loss.upper + inverse_scales / steps, loss.method)
+
+
+def widened_l2_squared(squared: Supremum, setting: Setting, inverse_squares: Fraction, steps: int) -> Supremum:
+    """Return the supremum of sum (change / sigma)^2 for coefficients on the grid; as :func:`widened_l1`."""
+    upper = _moved_up(squared.upper, inverse_squares / steps**2)
+    moved = inverse_squares * (data_change(setting) + Fraction(1, steps)) ** 2
+    lower = Fraction(0)
+    if squared.lower > moved:
+        # (sqrt(a) - sqrt(b))^2 = a + b - 2 sqrt(ab), rounded down
+        lower = max(lower, squared.lower + moved - 2 * square_root(squared.lower * moved).upper)
+    return Supremum(lower, upper, squared.method)
+
+
+def data_change(setting: Setting) -> Fraction:
+    """Return by how much rounding the records can change what one record moves one coefficient by.
+
+    (1 + 3 alpha_1) / DATA_STEPS; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.
+    """
+    weight = {"none": Fraction(0), "separate": Fraction(1)}.get(setting.fairness, setting.fairness_weight)
+    return (1 + 3 * weight) / DATA_STEPS
+
+
+def _moved_up(squared: Fraction, moved: Fraction) -> Fraction:
+    # (sqrt(a) + sqrt(b))^2 = a + b + 2 sqrt(ab)
+    return squared + moved + 2 * square_root(squared * moved).upper

@@ -1,0 +1,12 @@
+"""What one would really use: logistic regression by noisy descent, and one noisy threshold for fairness.
+
+`algorithm` shows the whole; `schedule` says what each release may spend, `sums` what is released and its exact
+sensitivity, `curator` adds the noise and keeps the account.  `loss`, `descent`, `threshold` and `model` are
+post-processing and cannot reach records.  Proofs: ``proofs/repaired.md``.
+"""
+
+from reference.repaired.algorithm import repaired_logistic
+from reference.repaired.model import Model
+from reference.repaired.schedule import Schedule, schedule_of
+
+__all__ = ["Model", "Schedule", "repaired_logistic", "schedule_of"]

@@ -1,0 +1,137 @@
+"""The whole algorithm: noisy descent for the weights, a noisy root for fairness."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from reference.accounting.discrete import epsilon_ends
+from reference.budgets import Budget
+from reference.common.arrays import FloatArray
+from reference.common.errors import ParameterError
+from reference.common.numbers import RealLike, exact
+from reference.noise import RandomSource, sampler_of
+from reference.records import DATA_STEPS, Records
+from reference.repaired import descent, sums, threshold
+from reference.repaired.curator import Curator
+from reference.repaired.model import Model, margins
+from reference.repaired.schedule import PROBES, schedule_of
+from reference.sensitivity.setting import Supremum
+
+SMALLEST_GROUP = Fraction(1, 16)
+"""zbar is released within [1/16, 15/16]: both on the grid."""
+
+REACH = {True: 5.0, False: 2.0}
+"""Prior change of lambda per unit of risk difference: in scores with the group, in probabilities without."""
+
+
+def repaired_logistic(
+    records: Records,
+    budget: Budget,
+    *,
+    fairness: str = "none",
+    slack: RealLike = 0,
+    noise: str = "numpy",
+    rng: RandomSource = None,
+) -> Model:
+    """Release a private, fair logistic regression, for `replace_one`.
+
+    Everything is private for the whole record: features, label and group.  Proofs: Theorem R.
+
+    Parameters
+    ----------
+    records : Records
+        At least one, in a ball.  With `keep_group` the group is used for predictions, otherwise not.
+    budget : Budget
+        Gaussian noise for delta > 0, Laplace noise for delta = 0.
+    fairness : {'none', 'demographic_parity'}
+    slack : number
+        Risk difference that is tolerated, in [0, 1].
+    noise : {'numpy', 'hardened'}
+    rng : None, int or numpy.random.Generator
+        None takes the operating system's entropy.
+    """
+    tolerated = exact("slack", slack)
+    if not 0 <= tolerated <= 1:
+        raise ParameterError("slack", slack, "in [0, 1]")
+    schedule = schedule_of(records.domain, len(records), budget, fairness)
+    purpose = f"repaired logistic {records.domain.columns} {budget} {fairness} {tolerated}"
+    curator = Curator(budget, sampler_of(noise, rng, purpose), hardened=noise == "hardened")
+    records = records.on_grid()
+    sums.require_encoded(records)
+    # w <- noisy descent on the labels
+    w = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
+    v, zbar, multiplier = None, None, 0.0
+    if fairness != "none":
+        assert records.z is not None
+        # v <- noisy descent on the groups, where predictions may not use them
+        if schedule.group_model:
+            v = noisy_descent(records, records.z, curator, schedule.group_model, schedule.group_rounds)
+        # zbar <- (sum z + noise) / n
+        zbar = noisy_share(records.z, curator, schedule.group_count)
+        # lambda <- root of the noisy risk difference
+        multiplier = noisy_root(records, (w, v, zbar), curator, schedule.probes, float(tolerated))
+    return Model(w, v, zbar, multiplier, stated_epsilon(curator, budget, noise), budget.delta)
+
+
+def noisy_descent(
+    records: Records, target: FloatArray, curator: Curator, share: Fraction, rounds: int
+) -> FloatArray:
+    """Return weights of the capped logistic loss, by so many equal releases."""
+    each, domain = share / rounds, records.domain
+    change = sums.gradient_change(domain)
+    # counts of (cell, label): the gradient at 0 and the means together
+    noisy = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each)
+    # P <- inverse curvature of independent attributes, with a ridge as large as the noise
+    moments = descent.independent_second_moments(noisy, domain, len(records))
+    inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds))
+    # w_1 <- -P g(0)
+    iterates = [descent.step(np.zeros(domain.dimension), descent.first_gradient(noisy), inverse)]
+    for _ in range(rounds - 1):
+        # w_{t+1} <- w_t - P (g(w_t) + noise)
+        exact_gradient = sums.gradient(records.x, target, iterates[-1])
+        noisy = curator.release(exact_gradient, change, each)
+        iterates.append(descent.step(iterates[-1], noisy, inverse))
+    # w <- mean of the last iterates
+    return descent.averaged(iterates)
+
+
+def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
+    """Return the share of group 1, on the grid."""
+    (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share)
+    zbar = Fraction(round(noisy / len(z) * DATA_STEPS), DATA_STEPS)
+    return min(1 - SMALLEST_GROUP, max(SMALLEST_GROUP, zbar))
+
+
+def noisy_root(
+    records: Records,
+    released: tuple[FloatArray, FloatArray | None, Fraction],
+    curator: Curator,
+    share: Fraction,
+    slack: float,
+) -> float:
+    """Return the multiplier at which the risk difference is the slack, by a few noisy probes."""
+    w, v, zbar = released
+    assert records.z is not None
+    advantage, belonging = margins(w, v, float(zbar), records.x, records.z)
+    change, spread = sums.imbalance_change(zbar), len(records) * float(zbar * (1 - zbar))
+    noise = curator.deviation(change, share / PROBES) / spread
+    multipliers, differences = [0.0], list[float]()
+    for _ in range(PROBES):
+        # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
+        prediction = advantage > multipliers[-1] * belonging
+        (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES)
+        differences.append(noisy / spread)
+        multipliers.append(threshold.next_multiplier(multipliers, differences, noise, slack, REACH[v is None]))
+    return multipliers[-1]
+
+
+def stated_epsilon(curator: Curator, budget: Budget, noise: str) -> Fraction:
+    """Return epsilon at the budget's delta: the budget's, or what discrete noise adds to it, rounded up."""
+    # discrete Laplace noise loses what continuous noise does
+    if noise != "hardened" or budget.delta == 0:
+        return budget.epsilon
+    supremum = Supremum.exactly(curator.loss)
+    return epsilon_ends(supremum, curator.inverse_scales, curator.size, sums.SUM_STEPS, budget.delta)[1]

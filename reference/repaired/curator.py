@@ -1,0 +1,104 @@
+"""The curator: the one place where a sum over records becomes a release, and where the account is kept."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from reference.budgets import Budget
+from reference.common.arrays import FloatArray, NumberArray
+from reference.common.balls import square_root
+from reference.common.errors import ParameterError
+from reference.common.numbers import rounded_up
+from reference.noise import Noise, Sampler, analytic_gaussian_sigma, laplace_scale
+from reference.repaired.sums import SUM_STEPS, Change
+
+
+class Spent(NamedTuple):
+    """One release: public."""
+
+    share: Fraction
+    change: Change
+    scale: float
+    size: int
+
+
+class Curator:
+    """Adds noise and counts shares of the budget: of mu^2, or of epsilon where delta is 0 (Theorem R).
+
+    Parameters
+    ----------
+    budget : Budget
+        Gaussian noise for delta > 0, Laplace noise for delta = 0.
+    sampler : NumpySampler or HardenedSampler
+    hardened : bool
+        Whether noise is discrete, on multiples of 1/SUM_STEPS.
+
+    Attributes
+    ----------
+    spent : list of Spent
+        In order.
+    """
+
+    def __init__(self, budget: Budget, sampler: Sampler, *, hardened: bool) -> None:
+        self.spent: list[Spent] = []
+        self._budget = budget
+        self._kind = "gaussian" if budget.delta else "laplace"
+        self._sampler = sampler
+        self._steps = SUM_STEPS if hardened else None
+
+    def scale(self, change: Change, share: Fraction) -> float:
+        """Return sigma, or the Laplace scale, of a release; rounded up."""
+        if self._kind == "laplace":
+            # b <- Delta_1 / (share epsilon)
+            return laplace_scale(change.l1_sensitivity, share * self._budget.epsilon)
+        # sigma <- (1/mu) Delta_2 / sqrt(share)
+        ratio = square_root(change.l2_sensitivity_squared / share).upper
+        return rounded_up(Fraction(unit_sigma(self._budget)) * ratio)
+
+    def deviation(self, change: Change, share: Fraction) -> float:
+        """Return the standard deviation of the noise of a release."""
+        return self.scale(change, share) * (math.sqrt(2) if self._kind == "laplace" else 1.0)
+
+    def release(self, values: NumberArray, change: Change, share: Fraction) -> FloatArray:
+        """Return values plus noise for a share of the budget.
+
+        Raises
+        ------
+        reference.common.errors.ParameterError
+            When the shares would add up to more than 1; then nothing is released.
+        """
+        if share <= 0 or share + sum(one.share for one in self.spent) > 1:
+            raise ParameterError("share", share, "positive, and at most 1 with all others")
+        scale = self.scale(change, share)
+        # before the draw: what was counted and not released does no harm
+        self.spent.append(Spent(share, change, scale, len(values)))
+        noisy = self._sampler.add(values, Noise.uniform(self._kind, scale, len(values), self._steps))
+        return np.array([float(value) for value in noisy])
+
+    @property
+    def loss(self) -> Fraction:
+        """Sum of (Delta_2 / sigma)^2, at most mu^2; of Delta_1 / b, at most epsilon, for Laplace noise."""
+        if self._kind == "laplace":
+            each = [one.change.l1_sensitivity / Fraction(one.scale) for one in self.spent]
+        else:
+            each = [one.change.l2_sensitivity_squared / Fraction(one.scale) ** 2 for one in self.spent]
+        return sum(each, Fraction(0))
+
+    @property
+    def inverse_scales(self) -> Fraction:
+        """Sum of 1 / scale over all released numbers."""
+        return sum((one.size / Fraction(one.scale) for one in self.spent), Fraction(0))
+
+    @property
+    def size(self) -> int:
+        """How many numbers were released."""
+        return sum(one.size for one in self.spent)
+
+
+def unit_sigma(budget: Budget) -> float:
+    """Return the noise for an l2-sensitivity of 1 with the whole budget: 1/mu, rounded up."""
+    return analytic_gaussian_sigma(Fraction(1), budget.epsilon, budget.delta)

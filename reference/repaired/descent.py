@@ -1,0 +1,86 @@
+"""Descent on noisy gradients: post-processing of what was released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import inv
+
+from reference.common.arrays import FloatArray
+from reference.domain import Domain
+from reference.domain.attributes import OneHot
+
+RIDGE = 2.0
+"""Curvature that is added, in standard deviations of a mean of all gradients."""
+
+AVERAGED = 0.4
+"""Share of the last iterates that are averaged."""
+
+
+def first_gradient(noisy_sums: FloatArray) -> FloatArray:
+    """Return the gradient at w = 0, sum (1/2 - t) x, from the released label sums."""
+    ones, zeros = np.split(noisy_sums, 2)
+    # sum (1/2 - t) x = (sum (1 - t) x - sum t x) / 2
+    return (zeros - ones) / 2
+
+
+def independent_second_moments(noisy_sums: FloatArray, domain: Domain, n: int) -> FloatArray:
+    """Return sum x x' as if attributes were independent of each other, shape (d, d).
+
+    Within an attribute the structure is known: at most one column of a one-hot attribute is not 0, and x <= f
+    gives sum x^2 <= f sum x for the column factor f.  Between attributes it is the product of the means.
+    """
+    ones, zeros = np.split(noisy_sums, 2)
+    factor = domain.column_factor
+    # sum x, each in [0, n f]
+    totals = np.clip(ones + zeros, 0.0, n * factor)
+    blocks = one_hot_blocks(domain)
+    for block in blocks:
+        # a one-hot attribute has one 1 a record: its sums add up to n f
+        total = totals[block].sum()
+        width = block.stop - block.start
+        totals[block] = totals[block] * (n * factor / total) if total > 0 else n * factor / width
+    second = np.outer(totals, totals) / n
+    for block in blocks:
+        second[block, block] = 0.0
+    np.fill_diagonal(second, factor * totals)
+    return second
+
+
+def one_hot_blocks(domain: Domain) -> list[slice]:
+    """Return the columns of each one-hot attribute."""
+    blocks, start = [], int(domain.intercept)
+    for attribute in domain.attributes:
+        stop = start + len(attribute.columns)
+        if isinstance(attribute, OneHot):
+            blocks.append(slice(start, stop))
+        start = stop
+    return blocks
+
+
+def preconditioner(second_moments: FloatArray, deviation: float) -> FloatArray:
+    """Return the inverse of an upper bound of the curvature, sum x x' / 4, plus a ridge as large as the noise.
+
+    Parameters
+    ----------
+    second_moments : ndarray, shape (d, d)
+    deviation : float
+        Standard deviation of the mean of all gradients of the model.
+    """
+    # P <- (M / 4 + ridge sigma I)^{-1}
+    inverse: FloatArray = inv(second_moments / 4 + RIDGE * deviation * np.eye(len(second_moments)))
+    return inverse
+
+
+def step(w: FloatArray, noisy_gradient: FloatArray, inverse_curvature: FloatArray) -> FloatArray:
+    """Return the next iterate."""
+    # w <- w - P g
+    return w - inverse_curvature @ noisy_gradient
+
+
+def averaged(iterates: Sequence[FloatArray]) -> FloatArray:
+    """Return the mean of the last iterates: it has less of the noise of single steps."""
+    last = max(1, int(AVERAGED * len(iterates)))
+    mean: FloatArray = np.mean(iterates[-last:], axis=0)
+    return mean

@@ -1,0 +1,73 @@
+"""The released model: predicts without the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from reference.common.arrays import BoolArray, FloatArray
+from reference.common.errors import ParameterError
+from reference.common.scores import decision_scores
+from reference.repaired.loss import probability
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Weights, and one multiplier that moves the decision by group.
+
+    Parameters
+    ----------
+    w : ndarray, shape (d,)
+        Scores of the label.
+    group_weights : ndarray, shape (d,), or None
+        Scores of the group, where the group itself is not used for predictions.
+    zbar : Fraction or None
+        Released share of group 1; None without fairness.
+    multiplier : float
+        lambda: 0 predicts by the sign of the score.
+    epsilon, delta : Fraction
+        Of everything that was released together, for `replace_one`.
+    """
+
+    w: FloatArray
+    group_weights: FloatArray | None
+    zbar: Fraction | None
+    multiplier: float
+    epsilon: Fraction
+    delta: Fraction
+
+    def predict(self, x: FloatArray, z: FloatArray | None = None) -> BoolArray:
+        """Return the predictions, shape (n,).
+
+        Parameters
+        ----------
+        x : ndarray, shape (n, d)
+            Encoded features.
+        z : ndarray, shape (n,), optional
+            Groups, where the model uses them.
+        """
+        if self.zbar is None:
+            return decision_scores(self.w, x) > 0.0
+        if self.group_weights is None and z is None:
+            raise ParameterError("z", z, "the groups: this model uses them for its predictions")
+        advantage, belonging = margins(self.w, self.group_weights, float(self.zbar), x, z)
+        return advantage > self.multiplier * belonging
+
+    def predict_proba(self, x: FloatArray) -> FloatArray:
+        """Return P(y = 1 | x), before any threshold moves, shape (n,)."""
+        return probability(decision_scores(self.w, x))
+
+
+def margins(
+    w: FloatArray, group_weights: FloatArray | None, zbar: float, x: FloatArray, z: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return what speaks for a record and what its group counts; it is chosen when a > lambda b.
+
+    With the group: a = x.w, b = z - zbar, so that only the intercepts of the groups move.  Without it:
+    a = P(y = 1 | x) - 1/2, b = P(z = 1 | x) - zbar, the best rule for a given covariance of prediction and group
+    where both probabilities are right.
+    """
+    if group_weights is None:
+        assert z is not None
+        return decision_scores(w, x), z - zbar
+    return probability(decision_scores(w, x)) - 0.5, probability(decision_scores(group_weights, x)) - zbar

@@ -1,0 +1,113 @@
+"""What each release may spend: a function of public numbers only.
+
+A share is a part of mu^2, the squared shift that (epsilon, delta) allows, or of epsilon where delta is 0; shares
+add up to at most 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from reference.budgets import Budget
+from reference.common.errors import ParameterError, ReadingError
+from reference.domain import Domain
+from reference.repaired.curator import unit_sigma
+from reference.repaired.sums import gradient_change
+
+FAIRNESS = ("none", "demographic_parity")
+
+FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
+
+SHARE_OF_GROUP_COUNT = Fraction(1, 50)
+SHARE_OF_PROBES = Fraction(1, 10)
+SHARE_OF_GROUP_MODEL = Fraction(1, 4)
+"""Of what the two models have together."""
+
+PROBES = 4
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a budget is spent: public.
+
+    Parameters
+    ----------
+    label_model, group_model, group_count, probes : Fraction
+        Shares of the budget; 0 for what is not released.
+    label_rounds, group_rounds : int
+        Gradients of each model, the first at w = 0 included.
+    """
+
+    label_model: Fraction
+    label_rounds: int
+    group_model: Fraction = Fraction(0)
+    group_rounds: int = 0
+    group_count: Fraction = Fraction(0)
+    probes: Fraction = Fraction(0)
+
+    @property
+    def shares(self) -> Fraction:
+        """What is spent altogether: at most 1."""
+        return self.label_model + self.group_model + self.group_count + self.probes
+
+
+def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
+    """Return the schedule for n records of a domain.
+
+    A group that is not among the features (`keep_group`) needs a model of its own.
+
+    Parameters
+    ----------
+    domain : Domain
+    n : int
+        Number of records, public under `replace_one`.
+    budget : Budget
+    fairness : {'none', 'demographic_parity'}
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        One subclass per reason.
+    """
+    if fairness not in FAIRNESS:
+        raise ReadingError("fairness", fairness, "one of " + ", ".join(FAIRNESS))
+    if fairness != "none" and domain.group is None:
+        raise ReadingError("fairness", fairness, "'none' for a domain that declares no group")
+    if domain.norm == "unit_box":
+        raise ReadingError("domain", domain.norm, "unit_ball or symmetric_ball, where |x|_2 <= 1")
+    if n < 1:
+        raise ParameterError("n", n, "at least 1")
+
+    def rounds(share: Fraction) -> int:
+        return rounds_of(n, domain, budget, share)
+
+    if fairness == "none":
+        return Schedule(Fraction(1), rounds(Fraction(1)))
+    models = 1 - SHARE_OF_GROUP_COUNT - SHARE_OF_PROBES
+    group = Fraction(0) if domain.keep_group else SHARE_OF_GROUP_MODEL * models
+    label = models - group
+    return Schedule(
+        label_model=label,
+        label_rounds=rounds(label),
+        group_model=group,
+        group_rounds=rounds(group) if group else 0,
+        group_count=SHARE_OF_GROUP_COUNT,
+        probes=SHARE_OF_PROBES,
+    )
+
+
+def rounds_of(n: int, domain: Domain, budget: Budget, share: Fraction) -> int:
+    """Return how many gradients a model releases: more signal pays for more of them.
+
+    The noise of each grows with the square root of their number, or with the number itself for Laplace noise.
+    """
+    if budget.delta:
+        deviation, power = unit_sigma(budget) / math.sqrt(share), 1 / 2
+    else:
+        l1 = gradient_change(domain).l1_sensitivity
+        deviation, power = math.sqrt(2) * float(l1 / (share * budget.epsilon)), 1 / 3
+    # n / (d deviation): n mu / d for Gaussian noise
+    signal = n / (domain.dimension * deviation)
+    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, round(math.pow(signal, power))))

@@ -1,0 +1,118 @@
+"""The sums over records that are released, each beside its exact sensitivities under `replace_one`.
+
+All are exact: features, residuals and zbar are multiples of 1/DATA_STEPS, so that every sum is a multiple of
+1/:data:`SUM_STEPS`, on which hardened noise is added without rounding.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
+from reference.common.balls import square_root
+from reference.common.errors import NormError
+from reference.common.numbers import rounded_down
+from reference.common.scores import decision_scores
+from reference.domain import Domain
+from reference.records import BLOCK_ROWS, DATA_STEPS, Records
+from reference.repaired.loss import residual
+
+SUM_STEPS = DATA_STEPS**2
+
+
+class Change(NamedTuple):
+    """By how much one record can change a sum."""
+
+    l1_sensitivity: Fraction
+    l2_sensitivity_squared: Fraction
+
+
+def largest_l1(domain: Domain) -> Fraction:
+    """Return the largest |x|_1 of a record: one entry of at most the column factor for each attribute."""
+    if domain.prescaled:
+        return square_root(Fraction(domain.dimension)).upper
+    entries = len(domain.attributes) + int(domain.intercept) + int(domain.keep_group)
+    return entries * Fraction(domain.column_factor)
+
+
+def require_encoded(records: Records) -> None:
+    """Raise :class:`reference.common.errors.NormError` for a row that no record of the domain is encoded to."""
+    # multiples of 2^-20 far below 2^33: exact
+    outside = np.abs(records.x).sum(axis=1) > rounded_down(largest_l1(records.domain))
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        raise NormError("|x|_1 above what the domain encodes", row=row)
+
+
+def label_sums(x: FloatArray, target: FloatArray) -> NumberArray:
+    """Return sum t x and sum (1 - t) x, shape (2 d,): on one-hot records the counts of (cell, label), scaled."""
+    # (sum t x, sum (1 - t) x)
+    return np.concatenate([_weighted_sum(target, x), _weighted_sum(1 - target, x)])
+
+
+def label_sums_change(domain: Domain) -> Change:
+    """Return the sensitivities of :func:`label_sums` (Lemma 2).
+
+    The squared l2-sensitivity is 2, or 4 where entries may be negative.
+    """
+    return Change(2 * largest_l1(domain), Fraction(4 if domain.norm == "symmetric_ball" else 2))
+
+
+def gradient(x: FloatArray, target: FloatArray, w: FloatArray) -> NumberArray:
+    """Return sum r x, the gradient of the capped logistic loss at w, shape (d,).
+
+    Its l2-sensitivity is at most 1 for every w (Lemma 1).
+    """
+    # towards 0: |r| <= 1/2 stays
+    r = np.trunc(residual(decision_scores(w, x), target) * DATA_STEPS) / DATA_STEPS
+    # sum_i r_i x_i
+    return _weighted_sum(r, x)
+
+
+def gradient_change(domain: Domain) -> Change:
+    """Return the sensitivities of :func:`gradient` over all w (Lemma 1)."""
+    return Change(largest_l1(domain), Fraction(1))
+
+
+def group_count(z: FloatArray) -> NumberArray:
+    """Return the number of members of group 1, shape (1,)."""
+    # sum_i z_i
+    return np.array([Fraction(int(z.sum()))], dtype=object)
+
+
+GROUP_COUNT_CHANGE = Change(Fraction(1), Fraction(1))
+
+
+def imbalance(z: FloatArray, prediction: BoolArray, zbar: Fraction) -> NumberArray:
+    """Return sum (z - zbar) (prediction - 1/2), shape (1,).
+
+    With zbar the true mean it is n zbar (1 - zbar) times the signed risk difference.  The half makes no
+    difference then, and the smallest sensitivity always.
+    """
+    members, chosen = z == 1.0, prediction
+    in_favour = {
+        one: int(chosen[members == one].sum()) - int((~chosen)[members == one].sum()) for one in (True, False)
+    }
+    # sum_i (z_i - zbar) (yhat_i - 1/2)
+    total = (1 - zbar) * in_favour[True] - zbar * in_favour[False]
+    return np.array([total / 2], dtype=object)
+
+
+def imbalance_change(zbar: Fraction) -> Change:
+    """Return the sensitivities of :func:`imbalance`: max(zbar, 1 - zbar) (Lemma 3)."""
+    largest = max(zbar, 1 - zbar)
+    return Change(largest, largest**2)
+
+
+def _weighted_sum(weights: FloatArray, x: FloatArray) -> NumberArray:
+    """Return sum weights_i x_i as Fractions; exact, because all are multiples of 1/DATA_STEPS of at most 1."""
+    total = np.zeros(x.shape[1], dtype=object)
+    for start in range(0, len(x), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        # below 2^12 in absolute value, a multiple of 2^-40: no addition rounds
+        part = weights[rows] @ x[rows] * SUM_STEPS
+        total = total + part.astype(np.int64).astype(object)
+    return np.array([Fraction(int(value), SUM_STEPS) for value in total], dtype=object)
