@@ -79,6 +79,9 @@ Print Assumptions stouffer_cell.
 Print Assumptions stouffer_epsilon_by_cells.
 Print Assumptions stouffer_delta_by_cells.
 Print Assumptions stouffer_edge_by_cells.
+Print Assumptions verdict_is_rarely_wrong.
+Print Assumptions verdict_on_extreme_counts.
+Print Assumptions verdict_decided.
 Print Assumptions privacy_on_the_ball.
 Print Assumptions release_laplace.
 Print Assumptions release_pdfc.

@@ -39,7 +39,7 @@ Proof.
     rewrite (Rabs_left1 (0 - 1 / 2)) by lra; field.
 Qed.
 
-(** ** "Our results still hold for other values of alpha_1": where Lemma 2 stops holding on the box *)
+(** ** 'Our results still hold for other values of alpha_1': where Lemma 2 stops holding on the box *)
 
 Theorem lemma2_other_weights : forall r n d,
   fairness_term r = Absolute -> 0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat ->

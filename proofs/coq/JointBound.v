@@ -7,7 +7,7 @@
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
-From CFM Require Import Definitions Sums Binomial.
+From CFM Require Import Definitions Sums BinomialLaw.
 Import ListNotations.
 Open Scope R_scope.
 

@@ -5,7 +5,7 @@
     rejected when the cell is; so a bound below which cells cover all pairs is one of [StoufferBound.v]. *)
 
 From Coq Require Import Reals Bool Lia Lra.
-From CFM Require Import Definitions Sums Binomial JointBound GaussianExact.
+From CFM Require Import Definitions Sums BinomialLaw JointBound GaussianExact.
 From CFM Require Import NormalScore StoufferRule StoufferBound WeightArc.
 Open Scope R_scope.
 

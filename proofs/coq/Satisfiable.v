@@ -6,7 +6,7 @@
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lra Lia.
 From CFM Require Import Definitions Sums Change Box Expectation Theorem5 Theorem5Regime Ball.
-From CFM Require Import SoftHalfSpace Binomial.
+From CFM Require Import SoftHalfSpace BinomialLaw.
 Import ListNotations.
 Open Scope R_scope.
 

@@ -4,19 +4,20 @@
     one line.  The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
     ([Taylor.v]), [nu] ([Change.v]), [fairness_gain] ([Box.v]), [largest], [box_l1] ([BoxSensitivity.v]),
     [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]),
-    [normal_cdf] ([GaussianExact.v]), counts and limits ([Binomial.v], [JointBound.v]), the joint bound
+    [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v], [JointBound.v]), the joint bound
     ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what
-    begins with "release" ([Certificates.v], [SigmaBound.v]), names of data sets where they are built.
+    begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v]), names of
+    data sets where they are built.
     [README.md] says in words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool QArith Qreals Lra Lia.
+From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation
   TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
   GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
     Counterexamples
-  Binomial JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
-  Certificates SplitCertificates SigmaBound.
+  BinomialLaw JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
+  Certificates SplitCertificates SigmaBound Verdicts.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -724,6 +725,30 @@ Proof.
   intros c alpha T n m epsilon delta j k Hc Hn Hm; apply edge_of_cells; try assumption.
   apply Rlt_le, exp_pos.
 Qed.
+
+(** ** Verdicts on counts, by Clopper and Pearson's bounds *)
+
+(** B18: a mechanism that is (epsilon, delta)-private on a pair is contradicted with probability at most
+    alpha, by whatever event holds counts that contradict only. *)
+Theorem verdict_is_rarely_wrong : forall n m epsilon delta alpha p q (event : nat -> nat -> bool),
+  0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= alpha -> p <= exp epsilon * q + delta ->
+  (forall j k, event j k = true -> contradicts n m epsilon delta alpha j k) ->
+  joint_probability n m p q event <= alpha.
+Proof. exact verdict_false_alarm. Qed.
+
+(** B19: so it yields counts at least as extreme as ones that contradict with probability at most alpha. *)
+Theorem verdict_on_extreme_counts : forall n m epsilon delta alpha j k p q, 0 <= delta -> 0 <= alpha ->
+  contradicts n m epsilon delta alpha j k ->
+  0 <= p <= 1 -> 0 <= q <= 1 -> p <= exp epsilon * q + delta ->
+  joint_probability n m p q (fun j' k' => (j <=? j')%nat && (k' <=? k)%nat) <= alpha.
+Proof. exact verdict_on_counts. Qed.
+
+(** B20: what the sums of whole numbers decide is right, whatever they are given. *)
+Theorem verdict_decided : forall n m j k a c b level part q p up_n down_n up_m down_m,
+  counts_contradict n m j k a c b level part q p up_n down_n up_m down_m = true ->
+  contradicts (Z.to_nat n) (Z.to_nat m) (IZR a / IZR b) (IZR c / IZR b) (IZR part / IZR level)
+    (Z.to_nat j) (Z.to_nat k).
+Proof. exact counts_contradict_correct. Qed.
 
 (** ** The paper's domain *)
 

@@ -5,7 +5,7 @@
     one. *)
 
 From Coq Require Import Reals Bool Lia Lra.
-From CFM Require Import Definitions Sums Binomial JointBound GaussianExact NormalScore StoufferRule.
+From CFM Require Import Definitions Sums BinomialLaw JointBound GaussianExact NormalScore StoufferRule.
 Open Scope R_scope.
 
 (** ** The weights *)

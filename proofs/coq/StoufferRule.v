@@ -6,7 +6,7 @@
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals Bool Lia Lra.
-From CFM Require Import Definitions Sums Analysis Normal Binomial JointBound GaussianExact NormalScore.
+From CFM Require Import Definitions Sums Analysis Normal BinomialLaw JointBound GaussianExact NormalScore.
 Open Scope R_scope.
 
 (** ** The rule *)
