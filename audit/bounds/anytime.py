@@ -1,6 +1,6 @@
 """Bounds that hold however often, and whenever, one looks: levels of epsilon, each tested by its e-value.
 
-Derivation and proof: ``docs/proofs/bounds.md``; the e-value: :mod:`audit.bounds.e_value`.
+Derivation and proof: ``proofs/auditor_bounds.md``; the e-value: :mod:`audit.bounds.e_value`.
 """
 
 from __future__ import annotations

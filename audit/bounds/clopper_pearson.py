@@ -9,7 +9,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import beta, binom
 
-from audit.bounds.counts import MARGIN, Counts, FloatArray, at_least, at_most, check_epsilon, check_levels
+from audit.bounds.counts import MARGIN, Counts, at_least, at_most, check_epsilon, check_levels
+from reference.common.arrays import FloatArray
 
 
 def lower_bound_on_probability(occurrences: int, draws: int, significance: float) -> float:

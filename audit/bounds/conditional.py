@@ -1,7 +1,7 @@
 """The conditional bound, for rare events and delta = 0: given the total of the two counts, no nuisance is left.
 
-Derivation and proof: ``docs/proofs/bounds.md``.  In short, given likely + unlikely = total, the likely count has
-Fisher's noncentral hypergeometric law, which depends on the two probabilities through their odds ratio
+Derivation and proof: ``proofs/auditor_bounds.md``.  In short, given likely + unlikely = total, the likely count
+has Fisher's noncentral hypergeometric law, which depends on the two probabilities through their odds ratio
 
     omega = p_likely (1 - p_unlikely) / (p_unlikely (1 - p_likely))
 
@@ -19,7 +19,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from audit.bounds.clopper_pearson import upper_bound_on_probability
-from audit.bounds.counts import LARGEST_EPSILON, MARGIN, Counts, FloatArray, check_epsilon, check_levels
+from audit.bounds.counts import LARGEST_EPSILON, MARGIN, Counts, check_epsilon, check_levels
+from reference.common.arrays import FloatArray
 
 LIMIT_SHARE = 1e-3
 """Share of the significance at which p_likely is bounded from above; the odds ratio gets the rest."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
-
+import msgspec
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betainc, betaincc
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from reference.common.arrays import FloatArray
 
 MOST_DRAWS = 10**9
 """Draws per input up to which the tail probabilities were compared with ball arithmetic."""
@@ -25,8 +22,7 @@ LARGEST_EPSILON = 700.0
 """Above this exp(epsilon) has no double."""
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often an event occurred.
 
     Parameters

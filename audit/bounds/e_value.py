@@ -1,7 +1,7 @@
 """The e-value that two counts give against a level of epsilon: what a fixed set of bets would have won.
 
-Derivation and proof: ``docs/proofs/bounds.md``.  A bet multiplies its stake by exp(a) for each occurrence of the
-event on the likely input, a >= 0, and by exp(-b) for each on the other.  With r = exp(epsilon),
+Derivation and proof: ``proofs/auditor_bounds.md``.  A bet multiplies its stake by exp(a) for each occurrence of
+the event on the likely input, a >= 0, and by exp(-b) for each on the other.  With r = exp(epsilon),
 
     M(p) = exp(a likely - b unlikely)
            / ((1 + (r p + delta) (e^a - 1))^likely_draws (1 - p (1 - e^-b))^unlikely_draws)
@@ -20,7 +20,8 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from audit.bounds.counts import FloatArray, check_epsilon, check_levels
+from audit.bounds.counts import check_epsilon, check_levels
+from reference.common.arrays import FloatArray
 
 AnytimeMethod: TypeAlias = Literal["anytime_betting", "anytime"]
 

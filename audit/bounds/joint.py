@@ -1,6 +1,6 @@
 """The joint bound: both counts share one significance, exact in finite samples.
 
-Derivation and proof: ``docs/proofs/bounds.md``; what Coq checks of it: ``proofs/joint_bound.md``.  In short, for a
+Derivation, proof, and what Coq checks of it: ``proofs/joint_bound.md``.  In short, for a
 pair (p_likely, p_unlikely) with p_likely = r p_unlikely + delta, the two one-sided binomial p-values
 
     P_likely = P(Bin(n_likely, p_likely) >= likely),    P_unlikely = P(Bin(n_unlikely, p_unlikely) <= unlikely)
@@ -24,16 +24,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
-from audit.bounds.counts import (
-    LARGEST_EPSILON,
-    MARGIN,
-    Counts,
-    FloatArray,
-    at_least,
-    at_most,
-    check_epsilon,
-    check_levels,
-)
+from audit.bounds.counts import LARGEST_EPSILON, MARGIN, Counts, at_least, at_most, check_epsilon, check_levels
+from reference.common.arrays import FloatArray
 
 TAIL_SHARE = 1e-3
 """Share of the significance at which each count alone rejects a pair; it keeps the nuisance bounded."""

@@ -12,9 +12,10 @@ from scipy.stats import beta, binom
 from audit.bounds.anytime import LARGEST_LEVEL
 from audit.bounds.choice import Method, check_method, epsilon_lower_bound
 from audit.bounds.conditional import conditional_rejects
-from audit.bounds.counts import Counts, FloatArray, check_epsilon, check_levels
+from audit.bounds.counts import Counts, check_epsilon, check_levels
 from audit.bounds.e_value import ANYTIME, log_e_value
 from audit.bounds.joint import joint_rejects
+from reference.common.arrays import FloatArray
 
 Certifier: TypeAlias = Method | Literal["anytime_betting"]
 """What can have certified a bound: a method for a fixed size, or the anytime bound at its last look."""

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from audit.claims.digest import digest
 from audit.claims.registry import SEED, Claim, Evidence, Finding, claims, set_seed
+from audit.common.compare import differences
+from audit.common.workers import parallel
+from reference.common.files import json_text, write_whole
 from reference.datasets import us
 from reference.datasets.adult import FILES
 from reference.datasets.source import data_folder
-from reference.files import json_text, write_whole
 
 LEDGER = "ledger.json"
 
 RUN, NOT_RUN, OPEN = "run", "not re-run here", "open"
 
-RENEW = "python -m audit.claims --write"
-
-TOLERANCE = 1e-6
-"""Relative difference of floats in evidence that another machine's linear algebra explains."""
+RENEW = "python -m audit claims --write"
 
 
 def has_data() -> bool:
@@ -133,7 +130,7 @@ def run(ids: Sequence[str] | None = None, *, jobs: int = 1, seed: int = SEED) ->
     """
     rows = [row for row in claims().values() if ids is None or row.id in ids]
     known = committed()
-    findings = Parallel(n_jobs=jobs)(delayed(find)(row.id, seed) for row in rows if is_runnable(row))
+    findings = parallel(jobs)(delayed(find)(row.id, seed) for row in rows if is_runnable(row))
     found = dict(zip((row.id for row in rows if is_runnable(row)), findings, strict=True))
     return [row_of(claim, found.get(claim.id), known.get(claim.id), seed=seed) for claim in rows]
 
@@ -218,39 +215,6 @@ def _problems(
         yield f"{claim.id}: stale, the code that it speaks of has changed; renew the ledger: {RENEW}"
     for place in differences(stored["evidence"], finding.evidence) if compared else ():
         yield f"{claim.id}: evidence differs from the committed one at {place}; renew the ledger: {RENEW}"
-
-
-def differences(old: Any, new: Any, place: str = "evidence") -> Iterator[str]:
-    """Yield where two pieces of evidence differ; floats and ends of enclosures may by :data:`TOLERANCE`."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        if list(old) != list(new):
-            yield f"the keys of {place}"
-        elif set(old) == {"lo", "hi"}:
-            # how narrow a certified enclosure comes out depends on linear algebra, too
-            if any(not _close(Fraction(old[end]), Fraction(new[end])) for end in old):
-                yield place
-        else:
-            for key in old:
-                yield from differences(old[key], new[key], f"{place}.{key}")
-    elif isinstance(old, list) and isinstance(new, list):
-        if len(old) != len(new):
-            yield f"the length of {place}"
-        else:
-            for index, (left, right) in enumerate(zip(old, new, strict=True)):
-                yield from differences(left, right, f"{place}[{index}]")
-    elif not _same(old, new):
-        yield place
-
-
-def _same(old: Any, new: Any) -> bool:
-    numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (old, new)]
-    if all(numbers) and (isinstance(old, float) or isinstance(new, float)):
-        return _close(old, new)
-    return type(old) is type(new) and bool(old == new)
-
-
-def _close(old: float | Fraction, new: float | Fraction) -> bool:
-    return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=1e-12)
 
 
 def absent(rows: Sequence[Row]) -> list[str]:

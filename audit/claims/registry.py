@@ -13,7 +13,12 @@ from typing import Any, TypeAlias
 
 from audit.proofs.claims import machine_proof
 
-VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambiguous", "undecided")
+VERDICTS = ("proved", "enclosed", "exhausted", "not refuted", "refuted", "ambiguous", "argued", "undecided")
+"""`proved`: a program checks every step; `argued`: a written proof that no program checks."""
+
+RESULTS = "Section 'Results and Analysis'"
+"""Place of the tables and figures in the paper."""
+
 PROOFS = ("right", "wrong", "none")
 NEEDS = ("data", "us", "coq")
 """Adult, the US table, and Coq."""
@@ -22,10 +27,13 @@ TOPICS = (
     "definitions",
     "sensitivities",
     "theorems",
+    "released",
+    "neighbours",
     "steps",
     "analysis",
     "objective",
     "algorithms",
+    "attributes",
     "tables",
     "floating_point",
     "figures",
@@ -214,7 +222,7 @@ def _add(row: Claim) -> None:
 def claims() -> dict[str, Claim]:
     """Return every row by id, in the order of the ledger."""
     for topic in TOPICS:
-        importlib.import_module(f"audit.claims.{topic}")
+        importlib.import_module(f"audit.claims.rows.{topic}")
     return dict(_CLAIMS)
 
 

@@ -1,21 +1,17 @@
-"""The ledger as text and as one HTML page."""
+"""The ledger as one HTML page, and what its texts share."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
-from textwrap import wrap
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from audit.claims.ledger import NOT_RUN, OPEN, Row
 
 WIDTH = 115
+"""Columns of evidence, where nothing says how many there are."""
 
 STATUS_NOTE = {NOT_RUN: "committed evidence, not re-run here", OPEN: "open"}
 
@@ -38,84 +34,17 @@ def summary(rows: Sequence[Row]) -> str:
     return f"{len(rows)} claims: {text}{note}"
 
 
-def as_text(rows: Sequence[Row]) -> str:
-    """Return the ledger as a table."""
-    table = Table(title="Claims of the paper")
-    for heading in ("claim", "verdict", "proof", "statement"):
-        table.add_column(heading, no_wrap=heading in ("claim", "verdict", "proof"))
-    for row in rows:
-        note = "" if row.status != NOT_RUN else " *"
-        proof = "" if row.finding is None or row.finding.proof == "none" else row.finding.proof
-        table.add_row(row.claim.id, verdict_of(row) + note, proof, row.claim.statement)
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=WIDTH, highlight=False, markup=False, emoji=False)
-    console.print(table)
-    console.print(summary(rows), soft_wrap=True)
-    for problem in (problem for row in rows for problem in row.problems):
-        console.print(f"problem: {problem}", soft_wrap=True)
-    console.print("one row in full: python -m audit.claims --claim ID", soft_wrap=True)
-    return buffer.getvalue()
-
-
-def explain(row: Row) -> str:
-    """Return everything about one row."""
-    return "\n".join(_explanation(row)) + "\n"
-
-
-def _explanation(row: Row) -> Iterator[str]:
-    claim, finding = row.claim, row.finding
-    yield from _wrapped(f"{claim.id}: ", claim.statement)
-    yield from _wrapped("  place:     ", claim.place)
-    for reading in claim.readings:
-        yield from _wrapped("  reading:   ", reading)
-    if finding is None:
-        yield f"  status:    open, for {claim.open_for}"
-        yield from _reported(row)
-        return
-    note = "" if row.status != NOT_RUN else f" ({STATUS_NOTE[NOT_RUN]})"
-    yield f"  verdict:   {finding.verdict}{note}"
-    yield f"  proof:     {finding.proof}"
-    for label, text in (
-        ("the step", claim.paper_step),
-        ("it fails", finding.failing_step),
-        ("why", claim.why),
-        ("instead", claim.repaired),
-        ("advice", claim.advice),
-        ("in Coq", claim.machine_proof),
-    ):
-        if text:
-            yield from _wrapped(f"  {label + ':':<10} ", text)
-    yield "  evidence:"
-    yield from _lines(finding.evidence, "    ")
-    yield f"  check:     {claim.check_name}"
-    for label, control in (("silent on", claim.null), ("fires on", claim.broken)):
-        if control is not None:
-            yield from _wrapped(f"  {label + ':':<10} ", control.what)
-    for command in (*claim.rerun, f"python -m audit.claims --claim {claim.id}"):
-        yield f"  again:     {command}"
-    yield f"  digest:    {row.digest}"
-    yield from _reported(row)
-
-
-def _reported(row: Row) -> Iterator[str]:
-    return (f"  problem:   {problem}" for problem in row.problems)
-
-
-def _wrapped(label: str, text: str) -> list[str]:
-    return wrap(text, WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_long_words=False)
-
-
-def _lines(value: Any, margin: str) -> Iterator[str]:
-    """Write evidence as indented lines; what fits on one line stays on one."""
+def evidence_lines(value: Any, margin: str = "", width: int = WIDTH) -> Iterator[str]:
+    """Yield evidence as indented lines; what fits on one line stays on one."""
     pairs = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
     for key, entry in pairs:
         name = "- " if key is None else f"{key}: "
         flat = _flat(entry)
-        if not isinstance(entry, (dict, list)) or len(margin) + len(name) + len(flat) <= WIDTH:
+        if not isinstance(entry, (dict, list)) or len(margin) + len(name) + len(flat) <= width:
             yield f"{margin}{name}{flat}"
         else:
             yield f"{margin}{name}".rstrip()
-            yield from _lines(entry, margin + "  ")
+            yield from evidence_lines(entry, margin + "  ", width)
 
 
 def _flat(value: Any) -> str:
@@ -207,7 +136,7 @@ def _section(row: Row) -> str:
     entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms if text)
     evidence = ""
     if finding is not None:
-        text = escape("\n".join(_lines(finding.evidence, "")))
+        text = escape("\n".join(evidence_lines(finding.evidence)))
         label = f"Evidence for {escape(claim.id)}"
         evidence = (
             f"<details><summary>{label}</summary>"

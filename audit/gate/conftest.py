@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from audit.gate.needs import require_or_skip
 from audit.proofs.build import build, copy_sources, missing
+from audit.proofs.releases.check import needed_sources
 from audit.proofs.sources import PROJECT
-from tests.conftest import require_or_skip
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the proofs, compiled once in a run, also when several processes share the tests."""
+    """Return compiled proofs that no other process writes to; they are compiled once in a run."""
     reason = missing()
     require_or_skip(reason is None, str(reason))
     import fcntl  # on Unix only, as coqc is where this is reached
@@ -30,4 +31,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             build(copy_sources(PROJECT, folder))
             done.touch()
+    return shutil.copytree(folder, tmp_path_factory.mktemp("compiled") / "proofs")
+
+
+def copy_compiled(built: Path, folder: Path, names: list[str]) -> None:
+    """Copy what Coq made of some files."""
+    for name in names:
+        for suffix in (".vo", ".glob"):
+            shutil.copy((built / name).with_suffix(suffix), folder)
+
+
+@pytest.fixture(scope="session")
+def library(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a compiled copy of what certificates of releases need."""
+    folder = tmp_path_factory.mktemp("certificates") / "coq"
+    modules = "Definitions BoxSensitivity Certificates SplitCertificates SigmaBound BallCertificate"
+    copy_compiled(built, folder, needed_sources(folder, f"From CFM Require Import {modules}."))
     return folder

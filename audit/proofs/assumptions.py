@@ -44,24 +44,24 @@ def grouped(theorems: Iterable[str], allowed: Mapping[str, tuple[str, ...]]) -> 
     return [*(tuple(names) for names in found.values()), *alone]
 
 
-def assumption_questions(groups: Sequence[Sequence[str]], module: str) -> list[str]:
+def assumption_questions(groups: Sequence[Sequence[str]], module: str, prefix: str = "a") -> list[str]:
     """Return the sentences that ask what the theorems of a module assume, one answer for each group."""
     questions = [f'Redirect "l.{_short(axiom)}" Locate Term {_short(axiom)}.' for axiom in LEVELS["classical"]]
     for number, names in enumerate(groups):
         bound = " ".join(f"let _ := @{module}.{name} in" for name in names)
-        questions.append(f"Definition together_{number} : True := {bound} I.")
-        questions.append(f'Redirect "a.{number}" Print Assumptions together_{number}.')
+        questions.append(f"Definition together_{prefix}_{number} : True := {bound} I.")
+        questions.append(f'Redirect "{prefix}.{number}" Print Assumptions together_{prefix}_{number}.')
     return questions
 
 
-def assumption_answers(folder: Path, groups: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def assumption_answers(folder: Path, groups: Sequence[Sequence[str]], prefix: str = "a") -> list[tuple[str, ...]]:
     """Return what each group assumes, after :func:`assumption_questions` have been asked in a folder."""
     located = {}
     for axiom in LEVELS["classical"]:
         first = CONSTANT.match(_read(folder, f"l.{_short(axiom)}"))
         if first is not None:
             located[_short(axiom)] = first.group(1)
-    return [assumed(_read(folder, f"a.{number}"), located) for number in range(len(groups))]
+    return [assumed(_read(folder, f"{prefix}.{number}"), located) for number in range(len(groups))]
 
 
 def assumed(printed: str, located: Mapping[str, str]) -> tuple[str, ...]:

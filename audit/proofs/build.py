@@ -1,8 +1,9 @@
 """Compile a clean copy of the proofs, and ask Coq what it has proved.
 
 Only sources are copied, so that every ``.vo`` is made by this build.  Statements and definitions are digested as
-Coq prints them with ``Set Printing All``: implicit arguments, coercions, notations and scopes are then spelled
-out, and a change of any of them changes the digest.
+Coq prints them with ``Set Printing All``, every word replaced by its full kernel name: implicit arguments,
+coercions, notations, scopes and places are then spelled out, and a change of any of them changes the digest.  Of
+every file Coq is asked for all its constants, and for all that they assume.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-from audit.proofs.assumptions import assumption_answers, assumption_questions, grouped
-from audit.proofs.sources import PROJECT, STATEMENTS, project_files, theorems
+from audit.proofs.assumptions import LEVELS, assumption_answers, assumption_questions, grouped
+from audit.proofs.names import WORD, constants, hidden, in_full, location_questions, locations
+from audit.proofs.sources import LIST, PROJECT, STATEMENTS, library_names, project_files, sentences, theorems
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
 
 DEFINED = ("def", "rec", "ind", "constr", "proj", "inst")
 """Kinds of names in a ``.glob`` file that give a word its meaning; lemmas and section variables do not."""
 
-NAME = re.compile(r"[^\W\d][\w']*")
-"""Letters of every script: Coq allows them in names."""
+CONSTRUCTOR = re.compile(r"^Record [^{]*:= (\w+) \{")
 
 QUESTIONS = "Questions.v"
 
@@ -69,28 +72,42 @@ class Theorem:
 
 @dataclass(frozen=True)
 class Answers:
-    """What Coq says of a project: its theorems by name, and the digests of the definitions that they mention."""
+    """What Coq says of a project.
+
+    Parameters
+    ----------
+    coq : str
+        Its version.
+    theorems : dict
+        Theorems by name.
+    definitions : dict of str to str
+        Digests of the definitions that they mention.
+    unexplained : tuple of str
+        Constants that no sentence declares, and axioms of any file beyond all levels.
+    """
 
     coq: str
     theorems: dict[str, Theorem]
     definitions: dict[str, str]
+    unexplained: tuple[str, ...] = ()
 
 
 def missing() -> str | None:
     """Return why the proofs cannot be checked here, or None."""
     if shutil.which("coqc") is None:
         return f"{NOT_CHECKED}: coqc is not installed (Debian: coq, libcoq-coquelicot)"
+    if shutil.which("coqchk") is None:
+        return f"{NOT_CHECKED}: coqchk is not installed (Debian: coq)"
     if not PROJECT.is_dir():
         return f"{NOT_CHECKED}: {PROJECT} is not there"
     return None
 
 
 def copy_sources(folder: Path, target: Path) -> Path:
-    """Copy the sources of a project, and nothing that was compiled, to a new folder."""
+    """Copy the listed sources of a project, and nothing that was compiled, to a new folder."""
     target.mkdir(parents=True)
-    for path in folder.iterdir():
-        if path.suffix == ".v" or path.name == "_CoqProject":
-            shutil.copy(path, target)
+    for name in (LIST, *project_files(folder)):
+        shutil.copy(folder / name, target)
     return target
 
 
@@ -124,9 +141,30 @@ def surroundings() -> dict[str, str]:
 
 
 def build(folder: Path) -> None:
-    """Compile every file of a project that proves something, in the order of its ``_CoqProject``."""
-    for name in proving(folder):
-        compile_file(folder, name)
+    """Compile every file of a project that proves something, each after those that it needs, on all cores."""
+    names = proving(folder)
+    order = TopologicalSorter(_needs(folder, names))
+    order.prepare()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        running: dict[Future[str], str] = {}
+        while order.is_active():
+            running |= {pool.submit(compile_file, folder, name): name for name in order.get_ready()}
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                done.result()
+                order.done(running.pop(done))
+
+
+def _needs(folder: Path, names: Sequence[str]) -> dict[str, set[str]]:
+    """Return for each file those before it in ``_CoqProject`` that it needs, as ``coqdep`` reads it."""
+    command = ["coqdep", "-Q", ".", "CFM", *names]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=surroundings())
+    needs: dict[str, set[str]] = {name: set() for name in names}
+    for line in done.stdout.splitlines():
+        made, _, of = line.partition(":")
+        files = [f"{Path(one).stem}.v" for one in of.split() if one.endswith(".vo")]
+        for name in {f"{Path(one).stem}.v" for one in made.split() if one.endswith(".vo")} & needs.keys():
+            needs[name] |= set(files) & set(names[: names.index(name)])
+    return needs
 
 
 def ask(
@@ -147,26 +185,76 @@ def ask(
     names = theorems((folder / statements).read_text(encoding="utf-8"))
     module = f"CFM.{Path(statements).stem}"
     words = _defined_words(folder)
-    limits = allowed or {}
-    groups = grouped(names, limits)
+    groups = grouped(names, allowed or {})
+    files = {f"m.{Path(name).stem}": name for name in proving(folder)}
     questions = [f'Redirect "t.{name}" Check {module}.{name}.' for name in names]
     questions += [f'Redirect "d.{word}" Print CFM.{word}.' for word in words]
+    questions += [f'Redirect "{answer}" Print Module CFM.{answer.removeprefix("m.")}.' for answer in files]
     _put(folder, [*questions, *assumption_questions(groups, module)])
     axioms: dict[str, tuple[str, ...]] = {}
     for group, together in zip(groups, assumption_answers(folder, groups), strict=True):
         axioms |= dict.fromkeys(group, together)
-    suspects = [name for name in names if name in limits and not set(axioms[name]) <= set(limits[name])]
-    if suspects:
-        alone = [(name,) for name in suspects]
-        _put(folder, assumption_questions(alone, module))
-        axioms |= dict(zip(suspects, assumption_answers(folder, alone), strict=True))
     printed = {word: _answer(folder, f"d.{word}") for word in words}
     stated = {name: _answer(folder, f"t.{name}") for name in names}
-    found = {
-        name: Theorem(_digest(text), _mentioned(text, printed), axioms[name]) for name, text in stated.items()
+    modules = {file: _answer(folder, answer) for answer, file in files.items()}
+    limits = allowed or {}
+    suspects = [name for name in names if name in limits and not set(axioms[name]) <= set(limits[name])]
+    located, alone, beyond = _ask_again(folder, suspects, module, [*printed.values(), *stated.values()], modules)
+    axioms |= alone
+    unexplained = library_names(project_files(folder))
+    unexplained += [problem for file, text in modules.items() for problem in hidden(folder, file, text)]
+    unexplained += [f"{axiom} is assumed in some file, beyond all levels" for axiom in beyond]
+    # a file apart, such as a certificate, is compiled last: no definition before it can mention its constants
+    last = None if statements == STATEMENTS else module
+    return _answers(stated, _meanings(printed, located, last), located, axioms, unexplained)
+
+
+def _meanings(printed: Mapping[str, str], located: Mapping[str, str], last: str | None) -> dict[str, str]:
+    """Return the definitions with every word in full; what is called like a constant of `last` is bound there."""
+    earlier = {word: name for word, name in located.items() if last is None or not name.startswith(f"{last}.")}
+    return {
+        word: in_full(text, located if last is not None and f"CFM.{word}".startswith(f"{last}.") else earlier)
+        for word, text in printed.items()
     }
+
+
+def _ask_again(
+    folder: Path, suspects: Sequence[str], module: str, texts: Sequence[str], modules: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]], list[str]]:
+    """Ask what depends on the first answers.
+
+    Returns what words mean, what the suspects assume, and what all constants of all files assume beyond any level.
+    """
+    words = {word for text in texts for word in WORD.findall(text)}
+    groups = [(name,) for name in suspects]
+    every = [f"{Path(file).stem}.{name}" for file, text in modules.items() for name in constants(text)]
+    questions = location_questions(words) + assumption_questions(groups, module)
+    _put(folder, [*questions, *assumption_questions([every], "CFM", prefix="every")])
+    located = locations(folder, words)
+    alone = {name: found for (name,), found in zip(groups, assumption_answers(folder, groups), strict=True)}
+    (together,) = assumption_answers(folder, [every], prefix="every")
+    return located, alone, [axiom for axiom in together if axiom not in LEVELS["classical"]]
+
+
+def _answers(
+    stated: Mapping[str, str],
+    meanings: Mapping[str, str],
+    located: Mapping[str, str],
+    axioms: Mapping[str, tuple[str, ...]],
+    unexplained: list[str],
+) -> Answers:
+    """Return what Coq says, from its printed answers, its definitions in full and the full names of words."""
+    found = {}
+    for name, text in stated.items():
+        statement = in_full(text.partition(" : ")[2], located)
+        mentions = _mentioned(statement, meanings)
+        unexplained += [
+            f"{name}: mentions {word}, which no sentence declares" for word in mentions if word not in meanings
+        ]
+        known = tuple(word for word in mentions if word in meanings)
+        found[name] = Theorem(_digest(statement), known, axioms[name])
     used = sorted({word for theorem in found.values() for word in theorem.mentions})
-    return Answers(coq_version(), found, {word: _digest(printed[word]) for word in used})
+    return Answers(coq_version(), found, {word: _digest(meanings[word]) for word in used}, tuple(unexplained))
 
 
 def coq_version() -> str:
@@ -196,25 +284,25 @@ def _defined_words(folder: Path) -> list[str]:
             kind, *rest = line.split()
             if kind in DEFINED:
                 words.append(f"{Path(file).stem}.{rest[-1]}")
+        # the glob file does not name the constructor of a record
+        for sentence in sentences((folder / file).read_text(encoding="utf-8")):
+            words += [f"{Path(file).stem}.{name}" for name in CONSTRUCTOR.findall(sentence)]
     return words
 
 
-def _mentioned(statement: str, printed: dict[str, str]) -> tuple[str, ...]:
-    """Return the definitions that a statement mentions, directly or through others.
+def _mentioned(statement: str, meanings: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the definitions of the project that a statement mentions, directly or through others, as Module.name.
 
-    Words are compared by their last name, so that a bound variable may add a definition, and none is left out.
+    Both are given with full names: whatever begins with CFM is the project's, printed or not.
     """
-    by_name: dict[str, list[str]] = {}
-    for word in printed:
-        by_name.setdefault(word.split(".")[-1], []).append(word)
     found: set[str] = set()
     waiting = [statement]
     while waiting:
-        for name in set(NAME.findall(waiting.pop())):
-            for word in by_name.get(name, []):
-                if word not in found:
-                    found.add(word)
-                    waiting.append(printed[word])
+        for name in set(WORD.findall(waiting.pop())):
+            word = name.removeprefix("CFM.")
+            if word != name and word not in found:
+                found.add(word)
+                waiting += [meanings[word]] if word in meanings else []
     return tuple(sorted(found))
 
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from audit.proofs.assumptions import LEVELS
 from audit.proofs.build import Answers, ask, build, copy_sources
+from audit.proofs.kernel import recheck
 from audit.proofs.sources import PROJECT
-from reference.files import json_text, write_whole
+from reference.common.files import json_text, write_whole
 
 DIGESTS = "digests.json"
-RENEW = "python -m audit.proofs --write"
+RENEW = "python -m audit proofs --write"
 
 
 def level_of(axioms: tuple[str, ...]) -> str | None:
@@ -51,6 +52,7 @@ def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
     """Yield where Coq's answers are not the committed ones, and axioms beyond a theorem's level."""
     if answers.coq != stored["coq"]:
         yield f"Coq {answers.coq}: the digests are of what Coq {stored['coq']} prints; renew them: {RENEW}"
+    yield from answers.unexplained
     known = stored["theorems"]
     for name in [*known, *(name for name in answers.theorems if name not in known)]:
         if name not in answers.theorems:
@@ -81,7 +83,7 @@ def allowed(stored: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 def compiled(
     scratch: Path, folder: Path = PROJECT, *, stored: dict[str, Any] | None = None
 ) -> tuple[Path, Answers]:
-    """Compile a clean copy of a project and ask Coq about it; return the copy and the answers.
+    """Compile a clean copy of a project, ask Coq about it and have it read again; return the copy and the answers.
 
     Parameters
     ----------
@@ -92,4 +94,5 @@ def compiled(
     """
     copy = copy_sources(folder, scratch / "coq")
     build(copy)
-    return copy, ask(copy, allowed=None if stored is None else allowed(stored))
+    answers = ask(copy, allowed=None if stored is None else allowed(stored))
+    return copy, replace(answers, unexplained=(*answers.unexplained, *recheck(copy)))

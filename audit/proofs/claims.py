@@ -32,7 +32,7 @@ SCOPE = (
     "reference.sensitivity.ball_l1",
     "reference.noise.scales",
     "reference.accounting.statements",
-    "reference.gaussian",
+    "reference.noise.profile",
     "audit.bounds.clopper_pearson",
 )
 """Modules each of whose public functions has a theorem, or a reason for having none."""

@@ -89,6 +89,7 @@ MUTANTS = (
     Mutant("BallCertificate.v", "ball_l2_limit", "(1 + alpha_1 r * limit", "(1 / 2 + alpha_1 r * limit"),
     Mutant("CovarianceCertificate.v", "covariance_ball_l2_limit", "+ alpha_1 r ^ 2", "+ alpha_1 r ^ 2 / 2"),
     Mutant("SigmaBound.v", "sqrt_le_square", "a <= b * b", "a <= 2 * b * b"),
+    Mutant("Verdicts.v", "verdict_false_alarm", "p q event <= alpha", "p q event <= alpha / 2"),
     Mutant("SplitCertificates.v", "l1_share_limit", "r d * share d", "r d * share d * share d"),
     Mutant("SplitCertificates.v", "adfc_box_certificate", "(13 <= d)", "(12 <= d)"),
 )

@@ -31,7 +31,7 @@ LIMITS = "nothing here says that a program is differentially private"
 
 
 @dataclass(frozen=True)
-class Entry:
+class TheoremEntry:
     """What a page says of one theorem.
 
     Parameters
@@ -57,7 +57,7 @@ def fingerprint(theorem: str, stored: dict[str, Any]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def entries(folder: Path = FOLDER) -> list[Entry]:
+def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
     """Return the entries of all pages."""
     found = []
     for path in sorted(folder.glob("*.md")):
@@ -65,7 +65,7 @@ def entries(folder: Path = FOLDER) -> list[Entry]:
             _, *parts = HEADING.split(path.read_text(encoding="utf-8"))
             for theorem, text in zip(parts[::2], parts[1::2], strict=True):
                 cells = re.findall(r"^\| (.+?) \| (.+?) \|$", text, re.MULTILINE)
-                found.append(Entry(path.name, theorem, dict(cells), text))
+                found.append(TheoremEntry(path.name, theorem, dict(cells), text))
     return found
 
 

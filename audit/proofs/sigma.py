@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
-from reference.numbers import interval, interval_functions, upper_end
+from reference.noise.scales import extended_logarithm
 
 BITS = (80, 140)
 """Bits after the binary point that are tried, fewest first; Coq works with 256 and with 60 digits of pi."""
@@ -70,10 +70,8 @@ def quotient(value: Fraction) -> str:
 
 
 def _bounds(l2_squared: Fraction, epsilon: Fraction, delta: Fraction, bits: int) -> SigmaBounds:
-    functions = interval_functions()
-    enclosure = functions.log(functions.sqrt(2 / functions.pi) / interval(delta))
     # a step above the nearest, so that exp(logarithm) is above the ratio by more than Coq's rounding errors
-    logarithm = _ceiling(max(Fraction(0), upper_end(enclosure)), bits) + Fraction(1, 2**bits)
+    logarithm = _ceiling(max(Fraction(0), extended_logarithm(delta).upper), bits) + Fraction(1, 2**bits)
     return SigmaBounds(
         logarithm, _root(logarithm, bits), _root(logarithm + epsilon, bits), _root(l2_squared / 2, bits)
     )

@@ -1,87 +1,35 @@
-"""Read Coq files: their sentences without comments, the theorems they state, and what they may not contain."""
+"""Read the Coq files: which there are, their sentences, the theorems they state, and what is wrong with them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from audit.proofs.files import FILES
+from audit.proofs.grammar import cut, refused
+from audit.proofs.names import owned_by_libraries
 
 PROJECT = Path(__file__).parents[2] / "proofs" / "coq"
 """The development; absent where only the package is installed."""
 
 STATEMENTS = "Statements.v"
 
-ASSUMED = re.compile(
-    r"\b(?:Axioms?|Parameters?|Conjectures?|Admitted|Admit|Declare\s+Instance|Primitive|Modules?|Include)\b"
-)
-"""Sought anywhere in a sentence: attributes may stand in front.  A module could hold a name that prints like one
-of another library, and a module type assumes what it names."""
-LOCAL = re.compile(r"\b(?:Variables?|Hypothes[ei]s|Context)\b")
-"""Inside a section these become premises of its theorems; outside they are axioms."""
-
-UNSAFE = re.compile(
-    r"\b(?:admit|give_up|Drop|Redirect|Load|Cd|bypass_check)\b"
-    r"|\b(?:Guard|Positivity|Universe)\s+Checking\b"
-    r"|\bDefinitional\s+UIP\b"
-    r"|\bDeclare\s+ML\s+Module\b"
-    r"|\b(?:Add|Remove)\s+(?:Rec\s+)?(?:LoadPath|ML\s+Path)\b"
-)
-UNREADABLE = re.compile(r"\b(?:Defined|SuchThat|Function|Equations)\b")
-"""These give a name a meaning that the digests of definitions do not hold; `:=` does the same in sight.
-
-SuchThat is a part of the command Derive.
-"""
+LIST = "_CoqProject"
 
 OPTIONS = ("-Q . CFM", "-arg -w -arg -ambiguous-paths")
 """What ``_CoqProject`` holds beside the files; other options could weaken the kernel."""
 
-SOURCE = re.compile(r"[A-Za-z]\w*\.v", re.ASCII)
-"""A line of ``_CoqProject`` that names one file of the folder."""
+OTHERS = (LIST, "Makefile", "README.md", "GATE.md", ".gitignore")
+"""What the folder holds beside the files."""
 
-COMMENT_OR_STRING = re.compile(r'\(\*|\*\)|"[^"]*"')
-"""Coq reads strings inside and outside comments; a comment mark inside a string is none."""
-
-SENTENCE_END = re.compile(r"(?<!\.)(?:\.|\.\.\.)(?=\s|$)")
+MADE = re.compile(r"\.(?:vo|vos|vok|glob|aux)$|^\.depend$")
+"""What a build leaves there; none of it is copied."""
 
 
-def without_comments(text: str, *, strings: bool = True) -> str:
-    """Return a Coq file's text without its comments, which nest, and with its strings or empty ones."""
-    kept: list[str] = []
-    depth = position = 0
-    for mark in COMMENT_OR_STRING.finditer(text):
-        if mark.group().startswith('"'):
-            if depth == 0 and not strings:
-                kept += [text[position : mark.start()], '""']
-                position = mark.end()
-            continue
-        if depth == 0 and mark.group() == "*)":
-            continue
-        if depth == 0:
-            kept.append(text[position : mark.start()])
-        depth += 1 if mark.group() == "(*" else -1
-        position = mark.end()
-    return " ".join([*kept, text[position:]])
-
-
-def sentences(text: str, *, strings: bool = True) -> list[str]:
-    """Return the sentences of a Coq file without comments, spaces normalised, strings as they are or empty."""
-    code = without_comments(text, strings=strings)
-    return [" ".join(part.split()) for part in SENTENCE_END.split(code) if part.strip()]
-
-
-def forbidden(text: str) -> Iterator[str]:
-    """Yield the sentences of a Coq file that assume something, or switch a check of the kernel off."""
-    open_sections: list[str] = []
-    # a full stop in a string ends no sentence, and a word in it is no command
-    for sentence in sentences(text, strings=False):
-        words = sentence.split()
-        if words[0] == "Section":
-            open_sections += words[1:]
-        elif words[0] == "End" and open_sections[-1:] == words[1:]:
-            open_sections.pop()
-        outside = not open_sections and LOCAL.search(sentence)
-        if outside or any(found.search(sentence) for found in (ASSUMED, UNSAFE, UNREADABLE)):
-            yield sentence
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a Coq file without comments, spaces normalised."""
+    return [sentence for sentence in cut(text)[0] if sentence]
 
 
 def theorems(text: str) -> list[str]:
@@ -92,23 +40,49 @@ def theorems(text: str) -> list[str]:
 
 def project_files(folder: Path) -> list[str]:
     """Return the Coq files that a project compiles, in its order."""
-    lines = (folder / "_CoqProject").read_text(encoding="utf-8").split()
+    lines = (folder / LIST).read_text(encoding="utf-8").split()
     return [line for line in lines if line.endswith(".v")]
 
 
-def source_problems(folder: Path) -> list[str]:
-    """Return what is wrong with the files of a project before anything is compiled."""
-    listed = project_files(folder)
-    lines = (folder / "_CoqProject").read_text(encoding="utf-8").splitlines()
-    problems = [
-        f"_CoqProject: {line}" for line in lines if line and line not in OPTIONS and not SOURCE.fullmatch(line)
-    ]
-    for path in sorted(folder.glob("*.v")):
-        if path.name not in listed:
-            problems.append(f"{path.name}: not compiled, _CoqProject does not list it")
-        text = path.read_text(encoding="utf-8")
-        problems += [f"{path.name}: {sentence}" for sentence in forbidden(text)]
-    problems += [
-        f"{name}: listed in _CoqProject and not there" for name in listed if not (folder / name).is_file()
-    ]
+def source_problems(folder: Path, pinned: Sequence[str] = FILES) -> list[str]:
+    """Return what is wrong with the files of a project before anything is compiled.
+
+    Parameters
+    ----------
+    folder : Path
+    pinned : sequence of str
+        The files that the project may have, in the order in which they are compiled.
+    """
+    problems = [*_list_problems(folder, pinned), *_folder_problems(folder, pinned)]
+    for name in pinned:
+        if (folder / name).is_file():
+            # what is no UTF-8 at all is refused with the characters that are not ASCII
+            text = (folder / name).read_text(encoding="utf-8", errors="replace")
+            problems += [f"{name}: {sentence}" for sentence in refused(text)]
     return problems
+
+
+def library_names(names: Sequence[str] = FILES) -> list[str]:
+    """Return what is wrong with the names of files: one that a library owns could hide the library's own words."""
+    stems = [Path(name).stem for name in names]
+    return [f"{stem}.v: a file of Coq's libraries has this name" for stem in owned_by_libraries(stems)]
+
+
+def _list_problems(folder: Path, pinned: Sequence[str]) -> Iterator[str]:
+    lines = (folder / LIST).read_text(encoding="utf-8").splitlines()
+    allowed = {*OPTIONS, *pinned, ""}
+    yield from (f"{LIST}: {line}" for line in lines if line not in allowed)
+    listed = [line for line in lines if line in pinned]
+    yield from (f"{name}: {LIST} does not list it" for name in pinned if name not in listed)
+    if set(listed) == set(pinned) and listed != list(pinned):
+        yield f"{LIST}: the files are listed in another order, or twice"
+
+
+def _folder_problems(folder: Path, pinned: Sequence[str]) -> Iterator[str]:
+    for path in sorted(folder.iterdir()):
+        if path.name in pinned:
+            if path.is_symlink() or not path.is_file():
+                yield f"{path.name}: not a file"
+        elif path.name not in OTHERS and not MADE.search(path.name):
+            yield f"{path.name}: no file of this project"
+    yield from (f"{name}: not there" for name in pinned if not (folder / name).exists())

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy.stats import binom
 
+from audit.auditor.distinguish import Terms, estimate
+from audit.auditor.events import QUICK
+from audit.auditor.selection import Phases
+from audit.auditor.subject import Subject
 from audit.bounds import (
     METHODS,
     METHODS_AT_ZERO,
@@ -23,11 +27,10 @@ from audit.bounds import (
     refutes,
     upper_bound_on_probability,
 )
-from audit.catalogue.gaussian import Gaussian
-from audit.catalogue.laplace import Laplace
-from audit.distinguish import estimate
-from audit.selection import Plan
-from audit.subjects import FloatArray, Subject
+from audit.common.workers import parallel
+from audit.subjects.catalogue.gaussian import Gaussian
+from audit.subjects.catalogue.laplace import Laplace
+from reference.common.arrays import FloatArray
 
 SIGNIFICANCE = 0.05
 """Of every audit."""
@@ -37,9 +40,6 @@ CONFIDENCE = 0.99
 
 AUDITS, SIZES = 2_000, (1_000, 4_000, 16_000)
 """Audits of each mechanism at each size, and draws of an audit (all phases, both inputs)."""
-
-FAMILIES = ("coordinates", "intervals", "additive", "categories", "rare")
-"""Of events, one kind of learned score among them: the slower ones only change which event is chosen."""
 
 LOOKS = 10
 """Looks of an anytime audit at least."""
@@ -168,7 +168,7 @@ CONTROL = "point estimate (control)"
 
 
 @dataclass(frozen=True)
-class Row:
+class BoundErrors:
     """Errors of one kind of bound, on one mechanism, at one size.
 
     Parameters
@@ -213,12 +213,14 @@ def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     """
     found = estimate(
         known.subject,
-        delta=known.delta,
-        draws=draws,
-        significance=SIGNIFICANCE,
-        rng=np.random.default_rng(seed),
-        families=FAMILIES,
-        with_curve=known.curve is not None,
+        Terms(
+            delta=known.delta,
+            draws=draws,
+            significance=SIGNIFICANCE,
+            families=QUICK,
+            with_curve=known.curve is not None,
+        ),
+        np.random.default_rng(seed),
     )
     errors = {"auto": found.epsilon_lower_bound > known.true_epsilon}
     for method in METHODS if known.delta else METHODS_AT_ZERO:
@@ -245,16 +247,18 @@ def anytime_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, b
     The claim is the truth, so the audit stops at its first error: the worst rule there is.
     """
     # two chunks make a wave, and each wave is looked at
-    rows = Plan.of(draws, 1, learning=True).certify // (2 * LOOKS)
+    rows = Phases.of(draws, 1, learning=True).certify // (2 * LOOKS)
     found = estimate(
         LookedAt(known.subject, rows),
-        delta=known.delta,
-        draws=draws,
-        significance=SIGNIFICANCE,
-        rng=np.random.default_rng(seed),
-        families=FAMILIES,
-        claimed_epsilon=known.true_epsilon,
-        until=StoppingRule(GAP),
+        Terms(
+            delta=known.delta,
+            draws=draws,
+            significance=SIGNIFICANCE,
+            families=QUICK,
+            claimed_epsilon=known.true_epsilon,
+            until=StoppingRule(GAP),
+        ),
+        np.random.default_rng(seed),
     )
     return {"anytime": refutes(found.epsilon_lower_bound, known.true_epsilon, found.method)}
 
@@ -269,20 +273,22 @@ def tasks(sizes: Sequence[int]) -> list[Task]:
     return [(once, known, draws) for draws in sizes for once, known in kinds]
 
 
-def measure(task: Task, audits: int, seed: int, workers: int) -> list[Row]:
+def measure(task: Task, audits: int, seed: int, workers: int) -> list[BoundErrors]:
     """Return a row per kind of bound, from independent audits."""
     once, known, draws = task
     # every mechanism, size and kind of audit has streams of its own
     place = next(index for index, other in enumerate(tasks([draws])) if other == task)
     calls = (delayed(once)(known, draws, (seed, place, draws, index)) for index in range(audits))
-    errors = Parallel(n_jobs=workers, batch_size=20)(calls)
+    errors = parallel(workers, batch_size=20)(calls)
     return [
-        Row(known.name, known.true_epsilon, known.delta, draws, bound, audits, sum(one[bound] for one in errors))
+        BoundErrors(
+            known.name, known.true_epsilon, known.delta, draws, bound, audits, sum(one[bound] for one in errors)
+        )
         for bound in errors[0]
     ]
 
 
-def run(audits: int, sizes: Sequence[int], seed: int, workers: int, done: int = 0) -> Iterator[list[Row]]:
+def run(audits: int, sizes: Sequence[int], seed: int, workers: int, done: int = 0) -> Iterator[list[BoundErrors]]:
     """Yield the rows of each task but the first `done`."""
     for task in tasks(sizes)[done:]:
         yield measure(task, audits, seed, workers)

@@ -1,0 +1,1 @@
+"""From a subject to a certified bound: draws, events, the choice among them, the estimate."""

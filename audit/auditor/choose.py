@@ -1,0 +1,275 @@
+"""Which event to certify: the one that promises the largest bound.  The choice certifies nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+
+from audit.auditor.events import Event, Quantiser, Score, score_all
+from audit.bounds import Counts, Method, epsilon_lower_bound
+from reference.common.arrays import FloatArray
+
+EVEN_THRESHOLDS = 500
+"""Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
+
+LUCK = 0.1
+"""Chance that any of the scores judged together shows a log ratio so far above its own, roughly.
+
+The log ratio of the choosing counts is taken to its bad side by as many standard errors as that needs.
+"""
+
+FEWEST_COMPETITORS = 10
+"""One score alone still has hundreds of thresholds, of which about ten are far apart."""
+
+COMMON = 0.25
+"""An event at least so likely is common: few of these are far apart, and a tenth of the draws measures them."""
+
+HOPE, CLEARLY = 0.75, 0.1
+"""Standard errors to the bad side, and the gain in epsilon, at which a rarer event may yet beat a common one."""
+
+RARE = 0.01
+"""Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An event, what it promises, and its choosing counts.
+
+    Parameters
+    ----------
+    promise : float
+        The bound to expect, with the counts taken to their bad side.
+    contrast : float
+        Difference of the shares on the two inputs, in units of its standard error.
+    event : Event
+    counts : Counts
+        Of the draws that it was judged on.
+    face_value : float
+        The bound to expect from the counts as they are.
+    rival : float
+        The largest bound to hope for from a rarer event judged on the same draws, its counts taken to their bad
+        side by :data:`HOPE` standard errors only.
+    """
+
+    promise: float
+    contrast: float
+    event: Event
+    counts: Counts
+    face_value: float = -math.inf
+    rival: float = -math.inf
+
+    @property
+    def clear(self) -> bool:
+        """Whether more draws to choose on would hardly change the choice: common, and no rarer event may beat it.
+
+        A leak seen a dozen times is too few to be chosen, and enough to be looked for with more draws.
+        """
+        return self.common and self.rival <= self.face_value + CLEARLY
+
+    @property
+    def common(self) -> bool:
+        """Whether it is common on its likely input."""
+        return self.counts.likely >= COMMON * self.counts.likely_draws
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """A positive promise first, then the contrast."""
+        return max(self.promise, 0.0), self.contrast
+
+
+def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
+    """Return the candidate to certify; None of none.
+
+    A rarer event wins against the best common one only when, with its counts taken to their bad side, it promises
+    more than the common one at face value.  Where the log ratio is the same far out in a tail as in the middle, as
+    for Laplace noise, one of the many tails always looks better by luck, and would need many more draws.
+    """
+    found = list(candidates)
+    common = max((c for c in found if c.common), key=lambda candidate: candidate.rank, default=None)
+    rarer = max((c for c in found if not c.common), key=lambda candidate: candidate.rank, default=None)
+    chosen: Candidate | None
+    if common is None or rarer is None:
+        chosen = common or rarer
+    elif common.promise > 0 and rarer.promise <= common.face_value:
+        chosen = common
+    else:
+        chosen = max(common, rarer, key=lambda candidate: candidate.rank)
+    rival = max((candidate.rival for candidate in found), default=-math.inf)
+    return chosen if chosen is None or chosen.rival == rival else replace(chosen, rival=rival)
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What the certification will be like.
+
+    Parameters
+    ----------
+    draws : int
+        Per input.
+    delta, significance : float
+    competitors : int
+        Scores that are judged on the same draws.
+    """
+
+    draws: int
+    delta: float
+    significance: float
+    competitors: int = 1
+
+    @property
+    def luck(self) -> float:
+        """Standard errors by which a log ratio is taken to its bad side."""
+        return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
+
+
+def best_event(
+    scores: Iterable[Score], left: FloatArray, right: FloatArray, prospect: Prospect, quantiser: Quantiser | None
+) -> Candidate | None:
+    """Return the half-line of a score that promises the largest bound.
+
+    Where no event promises a positive bound, the event whose shares differ most in units of their standard
+    error: then at least something common is tested, and not the luckiest tail.
+
+    Parameters
+    ----------
+    scores : iterable of Score
+    left, right : ndarray, shape (n, k)
+        Choosing draws, quantised already where `quantiser` is given.
+    prospect : Prospect
+    quantiser : Quantiser or None
+        Of the events that are returned.
+    """
+    # one look at all outputs instead of one per score
+    finite = bool(np.isfinite(left).all() and np.isfinite(right).all())
+    evaluate = _directly if finite else score_all
+    return best_of(
+        found for score in scores for found in _half_lines(evaluate, score, left, right, prospect, quantiser)
+    )
+
+
+def _half_lines(
+    evaluate: Callable[[Score, FloatArray], FloatArray],
+    score: Score,
+    left: FloatArray,
+    right: FloatArray,
+    prospect: Prospect,
+    quantiser: Quantiser | None,
+) -> list[Candidate]:
+    """Return the best common and the best rarer half-line of a score, for each side and direction."""
+    samples = {"left": np.sort(evaluate(score, left)), "right": np.sort(evaluate(score, right))}
+    thresholds = _thresholds(*samples.values())
+    found = []
+    for at_least in (True, False):
+        counts = {side: _counts(values, thresholds, at_least) for side, values in samples.items()}
+        for likely, unlikely in (("left", "right"), ("right", "left")):
+            pair = counts[likely], counts[unlikely]
+            promises = promised(*pair, len(left), prospect)
+            face_values = promised(*pair, len(left), prospect, luck=0.0)
+            hopes = promised(*pair, len(left), prospect, luck=HOPE)
+            contrasts = _contrasts(pair[0] / len(left), pair[1] / len(left))
+            common = pair[0] >= COMMON * len(left)
+            # lexicographic: a positive promise first, then the contrast
+            rival = float(hopes[~common].max(initial=-np.inf))
+            order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
+            for group in (order[common[order]], order[~common[order]]):
+                if not group.size:
+                    continue
+                best = int(group[-1])
+                event = Event(score, float(thresholds[best]), at_least, likely, quantiser)
+                chosen = Counts(int(pair[0][best]), len(left), int(pair[1][best]), len(left))
+                measures = float(promises[best]), float(contrasts[best])
+                found.append(Candidate(*measures, event, chosen, float(face_values[best]), rival))
+    return found
+
+
+def method_for(candidate: Candidate, prospect: Prospect) -> Method:
+    """Return the method that gives the larger bound when the certifying counts are what the choosing ones promise.
+
+    It rests on choosing draws only, so it is fixed before the draws that certify, like the event.
+    """
+    if prospect.delta > 0:
+        return "joint"
+    seen = candidate.counts
+    expected = [
+        min(prospect.draws, round(count * prospect.draws / seen.likely_draws))
+        for count in (seen.likely, seen.unlikely + 0.5)
+    ]
+    counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
+    methods: tuple[Method, ...] = ("joint", "conditional")
+    # the first of equals: nothing is gained by the second where both say nothing
+    return max(methods, key=lambda method: epsilon_lower_bound(counts, 0.0, prospect.significance, method))
+
+
+def _directly(score: Score, outputs: FloatArray) -> FloatArray:
+    return score(outputs)
+
+
+def promised(
+    likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect, *, luck: float | None = None
+) -> FloatArray:
+    """Return approximations of the bound that events will get; they choose one and certify nothing.
+
+    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by luck
+    alone: by `luck` standard errors of the log ratio (:attr:`Prospect.luck` unless told), each count by its share
+    of the variance.
+    Then the bound is the normal approximation of a test of the ratio; for rare events at delta = 0 it is the
+    conditional bound's, by which they are certified, in its Poisson limit.
+    """
+    z = -float(ndtri(prospect.significance))
+    luck = prospect.luck if luck is None else luck
+    one_more = unlikely + 1
+    parts = [np.sqrt(np.maximum(1 - c / chosen_on, 0) / np.maximum(c, 1)) for c in (likely, one_more)]
+    both = np.maximum(np.hypot(*parts), 1e-300)
+    p = _moved(likely, -luck * parts[0] * parts[0] / both) / chosen_on
+    q = np.minimum(_moved(one_more, luck * parts[1] * parts[1] / both) / chosen_on, 1.0)
+    hopeful = p > prospect.delta
+    excess = np.where(hopeful, p - prospect.delta, 1.0)
+    variance = p * (1 - p) / excess**2 + (1 - q) / q
+    bounds: FloatArray = np.log(excess / q) - z * np.sqrt(variance / prospect.draws)
+    rare = hopeful & (np.maximum(p, q) <= RARE)
+    if prospect.delta == 0 and rare.any():
+        # two Poisson counts: given their sum the likely one is binomial
+        share = betaincinv(p[rare] * prospect.draws, q[rare] * prospect.draws + 1, prospect.significance)
+        bounds[rare] = np.log(share / (1 - share))
+    return np.where(hopeful, bounds, -np.inf)
+
+
+def _moved(counts: FloatArray, relative: FloatArray) -> FloatArray:
+    """Return quantiles of gamma variates with these counts as shape, so many relative deviations from the middle.
+
+    By the cube of Wilson and Hilferty, right also for a few counts.
+    """
+    shape = np.maximum(counts, 1e-9)
+    moved: FloatArray = shape * np.maximum(1 - 1 / (9 * shape) + relative / 3, 0.0) ** 3
+    return moved
+
+
+def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return finite thresholds from two sorted samples: evenly spread, and ever farther from each end."""
+    pooled = np.sort(np.concatenate([left, right]))
+    even = pooled[np.linspace(0, len(pooled) - 1, EVEN_THRESHOLDS + 2).astype(int)[1:-1]]
+    ranks = np.unique(np.geomspace(1, len(left), 8 * max(1, int(np.log2(len(left))))).astype(int)) - 1
+    tails = [sample[place] for sample in (left, right) for place in (ranks, len(sample) - 1 - ranks)]
+    found = np.unique(np.concatenate([even, *tails]))
+    finite = found[np.isfinite(found)]
+    return finite if len(finite) else np.zeros(1)
+
+
+def _counts(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:
+    """Return how many sorted scores are on the event's side of each threshold."""
+    if at_least:
+        found = len(ordered) - np.searchsorted(ordered, thresholds, side="left")
+    else:
+        found = np.searchsorted(ordered, thresholds, side="right")
+    return found.astype(np.float64)
+
+
+def _contrasts(likely: FloatArray, unlikely: FloatArray) -> FloatArray:
+    """Return the difference of two shares in units of its standard error, but for a common factor."""
+    pooled = (likely + unlikely) / 2
+    spread = np.sqrt(pooled * (1 - pooled))
+    return np.divide(likely - unlikely, spread, out=np.zeros_like(spread), where=spread > 0)

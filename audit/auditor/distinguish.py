@@ -1,0 +1,453 @@
+"""The third flow: a subject -> draws -> an event chosen on one part -> a bound certified on fresh draws.
+
+The event is fixed before the certifying draws are made, so the certified bound is valid whatever the learning
+and the choice did.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from audit.auditor.choose import Prospect
+from audit.auditor.curve import Cut, between, certified_curve
+from audit.auditor.draws import CERTIFY, Draws
+from audit.auditor.events import FAMILIES, Event
+from audit.auditor.events.reduction import Reduction
+from audit.auditor.interruption import finish
+from audit.auditor.selection import Phases, Selection, select
+from audit.auditor.subject import Subject
+from audit.auditor.verdict import Verdict, detectable, verdict_on
+from audit.bounds import (
+    ANYTIME,
+    METHODS_AT_ZERO,
+    MOST_DRAWS,
+    Counts,
+    Method,
+    epsilon_lower_bound,
+    largest_certifiable_epsilon,
+)
+from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.choice import check_method
+from audit.bounds.curve import EpsilonCurve
+from audit.bounds.power import Certifier
+from reference.common.arrays import FloatArray, IntArray
+
+SMALLEST_DRAWS = 1_000
+"""Below this no phase has enough to work with."""
+
+LARGEST_DRAWS = 2 * MOST_DRAWS
+"""Above this the certifying draws of one input could be more than the bounds are checked for."""
+
+INTERRUPTED = "interrupted"
+"""Why certifying ended, after Ctrl-C."""
+
+Progress = Callable[[int], None]
+
+
+def silent(draws: int) -> None:
+    """Report no progress."""
+
+
+Bound: TypeAlias = Literal["auto"] | Method
+
+BOUNDS: tuple[Bound, ...] = ("auto", *METHODS_AT_ZERO)
+"""How counts may become a bound: by a method named beforehand, or by one that the selection draws decide."""
+
+
+@dataclass(frozen=True)
+class CertifiedEvent:
+    """One certified event.
+
+    Parameters
+    ----------
+    event : Event
+        Chosen before the certifying draws.
+    counts : Counts
+        Of the certifying draws.
+    epsilon_lower_bound : float
+    decided_by : Counts
+        The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
+        was passed.
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+        That gave the bound; fixed before the certifying draws, or anytime.
+    """
+
+    event: Event
+    counts: Counts
+    epsilon_lower_bound: float
+    decided_by: Counts
+    method: Certifier
+
+    def of(self, reduction: Reduction | None) -> CertifiedEvent:
+        """Return the same with its event on whole outputs, where reduced ones were counted."""
+        return replace(self, event=replace(self.event, reduction=reduction))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Certified lower bounds and what they rest on.
+
+    Parameters
+    ----------
+    ideal : CertifiedEvent
+        On quantised outputs: float noise is not seen.
+    implementation : CertifiedEvent
+        On every bit.  Certified on the same draws as `ideal`; each holds at the full significance on its own.
+    draws : int
+        All phases, both inputs.
+    requested_draws : int
+        More than `draws` where the run was interrupted, or stopped early.
+    significance : float
+    delta : float
+        The claimed delta.
+    stopped : str or None
+        Why certifying ended before all requested draws were made.
+    levels : ndarray, shape (m,)
+        Thresholds of the ideal event's score: the nested events of the curve.
+    histogram : ndarray of int, shape (2, m + 1)
+        Certifying draws on left and right with so many levels at or below their score; zeros unless asked for.
+    curve : EpsilonCurve or None
+        Bounds at several deltas that hold together; None unless asked for.
+    notes : tuple of str
+        What a reader must know about the outputs.
+    selection_draws : int
+        Per input, that scores were learned from or an event chosen on.
+    interrupted : bool
+        Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds were left to compute.
+    cuts : tuple of Cut
+        The events of the curve, by increasing delta.
+    """
+
+    ideal: CertifiedEvent
+    implementation: CertifiedEvent
+    draws: int
+    requested_draws: int
+    significance: float
+    delta: float
+    stopped: str | None
+    levels: FloatArray
+    histogram: IntArray
+    curve: EpsilonCurve | None
+    notes: tuple[str, ...] = ()
+    selection_draws: int = 0
+    interrupted: bool = False
+    cuts: tuple[Cut, ...] = ()
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """The bound on the ideal mechanism: exceeds the truth with probability at most the significance."""
+        return self.ideal.epsilon_lower_bound
+
+    @property
+    def event(self) -> Event:
+        """The event of the ideal mechanism's bound."""
+        return self.ideal.event
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of the ideal mechanism's event."""
+        return self.ideal.counts
+
+    @property
+    def method(self) -> Certifier:
+        """What gave the ideal mechanism's bound; the implementation's may have another."""
+        return self.ideal.method
+
+    @property
+    def largest_certifiable_epsilon(self) -> float:
+        """What the best counts would have given, by the method that gave the ideal mechanism's bound."""
+        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
+
+    def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
+        """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
+
+        By the method that gave the ideal mechanism's bound, for the best event there could be; None when no event
+        would do.
+        """
+        return self.detectable_with(claimed_epsilon, self.counts.likely_draws)
+
+    def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
+        """Return the same for another number of certifying draws per input."""
+        return detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.method)
+
+    def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> Verdict:
+        """Return the verdict on a claim, as :func:`audit.auditor.verdict.verdict_on` has it."""
+        found = self.implementation if implementation else self.ideal
+        return verdict_on(
+            found.epsilon_lower_bound,
+            claimed_epsilon,
+            found.counts.likely_draws,
+            self.delta,
+            self.significance,
+            found.method,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What an estimate is to keep to: its size and levels, what it looks at and what ends it.
+
+    Parameters
+    ----------
+    draws : int
+        Of all phases and both inputs; at least 1,000.
+    delta : float
+        The claimed delta.
+    significance : float
+        Chance that a bound is wrong.
+    claimed_epsilon : float
+        One of the levels of an anytime bound; nothing else depends on it.
+    families : tuple of str
+        Of :data:`audit.auditor.events.FAMILIES`.
+    method : {'auto', 'joint', 'clopper_pearson', 'conditional'}
+        `auto`: joint or conditional, per event, whichever promises more on the selection draws.
+    until : StoppingRule, optional
+        Certifying stops when the rule says so; the bound is the anytime one.
+    max_seconds : float, optional
+        Certifying stops when this time has passed.  Drawing may take longer for some outputs than for others, so
+        the bound is then the anytime one.
+    with_curve : bool
+        Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
+
+    Raises
+    ------
+    ValueError
+        When so many draws cannot be made, or the method is not for this delta.
+    """
+
+    draws: int
+    delta: float = 0.0
+    significance: float = 0.05
+    claimed_epsilon: float = 1.0
+    families: tuple[str, ...] = FAMILIES
+    method: Bound = "auto"
+    until: StoppingRule | None = None
+    max_seconds: float | None = None
+    with_curve: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the size and the method."""
+        if self.draws > LARGEST_DRAWS:
+            raise ValueError(f"{self.draws} draws are too many: at most {LARGEST_DRAWS} can be counted")
+        if self.draws < SMALLEST_DRAWS:
+            raise ValueError(f"{self.draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
+        if self.method != "auto":
+            check_method(self.method, self.delta)
+
+    @property
+    def level(self) -> AnytimeBound:
+        """The anytime bound before any draw."""
+        return AnytimeBound(self.claimed_epsilon, self.delta, self.significance)
+
+
+def estimate(
+    subject: Subject,
+    terms: Terms,
+    rng: np.random.Generator,
+    *,
+    workers: int = 1,
+    progress: Progress = silent,
+) -> Estimate:
+    """Return certified lower bounds on the subject's epsilon at the claimed delta, for its pair of inputs.
+
+    Parameters
+    ----------
+    subject : Subject
+    terms : Terms
+    rng : numpy.random.Generator
+        Seeds all chunks.
+    workers : int
+        Cores; the result does not depend on it.
+    progress : callable
+        Told the number of draws made, as they are made.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When it comes before the first draws that certify: then there is no result to keep.
+    """
+    ending = Ending.after(terms.max_seconds, terms.until)
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    source = Draws.of(subject, entropy, workers, looks=ending.planned)
+    learning = tuple(terms.families) != ("likelihood_ratio",)
+    plan = Phases.of(terms.draws, source.width, learning=learning)
+    if plan.screen:
+        source = source.screened(plan.screen)
+    prospect = Prospect(plan.certify, terms.delta, terms.significance)
+    selection = select(source, plan, terms.families, prospect)
+    plan = plan.chosen_on(selection.rows)
+    progress(2 * plan.selection)
+    tally = EventTally(selection, with_curve=terms.with_curve)
+    stopped = certify(source, plan.certify, tally, progress, ending, terms.level)
+    if not tally.rows:
+        raise KeyboardInterrupt
+    # planned looks, or an interruption that was not planned: the bound must hold at every look
+    anytime = ending.planned or stopped is not None
+    # an interruption from here on stops no draws, so it changes no bound: the method was fixed before
+    (found, curve), late = finish(lambda: _bounds(tally, terms, anytime=anytime))
+    return Estimate(
+        ideal=found[0].of(source.reduction),
+        implementation=found[1].of(source.reduction),
+        draws=2 * (plan.selection + tally.rows),
+        requested_draws=plan.draws,
+        significance=terms.significance,
+        delta=terms.delta,
+        stopped=stopped,
+        levels=selection.levels,
+        histogram=tally.histogram,
+        curve=curve,
+        notes=selection.notes,
+        selection_draws=plan.learn + plan.choose,
+        interrupted=stopped == INTERRUPTED or late,
+        cuts=selection.cuts,
+    )
+
+
+def _bounds(tally: EventTally, terms: Terms, *, anytime: bool) -> tuple[list[CertifiedEvent], EpsilonCurve | None]:
+    """Return what the counts certify: both events, and the curve where it was asked for and no look was taken."""
+    selection = tally.selection
+    methods = selection.methods if terms.method == "auto" else (terms.method, terms.method)
+    found = [tally.certified(place, terms, None if anytime else methods[place]) for place in (0, 1)]
+    if not terms.with_curve or anytime:
+        return found, None
+    of_curve: Method = "clopper_pearson" if terms.method == "clopper_pearson" else "joint"
+    return found, certified_curve(selection.cuts, tally.histogram, terms.significance, of_curve)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What may end certifying early.
+
+    Parameters
+    ----------
+    deadline : float or None
+        Of the monotonic clock.
+    rule : StoppingRule or None
+        Looks at the counts after every wave of chunks.
+    """
+
+    deadline: float | None
+    rule: StoppingRule | None
+
+    @classmethod
+    def after(cls, seconds: float | None, rule: StoppingRule | None) -> Ending:
+        """Return the ending so many seconds from now, or by a rule."""
+        return cls(None if seconds is None else time.monotonic() + seconds, rule)
+
+    @property
+    def planned(self) -> bool:
+        """Whether looks were planned, so that the anytime bound was chosen beforehand."""
+        return self.deadline is not None or self.rule is not None
+
+
+class EventTally:
+    """Counts of the certifying draws, wave by wave.
+
+    Parameters
+    ----------
+    selection : Selection
+    with_curve : bool
+        Whether to count between the levels of the curve too.
+
+    Attributes
+    ----------
+    waves : list of Wave
+    """
+
+    def __init__(self, selection: Selection, *, with_curve: bool) -> None:
+        self.selection = selection
+        self.events = (selection.ideal, selection.implementation)
+        self.levels = selection.levels if with_curve else None
+        self.waves: list[Wave] = []
+        self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+
+    @property
+    def rows(self) -> int:
+        """Draws per input so far."""
+        return self.waves[-1].until if self.waves else 0
+
+    def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
+        """Return the counts of one chunk, without adding them."""
+        occurrences = np.zeros((2, 2), dtype=np.int64)
+        histogram = np.zeros_like(self.histogram)
+        ideal, implementation = self.events
+        for side, outputs in enumerate((left, right)):
+            scores = ideal.scores(outputs)
+            occurrences[0, side] = np.count_nonzero(ideal.within(scores))
+            if implementation is ideal:
+                occurrences[1, side] = occurrences[0, side]
+            else:
+                occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
+            if self.levels is not None:
+                histogram[side] = between(self.levels, scores)
+        return ChunkCounts(len(left), occurrences, histogram)
+
+    def add(self, blocks: Sequence[ChunkCounts]) -> None:
+        """Add the counts of a wave."""
+        rows = sum(block.rows for block in blocks)
+        occurrences = np.sum([block.occurrences for block in blocks], axis=0)
+        self.waves.append(Wave(rows, self.rows + rows, occurrences))
+        self.histogram += np.sum([block.histogram for block in blocks], axis=0)
+
+    def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
+        """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
+        waves = self.waves if waves is None else waves
+        left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
+        return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
+
+    def certified(self, place: int, terms: Terms, method: Method | None) -> CertifiedEvent:
+        """Return the certified event: by a method of a fixed size, or None: by the anytime bound."""
+        counts, event = self.counts(place), self.events[place]
+        if method is not None:
+            bound = epsilon_lower_bound(counts, terms.delta, terms.significance, method)
+            return CertifiedEvent(event, counts, bound, counts, method)
+        level = terms.level
+        for wave in self.waves:
+            level = level.after(self.counts(place, [wave]))
+        return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkCounts:
+    """Counts of one chunk: occurrences[event, input] and histogram[input, bin]."""
+
+    rows: int
+    occurrences: IntArray
+    histogram: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
+
+    rows: int
+    until: int
+    occurrences: IntArray
+
+
+def certify(
+    source: Draws, rows: int, tally: EventTally, progress: Progress, ending: Ending, level: AnytimeBound
+) -> str | None:
+    """Count the events on fresh draws, until all are made; return why it ended earlier.
+
+    Whole waves of chunks are kept or dropped, in order.
+    """
+    try:
+        for blocks in source.map(CERTIFY, rows, tally.count):
+            tally.add(blocks)
+            progress(2 * tally.waves[-1].rows)
+            if ending.rule is not None:
+                level = level.after(tally.counts(0, tally.waves[-1:]))
+                reason = ending.rule.reason(level)
+                if reason is not None:
+                    return reason
+            if ending.deadline is not None and time.monotonic() > ending.deadline and tally.rows < rows:
+                return "the time is over"
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return None

@@ -1,0 +1,199 @@
+"""Drawing from a subject: checked, in chunks of fixed size, on several cores with the same result as on one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from audit.auditor.events.reduction import Reduction, Screen
+from audit.auditor.probe import PROBE, check_draws
+from audit.auditor.subject import FAILURES, Subject, SubjectError
+from reference.common.arrays import FloatArray
+
+CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
+"""Numbers drawn at a time on one input: few enough for a cache; fewer where looks in between are planned."""
+
+WAVE, LOOK_WAVE = 16, 2
+"""Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
+
+AHEAD = 4
+"""Chunks per worker that are begun before they are asked for: enough that none waits, few enough to drop."""
+
+LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
+"""Phases, as the draws are numbered; 0 is the probe."""
+
+EVERY_WHOLE = 2**53
+"""Up to here a 64-bit float holds every whole number."""
+
+FIRST_BLOCK_VALUES = 2**23
+"""Numbers on each input that place the thresholds of a screen, before its draws are counted in chunks."""
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """The draws of one audit, numbered: chunk c of phase p is the same whoever draws it, and whenever.
+
+    Each chunk has a generator of its own, seeded by (entropy, phase, chunk, input), so that results depend
+    neither on the number of workers nor on the order in which they finish.
+
+    Parameters
+    ----------
+    subject : Subject
+    inputs : tuple
+        Left and right.
+    width : int
+        Coordinates of an output.
+    entropy : tuple of int
+    workers : int
+    looks : bool
+        Whether the counts are looked at in between: chunks and waves are smaller then.
+    reduction : Reduction or None
+        Applied to all outputs as they are drawn.
+    """
+
+    subject: Subject
+    inputs: tuple[Any, Any]
+    width: int
+    entropy: tuple[int, ...]
+    workers: int = 1
+    looks: bool = False
+    reduction: Reduction | None = None
+
+    @classmethod
+    def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
+        """Return the draws of a subject, its width learned from draws that are not used."""
+        most = getattr(subject, "most_rows", 1)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise SubjectError(f"most_rows must be a whole number, at least 1, not {most!r}")
+        try:
+            inputs = subject.inputs()
+        except FAILURES as problem:
+            raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
+        pair: Any = inputs
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise SubjectError(f"inputs() must return the two inputs, not {inputs!r}")
+        probe = cls(subject, (pair[0], pair[1]), -1, entropy, workers)
+        widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
+        if len(widths) > 1:
+            raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
+        source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
+        rows = min(PROBE, source.chunk_rows)
+        check_draws(lambda side, call: source._one(side, rows, source.generator(0, call + 1, side)), source.inputs)
+        return source
+
+    def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
+        """Return the generator of one chunk on one input."""
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(phase, chunk, side)))
+
+    @property
+    def chunk_rows(self) -> int:
+        """Outputs per chunk and input."""
+        rows = max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+        # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
+        return min(rows, getattr(self.subject, "most_rows", rows))
+
+    def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
+        """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
+        left, right = (self._one(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
+        if np.may_share_memory(left, right):
+            raise SubjectError("sample() must return a new array each time: two results share their memory")
+        return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))
+
+    @property
+    def seen_width(self) -> int:
+        """Numbers per output that a chunk holds: its coordinates, or what they are reduced to."""
+        return self.width if self.reduction is None else self.reduction.width
+
+    def screened(self, rows: int) -> Draws:
+        """Return these draws reduced to few numbers, by what so many draws of a phase of their own show."""
+        first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))
+        screen = Screen.of(*self.phase(SCREEN_FIRST, first))
+        counts = (found for wave in self.map(SCREEN, rows, screen.count) for found in wave)
+        return replace(self, reduction=screen.reduction(counts, rows, self.subject))
+
+    def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
+        """Return a whole phase, for those that learn and choose."""
+        parts = [outputs for wave in self.map(phase, rows, _itself) for outputs in wave]
+        left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        return left, right
+
+    def map(self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Made]) -> Iterator[list[Made]]:
+        """Yield `work(left, right)` of each chunk of a phase, in order, a wave of chunks at a time."""
+        sizes = [min(self.chunk_rows, rows - start) for start in range(0, rows, self.chunk_rows)]
+
+        def one(chunk: int) -> Made:
+            return work(*self.chunk(phase, chunk, sizes[chunk]))
+
+        done = in_order(one, len(sizes), self.workers)
+        while found := list(islice(done, LOOK_WAVE if self.looks else WAVE)):
+            yield found
+
+    def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
+        try:
+            outputs = self.subject.sample(self.inputs[side], rows, rng)
+        except SubjectError:
+            raise
+        except FAILURES as problem:
+            raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
+        return _checked(outputs, rows, self.width)
+
+
+def in_order(work: Callable[[int], Made], number: int, workers: int) -> Iterator[Made]:
+    """Yield `work(0)`, `work(1)` and so on; workers go on while the results are used.
+
+    Workers are threads: drawing and scoring happen inside numpy, which lets other threads run.
+    """
+    if workers == 1:
+        yield from map(work, range(number))
+        return
+    waiting: deque[Future[Made]] = deque()
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for place in range(number):
+            waiting.append(pool.submit(work, place))
+            if len(waiting) == AHEAD * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # when nobody asks for more, after an error or Ctrl-C: what has begun ends, the rest does not begin
+        pool.shutdown(cancel_futures=True)
+
+
+def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
+    """Return outputs as floats of shape (rows, width); a width of -1 is any."""
+    if not isinstance(outputs, np.ndarray) or isinstance(outputs, np.ma.MaskedArray):
+        # a mask would be dropped somewhere on the way, and the hidden numbers counted
+        raise SubjectError(f"sample() must return a numpy array, not {type(outputs).__name__}")
+    if outputs.dtype.kind not in "fiub":
+        raise SubjectError(f"sample() must return real numbers, not {outputs.dtype}")
+    if outputs.dtype.kind == "f" and outputs.dtype.itemsize > np.dtype(np.float64).itemsize:
+        raise SubjectError(
+            f"sample() must return floats of at most 64 bits, not {outputs.dtype}: bits would be lost"
+        )
+    if outputs.ndim != 2 or outputs.shape[0] != rows or outputs.shape[1] == 0:
+        raise SubjectError(f"sample() must return shape ({rows}, k) for {rows} draws, not {outputs.shape}")
+    if width != -1 and outputs.shape[1] != width:
+        raise SubjectError(f"outputs change shape: {outputs.shape[1]} coordinates after {width}")
+    if outputs.dtype.kind in "iu":
+        beyond = outputs[(outputs > EVERY_WHOLE) | (outputs < -EVERY_WHOLE)]
+        # a count and its neighbour would become one float, and the audit would call their outputs equal
+        lost = next((whole for whole in beyond.tolist() if int(float(whole)) != whole), None)
+        if lost is not None:
+            raise SubjectError(
+                f"sample() returned {lost}, which no 64-bit float holds: whole numbers up to 2^53 fit"
+            )
+    # a plain array, whatever its class: a matrix keeps two dimensions where one is meant
+    return np.asarray(outputs, dtype=np.float64)
+
+
+def _itself(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return left, right

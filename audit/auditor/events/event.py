@@ -1,0 +1,105 @@
+"""An event: a half-line of a score of the output, the output rounded to a public grid or taken bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.events.protocol import READERS, Score, score_all
+from audit.auditor.events.quantiser import Quantiser
+from audit.auditor.events.reduction import Reduction, reduction_from_json
+from audit.auditor.events.scores import LikelihoodRatioScore
+from audit.auditor.events.stored import StoredEvent, stored_event
+from reference.common.arrays import BoolArray, FloatArray
+from reference.common.documents import plain
+
+
+@dataclass(frozen=True)
+class Event:
+    """{score >= threshold} or {score <= threshold}, and the input on which it is more likely.
+
+    Parameters
+    ----------
+    score : Score
+    threshold : float
+    at_least : bool
+    likely_input : {'left', 'right'}
+    quantiser : Quantiser or None
+        Applied to the output first; None takes every bit.
+    reduction : Reduction or None
+        Of outputs that are too wide; applied before the quantiser.
+    """
+
+    score: Score
+    threshold: float
+    at_least: bool
+    likely_input: str
+    quantiser: Quantiser | None = None
+    reduction: Reduction | None = None
+
+    def scores(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per output, the output reduced and quantised first."""
+        if self.reduction is not None:
+            outputs = self.reduction(outputs)
+        return score_all(self.score, outputs if self.quantiser is None else self.quantiser(outputs))
+
+    def within(self, scores: FloatArray) -> BoolArray:
+        """Return whether the event occurs, per score."""
+        return scores >= self.threshold if self.at_least else scores <= self.threshold
+
+    def occurs(self, outputs: FloatArray) -> BoolArray:
+        """Return whether the event occurs, per output of an array of shape (n, k)."""
+        return self.within(self.scores(outputs))
+
+    @property
+    def stored(self) -> StoredEvent:
+        """The event as a document, from which :func:`event_of` builds it again."""
+        return stored_event(self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as JSON."""
+        reduced = {} if self.reduction is None else {"reduced_to": self.reduction.to_json()}
+        return {
+            "score": self.score.name,
+            **self.score.to_json(),
+            **reduced,
+            "relation": ">=" if self.at_least else "<=",
+            "threshold": self.threshold,
+            "likely_input": self.likely_input,
+            "quantised_to": None if self.quantiser is None else self.quantiser.steps.tolist(),
+        }
+
+
+def event_of(stored: StoredEvent, subject: object = None) -> Event:
+    """Build an event from its document.
+
+    Parameters
+    ----------
+    stored : StoredEvent
+    subject : object
+        Only for an exact likelihood ratio, which is the subject's own function.
+
+    Raises
+    ------
+    ValueError
+        When the document's numbers make no event.
+    """
+    document = plain(stored)
+    try:
+        if stored.score == "likelihood_ratio":
+            score: Score = LikelihoodRatioScore.of(subject)
+        else:
+            score = READERS[stored.score](document)
+        steps, reduced = stored.quantised_to, document.get("reduced_to")
+        return Event(
+            score,
+            stored.threshold,
+            stored.relation == ">=",
+            stored.likely_input,
+            None if steps is None else Quantiser(np.array(steps, dtype=np.float64)),
+            None if reduced is None else reduction_from_json(reduced, subject),
+        )
+    except (KeyError, TypeError, ValueError) as problem:
+        raise ValueError(f"not an event: {problem!r}") from problem

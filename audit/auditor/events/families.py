@@ -1,0 +1,189 @@
+"""Families of scores: what is proposed for a subject, from draws that certify nothing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
+from audit.auditor.events.protocol import Score
+from audit.auditor.events.scores import (
+    AdditiveScore,
+    CoordinateScore,
+    IntervalScore,
+    LikelihoodRatioScore,
+    LogisticScore,
+)
+from audit.auditor.events.trees import TreeScore
+from audit.auditor.events.values import LARGEST_TABLE, NOT_FINITE, CategoryScore, NotFiniteScore, UnseenScore
+from reference.common.arrays import FloatArray
+
+IDEAL = ("coordinates", "intervals", "additive", "logistic", "trees", "likelihood_ratio", "categories", "rare")
+"""Families that are tried on quantised outputs."""
+
+EXACT = ("bits",)
+"""Families that are tried on every bit."""
+
+FAMILIES = IDEAL + EXACT
+
+QUICK = ("coordinates", "intervals", "additive", "categories", "rare")
+"""Families for many audits: one kind of learned score, and none that only changes which event is chosen."""
+
+LEARNING_VALUES = 2_000_000
+"""Numbers that the costly learners (logistic regression, trees) take from each input."""
+
+FEW = 20
+"""Learning draws below this teach nothing."""
+
+INTERVALS = 32
+"""Intervals that all coordinates propose together, for each input as the likely one; at least one each."""
+
+
+def proposals(
+    families: Sequence[str],
+    left: FloatArray,
+    right: FloatArray,
+    subject: object,
+    inputs: tuple[object, object],
+) -> Iterator[Score]:
+    """Yield the scores to choose from, for two samples of shape (n, k).
+
+    Parameters
+    ----------
+    families : sequence of str
+        Of :data:`FAMILIES`.
+    left, right : ndarray, shape (n, k)
+        Draws for learning: quantised for :data:`IDEAL`, as they are for :data:`EXACT`.
+    subject : object
+        May have a `log_likelihood_ratio`.
+    inputs : tuple
+        Where they are numbers, the bits of an output less an input are looked at.
+    """
+    finite = tuple(sample[np.isfinite(sample).all(axis=1)] for sample in (left, right))
+    taught = min(len(sample) for sample in finite) >= FEW
+    for family in families:
+        if family == "rare":
+            yield from _rare(left, right, finite if taught else None)
+        elif family == "likelihood_ratio":
+            if hasattr(subject, "log_likelihood_ratio"):
+                yield LikelihoodRatioScore.of(subject)
+        elif family == "bits":
+            yield from _bits(left.shape[1], inputs)
+            if taught:
+                yield from _categories(*finite)
+        elif family == "coordinates":
+            yield from (CoordinateScore(k) for k in range(left.shape[1]))
+        elif taught:
+            yield from LEARNERS[family](*finite)
+
+
+def _intervals(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    for k in range(left.shape[1]):
+        columns = np.sort(left[:, k]), np.sort(right[:, k])
+        most = max(1, INTERVALS // left.shape[1])
+        for likely, other in (columns, columns[::-1]):
+            yield from (IntervalScore(k, low, high) for low, high in _windows(likely, other)[:most])
+
+
+def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]:
+    """Return intervals between draws of a sorted sample that hold many of them and few of the other sample.
+
+    Windows of 8, 16, 32, ... draws; the best of each size by a pessimistic log ratio, best first.
+    """
+    found = []
+    size = 8
+    while size <= len(likely) // 2:
+        starts = np.arange(0, len(likely) - size + 1, max(1, size // 8))
+        low, high = likely[starts], likely[starts + size - 1]
+        inside = np.searchsorted(other, high, side="right") - np.searchsorted(other, low, side="left")
+        own = np.searchsorted(likely, high, side="right") - np.searchsorted(likely, low, side="left")
+        ratios = np.log((own - np.sqrt(own)) / (inside + 1 + np.sqrt(inside + 1)))
+        best = int(ratios.argmax())
+        found.append((float(ratios[best]), float(low[best]), float(high[best])))
+        size *= 2
+    return [(low, high) for _, low, high in sorted(found, reverse=True)]
+
+
+def _additive(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    yield AdditiveScore.learn(left, right, monotone=True)
+    yield AdditiveScore.learn(left, right, monotone=False)
+    if left.shape[1] > 1:
+        yield AdditiveScore.learn_shared(left, right)
+
+
+def _few(sample: FloatArray) -> FloatArray:
+    return sample[: max(FEW, LEARNING_VALUES // sample.shape[1])]
+
+
+def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """With one coordinate the score would be that coordinate."""
+    if left.shape[1] < 2:
+        return
+    with warnings.catch_warnings():
+        # separable draws: then any direction that separates is good enough
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield LogisticScore.learn(_few(left), _few(right))
+
+
+def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """With one coordinate the additive score does the same."""
+    if left.shape[1] >= 2:
+        yield TreeScore.learn(_few(left)[:100_000], _few(right)[:100_000], 0)
+
+
+def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """Yield whole outputs that repeat, and values of single coordinates that do."""
+    width = left.shape[1]
+    groups = [tuple(range(width))] if width > 1 else []
+    groups += [(k,) for k in range(width)]
+    for coordinates in groups:
+        score = CategoryScore.learn(left, right, coordinates)
+        if score is not None:
+            yield score
+
+
+def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:
+    """Yield outputs that are no numbers, and values off the grid of all others."""
+    if not (np.isfinite(left).all() and np.isfinite(right).all()):
+        yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
+    if finite is None:
+        return
+    both = np.concatenate(finite)
+    for k in range(both.shape[1]):
+        values, counts = np.unique(both[:, k], return_counts=True)
+        usual = values[counts > 2]
+        # a grid: a few values that make up nearly all outputs
+        if 0 < len(usual) <= LARGEST_TABLE and counts[counts > 2].sum() > len(both) / 2:
+            yield UnseenScore(k, usual)
+
+
+def _bits(width: int, inputs: tuple[object, object]) -> Iterator[Score]:
+    offsets = [offset for given in inputs if (offset := _as_offsets(given, width)) is not None]
+    for k in range(width):
+        yield from (BitScore(k, kind) for kind in KINDS)
+        for value in sorted({float(offset[k]) for offset in offsets} - {0.0}):
+            yield BitScore(k, "divisor", value)
+    if width > 1:
+        yield EqualityScore()
+
+
+def _as_offsets(given: object, width: int) -> FloatArray | None:
+    """Return an input as numbers that may have been added to the noise, one per coordinate."""
+    try:
+        offsets = np.broadcast_to(np.asarray(given, dtype=np.float64), (width,))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return offsets if np.isfinite(offsets).all() else None
+
+
+LEARNERS = {
+    "intervals": _intervals,
+    "additive": _additive,
+    "logistic": _logistic,
+    "trees": _trees,
+    "categories": _categories,
+}

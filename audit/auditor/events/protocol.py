@@ -1,0 +1,58 @@
+"""What a score is: a number per output, that can be stored and read back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from reference.common.arrays import FloatArray
+from reference.common.documents import plain
+
+
+class Score(Protocol):
+    """A real-valued function of outputs; serialisable, so that an event can be tested again elsewhere."""
+
+    name: ClassVar[str]
+    learned: ClassVar[bool]
+    """Whether fitted to the learning draws: then those must not help to choose its threshold."""
+    sees_all: ClassVar[bool]
+    """Whether it takes outputs that are not finite; the others never get to see them."""
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return one score per output: (n, k) -> (n,)."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parameters, without the name."""
+        ...
+
+
+class StoredByItsFields:
+    """A score, a dataclass, whose parameters are its fields."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parameters, without the name."""
+        fields: dict[str, Any] = plain(self)
+        return fields
+
+
+READERS: dict[str, Callable[[dict[str, Any]], Score]] = {}
+"""How to read each kind of score back, by name."""
+
+
+def score_all(score: Score, outputs: FloatArray) -> FloatArray:
+    """Return one score per output; -infinity where a score of finite outputs meets another."""
+    # a finite sum has finite terms, and is much quicker than a look at each
+    with np.errstate(invalid="ignore", over="ignore"):
+        if score.sees_all or math.isfinite(float(outputs.sum())):
+            return score(outputs)
+    finite = np.isfinite(outputs).all(axis=1)
+    if finite.all():
+        return score(outputs)
+    scores = np.full(len(outputs), -np.inf)
+    if finite.any():
+        scores[finite] = score(outputs[finite])
+    return scores

@@ -1,0 +1,152 @@
+"""Few numbers in place of very many coordinates: what is audited of outputs too wide to try everything on.
+
+A reduction is a fixed function of the output, so a bound on reduced outputs is a bound on the outputs.  It is
+learned from draws of its own, block by block: memory grows with the width, not with the number of draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.events.protocol import READERS, Score, score_all
+from audit.auditor.events.quantiser import Quantiser
+from audit.auditor.events.scores import FINE_BINS, AdditiveScore, LikelihoodRatioScore, LogisticScore, smoothed
+from reference.common.arrays import FloatArray, IntArray
+
+WIDEST = 512
+"""Outputs of more coordinates are reduced."""
+
+KEPT = 128
+"""Coordinates that a reduction keeps: those whose distributions differ most."""
+
+RANKS = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0)
+"""Quantiles of a first block of draws at which the distributions of a coordinate are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """Some coordinates as they are, and scores of all of them.
+
+    Parameters
+    ----------
+    coordinates : ndarray of int, shape (m,)
+    scores : tuple of Score
+        Of the whole output, quantised: a sum over coordinates must not see float noise in any.
+    quantiser : Quantiser
+        Of all coordinates.
+    """
+
+    coordinates: IntArray
+    scores: tuple[Score, ...]
+    quantiser: Quantiser
+
+    @property
+    def width(self) -> int:
+        """Numbers per output."""
+        return len(self.coordinates) + len(self.scores)
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the reduced outputs: (n, k) -> (n, width)."""
+        rounded = self.quantiser(outputs)
+        columns = [score_all(score, rounded) for score in self.scores]
+        return np.column_stack([outputs[:, self.coordinates], *columns])
+
+    def described(self, place: int) -> str:
+        """Return in words what one of the numbers is."""
+        if place < len(self.coordinates):
+            return f"output[{self.coordinates[place]}]"
+        return f"{self.scores[place - len(self.coordinates)].name} score of all coordinates"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parameters."""
+        return {
+            "coordinates": self.coordinates.tolist(),
+            "scores": [{"score": score.name, **score.to_json()} for score in self.scores],
+            "quantised_to": self.quantiser.steps.tolist(),
+        }
+
+
+def reduction_from_json(document: dict[str, Any], subject: object) -> Reduction:
+    """Build a reduction from what :meth:`Reduction.to_json` wrote; the subject gives an exact likelihood ratio."""
+    scores = tuple(
+        LikelihoodRatioScore.of(subject) if one["score"] == "likelihood_ratio" else READERS[one["score"]](one)
+        for one in document["scores"]
+    )
+    steps = np.array(document["quantised_to"], dtype=np.float64)
+    return Reduction(np.array(document["coordinates"], dtype=np.intp), scores, Quantiser(steps))
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """Where the two distributions of each coordinate are compared.
+
+    Parameters
+    ----------
+    quantiser : Quantiser
+    thresholds : ndarray, shape (len(RANKS), k)
+    edges : ndarray, shape (FINE_BINS - 1,)
+        Of bins for the values of all coordinates together.
+    """
+
+    quantiser: Quantiser
+    thresholds: FloatArray
+    edges: FloatArray
+
+    @classmethod
+    def of(cls, left: FloatArray, right: FloatArray) -> Screen:
+        """Return the screen for a first block of draws, shape (n, k) on each input."""
+        quantiser = Quantiser.of(left, right)
+        both = quantiser(np.concatenate([left, right]))
+        values = both[np.isfinite(both)]
+        edges = np.quantile(values, np.linspace(0, 1, FINE_BINS + 1)[1:-1]) if values.size else np.zeros(1)
+        # a value that is not finite is no threshold; it counts as the largest there is
+        ordered = np.sort(np.nan_to_num(both), axis=0)
+        ranks = np.rint(np.array(RANKS) * (len(both) - 1)).astype(int)
+        return cls(quantiser, ordered[ranks], np.unique(edges))
+
+    def count(self, left: FloatArray, right: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return counts at or below each threshold, shape (2, len(RANKS), k), and counts per bin."""
+        rounded = [self.quantiser(side) for side in (left, right)]
+        below = np.array([[(side <= row).sum(axis=0) for row in self.thresholds] for side in rounded])
+        places = [np.searchsorted(self.edges, side.ravel(), side="right") for side in rounded]
+        binned = np.array([np.bincount(place, minlength=len(self.edges) + 1) for place in places])
+        return below, binned
+
+    def reduction(self, counts: Iterable[tuple[IntArray, IntArray]], rows: int, subject: object) -> Reduction:
+        """Return the reduction that the counts of so many draws per input speak for.
+
+        Its scores: a sum of one function of every coordinate, for a loss that is spread evenly; a weighted sum,
+        for one that has a sign of its own in each; the subject's log likelihood ratio, if it has one.
+        """
+        below, binned = (np.asarray(total) for total in _totals(counts))
+        shares = below / rows
+        pooled = shares.mean(axis=0)
+        spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1 / rows))
+        contrasts = (shares[0] - shares[1]) / spread
+        order = np.argsort(-np.abs(contrasts).max(axis=0), kind="stable")
+        kept = np.sort(order[:KEPT]).astype(np.intp)
+        middle = RANKS.index(0.5)
+        steps = self.quantiser.steps
+        weights = -np.divide(contrasts[middle], steps, out=np.zeros_like(steps), where=steps > 0)
+        weights /= np.abs(weights).max() or 1.0
+        scores: list[Score] = [
+            AdditiveScore(self.edges[np.newaxis], smoothed(*binned)[np.newaxis]),
+            LogisticScore(weights),
+        ]
+        if hasattr(subject, "log_likelihood_ratio"):
+            scores.append(LikelihoodRatioScore.of(subject))
+        return Reduction(kept, tuple(scores), self.quantiser)
+
+
+def _totals(counts: Iterable[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+    """Return the sums of pairs of arrays, holding few of them at a time."""
+    pairs = iter(counts)
+    below, binned = next(pairs)
+    for more_below, more_binned in pairs:
+        below += more_below
+        binned += more_binned
+    return below, binned

@@ -1,0 +1,203 @@
+"""Scores of finite outputs: a coordinate, an interval, and learned approximations of the likelihood ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from audit.auditor.events.protocol import READERS, StoredByItsFields
+from audit.auditor.subject import FAILURES, SubjectError
+from reference.common.arrays import FloatArray, IntArray
+
+BINS, FINE_BINS = 32, 256
+"""Bins per coordinate of an additive score: free ones, and ones that are smoothed to rise or fall."""
+
+
+@dataclass(frozen=True)
+class CoordinateScore(StoredByItsFields):
+    """One coordinate of the output."""
+
+    coordinate: int
+    name: ClassVar[str] = "coordinate"
+    learned: ClassVar[bool] = False
+    sees_all: ClassVar[bool] = False
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the coordinate."""
+        return outputs[:, self.coordinate]
+
+
+@dataclass(frozen=True)
+class IntervalScore(StoredByItsFields):
+    """1 where a coordinate lies in [low, high], else 0."""
+
+    coordinate: int
+    low: float
+    high: float
+    name: ClassVar[str] = "interval"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the indicators."""
+        values = outputs[:, self.coordinate]
+        indicators: FloatArray = ((values >= self.low) & (values <= self.high)).astype(np.float64)
+        return indicators
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticScore(StoredByItsFields):
+    """A weighted sum of coordinates, by logistic regression of the input on the output."""
+
+    weights: FloatArray
+    name: ClassVar[str] = "logistic"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    @classmethod
+    def learn(cls, left: FloatArray, right: FloatArray) -> LogisticScore:
+        """Return the score for two samples of shape (n, k)."""
+        both = np.concatenate([left, right])
+        centre, spread = np.median(both, axis=0), both.std(axis=0)
+        unit = np.where(spread > 0, spread, 1.0)
+        # one far value must not squeeze all the others together
+        standard = np.clip((both - centre) / unit, -8.0, 8.0)
+        labels = np.repeat([1, 0], [len(left), len(right)])
+        model = LogisticRegression(max_iter=200, tol=1e-3, solver="newton-cholesky").fit(standard, labels)
+        return cls(model.coef_[0] / unit)
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the weighted sums."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.nan_to_num(outputs @ self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveScore(StoredByItsFields):
+    """A sum over coordinates of binned log likelihood ratios: near the best there is for independent noise.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (k, bins - 1)
+        Ascending; with one row, it is that of every coordinate.
+    log_ratios : ndarray, shape (k, bins)
+    """
+
+    edges: FloatArray
+    log_ratios: FloatArray
+    name: ClassVar[str] = "additive"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    @classmethod
+    def learn(cls, left: FloatArray, right: FloatArray, *, monotone: bool) -> AdditiveScore:
+        """Return the score for two samples of shape (n, k), bins by quantiles of both together.
+
+        Parameters
+        ----------
+        left, right : ndarray, shape (n, k)
+        monotone : bool
+            Fine bins whose ratios rise or fall (noise whose density is log-concave), or fewer free ones.
+        """
+        bins = FINE_BINS if monotone else BINS
+        edges = np.quantile(np.concatenate([left, right]), np.linspace(0, 1, bins + 1)[1:-1], axis=0).T
+        log_ratios = np.empty((edges.shape[0], bins))
+        for k, cuts in enumerate(edges):
+            in_left, in_right = (
+                np.bincount(np.searchsorted(cuts, sample[:, k], side="right"), minlength=bins)
+                for sample in (left, right)
+            )
+            log_ratios[k] = smoothed(in_left, in_right) if monotone else _free(in_left, in_right)
+        return cls(edges, log_ratios)
+
+    @classmethod
+    def learn_shared(cls, left: FloatArray, right: FloatArray) -> AdditiveScore:
+        """Return a score with one rising or falling function for all coordinates, learned from all of them."""
+        return cls.learn(left.reshape(-1, 1), right.reshape(-1, 1), monotone=True)
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the summed log ratios."""
+        if len(self.edges) == 1:
+            places = np.searchsorted(self.edges[0], outputs.ravel(), side="right").reshape(outputs.shape)
+            return np.asarray(self.log_ratios[0][places].sum(axis=1))
+        total = np.zeros(len(outputs))
+        for k, (cuts, log_ratios) in enumerate(zip(self.edges, self.log_ratios, strict=True)):
+            total += log_ratios[np.searchsorted(cuts, outputs[:, k], side="right")]
+        return total
+
+
+def _free(left: IntArray, right: IntArray) -> FloatArray:
+    bins = len(left)
+    shares = [(counts + 0.5) / (counts.sum() + bins / 2) for counts in (left, right)]
+    return np.asarray(np.log(shares[0] / shares[1]))
+
+
+def smoothed(left: IntArray, right: IntArray) -> FloatArray:
+    """Return the log ratios of the best rising or falling fit to the share of left outputs per bin."""
+    both = left + right
+    share = np.divide(left, both, out=np.full(len(left), 0.5), where=both > 0)
+    places = np.arange(len(left), dtype=np.float64)
+    fits = []
+    for increasing in (True, False):
+        fit = IsotonicRegression(increasing=increasing).fit_transform(places, share, sample_weight=both + 1e-9)
+        fits.append((float(np.sum(both * (share - fit) ** 2)), increasing, fit))
+    fit = min(fits)[2]
+    # half an observation on either side keeps the ends finite
+    fit = (fit * both.sum() + 0.5) / (both.sum() + 1.0)
+    prior = left.sum() / right.sum()
+    return np.asarray(np.log(fit / (1 - fit) / prior))
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodRatioScore:
+    """The subject's own log likelihood ratio, left over right."""
+
+    function: Callable[[FloatArray], FloatArray]
+    name: ClassVar[str] = "likelihood_ratio"
+    learned: ClassVar[bool] = False
+    sees_all: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, subject: object) -> LikelihoodRatioScore:
+        """Return the score of a subject that has a `log_likelihood_ratio`."""
+        function = getattr(subject, "log_likelihood_ratio", None)
+        if function is None:
+            raise ValueError("the subject gives no log_likelihood_ratio")
+        return cls(function)
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the log ratios; one that is not a number stays below every threshold."""
+        try:
+            scores = np.asarray(self.function(outputs), dtype=np.float64)
+        except FAILURES as problem:
+            raise SubjectError(f"log_likelihood_ratio failed: {type(problem).__name__}: {problem}") from problem
+        if scores.shape != (len(outputs),):
+            raise SubjectError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")
+        if len(outputs) > 1 and not _same(scores[:1], self.function(outputs[:1])):
+            raise SubjectError("log_likelihood_ratio of an output must not depend on the other outputs")
+        # infinite terms of both signs make a sum no number too; then nothing is replaced
+        with np.errstate(invalid="ignore"):
+            suspicious = np.isnan(scores.sum())
+        return np.where(np.isnan(scores), -np.inf, scores) if suspicious else scores
+
+    def to_json(self) -> dict[str, Any]:
+        """Return nothing: the function belongs to the subject."""
+        return {}
+
+
+def _same(first: FloatArray, second: FloatArray) -> bool:
+    """Return whether scores agree but for the order of a sum."""
+    return bool(np.allclose(first, second, rtol=1e-6, atol=1e-9, equal_nan=True))
+
+
+READERS["coordinate"] = lambda document: CoordinateScore(int(document["coordinate"]))
+READERS["interval"] = lambda document: IntervalScore(
+    int(document["coordinate"]), float(document["low"]), float(document["high"])
+)
+READERS["logistic"] = lambda document: LogisticScore(np.array(document["weights"], dtype=np.float64))
+READERS["additive"] = lambda document: AdditiveScore(np.array(document["edges"]), np.array(document["log_ratios"]))

@@ -1,0 +1,177 @@
+"""Events as documents hold them: one declared type per kind of score, told apart by `score`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from reference.common.documents import Document, converted
+from reference.common.errors import DocumentError
+
+Vector: TypeAlias = tuple[float, ...]
+Matrix: TypeAlias = tuple[Vector, ...]
+Places: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+class StoredAdditive(Document, frozen=True, tag_field="score", tag="additive"):
+    """A sum over all coordinates of binned log likelihood ratios."""
+
+    edges: Matrix
+    log_ratios: Matrix
+
+
+class StoredLogistic(Document, frozen=True, tag_field="score", tag="logistic"):
+    """A weighted sum of all coordinates."""
+
+    weights: Vector
+
+
+class StoredLikelihoodRatio(Document, frozen=True, tag_field="score", tag="likelihood_ratio"):
+    """The subject's own log likelihood ratio."""
+
+
+class StoredReduction(Document, frozen=True):
+    """Some coordinates as they are, and scores of all of them."""
+
+    coordinates: tuple[int, ...]
+    scores: tuple[StoredAdditive | StoredLogistic | StoredLikelihoodRatio, ...]
+    quantised_to: Vector
+
+
+class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_defaults=True):
+    """What the events of all scores have.
+
+    Parameters
+    ----------
+    relation : {'>=', '<='}
+        The event is that the score stands in this relation to the threshold.
+    threshold : float
+    likely_input : {'left', 'right'}
+    quantised_to : tuple of float, or None
+        Steps of the grid; None takes every bit.
+    reduced_to : StoredReduction or None
+        Of outputs that are too wide.
+    """
+
+    relation: Literal[">=", "<="]
+    threshold: float
+    likely_input: Literal["left", "right"]
+    quantised_to: Vector | None
+    reduced_to: StoredReduction | None = None
+
+    @property
+    def score(self) -> str:
+        """The kind of the score."""
+        return str(type(self).__struct_config__.tag)
+
+
+class CoordinateEvent(EventOfScore, frozen=True, kw_only=True, tag="coordinate"):
+    """Of one coordinate of the output."""
+
+    coordinate: int
+
+
+class IntervalEvent(EventOfScore, frozen=True, kw_only=True, tag="interval"):
+    """Of whether a coordinate lies in [low, high]."""
+
+    coordinate: int
+    low: float
+    high: float
+
+
+class LogisticEvent(EventOfScore, frozen=True, kw_only=True, tag="logistic"):
+    """Of a weighted sum of coordinates."""
+
+    weights: Vector
+
+
+class AdditiveEvent(EventOfScore, frozen=True, kw_only=True, tag="additive"):
+    """Of a sum over coordinates of binned log likelihood ratios."""
+
+    edges: Matrix
+    log_ratios: Matrix
+
+
+class LikelihoodRatioEvent(EventOfScore, frozen=True, kw_only=True, tag="likelihood_ratio"):
+    """Of the subject's own log likelihood ratio."""
+
+
+class BitEvent(EventOfScore, frozen=True, kw_only=True, tag="bits"):
+    """Of a number read off the bits of a coordinate."""
+
+    coordinate: int
+    kind: Literal["divisor", "trailing_zeros", "low_bits", "negative_zero"]
+    offset: float
+
+
+class EqualityEvent(EventOfScore, frozen=True, kw_only=True, tag="equal_coordinates"):
+    """Of how many coordinates are equal bit for bit."""
+
+
+class NotFiniteEvent(EventOfScore, frozen=True, kw_only=True, tag="not_finite"):
+    """Of whether some coordinate is no finite number."""
+
+    kind: Literal["nan", "+inf", "-inf", "any"]
+
+
+class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
+    """Of the log ratio of counts of each repeated value."""
+
+    coordinates: tuple[int, ...]
+    values: Matrix
+    log_ratios: Vector
+    other: float
+
+
+class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
+    """Of whether a coordinate's value is not in a table."""
+
+    coordinate: int
+    values: Vector
+
+
+class TreeEvent(EventOfScore, frozen=True, kw_only=True, tag="trees"):
+    """Of a sum of regression trees; the threshold of a leaf is null."""
+
+    feature: Places
+    tree_threshold: tuple[tuple[float | None, ...], ...]
+    left: Places
+    right: Places
+    value: Matrix
+    depth: int
+
+
+StoredEvent: TypeAlias = (
+    CoordinateEvent
+    | IntervalEvent
+    | LogisticEvent
+    | AdditiveEvent
+    | LikelihoodRatioEvent
+    | BitEvent
+    | EqualityEvent
+    | NotFiniteEvent
+    | CategoryEvent
+    | UnseenEvent
+    | TreeEvent
+)
+
+
+class _Holder(Document, frozen=True):
+    """A document has one type: a union is a field of it."""
+
+    event: StoredEvent
+
+
+class EventError(DocumentError):
+    """A document that is no event."""
+
+    document = "event"
+
+
+def stored_event(document: Any) -> StoredEvent:
+    """Return a parsed JSON document as an event's.
+
+    Raises
+    ------
+    EventError
+    """
+    return converted({"event": document}, _Holder, EventError).event

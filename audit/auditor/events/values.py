@@ -1,0 +1,150 @@
+"""Scores for outputs that repeat, and for outputs that are no numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audit.auditor.events.protocol import READERS, StoredByItsFields
+from audit.auditor.events.quantiser import QUANTISED_BITS
+from reference.common.arrays import FloatArray, NumberArray
+
+LARGEST_TABLE = 4096
+"""Repeated values that a table keeps: those that tell most."""
+
+HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number without pattern (2^64 over the golden ratio)."""
+
+NOT_FINITE = ("nan", "+inf", "-inf", "any")
+
+
+@dataclass(frozen=True)
+class NotFiniteScore(StoredByItsFields):
+    """1 where some coordinate is NaN, +infinity, -infinity, or any of these; else 0.
+
+    Parameters
+    ----------
+    kind : {'nan', '+inf', '-inf', 'any'}
+    """
+
+    kind: str
+    name: ClassVar[str] = "not_finite"
+    learned: ClassVar[bool] = False
+    sees_all: ClassVar[bool] = True
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the indicators."""
+        if self.kind == "any":
+            matches = ~np.isfinite(outputs)
+        elif self.kind == "nan":
+            matches = np.isnan(outputs)
+        else:
+            matches = np.asarray(outputs == (np.inf if self.kind == "+inf" else -np.inf))
+        indicators: FloatArray = np.asarray(matches.any(axis=1), dtype=np.float64)
+        return indicators
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryScore(StoredByItsFields):
+    """The log ratio of counts of each repeated value; all other values together are one category.
+
+    Parameters
+    ----------
+    coordinates : tuple of int
+        Those that make up a value.
+    values : ndarray, shape (m, len(coordinates))
+        Repeated values, in lexicographic order.
+    log_ratios : ndarray, shape (m,)
+    other : float
+        Log ratio of everything else.
+    """
+
+    coordinates: tuple[int, ...]
+    values: FloatArray
+    log_ratios: FloatArray
+    other: float
+    name: ClassVar[str] = "category"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    @classmethod
+    def learn(cls, left: FloatArray, right: FloatArray, coordinates: tuple[int, ...]) -> CategoryScore | None:
+        """Return the score for two samples of shape (n, k); None where no value repeats."""
+        both = np.concatenate([left, right])[:, coordinates] + 0.0
+        keys = _keys(both)
+        distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
+        counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
+        total = counts[0] + counts[1]
+        # more often than a quantised continuous value repeats by chance
+        chance = len(both) * 2.0**-QUANTISED_BITS
+        repeated = np.flatnonzero(total > 2 + chance + 4 * np.sqrt(chance))
+        if not repeated.size:
+            return None
+        if repeated.size > LARGEST_TABLE:
+            contrast = np.abs(counts[0] - counts[1]) / np.sqrt(total)
+            repeated = repeated[np.argsort(-contrast[repeated], kind="stable")[:LARGEST_TABLE]]
+        repeated = repeated[np.argsort(distinct[repeated])]
+        kept = [count[repeated] for count in counts]
+        others = [len(sample) - int(part.sum()) for sample, part in zip((left, right), kept, strict=True)]
+        prior = np.log(len(left) / len(right))
+        log_ratios = np.log((kept[0] + 0.5) / (kept[1] + 0.5)) - prior
+        other = float(np.log((others[0] + 0.5) / (others[1] + 0.5)) - prior)
+        return cls(coordinates, both[first[repeated]], log_ratios, other)
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the log ratio of each output's category."""
+        keys = _keys(outputs[:, self.coordinates] + 0.0)
+        table = _keys(self.values)
+        place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+        return np.where(table[place] == keys, self.log_ratios[place], self.other)
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenScore(StoredByItsFields):
+    """1 where a coordinate's value is not in a table: off the grid on which the other outputs lie.
+
+    Parameters
+    ----------
+    coordinate : int
+    values : ndarray, shape (m,)
+        Ascending.
+    """
+
+    coordinate: int
+    values: FloatArray
+    name: ClassVar[str] = "unseen"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the indicators."""
+        values = outputs[:, self.coordinate]
+        place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
+        indicators: FloatArray = (self.values[place] != values).astype(np.float64)
+        return indicators
+
+
+def _keys(values: FloatArray) -> NumberArray:
+    """Return one sortable key per row: the value itself, or for several coordinates a 64-bit hash.
+
+    A collision merges two categories: then the event is another one, and as valid.
+    """
+    if values.shape[1] == 1:
+        return values[:, 0]
+    keys = np.zeros(len(values), dtype=np.uint64)
+    for column in np.ascontiguousarray(values.T).view(np.uint64):
+        keys = (keys ^ column) * HASH_FACTOR
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+READERS["not_finite"] = lambda document: NotFiniteScore(str(document["kind"]))
+READERS["category"] = lambda document: CategoryScore(
+    tuple(document["coordinates"]),
+    np.array(document["values"], dtype=np.float64),
+    np.array(document["log_ratios"], dtype=np.float64),
+    float(document["other"]),
+)
+READERS["unseen"] = lambda document: UnseenScore(int(document["coordinate"]), np.array(document["values"]))

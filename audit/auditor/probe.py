@@ -1,0 +1,99 @@
+"""Are the draws of a subject independent?  What a few short calls can tell, before any draw that is used.
+
+Every bound rests on independence, and no test can show it.  These checks find the usual mistakes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.subject import SubjectError
+from reference.common.arrays import FloatArray
+
+PROBE, CALLS = 32, 15
+"""Draws per call, and calls on each input; none of them is used, and all are fewer than the catalogue allows."""
+
+FEWEST_TOLD = 32
+"""Fewer draws per call than this may well agree by chance: nothing is concluded from that."""
+
+CHANCE, CHANCE_OF_CALLS = 1e-12, 1e-9
+"""Below this chance, at most, independent draws are called repeated; or called dependent of their call."""
+
+
+def check_draws(draw: Callable[[int, int], FloatArray], inputs: Sequence[Any]) -> None:
+    """Refuse a subject whose draws repeat, depend on their call, share memory or change the inputs.
+
+    Parameters
+    ----------
+    draw : callable
+        `draw(side, call)` returns outputs of shape (n, k) from a generator of its own, the same n for all.
+    inputs : sequence
+        Left and right.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    before = [given.tobytes() if isinstance(given, np.ndarray) else None for given in inputs]
+    for side in (0, 1):
+        calls = [draw(side, call) for call in range(CALLS)]
+        if any(np.may_share_memory(first, second) for first, second in combinations(calls, 2)):
+            raise SubjectError("sample() must return a new array each time: two results share their memory")
+        calls = [np.nan_to_num(outputs) for outputs in calls]
+        _check_repeats(calls)
+        _check_calls(calls)
+        if before[side] is not None and inputs[side].tobytes() != before[side]:
+            raise SubjectError("sample() changed its input: what one call draws must not depend on another")
+
+
+def _check_repeats(calls: Sequence[FloatArray]) -> None:
+    """Refuse draws that are one number for a whole call, or the same whatever the generator.
+
+    Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.  That
+    n independent draws have one value and n others another has at most the probability 4^-n.
+    """
+    ours, others = calls[0], calls[1]
+    rows = len(ours)
+    drawn_once = (ours == ours[0]).all(axis=0) & (others == others[0]).all(axis=0) & (ours[0] != others[0])
+    if rows >= FEWEST_TOLD and drawn_once.any():
+        raise SubjectError(
+            f"output[{int(drawn_once.argmax())}] is the same in all draws of one call and another one in "
+            "the next: each output must be drawn for itself"
+        )
+    agree = sum(np.array_equal(ours, outputs) for outputs in calls[1:])
+    counts = np.unique(np.concatenate(calls), axis=0, return_counts=True)[1]
+    by_chance = float(((counts / counts.sum()) ** 2).sum()) ** (rows * agree)
+    # which of the calls agree is one of so many sets
+    if agree and 2 ** len(calls) * by_chance < CHANCE:
+        raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
+
+
+def _check_calls(calls: Sequence[FloatArray]) -> None:
+    """Refuse draws of one call that are more alike than those of different calls: something is drawn once for all.
+
+    The first draws of all calls give a middle to each coordinate.  For independent draws the counts above it among
+    the n other draws of two calls differ by a sum of 2 n independent terms of range 1, with mean 0 together: a
+    sub-Gaussian number of variance n / 2 at most.  So the sum of m such squared differences, in units of n / 2, is
+    at least x > m with probability at most exp(-(x - m - m log(x / m)) / 2), as for a chi-square law by Chernoff's
+    bound.
+    """
+    rows, width = calls[0].shape
+    if rows < FEWEST_TOLD:
+        return
+    middle = np.sort([outputs[0] for outputs in calls], axis=0)[len(calls) // 2]
+    above = np.array([(outputs[1:] > middle).sum(axis=0) for outputs in calls])
+    pairs = len(calls) // 2
+    found = ((above[: 2 * pairs : 2] - above[1 : 2 * pairs : 2]) ** 2).sum(axis=0) / ((rows - 1) / 2)
+    largest = float(found.max())
+    if largest > pairs and (largest - pairs - pairs * math.log(largest / pairs)) / 2 > math.log(
+        width / CHANCE_OF_CALLS
+    ):
+        raise SubjectError(
+            f"output[{int(found.argmax())}] differs more between calls than within one: each output must be drawn "
+            "for itself, with all that is random in it"
+        )

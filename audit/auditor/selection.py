@@ -1,0 +1,240 @@
+"""Learning and choosing: from a subject's selection draws to the two events that fresh draws certify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from audit.auditor.choose import Candidate, Prospect, best_event, best_of, method_for
+from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
+from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
+from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
+from audit.auditor.events.reduction import KEPT, WIDEST
+from audit.bounds import Method
+from reference.common.arrays import FloatArray
+
+LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
+"""Shares of the draws that learn scores and choose an event; the rest certifies."""
+
+SCREEN_SHARE = 0.1
+"""Share of the draws that decides which coordinates of a very wide output are looked at."""
+
+FIRST_LOOK, SMALLEST_FIRST_LOOK = 0.25, 25_000
+"""Share of the choosing draws after which a clear choice ends the phase, and the fewest per input for it."""
+
+MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
+"""Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
+
+LOOKED_AT, FEWEST_STEPS = 4096, 8
+"""Choosing draws that are compared with the grid, and steps of it that the middle half of them should cover."""
+
+ONE_SCORE_ROWS = 2**16
+"""Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
+
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Phases:
+    """How many outputs per input each phase gets."""
+
+    learn: int
+    choose: int
+    certify: int
+    screen: int = 0
+
+    @classmethod
+    def of(cls, draws: int, width: int, *, learning: bool) -> Phases:
+        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only.
+
+        Outputs of more than :data:`audit.auditor.events.reduction.WIDEST` coordinates are screened
+        first, for learning.
+        """
+        screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
+        held = KEPT if screen else width
+        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // held))
+        learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
+        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else min(most, ONE_SCORE_ROWS))
+        return cls(learn, choose, draws // 2 - screen - learn - choose, screen)
+
+    @property
+    def selection(self) -> int:
+        """Outputs per input that certify nothing."""
+        return self.screen + self.learn + self.choose
+
+    @property
+    def first_look(self) -> int:
+        """Choosing draws after which a clear choice ends the phase: all, where so few measure nothing well."""
+        first = int(self.choose * FIRST_LOOK)
+        return first if first >= SMALLEST_FIRST_LOOK else self.choose
+
+    def chosen_on(self, rows: int) -> Phases:
+        """Return the plan with a choosing phase of so many outputs; the others certify."""
+        return replace(self, choose=rows, certify=self.certify + self.choose - rows)
+
+    @property
+    def draws(self) -> int:
+        """All phases, both inputs."""
+        return 2 * (self.selection + self.certify)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What the selection draws decided.
+
+    Parameters
+    ----------
+    ideal, implementation : Event
+        To be certified.
+    methods : (str, str)
+        By which each of them promises more.
+    levels : ndarray
+        Thresholds of the ideal event's score, for the curve.
+    cuts : tuple of Cut
+        One per delta of the curve.
+    notes : tuple of str
+    rows : int
+        Choosing draws per input that it took.
+    """
+
+    ideal: Event
+    implementation: Event
+    methods: tuple[Method, Method]
+    levels: FloatArray
+    cuts: tuple[Cut, ...]
+    notes: tuple[str, ...]
+    rows: int
+
+
+def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect) -> Selection:
+    """Learn scores on one part of the draws and choose the two events to certify on another.
+
+    The choosing phase ends at its first look where the best ideal event is a common one and no rarer one may yet
+    beat it: what it would still cost can then certify.  Rarer events, which need more draws to be judged, get them
+    all.
+
+    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose.
+    """
+    learning = source.phase(LEARN, plan.learn) if plan.learn else None
+    choosing = source.phase(CHOOSE, plan.first_look)
+    quantiser = Quantiser.of(*choosing)
+    proposed = [
+        Proposed.of(families, source, choosing if learning is None else learning, learning is not None, grid)
+        for families, grid in (
+            ([family for family in families if family in IDEAL], quantiser),
+            ([family for family in families if family in EXACT], None),
+        )
+    ]
+    ideal, implementation = _choice(proposed, choosing, prospect)
+    if plan.choose > plan.first_look and not ideal.clear:
+        more = source.phase(CHOOSE_ON, plan.choose - plan.first_look)
+        choosing = _joined(choosing, more)
+        ideal, implementation = _choice(proposed, choosing, prospect)
+    scores = [ideal.event.scores(side) for side in choosing]
+    levels = levels_of(np.concatenate(scores))
+    histogram = np.array([between(levels, side) for side in scores])
+    deltas = sorted({*CURVE_DELTAS, prospect.delta})
+    cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
+    notes = (*_notes(choosing), *_coarse(choosing, quantiser), *getattr(source.subject, "notes", ()))
+    methods = (method_for(ideal, prospect), method_for(implementation, prospect))
+    return Selection(ideal.event, implementation.event, methods, levels, cuts, notes, len(choosing[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Proposed:
+    """Scores to choose from, and the draws that they were learned from.
+
+    Parameters
+    ----------
+    fitted, given : list of Score
+        Fitted to the learning draws, and not: the latter are judged on all selection draws.
+    learning : tuple of ndarray, or None
+        Quantised where `quantiser` is given; None where no draws were set apart for learning.
+    quantiser : Quantiser or None
+    """
+
+    fitted: list[Score]
+    given: list[Score]
+    learning: Pair | None
+    quantiser: Quantiser | None
+
+    @classmethod
+    def of(
+        cls, families: Sequence[str], source: Draws, taught: Pair, apart: bool, quantiser: Quantiser | None
+    ) -> Proposed:
+        """Return what some families propose from the draws `taught`, which were set `apart` for that or not."""
+        if not families:
+            return cls([], [], None, quantiser)
+        taught = _rounded(taught, quantiser)
+        # an exact likelihood ratio is of whole outputs: a reduction has it as a coordinate
+        subject = source.subject if source.reduction is None else None
+        scores = list(proposals(families, *taught, subject, source.inputs))
+        fitted = [score for score in scores if score.learned] if apart else []
+        return cls(fitted, [score for score in scores if not score.learned], taught if apart else None, quantiser)
+
+    def best(self, choosing: Pair, prospect: Prospect) -> Candidate | None:
+        """Return the best event of all scores; None of none."""
+        if not (self.fitted or self.given):
+            return None
+        choosing = _rounded(choosing, self.quantiser)
+        found = []
+        if self.fitted:
+            few = replace(prospect, competitors=len(self.fitted))
+            found.append(best_event(self.fitted, *choosing, few, self.quantiser))
+        if self.given:
+            left, right = choosing if self.learning is None else _joined(self.learning, choosing)
+            # dozens of fitted intervals are no reason to doubt the few scores that were given
+            few = replace(prospect, competitors=len(self.given))
+            found.append(best_event(self.given, left, right, few, self.quantiser))
+        return best_of(candidate for candidate in found if candidate is not None)
+
+
+def _choice(proposed: Sequence[Proposed], choosing: Pair, prospect: Prospect) -> tuple[Candidate, Candidate]:
+    """Return the best ideal event, and the best of it and the exact ones."""
+    ideal, exact = (some.best(choosing, prospect) for some in proposed)
+    if ideal is None:
+        raise ValueError("no score to choose an event from in the families named")
+    return ideal, ideal if exact is None else best_of((ideal, exact)) or ideal
+
+
+def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
+    return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
+
+
+def _joined(first: Pair, second: Pair) -> Pair:
+    return np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1]])
+
+
+def _notes(choosing: Pair) -> tuple[str, ...]:
+    """Return what a reader must know about the outputs."""
+    both = np.concatenate(choosing)
+    notes = []
+    if (both == both[:1]).all() or np.isnan(both).all():
+        notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
+    share = float((~np.isfinite(both).all(axis=1)).mean())
+    if share:
+        notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
+    return tuple(notes)
+
+
+def _coarse(choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:
+    """Return a note where rare far values make the grid of the ideal verdict too coarse for most outputs.
+
+    The grid must follow the far values: float noise is as large as they are.
+    """
+    both = np.concatenate([side[:LOOKED_AT] for side in choosing])
+    both = both[np.isfinite(both).all(axis=1)]
+    if not len(both):
+        return ()
+    low, high = np.quantile(both, [0.25, 0.75], axis=0, method="nearest")
+    # halves of finite numbers have a finite difference
+    coarse = np.flatnonzero((high > low) & (quantiser.steps / 2 * FEWEST_STEPS > high / 2 - low / 2))
+    return tuple(
+        f"output[{k}]: rare values far from the others make the grid of the ideal verdict "
+        f"({quantiser.steps[k]:.3g}) too coarse for most outputs: how they differ shows at the bits only, beside "
+        "float noise"
+        for k in coarse[:1]
+    )

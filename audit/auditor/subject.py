@@ -1,0 +1,48 @@
+"""What can be audited: anything with two inputs and a sampler."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from reference.common.arrays import FloatArray
+from reference.common.errors import InputError
+
+DOMAIN_NAMES = ("neighbourhood", "candidates")
+"""What a subject may have in place of `inputs`: its two inputs are then searched for (docs/adapters.md)."""
+
+
+class SubjectError(InputError):
+    """The subject's own code failed, or gave something that is no array of outputs."""
+
+
+FAILURES = (Exception, SystemExit)
+"""What a subject's own code may raise; one that asks to end the program must not end the audit as a success."""
+
+
+class Subject(Protocol):
+    """A mechanism with a pair of neighbouring inputs.
+
+    This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
+    `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
+    number of an output must depend on that output alone.  Another error in it costs power, never validity.
+    It, too, may be called from several threads.
+    Further attributes that it may have: `notes`, sentences for the reader; `own_entropy`, true where it does not
+    use the generator, so that the certificate names no seed; `most_rows`, how many outputs to ask for at a time
+    where they are slow.
+
+    Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
+    one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
+    that nothing random is drawn once for all outputs of a call, as far as a few short calls tell, that inputs
+    which are arrays stay as they are, and that results are arrays of their own.  `sample` must be safe to call
+    from several threads with different generators, and `inputs` must return the same pair each time.
+    """
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the two neighbouring inputs, left and right."""
+        ...
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` independent outputs on one input, shape (count, k), k the same for all."""
+        ...

@@ -1,0 +1,97 @@
+"""The paper map: each item of the paper with its code, claims, verdicts, proof page and theorem in Coq."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from audit.claims.ledger import committed
+from audit.claims.paper_items import ITEMS, PAGE_OF, Item
+from audit.proofs import pages
+
+ROOT = Path(__file__).parents[2]
+
+PATH = ROOT / "docs" / "paper-map.md"
+
+HEADINGS = ("item", "says", "code", "claims", "proof", "in Coq")
+
+INTRODUCTION = """\
+# The paper map
+
+Every definition, lemma, theorem, equation, algorithm line, figure and table of the paper, and where it is here.
+Generated from `audit/claims/paper_items.py` and the committed ledger; tests compare it with both, and the list of
+items with the paper's source. A claim in detail: `python -m audit claims --claim T5`. What the verdicts mean:
+[claims](claims.md#how-a-row-is-decided).
+"""
+
+REST = "Elsewhere in the text"
+
+
+def page(rows: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    rows : mapping, optional
+        Rows of a ledger by claim id; by default the committed ones.
+    """
+    ledger = committed() if rows is None else rows
+    theorems = {entry.theorem: entry.page for entry in pages.entries()}
+    tables = {**ITEMS, REST: tuple(_others(ledger))}
+    links = " · ".join(f"[{heading}](#{_anchor(heading)})" for heading in tables)
+    lines = [INTRODUCTION, links, ""]
+    for heading, items in tables.items():
+        lines += [f"## {heading}", "", _row(HEADINGS), "|" + "---|" * len(HEADINGS)]
+        lines += [_row(_cells(item, ledger, theorems)) for item in items]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def source_file(name: str) -> str:
+    """Return the file of a dotted name, below the root: of its longest part that is a module."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        stem = ROOT.joinpath(*parts[:length])
+        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+            if path.is_file():
+                return path.relative_to(ROOT).as_posix()
+    raise ModuleNotFoundError(name)
+
+
+def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
+    """Yield an item for each claim that no other item has: sentences of the text."""
+    told = {name for items in ITEMS.values() for item in items for name in item.claims}
+    for name, row in ledger.items():
+        if name not in told:
+            yield Item(row["place"], row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+
+
+def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mapping[str, str]) -> tuple[str, ...]:
+    return (
+        item.number.replace("|", r"\|"),
+        item.says.replace("|", r"\|"),
+        "<br>".join(f"[`{name}`](../{source_file(name)})" for name in item.code),
+        "<br>".join(_verdict(name, ledger[name]) for name in item.claims),
+        _proof(item.proof),
+        "<br>".join(f"[`{name}`](../proofs/{theorems[name]}#{name.lower()})" for name in item.coq),
+    )
+
+
+def _proof(place: str) -> str:
+    page, sign, heading = place.partition("#")
+    return f"[{page}](../proofs/{page}.md{sign}{heading})" if page else ""
+
+
+def _verdict(name: str, row: Mapping[str, Any]) -> str:
+    proof = ", proof wrong" if row["proof"] == "wrong" else ""
+    return f"{name}: {row['verdict']}{proof}"
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")

@@ -1,0 +1,1 @@
+"""The rows of the ledger, a module a topic."""

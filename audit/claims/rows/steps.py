@@ -1,0 +1,194 @@
+"""The false steps of the proofs, each with its smallest counterexample in exact rationals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from audit.claims.registry import Control, Finding, claim
+from audit.exact import proof_steps
+from audit.exact.proof_steps import Step
+from reference.common.documents import plain
+
+ABSOLUTE = ("fairness absolute", "unit_ball as stated; unit_box", "zbar is each data set's own mean")
+
+
+def decided_by(*steps: Step) -> Finding:
+    """Return `refuted` when every search found a counterexample, with all of them as evidence."""
+    found = all(step.counterexample is not None for step in steps)
+    return Finding("refuted" if found else "undecided", "none", {"searches": [step.to_json() for step in steps]})
+
+
+def drift_matters(lemma: str, fairness: str) -> bool:
+    """Tell whether small data sets move further than their last tuple's terms."""
+    return proof_steps.drift_step(lemma, fairness=fairness).counterexample is not None
+
+
+def _drift(lemma: str) -> Finding:
+    domains = ("unit_ball", "unit_box")
+    return decided_by(*(proof_steps.drift_step(lemma, domain) for domain in domains))
+
+
+@claim(
+    "L2.step",
+    "the l1 change of the coefficients is that of the last tuple's terms",
+    "proof of Lemma 2, second line",
+    readings=ABSOLUTE,
+    symbols=("audit.exact.proof_steps",),
+    verdict="refuted",
+    null=Control("no fairness term, so no zbar", lambda: drift_matters("L2", "none")),
+    broken=Control("the fairness term", lambda: drift_matters("L2", "absolute")),
+    why="the changed tuple moves zbar, and with it the terms of all other tuples",
+    repaired="the change of the sums over all tuples, each side with its own zbar",
+    advice="keep the bound of Lemma 2 at alpha_1 = 1 (L2)",
+)
+def l2_step() -> Finding:
+    """Search the smallest data sets, in both domains."""
+    return _drift("L2")
+
+
+@claim(
+    "L4.step",
+    "the l2 change of the coefficients is that of the last tuple's terms",
+    "proof of Lemma 4, third line",
+    readings=ABSOLUTE,
+    symbols=("audit.exact.proof_steps",),
+    verdict="refuted",
+    null=Control("no fairness term, so no zbar", lambda: drift_matters("L4", "none")),
+    broken=Control("the fairness term", lambda: drift_matters("L4", "absolute")),
+    why="as in L2.step",
+    repaired="as in L2.step",
+    advice="keep the bound of Lemma 4 at alpha_1 = 1 (L4)",
+)
+def l4_step() -> Finding:
+    """Search the smallest data sets, in both domains."""
+    return _drift("L4")
+
+
+def two_max_exceeds(basis: str) -> bool:
+    """Tell whether, on the box, 2 max exceeds the bound of Lemma 3 for some d."""
+    return proof_steps.two_max("L3", "unit_box", basis)["at_most"].verdict == "refuted"
+
+
+@claim(
+    "L3.step",
+    "2 max |E|_2 = sqrt(d^2/16 + d), with the coefficients of the monomials that Algorithm 2 loops over",
+    "proof of Lemma 3, last line",
+    readings=("monomial and matrix basis", "unit_box; unit_ball"),
+    symbols=(
+        "audit.exact.proof_steps.two_max",
+        "audit.exact.symbolic.published",
+        "audit.exact.symbolic.inequalities",
+    ),
+    verdict="refuted",
+    null=Control("on the box in the matrix basis, for every d", lambda: two_max_exceeds("matrix")),
+    broken=Control("on the box in the monomial basis", lambda: two_max_exceeds("monomial")),
+    why="w_e w_l, e < l, has the coefficient x_e x_l/4, whose square is twice that of two entries x_e x_l/8",
+    repaired="sqrt(d^2/8 + 15d/16) on the box in the monomial basis; Lemma 3 itself holds (L3)",
+    advice="keep the bound of Lemma 3 (L3)",
+)
+def l3_step() -> Finding:
+    """Decide 2 max against the bounds of all four lemmas, for every d."""
+    decisions: dict[str, Any] = {}
+    for lemma in ("L1", "L2", "L3", "L4"):
+        for domain in ("unit_box", "unit_ball"):
+            for basis in ("matrix", "monomial"):
+                found = proof_steps.two_max(lemma, domain, basis)
+                decisions[f"{lemma}, {domain}, {basis}"] = plain(found)
+    refuted = two_max_exceeds("monomial") and not two_max_exceeds("matrix")
+    return Finding("refuted" if refuted else "undecided", "none", {"2 max against the bound": decisions})
+
+
+def t3_share_exceeds(domain: str) -> bool:
+    """Tell whether the sum over Phi_s, or that over Phi_n, exceeds its share of Delta_1 for some d."""
+    found = proof_steps.t3_last_step(domain)
+    return any(found[part].verdict == "refuted" for part in ("phi_s at most", "phi_n at most"))
+
+
+@claim(
+    "T3.step",
+    (
+        "the product over Phi_s and Phi_n of exp(epsilon 2 max_t |lambda|/Delta_1) is exp(epsilon_s/d + "
+        "epsilon_n (d - 1)/d)"
+    ),
+    "proof of Theorem 3, last equality but one",
+    readings=("each monomial with its own maximum, as printed", "unit_box; unit_ball", "Delta_1 = d^2/4 + 3d"),
+    symbols=(
+        "audit.exact.proof_steps.t3_last_step",
+        "audit.exact.symbolic.published",
+        "audit.exact.symbolic.inequalities",
+    ),
+    verdict="refuted",
+    null=Control("on the unit ball, as an inequality", lambda: t3_share_exceeds("unit_ball")),
+    broken=Control("on the box", lambda: t3_share_exceeds("unit_box")),
+    why=(
+        "on the box the sum over Phi_s is 3 + (2d - 1)/4, more than Delta_1/d = 3 + d/4 for d >= 2; "
+        "on the unit ball it "
+        "is exactly Delta_1/d, and the sum over Phi_n less than its share"
+    ),
+    repaired="<= on the unit ball; on the box T3 holds for another reason (T3)",
+    advice="do not reuse the step with another Delta_1: T3.fix",
+)
+def t3_step() -> Finding:
+    """Decide both sums for every d, and find the smallest N."""
+    decisions = {domain: plain(proof_steps.t3_last_step(domain)) for domain in ("unit_box", "unit_ball")}
+    smallest = proof_steps.t3_smallest_records()
+    refuted = t3_share_exceeds("unit_box") and smallest.counterexample is not None
+    evidence = {"for every d": decisions, "smallest N on the box": smallest.to_json()}
+    return Finding("refuted" if refuted else "undecided", "none", evidence)
+
+
+@claim(
+    "T4.step",
+    "|V_1| <= (2 sigma^2 epsilon - 1)/2 implies (Delta_2^2 + 2 |V_1| Delta_2)/(2 sigma^2) <= epsilon",
+    "proof of Theorem 4, paragraph before the tail bound; again in the proof of Theorem 5",
+    readings=("2 sigma^2 epsilon > Delta_2^2, as for every sigma of Theorem 2",),
+    symbols=("audit.exact.proof_steps.t4_hidden_one", "audit.exact.proof_steps.t4_gap_sign"),
+    verdict="refuted",
+    null=Control("Delta_2 = 1", lambda: proof_steps.t4_hidden_one(1).counterexample is not None),
+    broken=Control("Delta_2 up to 4", lambda: proof_steps.t4_hidden_one().counterexample is not None),
+    why=(
+        "the largest |V_1| that implies it is (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2): less for every "
+        "Delta_2 > 1"
+    ),
+    repaired="|V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2)",
+    advice="the theorem may be used (T4); do not reuse the step",
+)
+def t4_step() -> Finding:
+    """Search whole numbers, and check the closed form of the gap."""
+    found = decided_by(proof_steps.t4_hidden_one())
+    if not proof_steps.t4_gap_sign():
+        return Finding("undecided", "none", found.evidence)
+    return found
+
+
+def share_exceeded(bound_squared: Fraction | None) -> bool:
+    """Tell whether small data sets move Phi_s by more than Delta/d, or than a given bound (squared)."""
+    if bound_squared is None:
+        return proof_steps.t5_share("s").counterexample is not None
+
+    def exceeds(left: proof_steps.DataSet, right: proof_steps.DataSet) -> bool:
+        inside = proof_steps.on_phi_s(proof_steps.change(left, right), inside=True)
+        return proof_steps.l2_squared(inside) > bound_squared
+
+    return proof_steps.first_pair(exceeds, "unit_ball")[1] is not None
+
+
+@claim(
+    "T5.step",
+    "|D_s|_2 <= Delta_2'/d and |D_n|_2 <= Delta_2' (d - 1)/d",
+    "proof of Theorem 5, 'Since |B'|_2 <= ...'",
+    readings=ABSOLUTE,
+    symbols=("audit.exact.proof_steps.t5_share",),
+    verdict="refuted",
+    null=Control("|D_s|_2 <= 3, what holds on the unit ball", lambda: share_exceeded(Fraction(9))),
+    broken=Control("|D_s|_2 <= Delta_2'/d", lambda: share_exceeded(None)),
+    why="one tuple may move coefficients of Phi_s only, or of Phi_n only; the change does not shrink with d",
+    repaired="on the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix)",
+    advice="do not state the formula for epsilon_s above epsilon_n: T5, T5.fix",
+)
+def t5_step() -> Finding:
+    """Search the smallest data sets for both parts, in both domains."""
+    return decided_by(
+        *(proof_steps.t5_share(part, domain) for part in ("s", "n") for domain in ("unit_ball", "unit_box"))
+    )

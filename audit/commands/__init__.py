@@ -1,0 +1,1 @@
+"""The commands of ``python -m audit``: options, text and exit codes; nothing else of audit parses or prints."""

@@ -1,0 +1,116 @@
+"""The boundary of Theorem 3 or 5, drawn over the dimension."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from audit.exact.boundary import ends, middle
+from reference.common.errors import MissingExtraError, ReadingError
+from reference.common.files import json_text, write_whole
+
+PLOT_FORMATS = ("svg", "png")
+
+PROGRAM = "audit boundary"
+
+
+def plot(document: dict[str, Any], path: str) -> None:
+    """Draw the boundary over d.
+
+    The SVG is the same for the same document and matplotlib: no date, fixed identifiers.  Its description holds
+    the digest of the document.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        For another format.
+    reference.common.errors.MissingExtraError
+        Without matplotlib.
+    """
+    suffix = Path(path).suffix.removeprefix(".")
+    if suffix not in PLOT_FORMATS:
+        raise ReadingError(
+            "plot", path, "a file name ending in " + " or ".join(f".{name}" for name in PLOT_FORMATS)
+        )
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("plot", "matplotlib", "report") from None
+    with matplotlib.rc_context({"svg.hashsalt": "boundary", "svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure = Figure(figsize=(10.0, 3.8), layout="constrained")
+        FigureCanvasAgg(figure)
+        _draw(document, figure)
+        target = io.BytesIO()
+        figure.savefig(target, format=suffix, metadata=_metadata(document, suffix))
+    if suffix == "svg":
+        lines = target.getvalue().decode().splitlines()
+        write_whole(path, "\n".join(line.rstrip() for line in lines) + "\n")
+    else:
+        Path(path).write_bytes(target.getvalue())
+
+
+def digest(document: dict[str, Any]) -> str:
+    """Return the digest that a figure of this document carries."""
+    return sha256(json_text(document).encode()).hexdigest()
+
+
+def _metadata(document: dict[str, Any], suffix: str) -> dict[str, str | None]:
+    description = f"boundary document sha256 {digest(document)}"
+    if suffix == "svg":
+        return {"Date": None, "Creator": PROGRAM, "Description": description}
+    return {"Software": PROGRAM, "Description": description}
+
+
+def _draw(document: dict[str, Any], figure: Any) -> None:
+    """Draw one panel per domain."""
+    domains = list(dict.fromkeys(row["domain"] for row in document["rows"]))
+    axes = figure.subplots(1, len(domains), sharey=True, squeeze=False)[0]
+    for axis, domain in zip(axes, domains, strict=True):
+        rows = [row for row in document["rows"] if row["domain"] == domain]
+        _draw_panel(axis, rows)
+        axis.set_title(f"{document['theorem']}, {domain.replace('_', ' ')}")
+        axis.set_xlabel("dimension d")
+    axes[0].set_ylabel("epsilon_s / epsilon_n")
+    figure.legend(
+        *axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize="small"
+    )
+
+
+def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]]) -> None:
+    dimensions = [row["dimension"] for row in rows]
+    ceiling, floor = 1000.0, 0.01
+    tops = [(ceiling, ceiling) if row["upper"] is None else ends(row["upper"]) for row in rows]
+    bottoms = [ends(row["lower"]) for row in rows]
+    # between these the theorem certainly holds
+    upper = [low for low, _ in tops]
+    lower = [max(floor, high) for _, high in bottoms]
+    axis.fill_between(
+        dimensions, lower, upper, color="#4c78a8", alpha=0.25, linewidth=0, label="holds for every delta"
+    )
+    axis.plot(dimensions, upper, color="#4c78a8")
+    axis.plot(dimensions, lower, color="#4c78a8")
+    if any(low != high for low, high in tops + bottoms):
+        shade = {"color": "#9d9d9d", "alpha": 0.35, "linewidth": 0}
+        axis.fill_between(dimensions, upper, [min(ceiling, high) for _, high in tops], label="undecided", **shade)
+        axis.fill_between(dimensions, [max(floor, low) for low, _ in bottoms], lower, **shade)
+    for style, delta in zip((":", "--", "-."), list(rows[0].get("fails_at", {}))[:3], strict=False):
+        found = [(row["dimension"], row["fails_at"][delta]) for row in rows if row["fails_at"][delta] is not None]
+        label = f"starts to fail at delta {delta}"
+        axis.plot(
+            [d for d, _ in found], [middle(value) for _, value in found], style, color="#e45756", label=label
+        )
+    axis.axhline(1.0, color="black", linewidth=0.8)
+    axis.set_yscale("log")
+    axis.set_ylim(floor, ceiling)
+    if max(dimensions) > 10:
+        axis.set_xscale("log")
+        ticks = [2, 5, 10, 13, 20, 50, 100]
+        axis.set_xticks(ticks, [str(tick) for tick in ticks])
+        axis.set_xticks([], minor=True)
+    else:
+        axis.set_xticks(dimensions)

@@ -1,0 +1,173 @@
+"""``python -m audit catalogue``: how good an auditor is, on mechanisms whose loss is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from audit.auditor.distinguish import SMALLEST_DRAWS
+from audit.commands.again import again
+from audit.commands.catalogue_text import entries_text, score_text
+from audit.commands.options import FileOptions
+from audit.commands.text import columns
+from audit.subjects.catalogue import CATALOGUE
+from audit.validity.scores.auditors import auditor_from, our_auditor
+from audit.validity.scores.plot import check_ending, draw_score
+from audit.validity.scores.report import (
+    ENTRIES,
+    SCORES,
+    around,
+    entry_json,
+    entry_table,
+    score_table,
+    update_page,
+)
+from audit.validity.scores.scoring import AuditorScore, Exam, score_auditor
+from reference.commands.options import emit
+from reference.commands.parsing import FileName, listed, option
+from reference.commands.parsing import command as make_command
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.files import json_text
+
+OURS = "audit.auditor.distinguish:estimate"
+DRAWS, SEEDS = 40_000, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """Audits."""
+
+    auditor: str = option(
+        "--auditor",
+        default=OURS,
+        metavar="M:F",
+        help="module:function of (subject, claimed_epsilon, claimed_delta, draws, significance, seed), which "
+        f"returns a lower bound ({OURS})",
+    )
+    draws: str = option(
+        "--draws",
+        default=str(DRAWS),
+        metavar="N",
+        help=f"draws per audit, all phases and both inputs; `own` gives each entry what finds it ({DRAWS})",
+    )
+    seeds: int = option("--seeds", type=int, default=SEEDS, metavar="K", help=f"audits per entry ({SEEDS})")
+    seed: int = option("--seed", type=click.IntRange(min=0), default=0, metavar="K", help="first seed (0)")
+    only: tuple[str, ...] = listed(
+        "--only", choices=CATALOGUE, metavar="NAME", help="entries to score; repeat it, or use commas (all)"
+    )
+    significance: float = option(
+        "--significance", type=float, default=0.05, metavar="S", help="of every bound (0.05)"
+    )
+    workers: int = option(
+        "--workers", type=int, default=os.cpu_count() or 1, metavar="W", help="processes (all cores)"
+    )
+    list: bool = option("--list", is_flag=True, help="describe the entries and audit nothing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogueOutput(FileOptions):
+    """Output."""
+
+    plot: str | None = option(
+        "--plot", type=FileName(), metavar="FILE", help="draw claim, truth and bounds (.svg, .png, .pdf)"
+    )
+    update: str | None = option(
+        "--update",
+        type=FileName(),
+        metavar="PAGE",
+        help="write the tables of entries and scores between the marks of a page",
+    )
+
+
+@make_command(
+    "catalogue",
+    ScoreOptions,
+    CatalogueOutput,
+    example="python -m audit catalogue --only laplace,laplace_half_noise --draws own --seeds 1",
+)
+def command(options: ScoreOptions, output: CatalogueOutput) -> int:
+    """Tell how good an auditor is.
+
+    It audits right and broken mechanisms whose loss is known, and its bounds are counted: broken ones that it
+    finds, right ones that it flags, bounds above the truth, and how close to the truth they come.
+    """
+    names = options.only or tuple(CATALOGUE)
+    if options.list:
+        if output.update:
+            update_page(Path(output.update), ENTRIES, entry_table())
+        described = [entry_json(name, CATALOGUE[name]()) for name in names]
+        text = json_text(described) if output.format == "json" else entries_text(names, columns(output.out))
+        emit(text, output.out)
+        return EXIT_FINE
+    # what cannot be written is said before minutes of work, not after
+    if output.plot:
+        check_ending(output.plot)
+    for part in (ENTRIES, SCORES) if output.update else ():
+        around(Path(output.update or ""), part)
+    score = _score(options, options.seed, names)
+    if output.plot:
+        draw_score(score, output.plot)
+    if output.update:
+        update_page(Path(output.update), ENTRIES, entry_table())
+        update_page(Path(output.update), SCORES, score_table(score))
+    if output.format == "json":
+        emit(json_text(score.to_json() | {"rerun": again(command, options)}), output.out)
+    else:
+        emit(score_text(score, columns(output.out)), output.out)
+    if score.refuted:
+        return EXIT_REFUTED
+    # what did not run was not checked
+    return EXIT_UNDECIDED if score.errors or score.stopped is not None else EXIT_FINE
+
+
+def _score(options: ScoreOptions, seed: int, names: Sequence[str]) -> AuditorScore:
+    """Score the auditor, with a progress bar on standard error."""
+    draws, seeds = _draws(options.draws), _at_least_one("seeds", options.seeds)
+    significance, workers = _share("significance", options.significance), _at_least_one("workers", options.workers)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f}%"),
+        TimeElapsedColumn(),
+    )
+    auditor = our_auditor if options.auditor == OURS else auditor_from(options.auditor)
+    console = Console(stderr=True)
+    # elsewhere than on a terminal it would leave an empty line before an error of one line
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        all_draws = seeds * sum(draws or CATALOGUE[name].draws for name in names)
+        task = progress.add_task(f"audits of {len(names)} entries", total=all_draws)
+        return score_auditor(
+            auditor,
+            options.auditor,
+            Exam(names, draws, seeds, seed, significance),
+            workers=workers,
+            progress=partial(progress.advance, task),
+        )
+
+
+def _draws(given: str) -> int | None:
+    if given == "own":
+        return None
+    if not given.isdecimal() or int(given) < SMALLEST_DRAWS:
+        raise ReadingError("draws", given, f"`own`, or a whole number of at least {SMALLEST_DRAWS}")
+    return int(given)
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if value < 1:
+        raise ReadingError(name, value, "at least 1")
+    return value
+
+
+def _share(name: str, value: float) -> float:
+    if not 0 < value < 1:
+        raise ReadingError(name, value, "between 0 and 1")
+    return value

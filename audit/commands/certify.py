@@ -1,0 +1,133 @@
+"""``python -m audit certify``: whether a release's scales carry its stated (epsilon, delta)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from audit.commands.options import FileOptions
+from audit.commands.text import columns, fitted
+from audit.proofs.build import missing
+from audit.proofs.releases.check import SECONDS, check
+from audit.proofs.releases.errors import NoTheoremError
+from audit.proofs.releases.exported import Exported, read_exported
+from audit.proofs.releases.result import LIMITS, Result, certificate_of, certified_pair, judged, shown
+from audit.proofs.releases.text import certificate_text
+from audit.proofs.releases.theorem import covered
+from reference.commands.options import emit, require_writable, write_file
+from reference.commands.parsing import FileName, argument, option
+from reference.commands.parsing import command as make_command
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.files import json_text
+from reference.common.numbers import decimal_text
+from reference.registry import MECHANISMS
+
+EXIT_CODES = {"certified": EXIT_FINE, "rejected": EXIT_REFUTED}
+
+
+class Seconds(click.ParamType[float]):
+    """A positive, finite number of seconds."""
+
+    name = "seconds"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        try:
+            seconds = float(str(value))
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} is no positive number of seconds", param, ctx)
+        return seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """Release."""
+
+    release: str = argument(type=FileName(), metavar="FILE")
+    mechanism: str | None = option(
+        "--mechanism", type=click.Choice(list(MECHANISMS)), metavar="NAME", help="of several, those of NAME"
+    )
+    number: int | None = option("--number", type=int, metavar="K", help="of several, the K-th, counted from 1")
+    proof: str | None = option(
+        "--proof", type=FileName(), metavar="FILE", help="the Coq file (the release's name with .v)"
+    )
+    time_limit: float = option(
+        "--time-limit", type=Seconds(), default=SECONDS, metavar="SECONDS", help=f"for Coq ({SECONDS:g})"
+    )
+
+
+@make_command(
+    "certify",
+    ReleaseOptions,
+    FileOptions,
+    example="python -m audit certify release.json --proof release.v",
+)
+def command(options: ReleaseOptions, output: FileOptions) -> int:
+    """Certify that a release's scales carry its stated (epsilon, delta).
+
+    Writes a small Coq file that says so for this release's scales, dimension, domain, basis, fairness reading and
+    adjacency, and proves it by the theorems of proofs/coq; where coqc is installed, checks it from a clean build.
+
+    FILE: as `fit --release FILE` or `fit --format json --out FILE` writes.
+
+    Exit codes: 0 certified; 1 a scale is too small, and Coq rejects the file; 2 bad input; 3 not decided: no
+    theorem covers the release, or Coq is not installed, or it was stopped.
+    """
+    proof = options.proof or str(Path(options.release).with_suffix(".v"))
+    if Path(proof).suffix != ".v":
+        raise ReadingError("proof", proof, "a file ending in .v")
+    require_writable({"release": options.release}, proof=proof, out=output.out)
+    release = read_exported(options.release, options.mechanism, options.number)
+    result = _certify(release, proof, options.time_limit)
+    if output.format == "json":
+        text = json_text(plain(certificate_of(result, options.release)))
+    else:
+        text = as_text(result, options.release, columns(output.out))
+    emit(text, output.out)
+    return EXIT_CODES.get(result.outcome, EXIT_UNDECIDED)
+
+
+def _certify(release: Exported, proof: str, seconds: float) -> Result:
+    try:
+        found = covered(release)
+    except NoTheoremError as reason:
+        return Result(release, None, "no theorem", str(reason), None)
+    text = certificate_text(found)
+    write_file("proof", proof, text)
+    absent = missing()
+    if absent is not None:
+        return Result(release, found, "not checked", absent, proof)
+    outcome, detail = judged(found, check(text, seconds=seconds))
+    return Result(release, found, outcome, detail, proof)
+
+
+def as_text(result: Result, path: str, width: int | None = None) -> str:
+    """Return the result for a person to read."""
+    return fitted([*_lines(result, path), "", *LIMITS.splitlines()], width)
+
+
+def _lines(result: Result, path: str) -> Iterator[str]:
+    release, setting = result.release, result.release.setting
+    yield f"{result.outcome.upper()}: {path} ({release.spec.name})"
+    by = "states" if release.is_published else "states nothing by a theorem of the paper; its budget gives"
+    epsilon, delta = certified_pair(result)
+    yield f"{by} epsilon {decimal_text(epsilon)}, delta {decimal_text(delta)}, {setting.adjacency}"
+    weight = "" if setting.fairness == "none" else f" (alpha_1 {decimal_text(setting.fairness_weight)})"
+    yield (
+        f"d {setting.dimension}, {setting.norm}, {setting.basis} basis, fairness {setting.fairness}{weight}, "
+        f"{release.readings.sensitivity} sensitivity, data sets of every size"
+    )
+    if result.covered is not None:
+        yield f"theorem: {result.covered.theorem} ({', '.join(result.covered.claims)})"
+        yield from (f"{comparison.name}: {shown(comparison)}" for comparison in result.covered.comparisons)
+    if result.proof is not None:
+        yield f"certificate: {result.proof}"
+    yield result.detail
+    yield from (f"note: {note}" for note in result.notes)

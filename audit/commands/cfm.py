@@ -1,0 +1,25 @@
+"""The console script ``cfm``: the commands of ``reference``, and under ``audit`` those of audit.
+
+Each command is imported when it is used, so that ``cfm fit`` asks for nothing that only audit needs.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from reference.commands.family import ROWS
+from reference.commands.parsing import CommandRow, Family, exit_with
+
+command = Family(
+    "cfm",
+    {
+        **ROWS,
+        "audit": CommandRow("audit.commands.family", "check mechanisms, claims, proofs, releases and the auditor"),
+    },
+    "Differentially private and fair classification, and what was checked of it.",
+)
+
+
+def main() -> NoReturn:
+    """Run this process's command line."""
+    exit_with(command, name="cfm")

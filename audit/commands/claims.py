@@ -1,0 +1,128 @@
+"""``python -m audit claims``: every claim of the paper, decided by a program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from audit.claims import paper_map
+from audit.claims.ledger import RUN, Row, absent, committed, row_of, run, write
+from audit.claims.registry import SEED, claims
+from audit.claims.render import as_html
+from audit.commands.claims_text import as_text, explain
+from audit.commands.options import check_known
+from audit.commands.text import columns
+from reference.commands.options import emit
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED
+from reference.common.files import json_text, write_whole
+
+JOBS = 2
+"""Processes, unless told otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsOptions:
+    """Claims."""
+
+    claim: str | None = option(
+        "--claim", metavar="ID", help="explain one row in full, or all rows of T5 with T5.*"
+    )
+    jobs: int = option("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
+    seed: int = option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=SEED,
+        metavar="K",
+        help=f"of rows whose evidence is drawn ({SEED})",
+    )
+    write: bool = option("--write", is_flag=True, help="renew the committed ledger, and the paper map")
+    map: bool = option("--map", is_flag=True, help="print the paper map and decide nothing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsOutput:
+    """Output."""
+
+    format: str = option("--format", type=click.Choice(["text", "json", "html"]), default="text", help="(text)")
+    html: str | None = option(
+        "--html", type=FileName(), metavar="FILE", help="also write the ledger as one HTML page"
+    )
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+
+@make_command("claims", ClaimsOptions, ClaimsOutput, example="python -m audit claims --claim T5")
+def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
+    """Decide every claim of the paper by a program.
+
+    The checks run, and their verdicts are compared with the registered ones and with the committed ledger. Exit
+    code 0 when all agree, 3 otherwise.
+    """
+    _check(options)
+    if options.map:
+        emit(paper_map.page(), output.out)
+        return EXIT_FINE
+    rows = run(_chosen(options.claim), jobs=options.jobs, seed=options.seed)
+    missing = [] if options.claim or options.write else absent(rows)
+    if options.write:
+        write(rows)
+        _renew_map()
+        # judged against what is committed now
+        rows = [_again(row) for row in rows]
+    if output.html:
+        emit(as_html(rows), output.html)
+    emit(_text(rows, output, in_full=options.claim is not None), output.out)
+    for problem in missing:
+        sys.stderr.write(f"problem: {problem}\n")
+    return EXIT_UNDECIDED if missing or any(row.problems for row in rows) else EXIT_FINE
+
+
+def _check(options: ClaimsOptions) -> None:
+    if options.jobs < 1:
+        raise ReadingError("jobs", options.jobs, "at least 1")
+    if options.map and options.write:
+        raise ReadingError("map", options.map, "left out with --write, which renews the paper map")
+    if options.map and not paper_map.PATH.is_file():
+        raise ReadingError("map", options.map, "left out where the documents are not: it needs a checkout")
+    if options.write and options.claim:
+        raise ReadingError("claim", options.claim, "left out with --write: a ledger is renewed as a whole")
+    if options.write and options.seed != SEED:
+        raise ReadingError("seed", options.seed, f"{SEED} with --write: committed evidence has one seed")
+
+
+def _renew_map() -> None:
+    """Write the paper map, where the documents are: an installed package has none."""
+    if paper_map.PATH.is_file():
+        write_whole(paper_map.PATH, paper_map.page())
+
+
+def _chosen(id: str | None) -> list[str] | None:  # noqa: A002
+    if id is None:
+        return None
+    known = claims()
+    stem = id.removesuffix(".*")
+    chosen = [
+        name for name in known if name == id or (stem != id and (name == stem or name.startswith(stem + ".")))
+    ]
+    if not chosen:
+        check_known("claim", [stem], known)
+    return chosen
+
+
+def _again(row: Row) -> Row:
+    return row if row.status != RUN else row_of(row.claim, row.finding, committed().get(row.claim.id))
+
+
+def _text(rows: Sequence[Row], output: ClaimsOutput, *, in_full: bool) -> str:
+    if output.format == "json":
+        documents = [row.to_json() for row in rows]
+        return json_text(documents[0] if in_full and len(documents) == 1 else documents)
+    if output.format == "html":
+        return as_html(rows)
+    width = columns(output.out)
+    return "\n".join(explain(row, width) for row in rows) if in_full else as_text(rows, width)

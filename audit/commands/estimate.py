@@ -1,0 +1,448 @@
+"""The command ``python -m audit estimate``, which is also ``python -m audit.epsilon_estimate``."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from audit.auditor.distinguish import BOUNDS, Bound
+from audit.auditor.events import FAMILIES
+from audit.auditor.interruption import finish
+from audit.commands.estimate_text import as_text
+from audit.commands.text import columns
+from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.plot import ENDINGS, draw_results
+from audit.evidence.report import EstimateResult
+from audit.evidence.request import (
+    DRAWS,
+    SIGNIFICANCE,
+    TIMEOUT,
+    WITNESS_RECORDS,
+    EstimateRequest,
+    Judged,
+)
+from audit.exact.settings import DataSetShape, setting_from
+from audit.subjects.catalogue import CATALOGUE
+from audit.subjects.descriptions import CatalogueDescription, ImportDescription, Named
+from audit.subjects.programs import InputPair, ProgramDescription, ProgramSubject
+from audit.subjects.programs.signals import programs_ended_too
+from audit.subjects.programs.subject import words_of
+from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
+from audit.subjects.search.search import SEARCH_SHARE
+from reference.budgets import parse_epsilon
+from reference.commands.options import (
+    BudgetOptions,
+    DataOptions,
+    OutputOptions,
+    ReadingOptions,
+    emit,
+    readings_from,
+    records_from,
+    require_writable,
+)
+from reference.commands.parsing import argument, option
+from reference.commands.parsing import command as make_command
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.files import json_text
+from reference.datasets import ENCODINGS, SOURCES
+from reference.domain import NORMS
+from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec, budget_from
+
+PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
+
+NOT_FOR_PROGRAMS = ("epsilon_s", "epsilon_n", "epsilon_ratio", "delta_s", "delta_n")
+
+ONLY_FOR_PROGRAMS = ("inputs", "binary", "memory_limit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """Audit."""
+
+    mechanism: tuple[str, ...] = argument(nargs=-1, metavar="[MECHANISM]...")
+    draws: int = option(
+        "--draws", type=int, default=DRAWS, metavar="N", help=f"all phases, both inputs ({DRAWS:,})"
+    )
+    significance: float = option(
+        "--significance",
+        type=float,
+        default=SIGNIFICANCE,
+        metavar="S",
+        help=f"chance that a bound is wrong ({SIGNIFICANCE})",
+    )
+    release: Literal["coefficients", "weights"] = option(
+        "--release",
+        type=click.Choice(RELEASES),
+        default="coefficients",
+        help="what our mechanisms publish (coefficients)",
+    )
+    object: Judged = option(
+        "--object",
+        type=click.Choice(["ideal", "implementation"]),
+        default="ideal",
+        help="whose verdict sets the exit code: outputs quantised, or every bit (ideal)",
+    )
+    search: bool = option(
+        "--search",
+        is_flag=True,
+        help=f"search the declared domain for the worst pair, with {SEARCH_SHARE:.0%} of the draws",
+    )
+    events: str = option("--events", default="all", metavar="F,...", help=f"of {', '.join(FAMILIES)} (all)")
+    bound: Bound = option(
+        "--bound",
+        type=click.Choice(BOUNDS),
+        default="auto",
+        help="from counts to epsilon; auto: joint, or conditional for rare events at delta 0, fixed on selection "
+        "draws (auto)",
+    )
+    until: float | None = option(
+        "--until",
+        type=float,
+        metavar="GAP",
+        help="stop when the claim is refuted or a loss above it by GAP would have shown; --draws is then the most",
+    )
+    max_seconds: float | None = option(
+        "--max-seconds", type=float, metavar="T", help="search and certify for about so long at most"
+    )
+    curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
+    plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
+    workers: int = option("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions:
+    """Any program, in place of MECHANISM (docs/programs.md)."""
+
+    program: str | None = option("--program", metavar="CMD", help="command line of the program; no shell runs it")
+    inputs: str | None = option(
+        "--inputs", metavar="FILE", help="left, right and adjacency as JSON (the program is asked for them)"
+    )
+    binary: bool = option("--binary", is_flag=True, help="draws come as 64-bit floats, not as JSON")
+    timeout: float = option(
+        "--timeout", type=float, default=TIMEOUT, metavar="T", help=f"seconds per answer ({TIMEOUT:g})"
+    )
+    memory_limit: int | None = option(
+        "--memory-limit", type=int, metavar="B", help="bytes that each process of the program may write to (any)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceOptions(DataOptions):
+    """Data (without --data: the worst neighbours of the domain, in the paper's norm)."""
+
+    data: str | None = option(
+        "--data", metavar="NAME", help=f"real data with one record replaced, one of {', '.join(SOURCES)}"
+    )
+    domain: str = option(
+        "--domain",
+        default="unit_ball",
+        metavar="NORM",
+        help=f"norm of x, one of {', '.join(NORMS)} (unit_ball)",
+    )
+    encoding: str = option(
+        "--encoding",
+        type=click.Choice(ENCODINGS),
+        default="ordinal",
+        help="categories as ranks or one-hot (ordinal)",
+    )
+
+
+@dataclass(frozen=True)
+class EstimateOptions:
+    """All that a command line asks for, by group."""
+
+    audit: AuditOptions
+    program: ProgramOptions
+    budget: BudgetOptions
+    place: PlaceOptions
+    readings: ReadingOptions
+
+
+@make_command(
+    "estimate",
+    AuditOptions,
+    ProgramOptions,
+    BudgetOptions,
+    PlaceOptions,
+    ReadingOptions,
+    OutputOptions,
+    text=f"""Does this mechanism keep the epsilon it claims?
+
+    MECHANISM is one or more of {", ".join(PAPER)}, of the catalogue of known losses (python -m audit catalogue
+    --list), or package.module:attribute.  Without any: each mechanism of the paper, on the worst neighbouring data
+    sets that the exact analysis finds.""",
+    example="python -m audit estimate pdfc --epsilon 1 --draws 100000 --seed 1",
+)
+def command(
+    audit: AuditOptions,
+    program: ProgramOptions,
+    budget: BudgetOptions,
+    place: PlaceOptions,
+    readings: ReadingOptions,
+    output: OutputOptions,
+) -> int:
+    """Run the audits that the command line names: request -> audit -> result -> certificate."""
+    asked = EstimateOptions(audit, program, budget, place, readings)
+    if audit.workers < 1:
+        raise ReadingError("workers", audit.workers, "at least 1")
+    # before anything is drawn
+    require_writable({"inputs": program.inputs}, out=output.out, plot=audit.plot)
+    if audit.plot is not None and Path(audit.plot).suffix not in ENDINGS:
+        raise ReadingError("plot", audit.plot, f"a file that ends in {', '.join(ENDINGS)}")
+    with programs_ended_too():
+        try:
+            # all of them before the first draw; a program may take its time for its first answer
+            audits = [Audit.of(request) for request in requests(asked, output.seed)]
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted: nothing audited\n")
+            return EXIT_UNDECIDED
+        results = carry_out(audits, audit.workers)
+        for one in audits:
+            if isinstance(one.subject, ProgramSubject):
+                one.subject.finish()
+    return report(audits, results, audit, output)
+
+
+# --- The request ---------------------------------------------------------------------------------------------
+
+
+def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
+    """Return what is asked for: an estimate of each mechanism, or of a program.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    seed = secrets.randbits(32) if seed is None else seed
+    if asked.program.program is not None:
+        if asked.audit.mechanism:
+            raise ReadingError("mechanism", ", ".join(asked.audit.mechanism), "left out with --program")
+        described = program_description(asked)
+        return [request_of(asked.program.program, described, asked, seed)]
+    for name in ONLY_FOR_PROGRAMS:
+        if getattr(asked.program, name):
+            raise ReadingError(name, getattr(asked.program, name), "left out without --program")
+    names = asked.audit.mechanism or PAPER
+    for name in names:
+        if names.count(name) > 1:
+            # one seed would give the same draws twice, which look like two results
+            raise ReadingError("mechanism", name, "named once; another --seed gives another run")
+    return [request_of(name, described_subject(name, asked), asked, seed) for name in names]
+
+
+def request_of(name: str, described: Named, asked: EstimateOptions, seed: int) -> EstimateRequest:
+    """Return the request, checked, with the claim where the description has none."""
+    how = asked.audit
+    has_epsilon = isinstance(described, MechanismDescription | CatalogueDescription)
+    has_delta = isinstance(described, MechanismDescription) or (
+        isinstance(described, CatalogueDescription) and "delta" in described.parameters
+    )
+    return EstimateRequest(
+        mechanism=name,
+        subject=described,
+        epsilon=None if has_epsilon else asked.budget.epsilon,
+        delta=None if has_delta else asked.budget.delta,
+        draws=how.draws,
+        significance=how.significance,
+        events=FAMILIES if how.events == "all" else tuple(how.events.split(",")),
+        bound=how.bound,
+        until=how.until,
+        max_seconds=how.max_seconds,
+        curve=how.curve or how.plot is not None,
+        search=how.search,
+        object=how.object,
+        seed=seed,
+    ).checked()
+
+
+def described_subject(name: str, asked: EstimateOptions) -> Named:
+    """Return the description from which :func:`audit.subjects.descriptions.rebuild` makes the subject.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        An unknown name lists the known ones.
+    """
+    if ":" in name:
+        return ImportDescription(path=name)
+    if name in CATALOGUE:
+        parameters: dict[str, int | float | str] = {}
+        if asked.budget.epsilon is not None:
+            parameters["epsilon"] = float(parse_epsilon("epsilon", asked.budget.epsilon))
+        if asked.budget.delta is not None and name == "gaussian":
+            parameters["delta"] = asked.budget.delta
+        return CatalogueDescription(name=name, parameters=parameters)
+    if name not in PAPER:
+        allowed = f"one of {', '.join([*PAPER, *CATALOGUE])}, or package.module:attribute"
+        raise ReadingError("mechanism", name, allowed)
+    return mechanism_description(MECHANISMS[name], asked)
+
+
+def mechanism_description(spec: MechanismSpec, asked: EstimateOptions) -> MechanismDescription:
+    """Return one of our mechanisms on real data, or on the worst neighbours of the whole domain."""
+    readings = readings_from(asked.readings, spec)
+    _check_data(asked.place)
+    setting = data = None
+    if asked.place.data is None:
+        setting = worst_neighbours(asked.place, readings)
+        dimension = setting.dimension
+    else:
+        data = named_data(asked.place, asked.place.data)
+        dimension = records_from(asked.place).domain.dimension
+    budget = budget_from(asked.budget, spec, dimension)
+    if budget is None:
+        raise ReadingError("mechanism", spec.name, "one that adds noise")
+    return MechanismDescription(
+        mechanism=spec.name,
+        release=asked.audit.release,
+        budget={entry.name: getattr(budget, entry.name) for entry in fields(budget)},
+        readings=readings,
+        x_s=asked.readings.x_s,
+        setting=setting,
+        data=data,
+    )
+
+
+def worst_neighbours(place: PlaceOptions, readings: Readings) -> WorstNeighbours:
+    """Return the size and the norm of the worst neighbouring data sets."""
+    for name in ("intercept", "keep_group"):
+        if getattr(place, name):
+            raise ReadingError(name, True, "left out without --data: the worst neighbours have features only")
+    sets = DataSetShape(dimension=place.dimension, records=place.records, domain=place.domain)
+    setting = setting_from(sets, readings)
+    norm: Any = setting.norm
+    return WorstNeighbours(dimension=setting.dimension, records=setting.records or WITNESS_RECORDS, domain=norm)
+
+
+def named_data(place: PlaceOptions, name: str) -> NamedData:
+    """Return the records that the options name."""
+    return NamedData(
+        name=name,
+        seed=place.data_seed,
+        domain=place.domain,
+        encoding=place.encoding,
+        intercept=place.intercept,
+        keep_group=place.keep_group,
+        records=place.records,
+        dimension=place.dimension,
+    )
+
+
+def _check_data(place: PlaceOptions) -> None:
+    """Reject what names records that a certificate could not be rebuilt from: a file of one's own."""
+    if place.data is not None and place.data not in SOURCES:
+        raise ReadingError("data", place.data, "one of " + ", ".join(SOURCES) + "; files are not audited")
+    if place.domain not in NORMS:
+        raise ReadingError("domain", place.domain, "one of " + ", ".join(NORMS) + "; domain files are not audited")
+    for name in ("label", "group", "domain_file"):
+        if getattr(place, name) is not None:
+            raise ReadingError(name, getattr(place, name), "left out: files are not audited")
+
+
+def program_description(asked: EstimateOptions) -> ProgramDescription:
+    """Return the program that the options name; it is started later.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    for name in NOT_FOR_PROGRAMS:
+        if getattr(asked.budget, name) is not None:
+            raise ReadingError(name, getattr(asked.budget, name), "left out with --program")
+    if asked.place.data is not None:
+        raise ReadingError("data", asked.place.data, "left out with --program")
+    given = asked.program
+    return ProgramDescription(
+        command=words_of(given.program or ""),
+        inputs=None if given.inputs is None else InputPair.read(given.inputs),
+        binary=given.binary,
+        timeout=given.timeout,
+        memory_limit=given.memory_limit,
+        inputs_file=given.inputs,
+    )
+
+
+# --- The results ---------------------------------------------------------------------------------------------
+
+
+def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult]:
+    """Run the audits one after another, with a progress bar on standard error; an interruption ends the last one.
+
+    Then there are fewer results than audits, or the last one is partial.
+    The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
+    """
+    for audit in audits:
+        audit.check()
+    bar = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    results: list[EstimateResult] = []
+    console = Console(stderr=True)
+    # elsewhere than on a terminal it would leave an empty line before an error of one line
+    with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as progress:
+        for audit in audits:
+            task = progress.add_task(audit.mechanism, total=audit.request.draws)
+            advance = partial(progress.advance, task)
+            try:
+                found = carried_out(audit, workers=workers, progress=advance, say=progress.console.print)
+            except KeyboardInterrupt:
+                # nothing was certified yet: the audits before this one stand
+                break
+            results.append(found)
+            if found.estimate.interrupted:
+                break
+    return results
+
+
+def report(
+    audits: Sequence[Audit], results: Sequence[EstimateResult], how: AuditOptions, output: OutputOptions
+) -> int:
+    """Write the results and return the exit code."""
+    missing = [audit.mechanism for audit in audits[len(results) :]]
+    if missing:
+        sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
+    if not results:
+        return EXIT_UNDECIDED
+    # what so many draws could have shown takes seconds to compute: an interruption there must not lose the draws
+    for text, out in finish(lambda: texts(results, how.object, output, several=len(audits) > 1))[0]:
+        emit(text, out)
+    if how.plot is not None:
+        draw_plot(results, how.plot)
+    verdicts = {result.verdict(how.object) for result in results}
+    if "refuted" in verdicts:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if missing or "undecided" in verdicts else EXIT_FINE
+
+
+def texts(
+    results: Sequence[EstimateResult], judged: Judged, output: OutputOptions, *, several: bool
+) -> list[tuple[str, str | None]]:
+    """Return what is written, and where: with text a file *.json gets the certificates."""
+    out = output.out
+    if output.format == "json":
+        documents = [result.to_json() for result in results]
+        return [(json_text(documents if several else documents[0]), out)]
+    certificates = out is not None and Path(out).suffix == ".json"
+    text = as_text(results, judged, columns(None if certificates else out))
+    if not certificates:
+        return [(text, out)]
+    documents = [result.certificate(judged).to_json() for result in results]
+    return [(json_text(documents if several else documents[0]), out), (text, None)]
+
+
+def draw_plot(results: Sequence[EstimateResult], path: str) -> None:
+    """Draw the results that have a curve; say so where none has: an interrupted audit has no fixed size."""
+    drawn = [result for result in results if result.estimate.curve is not None]
+    if drawn:
+        draw_results(drawn, path)
+    else:
+        sys.stderr.write(f"interrupted: {path} not drawn\n")

@@ -1,0 +1,167 @@
+"""What an estimate says in text: a table, with the witnesses below."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from audit.auditor.distinguish import CertifiedEvent
+from audit.auditor.events import Event
+from audit.auditor.verdict import STATED_SIZE
+from audit.commands.text import fitted, table_text
+from audit.evidence.report import EstimateResult
+from audit.evidence.request import Judged
+from reference.common.numbers import text_below
+from reference.common.printable import printable
+
+WIDTH = 100
+"""Columns of the table where no terminal says how many there are."""
+
+
+def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None) -> str:
+    """Return the results as a table, with the witnesses below.
+
+    Parameters
+    ----------
+    results : sequence of EstimateResult
+    judged : {'ideal', 'implementation'}
+    width : int or None
+        Columns that the text is fitted to.
+    """
+    table = Table(title="Does the mechanism keep the epsilon it claims?", box=None, padding=(0, 1), pad_edge=False)
+    # names fold: an ellipsis would make two mechanisms of one module look alike
+    table.add_column("mechanism", overflow="fold")
+    table.add_column("claim", overflow="fold")
+    for heading in ("at least", "detectable", "verdict", "at the bits"):
+        table.add_column(heading, no_wrap=True)
+    for result in results:
+        found = result.estimate
+        detectable = found.detectable_epsilon(result.claimed)
+        table.add_row(
+            result.mechanism,
+            f"({result.claimed:g}, {float(result.claimed_delta):g})",
+            text_below(found.epsilon_lower_bound, 4),
+            "nothing" if detectable is None else f"{detectable:.3f}",
+            result.verdict("ideal"),
+            result.verdict("implementation"),
+        )
+    return table_text(table, width or WIDTH) + fitted(_explanations(results, judged), width)
+
+
+def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[str]:
+    significance = results[0].estimate.significance
+    yield (
+        f"Each bound holds with probability {1 - significance:g} on its own (significance {significance:g}), "
+        "for the inputs below. At least: what epsilon is at least. Detectable: "
+        "the smallest epsilon that so many draws would show in nine runs of ten, given the best event. The "
+        "verdict is on quantised outputs; `at the bits` is on every bit of the floats. "
+        f"The exit code follows the {judged}."
+    )
+    for result in results:
+        yield from _lines(result)
+
+
+def _lines(result: EstimateResult) -> Iterator[str]:
+    found, inputs = result.estimate, result.inputs
+    theorem = f" by {inputs['claim']}" if "claim" in inputs else ""
+    claim = f"claims ({result.claimed:g}, {float(result.claimed_delta):g}){theorem}"
+    yield f"{result.mechanism}: {claim}; {found.draws:,} draws in {result.seconds:.1f} s"
+    if "columns" in inputs:
+        for side in ("left", "right"):
+            yield f"  inputs, {side}:"
+            yield from (f"    {_row_text(row)}" for row in inputs[side])
+    else:
+        adjacency = f" ({inputs['adjacency']})" if "adjacency" in inputs else ""
+        left, right = (_input_text(inputs[side]) for side in ("left", "right"))
+        yield f"  inputs: {left} against {right}{adjacency}"
+    if "search" in inputs:
+        yield _search_text(inputs["search"])
+    yield f"  event: {_event_text(found.ideal, result.output_names)}"
+    if found.implementation.event != found.ideal.event:
+        yield (
+            f"  at the bits: epsilon at least {text_below(found.implementation.epsilon_lower_bound, 4)}; "
+            f"event: {_event_text(found.implementation, result.output_names)}"
+        )
+    if found.stopped is not None:
+        yield (
+            f"  {'partial' if found.stopped == 'interrupted' else 'stopped'}: {found.stopped}, after "
+            f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever one stops"
+        )
+    yield from (f"  note: {note}" for note in result.notes)
+    if found.curve is not None:
+        bounds = ((text_below(found.curve.at(point.delta), 4), point.delta) for point in found.curve.points)
+        points = ", ".join(f"{epsilon} at {delta:g}" for epsilon, delta in bounds)
+        yield f"  epsilon at least, by delta, all at once: {points}"
+    if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
+        needed = result.draws_needed()
+        enough = "not even as many as can be counted would"
+        if needed is not None:
+            enough = f"about {needed:,} draws would decide"
+        yield f"  undecided: so many draws could not show {STATED_SIZE:g} times the claim; {enough}"
+    yield f"  not ruled out: {result.not_ruled_out()}"
+    yield f"  again: {result.request.command}"
+
+
+def _event_text(found: CertifiedEvent, names: Sequence[str]) -> str:
+    counts, event = found.counts, found.event
+    other = "right" if event.likely_input == "left" else "left"
+    return (
+        f"{_what(event, names)}, on {event.likely_input} {counts.likely:,} of {counts.likely_draws:,}, "
+        f"on {other} {counts.unlikely:,} of {counts.unlikely_draws:,}"
+    )
+
+
+def _what(event: Event, names: Sequence[str]) -> str:
+    """Describe an event in a few words."""
+    document = event.to_json()
+    coordinate = document.get("coordinate")
+    if coordinate is not None and event.reduction is not None:
+        where = event.reduction.described(coordinate)
+    else:
+        where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
+    occurs = event.at_least == (event.threshold > 0)
+    if document["score"] == "coordinate":
+        return f"{where} {document['relation']} {event.threshold:.6g}"
+    if document["score"] == "interval":
+        return f"{where} {'' if occurs else 'not '}in [{document['low']:.6g}, {document['high']:.6g}]"
+    if document["score"] == "bits":
+        offset = f" - {document['offset']:g}" if document["offset"] else ""
+        return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
+    score = {"not_finite": f"{document.get('kind')} in an output"}.get(
+        document["score"], document["score"] + " score"
+    )
+    return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+
+
+def _search_text(search: dict[str, Any]) -> str:
+    """Say what the search cost, and that its pair is only the best so far where it was stopped."""
+    origins = {"pattern": "a pattern", "corner": "a corner", "random": "at random", "local": "by local search"}
+    reasons = {"interrupted": "interrupted", "max_seconds": "out of time"}
+    early = "" if search["stopped"] is None else f"; {reasons[search['stopped']]}: the best pair so far"
+    return (
+        f"  search: found {origins[search['origin']]}, {search['pairs_tried']:,} pairs tried with "
+        f"{search['draws']:,} draws{early}"
+    )
+
+
+def _input_text(given: Any) -> str:
+    """Return an input in one line; a text of a program must not steer the reader's terminal."""
+    return printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+
+
+def _row_text(row: dict[str, Any]) -> str:
+    if "records" in row:
+        return f"{row['count']:,} records: {row['records']}"
+    values = row["x"].items() if isinstance(row["x"], dict) else [(f"x{e + 1}", v) for e, v in enumerate(row["x"])]
+    levels = sorted({value for _, value in values})
+    if len(levels) == 1:
+        x = f"{levels[0]:.4g} in every coordinate"
+    else:
+        rest = "" if all(levels) else ", else 0"
+        x = ", ".join(f"{name}: {value:.4g}" for name, value in values if value) + rest
+    group = "" if row["z"] is None else f", z = {row['z']}"
+    records = "record" if row["count"] == 1 else "records"
+    return f"{row['count']:,} {records} with x = ({x}), y = {row['y']}{group}"

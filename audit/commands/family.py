@@ -1,0 +1,52 @@
+"""The commands of ``python -m audit``, each imported when it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from reference.commands.parsing import CommandRow, Family
+from reference.common.errors import MissingExtraError
+
+ROWS = {
+    "estimate": CommandRow("audit.commands.estimate", "does a mechanism keep the epsilon it claims?"),
+    "verify": CommandRow("audit.commands.verify", "is the certificate of an estimate right?"),
+    "catalogue": CommandRow("audit.commands.catalogue", "how good is an auditor, on mechanisms of known loss?"),
+    "validity": CommandRow("audit.commands.validity", "how often is the auditor wrong?"),
+    "sensitivity": CommandRow("audit.commands.sensitivity", "how far can one record move the coefficients?"),
+    "privacy": CommandRow("audit.commands.privacy", "is the paper's privacy statement true, and what is?"),
+    "thresholds": CommandRow("audit.commands.thresholds", "where do the published sensitivities stop holding?"),
+    "boundary": CommandRow("audit.commands.boundary", "for which ratios of budgets do Theorems 3 and 5 hold?"),
+    "weights": CommandRow("audit.commands.weights", "do ADFC's released weights keep Theorem 5?"),
+    "claims": CommandRow("audit.commands.claims", "every claim of the paper, decided by a program"),
+    "proofs": CommandRow("audit.commands.proofs", "check the machine-checked proofs from scratch"),
+    "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
+}
+
+EXTRAS = {
+    "sympy": "audit",
+    "mpmath": "audit",
+    "statsmodels": "audit",
+    "matplotlib": "report",
+    "jsonschema": "report",
+    "opendp": "hardened",
+}
+"""Of each library that an extra of this package brings, its name."""
+
+
+class AuditFamily(Family):
+    """Commands of which some need an extra: without it they end in a line that says how to install it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as problem:
+            library = (problem.name or "").partition(".")[0]
+            if library not in EXTRAS:
+                raise
+            raise MissingExtraError(f"this command of {self.name}", library, EXTRAS[library]) from None
+
+
+command = AuditFamily("audit", ROWS, "What was checked, how, and how sure that makes us.")

@@ -1,0 +1,121 @@
+"""Options that several commands of audit share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from audit.exact.settings import DataSetShape
+from reference.commands.parsing import option, unknown
+from reference.common.errors import ReadingError
+from reference.common.numbers import exact, in_float_range
+from reference.domain import NORMS
+from reference.readings import ADJACENCIES, BASES, FAIRNESS
+from reference.sensitivity import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSetOptions(DataSetShape):
+    """Data sets."""
+
+    dimension: int | None = option(
+        "--dimension",
+        type=int,
+        metavar="D",
+        help="coordinates of w, the intercept included (the embedded data's)",
+    )
+    records: int | None = option(
+        "--records", type=int, metavar="N", help="data sets of N records (any number: the limit of large N)"
+    )
+    domain: str = option("--domain", type=click.Choice(NORMS), default="unit_ball", help="norm of x (unit_ball)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermOptions:
+    """Readings of the paper."""
+
+    fairness: str = option(
+        "--fairness", type=click.Choice(FAIRNESS), default="absolute", help="fairness term (absolute)"
+    )
+    basis: str = option("--basis", type=click.Choice(BASES), default="monomial", help="basis of Phi_2 (monomial)")
+    adjacency: str = option(
+        "--adjacency",
+        type=click.Choice(ADJACENCIES),
+        default="replace_one",
+        help="neighbouring relation (replace_one)",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """Output."""
+
+    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
+    out: str | None = option("--out", metavar="FILE", help="write to a file, whole or not at all")
+
+
+def setting_of_terms(sets: DataSetShape, terms: TermOptions, fairness_weight: str) -> Setting:
+    """Return the setting that the options name, small enough to be worked out."""
+    return Setting(
+        dimension=sets.checked_dimension,
+        fairness=terms.fairness,
+        norm=sets.domain,
+        adjacency=terms.adjacency,
+        basis=terms.basis,
+        fairness_weight=weight("fairness_weight", fairness_weight),
+        records=sets.records,
+    )
+
+
+def weight(name: str, text: str) -> Fraction:
+    """Return the weight that an option names: 0, or within the range of floats."""
+    number = exact(name, text)
+    if number < 0 or not in_float_range(number):
+        raise ReadingError(name, text, "0 or between 1e-100 and 1e100")
+    return number
+
+
+def weight_option() -> Any:
+    """Declare the paper's alpha_1."""
+    return option("--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)")
+
+
+def several(*names: str, of: Callable[[str], Any] = str, default: Iterable[Any] = (), **settings: Any) -> Any:
+    """Declare a field that holds a tuple: the option is given several times, or once with commas.
+
+    Parameters
+    ----------
+    *names : str
+    of : callable
+        Turns a word into an element; a ValueError is bad input.
+    default : iterable
+    **settings
+        Of :class:`click.Option`.
+    """
+
+    def elements(context: click.Context, parameter: click.Parameter, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        try:
+            return tuple(of(word) for words in given for word in words.split(","))
+        except ValueError:
+            raise click.BadParameter(f"{','.join(given)!r} is no list with commas", context, parameter) from None
+
+    return option(
+        *names,
+        type=str,
+        multiple=True,
+        default=tuple(str(word) for word in default),
+        callback=elements,
+        **settings,
+    )
+
+
+def check_known(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise on the first name that is not known, with the nearest one."""
+    known = tuple(known)
+    for name in given:
+        if name not in known:
+            raise click.UsageError(unknown(kind, name, known))

@@ -1,0 +1,150 @@
+"""``python -m audit privacy``: whether the paper's privacy statement is true, and what is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
+
+from audit.commands.again import again
+from audit.commands.options import DataSetOptions, check_known
+from audit.commands.text import AGAIN, columns, fitted
+from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge
+from audit.exact.settings import setting_from
+from reference.commands.options import BudgetOptions, OutputOptions, ReadingOptions, emit, readings_from
+from reference.commands.parsing import argument
+from reference.commands.parsing import command as make_command
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.files import json_text
+from reference.common.numbers import Enclosure, short_text
+from reference.registry import MECHANISMS, budget_from
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismOptions:
+    """Mechanisms."""
+
+    mechanism: tuple[str, ...] = argument(nargs=-1, metavar="[MECHANISM]...")
+
+
+@make_command(
+    "privacy",
+    MechanismOptions,
+    DataSetOptions,
+    BudgetOptions,
+    ReadingOptions,
+    OutputOptions,
+    example="python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --domain unit_box",
+    text=f"""Is the paper's privacy statement true, and what is?
+
+    The exact privacy of the noisy coefficients over all neighbouring data sets, beside the published formula, with
+    two explicit neighbouring data sets as witness.
+
+    MECHANISM: {", ".join(PRIVATE)} (all {len(PRIVATE)}).
+    """,
+)
+def command(
+    mechanisms: MechanismOptions,
+    sets: DataSetOptions,
+    budgets: BudgetOptions,
+    readings: ReadingOptions,
+    output: OutputOptions,
+) -> int:
+    """Judge the mechanisms that the command line names."""
+    names = mechanisms.mechanism or PRIVATE
+    check_known("mechanism", names, PRIVATE)
+    judged: list[tuple[Judgement, str]] = []
+    for name in names:
+        repeated = again(command, sets, budgets, readings, output, words=[name])
+        try:
+            judged.append((_judge(name, sets, budgets, readings), repeated))
+        except KeyboardInterrupt:
+            if not any(judgement.verdict == "refuted" for judgement, _ in judged):
+                raise
+            # what is refuted stays refuted
+            sys.stderr.write(f"interrupted: {', '.join(names[len(judged) :])} not judged\n")
+            break
+    if output.format == "json":
+        documents = [judgement.to_json() | {"rerun": repeated} for judgement, repeated in judged]
+        text = json_text(documents if len(names) > 1 else documents[0])
+    else:
+        lines = (line for judgement, repeated in judged for line in _lines(judgement, repeated))
+        text = fitted(lines, columns(output.out))
+    emit(text, output.out)
+    verdicts = {judgement.verdict for judgement, _ in judged}
+    if "refuted" in verdicts:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
+
+
+def _judge(name: str, sets: DataSetOptions, budgets: BudgetOptions, options: ReadingOptions) -> Judgement:
+    spec = MECHANISMS[name]
+    readings = readings_from(options, spec)
+    setting = setting_from(sets, readings)
+    budget = budget_from(budgets, spec, setting.dimension)
+    if budget is None:
+        raise ReadingError("mechanism", name, "one that adds noise")
+    return judge(spec, setting, budget, readings, x_s=options.x_s)
+
+
+def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
+    claim, exact, setting = judgement.claim, judgement.exact, judgement.setting
+    size = "any number of" if setting.records is None else f"{setting.records:,}"
+    yield (
+        f"{judgement.mechanism}: d = {setting.dimension}, {setting.norm}, fairness {setting.fairness}, "
+        f"{setting.basis} basis, {setting.adjacency}, {size} records"
+    )
+    budget = ", ".join(
+        f"{name} = {short_text(Fraction(value))}" for name, value in plain(judgement.budget).items()
+    )
+    yield f"  budget:  {budget}; sensitivity {judgement.readings.sensitivity}"
+    yield f"  claim:   epsilon = {short_text(claim.epsilon)}, delta = {short_text(claim.delta)}  ({claim.claim})"
+    if exact.delta is None:
+        yield f"  exact:   epsilon = {_range(exact.epsilon)}, delta = 0"
+        yield f"  factor:  {short_text(judgement.factor)} times the claimed epsilon"
+    else:
+        yield f"  exact:   delta = {_range(exact.delta)} at the claimed epsilon"
+        yield f"           epsilon = {_range(exact.epsilon)} at the claimed delta"
+        yield f"  factor:  {short_text(judgement.factor)} times the claimed delta"
+    yield f"  verdict: {judgement.verdict}"
+    yield from _witness_lines(judgement)
+    yield f"  covered: {COVERED}"
+    yield f"  {AGAIN}   {repeated}"
+
+
+def _range(value: Enclosure) -> str:
+    """Return one number where both ends show the same digits, else both ends."""
+    least, most = short_text(value.lower), short_text(value.upper)
+    return least if least == most else f"{least} to {most}"
+
+
+def _witness_lines(judgement: Judgement) -> Iterator[str]:
+    witness = judgement.witness
+    if witness.delta is None:
+        shown = f"epsilon = {short_text(witness.loss)}"
+    else:
+        shown = f"delta = {short_text(witness.delta.lower)} at the claimed epsilon"
+    yield f"  witness: {witness.records:,} records; {shown}"
+    for side in ("left", "right"):
+        for row in getattr(witness.neighbours, side).to_json():
+            group = "" if row["z"] is None else f", z = {row['z']}"
+            yield f"    {side:5} {row['count']:>9,} x  x = {_vector(row['x'])}, y = {row['y']}{group}"
+
+
+def _vector(x: Sequence[float]) -> str:
+    """Return a vector in a few words."""
+    values = sorted(set(x))
+    if len(values) == 1:
+        return f"({values[0]:.6g} in every coordinate)" if len(x) > 1 else f"({values[0]:.6g})"
+    shown = []
+    for value, run in groupby(enumerate(x, start=1), key=itemgetter(1)):
+        places = [place for place, _ in run]
+        names = f"x{places[0]}" if len(places) == 1 else f"each of x{places[0]} to x{places[-1]}"
+        if value:
+            shown.append(f"{names}: {value:.6g}")
+    return "(" + ", ".join(shown) + ("" if all(x) else ", else 0") + ")"

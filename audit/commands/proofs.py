@@ -1,0 +1,98 @@
+"""``python -m audit proofs``: check the machine-checked proofs from scratch."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.commands.text import columns, fitted
+from audit.proofs import constants, pages, scales
+from audit.proofs.build import NOT_CHECKED, Answers, CoqStoppedError, ProofError, missing
+from audit.proofs.check import RENEW, committed, compiled, differences, document, write
+from audit.proofs.claims import rows
+from audit.proofs.mutants import MUTANTS, rejected
+from audit.proofs.sources import PROJECT, source_problems
+from audit.proofs.status import LIMITS
+from audit.proofs.status import write as write_status
+from reference.commands.options import emit
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProofOptions:
+    """Proofs."""
+
+    write: bool = option(
+        "--write",
+        is_flag=True,
+        help="renew the generated Coq files, the committed digests and proofs/STATUS.md",
+    )
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+
+@make_command("proofs", ProofOptions, example="python -m audit proofs")
+def command(options: ProofOptions) -> int:
+    """Check the machine-checked proofs from scratch.
+
+    Compiles a clean copy, compares statements, definitions and axioms with the committed ones, and tries the wrong
+    constants. Exit code 0 when all agree, 1 when something differs, 3 when the proofs cannot be checked here.
+    """
+    width = columns(options.out)
+    reason = missing()
+    if reason is not None:
+        emit(fitted([reason], width), options.out)
+        return EXIT_UNDECIDED
+    if options.write:
+        constants.write()
+        scales.write()
+    problems = [*source_problems(PROJECT), *_stale()]
+    try:
+        lines, found = _check(renew=options.write)
+    except CoqStoppedError as problem:
+        emit(fitted([f"{NOT_CHECKED}: {problem}"], width), options.out)
+        return EXIT_UNDECIDED
+    problems += found
+    shown = [*lines, *(f"problem: {problem}" for problem in problems), ""]
+    emit(fitted(shown, width) + LIMITS, options.out)
+    return EXIT_REFUTED if problems else EXIT_FINE
+
+
+def _check(*, renew: bool) -> tuple[list[str], list[str]]:
+    """Return what Coq proves, in a few lines, and what differs from what is committed."""
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            # to renew the digests takes each theorem's own axioms
+            copy, answers = compiled(Path(scratch), stored=None if renew else committed())
+        except ProofError as error:
+            return [], [str(error)]
+        if renew:
+            write(answers)
+            write_status()
+        problems = [*differences(answers, committed()), *_survivors(copy)]
+        problems += pages.problems(rows(), committed())
+        return list(_summary(answers)), problems
+
+
+def _stale() -> Iterator[str]:
+    """Yield the generated Coq files that are not what the Python code gives now."""
+    for module in (constants, scales):
+        if (PROJECT / module.FILE).read_text(encoding="utf-8") != module.text():
+            yield f"{module.FILE}: the numbers of the Python code have changed; renew it: {RENEW}"
+
+
+def _survivors(copy: Path) -> Iterator[str]:
+    for mutant in MUTANTS:
+        if not rejected(copy, mutant):
+            yield f"{mutant.theorem}: Coq accepts {mutant.new} for {mutant.old}"
+
+
+def _summary(answers: Answers) -> Iterator[str]:
+    levels = [row["level"] for row in document(answers)["theorems"].values()]
+    yield f"Coq {answers.coq}: {len(levels)} theorems, {len(answers.definitions)} definitions that they mention"
+    for level in dict.fromkeys(levels):
+        yield f"assuming {level}: {levels.count(level)}"
+    yield f"wrong constants tried: {len(MUTANTS)}"

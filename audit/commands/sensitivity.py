@@ -1,0 +1,141 @@
+"""``python -m audit sensitivity``: how far one record can move the coefficients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import click
+from rich.table import Table
+
+from audit.commands.again import again
+from audit.commands.options import (
+    DataSetOptions,
+    FileOptions,
+    TermOptions,
+    setting_of_terms,
+    weight,
+    weight_option,
+)
+from audit.commands.text import AGAIN, columns, fitted, table_text
+from audit.exact.data_sets import vector_text
+from audit.exact.sensitivity import Sensitivity, sensitivity
+from audit.exact.witnesses import LARGE, NORMS
+from reference.commands.options import emit
+from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE
+from reference.common.files import json_text
+from reference.common.numbers import decimal_text, rounded_down, rounded_up
+
+WIDTH = 130
+"""Columns of the table where no terminal says how many there are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeOptions:
+    """Change."""
+
+    fairness_weight: str = weight_option()
+    norm: str | None = option("--norm", type=click.Choice(NORMS), help="norm of the change (both)")
+    weight_s: str = option(
+        "--weight-s",
+        default="1",
+        metavar="W",
+        help="weight of the monomials with w_s; in l2 of their squares (1)",
+    )
+    weight_n: str = option("--weight-n", default="1", metavar="W", help="weight of the others (1)")
+    effort: str = option(
+        "--effort",
+        type=click.Choice(["quick", "thorough"]),
+        default="quick",
+        help="thorough: bound every sign pattern of the l1 change on a ball; slow beyond d = 8 to 13 (quick)",
+    )
+
+
+@make_command(
+    "sensitivity",
+    DataSetOptions,
+    TermOptions,
+    ChangeOptions,
+    FileOptions,
+    example="python -m audit sensitivity --dimension 5 --norm l1 --fairness none",
+)
+def command(sets: DataSetOptions, terms: TermOptions, change: ChangeOptions, output: FileOptions) -> int:
+    """Tell how far one record can move the coefficients.
+
+    The paper's bound beside the exact supremum over all neighbouring data sets (or a certified enclosure of it),
+    with data sets that attain it.
+    """
+    setting = setting_of_terms(sets, terms, change.fairness_weight)
+    weight_s, weight_n = weight("weight_s", change.weight_s), weight("weight_n", change.weight_n)
+    if weight_s == weight_n == 0:
+        raise ReadingError("weight_s", change.weight_s, "positive where the other weight is 0")
+    repeated = again(command, sets, terms, change)
+    results = [
+        sensitivity(setting, norm, weight_s, weight_n, effort=change.effort)
+        for norm in ([change.norm] if change.norm else NORMS)
+    ]
+    if output.format == "json":
+        documents = [result.to_json() | {"rerun": repeated} for result in results]
+        text = json_text(documents if len(documents) > 1 else documents[0])
+    else:
+        text = as_text(results, repeated, columns(output.out))
+    emit(text, output.out)
+    return EXIT_FINE
+
+
+def as_text(results: Sequence[Sensitivity], repeated: str, width: int | None) -> str:
+    """Return the results as a table, with the witnesses below."""
+    setting = results[0].setting
+    table = Table(title="How far can one record move the coefficients?")
+    for heading in ("norm", "published", "exact", "slack (published / exact)", "how known"):
+        table.add_column(heading, no_wrap=True)
+    for result in results:
+        high = result.ends[1]
+        published = result.published_bound
+        table.add_row(
+            result.norm,
+            "none" if published is None else f"{published:.10g}",
+            _exact_text(result),
+            "" if published is None or high == 0 else f"{published / float(high):.6g}",
+            result.supremum.method,
+        )
+    size = "any number of records (limit)" if setting.records is None else f"N = {setting.records:,} records"
+    lines = [
+        (
+            f"d = {setting.dimension}, {size}, fairness {setting.fairness} (alpha_1 = "
+            f"{decimal_text(setting.fairness_weight)}), domain {setting.norm}, adjacency {setting.adjacency}, "
+            f"basis {setting.basis}; weights {decimal_text(results[0].weight_s)} for monomials with w_s, "
+            f"{decimal_text(results[0].weight_n)} for the others."
+        ),
+        *(line for result in results for line in _witness_lines(result)),
+        f"{AGAIN} {repeated}",
+    ]
+    return table_text(table, width or WIDTH) + fitted(lines, width)
+
+
+def _exact_text(result: Sensitivity) -> str:
+    low, high = result.ends
+    if result.supremum.is_exact:
+        if low == high:
+            return f"{low} = {float(low):.10g}" if low.denominator > 1 else str(low)
+        return f"sqrt({result.supremum.lower}) = {float(low):.10g}"
+    if result.supremum.method.startswith("closed form"):
+        return f"{float(low):.10g}"
+    return f"[{rounded_down(low):.12g}, {rounded_up(high):.12g}]"
+
+
+def _witness_lines(result: Sensitivity) -> Iterator[str]:
+    found = result.witness
+    value = float(found.value) if result.norm == "l1" else math.sqrt(found.value)
+    note = f" (at N = {LARGE:,}; the limit is approached as N grows)" if result.setting.records is None else ""
+    yield f"{result.norm} witness: a change of {value:.10g}{note} between"
+    for side, data in (("left", found.left), ("right", found.right)):
+        rows = [
+            f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})"
+            for row in data.to_json()
+        ]
+        yield f"  {side}: " + " + ".join(rows)

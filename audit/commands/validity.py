@@ -1,0 +1,104 @@
+"""``python -m audit validity``: how often the auditor is wrong."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from audit.commands.options import several
+from audit.validity.document import (
+    DOCUMENT,
+    PARTIAL,
+    AnotherRunError,
+    ValidityPlan,
+    begun,
+    page,
+    settings,
+    to_json,
+)
+from audit.validity.measure import AUDITS, SIZES, BoundErrors, run, tasks
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED
+from reference.common.files import json_text, write_whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidityOptions:
+    """Audits."""
+
+    audits: int = option("--audits", type=int, default=AUDITS, metavar="N", help=f"in each row ({AUDITS:,})")
+    sizes: tuple[int, ...] = several(
+        "--sizes",
+        of=int,
+        default=SIZES,
+        metavar="N,N,...",
+        help=f"draws ({','.join(str(size) for size in SIZES)})",
+    )
+    seed: int = option("--seed", type=click.IntRange(min=0), default=1, metavar="K", help="(1)")
+    workers: int = option(
+        "--workers", type=int, default=2, metavar="N", help="processes; the result does not depend on it (2)"
+    )
+    out: str | None = option(
+        "--out",
+        type=FileName(),
+        metavar="FILE",
+        help=f"JSON, and the page beside it ({DOCUMENT.name}; other runs must name one)",
+    )
+
+
+@make_command(
+    "validity",
+    ValidityOptions,
+    example="python -m audit validity --audits 40 --sizes 1000 --out validity.json",
+)
+def command(options: ValidityOptions) -> int:
+    """Tell how often the auditor is wrong.
+
+    Thousands of independent audits of mechanisms whose loss is known. The shares of errors, with a confidence
+    statement of their own, go to docs/auditor-validity.json and docs/auditor-validity.md.
+    """
+    plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed)
+    plan.check()
+    if options.workers < 1:
+        raise ReadingError("workers", options.workers, "a whole number above 0")
+    if options.out is None and not plan.ships:
+        raise ReadingError("out", None, f"named for another run than the shipped one: it is not {DOCUMENT.name}")
+    target = DOCUMENT if options.out is None else Path(options.out)
+    document = _measured(plan, options.workers, target.with_suffix(PARTIAL))
+    write_whole(target, json_text(document))
+    write_whole(target.with_suffix(".md"), page(document))
+    target.with_suffix(PARTIAL).unlink(missing_ok=True)
+    return EXIT_FINE if document["holds"] else EXIT_REFUTED
+
+
+def _measured(plan: ValidityPlan, workers: int, partial: Path) -> dict[str, Any]:
+    """Run the audits, and keep what is needed to go on until all are done."""
+    wanted = settings(plan)
+    try:
+        done, before = begun(partial, wanted)
+    except AnotherRunError:
+        sys.stderr.write(f"{partial.name} is of another run, and is begun anew\n")
+        done, before = [], 0.0
+    start, names = time.monotonic(), tasks(plan.sizes)
+    try:
+        for rows in run(plan.audits, plan.sizes, plan.seed, workers, len(done)):
+            done.append(rows)
+            _, known, draws = names[len(done) - 1]
+            spent = before + time.monotonic() - start
+            sys.stderr.write(f"{len(done)} of {len(names)}: {known.name}, {draws:,} draws; {spent:,.0f} s\n")
+            write_whole(partial, json_text(_partial(wanted, spent, done)))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("no document is written; the same command goes on from here") from None
+    return to_json([row for rows in done for row in rows], plan.seed, before + time.monotonic() - start)
+
+
+def _partial(wanted: dict[str, Any], seconds: float, done: list[list[BoundErrors]]) -> dict[str, Any]:
+    tasks_done = [[asdict(row) for row in rows] for rows in done]
+    return {"settings": wanted, "seconds": seconds, "tasks": tasks_done}

@@ -1,0 +1,115 @@
+"""The command ``python -m audit verify``: checks the certificate of an estimate."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.bounds import MOST_DRAWS
+from audit.commands.text import AGAIN, columns, fitted
+from audit.evidence.certificate import Certificate, CertificateError
+from audit.evidence.fresh import fresh, fresh_checks
+from audit.evidence.verify import outcome, verify
+from audit.subjects.programs import ProgramDescription
+from audit.subjects.programs.signals import programs_ended_too
+from reference.commands.options import OutputOptions, emit
+from reference.commands.parsing import argument, option
+from reference.commands.parsing import command as make_command
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.files import json_text
+from reference.common.numbers import text_below
+from reference.common.printable import shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """Verification."""
+
+    certificate: str = argument(metavar="FILE")
+    epsilon: str | None = option("--epsilon", metavar="E", help="the claim that the certificate must be about")
+    delta: str | None = option("--delta", metavar="D", help="the delta that the certificate must be about")
+    fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw anew, retest the event")
+    run_program: bool = option(
+        "--run-program", is_flag=True, help="with --fresh: run the command that the certificate names"
+    )
+    draws: int | None = option(
+        "--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)"
+    )
+
+
+@make_command(
+    "verify",
+    VerifyOptions,
+    OutputOptions,
+    example="python -m audit verify certificate.json --fresh --seed 1",
+)
+def command(options: VerifyOptions, output: OutputOptions) -> int:
+    """Check the certificate of an estimate.
+
+    Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and
+    that the bound follows from the counts, by another road than the auditor's.  A certificate is not signed: who
+    made it is for the reader to know.
+    """
+    if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
+        raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
+    certificates = Certificate.read_all(options.certificate)
+    if options.fresh and not options.run_program:
+        for one in certificates:
+            _refuse_program(one, options.certificate)
+    with programs_ended_too():
+        documents = [checked(one, options, output.seed) for one in certificates]
+    if output.format == "json":
+        text = json_text(documents if len(documents) > 1 else documents[0])
+    else:
+        pairs = zip(certificates, documents, strict=True)
+        text = fitted((line for pair in pairs for line in _lines(*pair)), columns(output.out))
+    emit(text, output.out)
+    outcomes = [document["outcome"] for document in documents]
+    if "does not hold" in outcomes:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if "undecided" in outcomes else EXIT_FINE
+
+
+def _refuse_program(certificate: Certificate, path: str) -> None:
+    """Raise where fresh draws would run a command: a certificate may come from a stranger."""
+    if isinstance(certificate.subject, ProgramDescription):
+        words = shown(json.dumps(certificate.subject.command))
+        problem = f"fresh draws would run the program {words}; --run-program allows that"
+        raise CertificateError(problem, file=path, place="request.subject")
+
+
+def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) -> dict[str, Any]:
+    """Return the JSON of all checks of one certificate."""
+    checks = verify(certificate, options.epsilon, options.delta)
+    document: dict[str, Any] = {"certificate": options.certificate, "mechanism": certificate.mechanism}
+    if options.fresh:
+        counts = certificate.counts
+        draws = options.draws or max(counts.likely_draws, counts.unlikely_draws)
+        seed = secrets.randbits(64) if seed is None else seed
+        result = fresh(certificate, draws, np.random.default_rng(seed))
+        checks += fresh_checks(certificate, result)
+        document["fresh"] = {"seed": seed, **plain(result)}
+    return document | {"outcome": outcome(checks), "checks": plain(checks)}
+
+
+def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:
+    words = {True: "holds", False: "DOES NOT HOLD", None: "undecided"}
+    claim = (
+        f"at delta {certificate.claimed_delta}, significance {certificate.significance:g}, {certificate.method}"
+    )
+    epsilon = certificate.epsilon_lower_bound
+    bound = f"epsilon at least {text_below(epsilon, 6) if math.isfinite(epsilon) else epsilon} {claim}"
+    yield f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"
+    for check in document["checks"]:
+        yield f"  {check['name']}: {words[check['holds']]} ({check['detail']})"
+    yield f"  {AGAIN} {certificate.request.command}"
+    found = document["outcome"]
+    yield f"the certificate {found}" if found != "undecided" else "undecided"

@@ -1,0 +1,44 @@
+"""Where two pieces of evidence differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+TOLERANCE = 1e-6
+"""Relative difference of floats in evidence that another machine's linear algebra explains."""
+
+
+def differences(old: Any, new: Any, place: str = "evidence") -> Iterator[str]:
+    """Yield where two pieces of evidence differ; floats and ends of enclosures may by :data:`TOLERANCE`."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        if list(old) != list(new):
+            yield f"the keys of {place}"
+        elif set(old) == {"lo", "hi"}:
+            # how narrow a certified enclosure comes out depends on linear algebra, too
+            if any(not _close(Fraction(old[end]), Fraction(new[end])) for end in old):
+                yield place
+        else:
+            for key in old:
+                yield from differences(old[key], new[key], f"{place}.{key}")
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield f"the length of {place}"
+        else:
+            for index, (left, right) in enumerate(zip(old, new, strict=True)):
+                yield from differences(left, right, f"{place}[{index}]")
+    elif not _same(old, new):
+        yield place
+
+
+def _same(old: Any, new: Any) -> bool:
+    numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (old, new)]
+    if all(numbers) and (isinstance(old, float) or isinstance(new, float)):
+        return _close(old, new)
+    return type(old) is type(new) and bool(old == new)
+
+
+def _close(old: float | Fraction, new: float | Fraction) -> bool:
+    return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=1e-12)

@@ -1,0 +1,243 @@
+"""The document of one audit: what was asked, drawn, counted and concluded, so that others can check it.
+
+``python -m audit verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v3.schema.json``.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from audit.auditor.curve import Cut
+from audit.auditor.events import StoredEvent
+from audit.auditor.verdict import Verdict
+from audit.bounds import Counts
+from audit.bounds.curve import EpsilonCurve
+from audit.evidence.request import EstimateRequest, Judged
+from audit.subjects.descriptions import Description
+from reference.common.arrays import BoolArray, FloatArray
+from reference.common.documents import Document, converted, json_of_file, plain
+from reference.common.errors import DocumentError
+from reference.common.files import json_text, write_whole
+
+SCHEMAS = Path(__file__).parents[1] / "schemas"
+
+EARLIER = ("certificate_v1.json", "certificate_v2.json")
+"""Schemas of certificates that hold a command line in place of the request."""
+
+FORMULAS = {
+    "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the "
+    "weighted sum of their normal scores rejects",
+    "clopper_pearson": "log((low - delta) / high), each probability bounded at half the significance",
+    "conditional": "log(p + omega (1 - p)), p a Clopper-Pearson limit on p_likely, omega the exact limit on the "
+    "odds ratio given the sum of the counts",
+    "anytime_betting": "highest level whose e-value, of fixed stakes on both counts and on the likely one alone, "
+    "reached 1 / significance, levels taken from below",
+    "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
+}
+"""How each method turns counts into a bound; proofs: proofs/joint_bound.md, proofs/auditor_bounds.md."""
+
+
+class CertificateError(DocumentError):
+    """A document that is no certificate, or of an earlier version."""
+
+    document = "certificate"
+
+
+class StoredPoint(Document, frozen=True, kw_only=True):
+    """A lower bound at one delta, by an event of the score that the whole curve shares.
+
+    Parameters
+    ----------
+    delta, epsilon_lower_bound : float
+    relation : {'>=', '<'}
+    threshold : float
+        The event is that the score stands in this relation to it.
+    likely_input : {'left', 'right'}
+    counts : Counts
+        Of the certifying draws.
+    """
+
+    delta: float
+    epsilon_lower_bound: float
+    relation: Literal[">=", "<"]
+    threshold: float
+    likely_input: Literal["left", "right"]
+    counts: Counts
+
+    def occurs(self, scores: FloatArray) -> BoolArray:
+        """Return whether the event occurs, per score."""
+        return scores >= self.threshold if self.relation == ">=" else scores < self.threshold
+
+
+class StoredCurve(Document, frozen=True, kw_only=True):
+    """Lower bounds at several deltas that are all right together, but for probability at most `significance`.
+
+    Parameters
+    ----------
+    significance : float
+        Of all points together; each is certified at an equal share.
+    bound : {'joint', 'clopper_pearson'}
+        The method of all points.
+    points : tuple of StoredPoint
+        By increasing delta.
+    """
+
+    significance: float
+    bound: Literal["joint", "clopper_pearson"]
+    points: Annotated[tuple[StoredPoint, ...], Meta(min_length=1)]
+
+    @classmethod
+    def of(cls, curve: EpsilonCurve, cuts: Sequence[Cut], levels: FloatArray) -> StoredCurve:
+        """Return what is stored of a curve: `cuts` by increasing delta, as its points, at some of the `levels`."""
+        points = tuple(
+            StoredPoint(
+                delta=point.delta,
+                epsilon_lower_bound=point.epsilon_lower_bound,
+                relation=">=" if cut.at_least else "<",
+                threshold=float(levels[cut.level]),
+                likely_input="right" if cut.likely else "left",
+                counts=point.counts,
+            )
+            for point, cut in zip(curve.points, cuts, strict=True)
+        )
+        bound: Literal["joint", "clopper_pearson"] = (
+            "clopper_pearson" if curve.method == "clopper_pearson" else "joint"
+        )
+        return cls(significance=curve.significance, bound=bound, points=points)
+
+
+class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="certificate_v3"):
+    """One certified lower bound and all it rests on.
+
+    Parameters
+    ----------
+    request : EstimateRequest
+        What was asked: the subject, the size, the significance and the seed.
+    inputs : dict
+        The two inputs, for a reader.
+    event : StoredEvent
+        From which `audit.auditor.events.event_of` makes the event.
+    judged : {'ideal', 'implementation'}
+        Whether outputs were quantised before the event looked at them.
+    counts : Counts
+        Of the certifying draws; for an anytime bound, of those made by the look at which its level was passed.
+    draws : int
+        Of all phases, both inputs.
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting', 'anytime'}
+        `anytime`: with the bets of an earlier version.
+    formula : str
+        What the method does, in words.
+    claimed_epsilon : float
+    claimed_delta : str
+        A decimal number, or "p/q".
+    epsilon_lower_bound : float
+        On epsilon at the claimed delta.
+    verdict : {'refuted', 'not refuted', 'undecided'}
+    seeded : bool
+        Whether all draws follow from the seed: not where the subject has randomness of its own.
+    versions : dict
+        Of Python and the libraries that drew and counted.
+    curve : StoredCurve or None
+        Lower bounds at several deltas that hold together, by events of the ideal event's score.
+    """
+
+    request: EstimateRequest
+    inputs: dict[str, Any]
+    event: StoredEvent
+    judged: Judged
+    counts: Counts
+    draws: int
+    method: Literal["joint", "clopper_pearson", "conditional", "anytime_betting", "anytime"]
+    formula: str
+    claimed_epsilon: float
+    claimed_delta: str
+    epsilon_lower_bound: float
+    verdict: Verdict
+    seeded: bool
+    versions: dict[str, str]
+    curve: StoredCurve | None
+
+    def __post_init__(self) -> None:
+        """Check that the formula is the method's."""
+        if self.formula != FORMULAS[self.method]:
+            raise ValueError(f"formula must be that of the method {self.method}")
+
+    @property
+    def mechanism(self) -> str:
+        """What was audited, by name."""
+        return self.request.mechanism
+
+    @property
+    def subject(self) -> Description:
+        """What was audited."""
+        return self.request.subject
+
+    @property
+    def significance(self) -> float:
+        """Chance that the bound is wrong."""
+        return self.request.significance
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        document: dict[str, Any] = plain(self)
+        return document
+
+    def write(self, path: str | Path) -> None:
+        """Write the document, whole or not at all."""
+        write_whole(path, json_text(self.to_json()))
+
+    @classmethod
+    def of(cls, document: Any, *, file: str | None = None) -> Certificate:
+        """Return the certificate of a document; its own consistency is checked by `audit.evidence.verify`.
+
+        Raises
+        ------
+        CertificateError
+            When a field is missing, unknown, or of the wrong kind.
+        """
+        schema = document.get("schema") if isinstance(document, dict) else None
+        if schema in EARLIER:
+            raise CertificateError(f"{schema} is an earlier version, which is not read any more", file=file)
+        if schema is None and isinstance(document, dict) and "certificate" in document:
+            raise CertificateError("this is a result, and its field `certificate` is one", file=file)
+        return converted(document, cls, CertificateError, file=file)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Certificate:
+        """Return the certificate in a file.
+
+        Raises
+        ------
+        CertificateError
+            When the file cannot be read, or is no certificate.
+        """
+        found = cls.read_all(path)
+        if len(found) != 1:
+            raise CertificateError(f"one certificate is needed, not {len(found)}", file=str(path))
+        return found[0]
+
+    @classmethod
+    def read_all(cls, path: str | Path) -> list[Certificate]:
+        """Return the certificates in a file: one, or those of the several mechanisms of one call.
+
+        Raises
+        ------
+        CertificateError
+            When the file cannot be read, or is no certificate and no list of them.
+        """
+        document = json_of_file(path, CertificateError)
+        if document == []:
+            raise CertificateError("there is none", file=str(path))
+        return [cls.of(one, file=str(path)) for one in (document if isinstance(document, list) else [document])]
+
+
+def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn")) -> dict[str, str]:
+    """Return the versions of this package, of Python and of the libraries that draw and count."""
+    named = {name: version(name) for name in ("calibrated-functional-mechanism", *packages)}
+    return {"python": platform.python_version(), **named}

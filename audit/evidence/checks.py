@@ -1,0 +1,209 @@
+"""The checks that what a certificate says follows from the request that it holds.
+
+For our own mechanisms and the catalogue the claim and the inputs follow from the recorded parameters, and are
+computed again.  For any other subject the claim is that of whoever ran the audit: nothing here can vouch for it.
+No draw is made, and no code that a certificate names is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from audit.auditor.subject import Subject
+from audit.bounds import ANYTIME_METHODS
+from audit.common.compare import differences
+from audit.evidence.certificate import Certificate
+from audit.subjects.descriptions import (
+    CatalogueDescription,
+    DescriptionError,
+    ImportDescription,
+    PairDescription,
+    core,
+    rebuild,
+)
+from audit.subjects.programs import ProgramDescription
+from audit.subjects.releases import MechanismDescription
+from audit.subjects.stated import inputs_of_pair, own_claim, stated_inputs
+from reference.budgets import parse_delta, parse_epsilon
+from reference.common.errors import InputError
+from reference.common.files import json_text
+from reference.common.numbers import decimal_text
+
+GIVEN = "as given by whoever ran the audit"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked of a certificate.
+
+    Parameters
+    ----------
+    name : str
+    holds : bool or None
+        None when it could not be decided.
+    detail : str
+    """
+
+    name: str
+    holds: bool | None
+    detail: str
+
+
+def binding(certificate: Certificate) -> list[Check]:
+    """Return whether name, claim, inputs and request are those of the recorded subject."""
+    return [_name(certificate), *_subject(certificate), _request(certificate)]
+
+
+def checked_claim(certificate: Certificate, epsilon: str | None, delta: str | None) -> Check | None:
+    """Return whether the certificate is about the claim that the reader states; None where nothing is stated.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    epsilon, delta : str or None
+        As on the command line.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        When they are no privacy parameters.
+    """
+    if epsilon is None and delta is None:
+        return None
+    wanted_epsilon = certificate.claimed_epsilon if epsilon is None else float(parse_epsilon("epsilon", epsilon))
+    wanted_delta = claimed_delta(certificate) if delta is None else parse_delta("delta", delta)
+    same = _close(wanted_epsilon, certificate.claimed_epsilon) and Fraction(wanted_delta) == claimed_delta(
+        certificate
+    )
+    yours = f"your claim ({wanted_epsilon:g}, {float(wanted_delta):g})"
+    return Check("your claim", same, f"{yours}; the certificate's is {_claim_text(certificate)}")
+
+
+def claimed_delta(certificate: Certificate) -> Fraction:
+    """Return the certificate's delta, exactly.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        When it is no number in [0, 1).
+    """
+    return parse_delta("claimed_delta", certificate.claimed_delta)
+
+
+def _claim_text(certificate: Certificate) -> str:
+    return f"({certificate.claimed_epsilon:g}, {certificate.claimed_delta})"
+
+
+def _name(certificate: Certificate) -> Check:
+    """Return whether the mechanism has the name of the recorded subject."""
+    found: str | list[str]
+    stated: str | list[str] = certificate.mechanism
+    match core(certificate.subject):
+        case MechanismDescription(mechanism=name) | CatalogueDescription(name=name):
+            found = name
+        case ImportDescription(path=path):
+            found = path
+        case ProgramDescription(command=words):
+            found = list(words)
+            with contextlib.suppress(ValueError):
+                stated = shlex.split(certificate.mechanism)
+    return Check("name", stated == found, f"{certificate.mechanism}, and the recorded subject is {found}")
+
+
+def _subject(certificate: Certificate) -> Iterator[Check]:
+    """Yield whether claim and inputs follow from the recorded parameters."""
+    described = certificate.subject
+    if not isinstance(core(described), MechanismDescription | CatalogueDescription):
+        yield Check(
+            "claim", True, f"{_claim_text(certificate)}, {GIVEN}; --epsilon and --delta compare it with yours"
+        )
+        return
+    try:
+        # nothing of others is imported or run: this package knows both kinds
+        subject = rebuild(core(described))
+        whole = rebuild(described) if isinstance(described, PairDescription) else subject
+        yield _claim(certificate, subject)
+        yield _inputs(certificate, whole, subject)
+    except DescriptionError as problem:
+        yield Check("claim", False, f"the recorded subject is none: {problem}")
+    except InputError as problem:
+        # such as real data that are not here
+        yield Check("claim", None, f"the subject cannot be rebuilt here: {problem}")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
+        yield Check("claim", False, f"the recorded subject is none: {type(problem).__name__}: {problem}")
+
+
+def _claim(certificate: Certificate, subject: Subject) -> Check:
+    own = own_claim(subject)
+    if own is None:
+        raise ValueError("a subject of this package states its claim")
+    epsilon, delta = own
+    stated = f"({float(epsilon):g}, {decimal_text(delta)})"
+    same = _close(float(epsilon), certificate.claimed_epsilon)
+    if (
+        same
+        and delta != claimed_delta(certificate)
+        and isinstance(certificate.subject, CatalogueDescription)
+        and _stated(certificate, "delta")
+    ):
+        # the catalogue's mechanisms may be audited at any delta
+        return Check("claim", True, f"delta {certificate.claimed_delta}, {GIVEN}; the mechanism's own is {stated}")
+    return Check(
+        "claim",
+        same and delta == claimed_delta(certificate),
+        f"the recorded parameters give {stated}, the certificate says {_claim_text(certificate)}",
+    )
+
+
+def _inputs(certificate: Certificate, whole: Subject, subject: Subject) -> Check:
+    """Return whether the inputs that a reader sees are those that were audited."""
+    stated = dict(certificate.inputs)
+    if whole is subject:
+        expected = stated_inputs(subject)
+    else:
+        # what a search says of itself cannot be computed again
+        stated.pop("search", None)
+        expected = inputs_of_pair(getattr(whole, "subject", subject), whole.inputs(), stated_inputs(subject))
+    places = list(differences(json.loads(json_text(expected)), stated, "inputs"))
+    detail = "as the recorded parameters give them" if not places else f"not what the parameters give: {places[0]}"
+    return Check("inputs", not places, detail)
+
+
+def _request(certificate: Certificate) -> Check:
+    """Return whether the request asks for what was concluded."""
+    request = certificate.request
+    searched = isinstance(request.subject, PairDescription)
+    respects = {
+        "number of draws": request.draws >= certificate.draws,
+        "search": searched == request.search,
+        "bound": request.bound in ("auto", certificate.method) or certificate.method in ANYTIME_METHODS,
+        "curve": certificate.curve is None or request.curve,
+        "epsilon": request.epsilon is None or _stated(certificate, "epsilon"),
+        "delta": request.delta is None or _stated(certificate, "delta"),
+    }
+    wrong = next((name for name, same in respects.items() if not same), None)
+    if wrong is None:
+        return Check("request", True, "asks for so many draws, this bound and this claim")
+    return Check("request", False, f"asks for another {wrong} than was used")
+
+
+def _stated(certificate: Certificate, name: str) -> bool:
+    """Return whether the claim's epsilon or delta is what the request states; false where it states none."""
+    given = getattr(certificate.request, name)
+    if given is None:
+        return False
+    try:
+        found = checked_claim(certificate, **{"epsilon": None, "delta": None, name: given})
+    except InputError:
+        return False
+    return found is not None and bool(found.holds)
+
+
+def _close(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=1e-12)

@@ -1,0 +1,224 @@
+"""The third flow, top to bottom: a request -> a subject with its claim -> a pair -> draws -> a result.
+
+The certificate of the result is :meth:`audit.evidence.report.EstimateResult.certificate`;
+:func:`audit.evidence.verify.verify` checks it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from audit.auditor.choose import Prospect
+from audit.auditor.distinguish import estimate, silent
+from audit.auditor.selection import Phases
+from audit.auditor.subject import FAILURES, Subject, SubjectError
+from audit.bounds.counts import LARGEST_EPSILON
+from audit.evidence.report import EstimateResult
+from audit.evidence.request import EstimateRequest
+from audit.subjects.descriptions import PairDescription, rebuild
+from audit.subjects.programs import ProgramDescription, ProgramSubject
+from audit.subjects.releases import CoefficientRelease
+from audit.subjects.search import AtPair, Effort, searchable
+from audit.subjects.search import search as search_neighbours
+from audit.subjects.search.search import SEARCH_SHARE
+from audit.subjects.stated import inputs_of_pair, stated_inputs
+from reference.budgets import parse_delta, parse_epsilon
+from reference.common.errors import ReadingError
+from reference.common.numbers import decimal_text
+
+SEARCH_STREAM = 1
+"""Keeps the search's draws apart from the estimate's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """A request that is ready to be carried out: its subject, built or started, with the claim.
+
+    Parameters
+    ----------
+    request : EstimateRequest
+    subject : Subject
+    claimed_epsilon, claimed_delta : Fraction
+    inputs : dict
+        The neighbouring inputs, for a reader.
+    output_names : tuple of str
+        What the coordinates of an output are; empty where nobody says.
+    """
+
+    request: EstimateRequest
+    subject: Subject
+    claimed_epsilon: Fraction
+    claimed_delta: Fraction
+    inputs: dict[str, Any]
+    output_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, request: EstimateRequest) -> Audit:
+        """Build the subject that is asked for; a program is started.
+
+        Raises
+        ------
+        reference.common.errors.InputError
+        """
+        stated = request.checked()
+        # the claim first: nothing is started for a claim that is none
+        epsilon = None if stated.epsilon is None else parse_epsilon("epsilon", stated.epsilon)
+        delta = None if stated.delta is None else parse_delta("delta", stated.delta)
+        subject = rebuild(stated.subject)
+        inputs = _readable_inputs(stated, subject)
+        names: tuple[str, ...] = ()
+        if isinstance(subject, CoefficientRelease):
+            epsilon, delta, names = subject.claim.epsilon, subject.claim.delta, subject.output_names
+        if epsilon is None:
+            epsilon = parse_epsilon("epsilon", str(getattr(subject, "claimed_epsilon", 1)))
+        if delta is None:
+            delta = parse_delta("delta", str(getattr(subject, "claimed_delta", 0)))
+        return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names)
+
+    @property
+    def mechanism(self) -> str:
+        """What is audited, by name."""
+        return self.request.mechanism
+
+    @property
+    def note(self) -> str | None:
+        """What became of the auditor's seeds where the randomness is not its own."""
+        subject = self.request.subject
+        return subject.randomness if isinstance(subject, ProgramDescription) else None
+
+    def check(self) -> None:
+        """Raise unless the claim can be audited as it is asked for.
+
+        Raises
+        ------
+        reference.common.errors.ReadingError
+        """
+        if self.claimed_epsilon > LARGEST_EPSILON:
+            # exp(epsilon) would have no double
+            most = f"at most {LARGEST_EPSILON:g} to be audited"
+            raise ReadingError("epsilon", decimal_text(self.claimed_epsilon), most)
+        if self.request.bound == "conditional" and self.claimed_delta > 0:
+            raise ReadingError("bound", self.request.bound, f"left to delta 0; {self.mechanism} claims more")
+
+    def generator(self, *stream: int) -> np.random.Generator:
+        """Return the generator of a stream: every mechanism of a call has its own for one seed."""
+        return np.random.default_rng([self.request.seed, *self.mechanism.encode(), *stream])
+
+
+def carried_out(
+    audit: Audit,
+    *,
+    workers: int = 1,
+    progress: Callable[[int], None] = silent,
+    say: Callable[[str], None] | None = None,
+) -> EstimateResult:
+    """Search for a pair where that is asked for, then estimate on fresh draws.
+
+    Parameters
+    ----------
+    audit : Audit
+    workers : int
+        Cores; the result does not depend on it.
+    progress : callable
+        Told the number of draws made, as they are made.
+    say : callable, optional
+        Told, in words, that a search was interrupted.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When nothing was certified yet.
+    """
+    start, request, spent = time.perf_counter(), audit.request, 0
+    if request.search:
+        # a stream of its own; the pair is fixed before any draw of the estimate is made
+        audit, spent = at_worst_pair(audit, workers=workers, progress=progress)
+        if say is not None and audit.inputs["search"]["stopped"] == "interrupted":
+            say("search interrupted: the best pair so far is audited")
+    remaining = None
+    if request.max_seconds is not None:
+        # at least one look at the counts is always made
+        remaining = max(0.0, request.max_seconds - (time.perf_counter() - start))
+    terms = request.terms(
+        float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=remaining
+    )
+    found = estimate(audit.subject, terms, audit.generator(), workers=workers, progress=progress)
+    found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
+    return EstimateResult(
+        request=audit.request,
+        estimate=found,
+        claimed_delta=audit.claimed_delta,
+        claimed=float(audit.claimed_epsilon),
+        inputs=audit.inputs,
+        output_names=audit.output_names,
+        note=audit.note,
+        seeded=not getattr(audit.subject, "own_entropy", False),
+        seconds=round(time.perf_counter() - start, 3),
+    )
+
+
+def at_worst_pair(
+    audit: Audit, *, workers: int = 1, progress: Callable[[int], None] = silent
+) -> tuple[Audit, int]:
+    """Return the audit on the worst pair that a search finds, and how many draws that cost.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        When the subject declares no domain of inputs.
+    """
+    request = audit.request
+    if isinstance(request.subject, ProgramDescription | PairDescription):
+        raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
+    subject, neighbourhood = searchable(audit.subject)
+    draws = int(request.draws * SEARCH_SHARE)
+    certify = Phases.of(request.draws - draws, 1, learning=True).certify
+    seconds = None if request.max_seconds is None else request.max_seconds * SEARCH_SHARE
+    found = search_neighbours(
+        subject,
+        neighbourhood,
+        Effort(draws, workers, seconds),
+        Prospect(certify, float(audit.claimed_delta), request.significance),
+        audit.generator(SEARCH_STREAM),
+        progress,
+    )
+    note = {
+        "origin": found.origin,
+        "pairs_tried": found.tried,
+        "draws": found.draws,
+        "stopped": found.stopped,
+    }
+    described = PairDescription(subject=request.subject, pair=neighbourhood.to_json(found.pair))
+    inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
+    asked = msgspec.structs.replace(request, subject=described)
+    return replace(audit, request=asked, subject=AtPair(subject, found.pair), inputs=inputs), found.draws
+
+
+def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, Any]:
+    """Return the two inputs for a reader; a subject that is searched may have none yet."""
+    name = request.mechanism
+    if isinstance(subject, CoefficientRelease | ProgramSubject):
+        return stated_inputs(subject)
+    if not hasattr(subject, "inputs"):
+        if not request.search:
+            raise SubjectError(f"{name} has no inputs(): --search searches its declared domain for them")
+        return {}
+    try:
+        return stated_inputs(subject)
+    except FAILURES as problem:
+        raise ReadingError("mechanism", name, f"a subject with two inputs ({problem})") from problem
+
+
+def _answered(request: EstimateRequest, subject: Subject) -> EstimateRequest:
+    """Return the request with what a program answered: its inputs, and whose randomness it is."""
+    if not isinstance(subject, ProgramSubject) or not isinstance(request.subject, ProgramDescription):
+        return request
+    described = msgspec.structs.replace(subject.description, inputs_file=request.subject.inputs_file)
+    return msgspec.structs.replace(request, subject=described)

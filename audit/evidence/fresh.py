@@ -1,0 +1,173 @@
+"""Fresh draws for a certificate: its subject rebuilt, drawn from anew, and its event counted again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from audit.auditor.draws import CERTIFY, LEARN, Draws
+from audit.auditor.events import Event, event_of
+from audit.auditor.events.quantiser import QUANTISED_BITS
+from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
+from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
+from audit.evidence.checks import Check, claimed_delta
+from audit.subjects.descriptions import rebuild
+from audit.subjects.programs import ProgramSubject
+from reference.common.arrays import FloatArray, IntArray
+from reference.common.numbers import text_below
+
+FORGED = 1e-6
+"""Stored counts less likely than this beside fresh ones are not of this subject and event."""
+
+FINER = 16
+"""How much finer than the quartiles ask for a grid may be: 8 is what an audit's can be, the rest is for luck."""
+
+
+@dataclass(frozen=True)
+class FreshResult:
+    """What new draws say of the stored event.
+
+    Parameters
+    ----------
+    counts : Counts
+    epsilon_lower_bound : float
+        At the certificate's significance and delta and by its method (joint for anytime), of these draws alone.
+    refuted : bool
+        Whether they refute the claim on their own.
+    homogeneity : float
+        Smaller p-value of the two comparisons of stored with fresh counts, times two.
+    too_fine : tuple of int
+        Coordinates, of what the event looks at, whose grid is too fine to hide float noise.
+    curve_homogeneity : float or None
+        Smallest p-value of stored with fresh counts over the points of a curve, times their number.
+    """
+
+    counts: Counts
+    epsilon_lower_bound: float
+    refuted: bool
+    homogeneity: float
+    too_fine: tuple[int, ...] = ()
+    curve_homogeneity: float | None = None
+
+
+def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
+    """Rebuild the subject and the event, draw, and count the event again.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        When there is no such subject or event, or they do not fit each other.
+    """
+    subject = rebuild(certificate.subject)
+    try:
+        event = event_of(certificate.event, subject)
+    except ValueError as problem:
+        raise CertificateError(str(problem), place="event") from problem
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    # in chunks, and checked, as for an audit: outputs may be wide, or no array at all
+    source = Draws.of(subject, entropy)
+
+    points = () if certificate.curve is None else certificate.curve.points
+
+    def occurrences(left: FloatArray, right: FloatArray) -> IntArray:
+        """Return counts of shape (1 + points of the curve, 2)."""
+        return np.array([_occurrences(event, points, outputs) for outputs in (left, right)]).T
+
+    try:
+        chunks = (found for wave in source.map(CERTIFY, draws_per_input, occurrences) for found in wave)
+        found, *of_curve = sum(chunks, np.zeros((1 + len(points), 2), dtype=np.int64))
+        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows))
+    except (IndexError, ValueError) as problem:
+        raise CertificateError(f"does not fit the subject's outputs: {problem}", place="event") from problem
+    if isinstance(subject, ProgramSubject):
+        subject.finish()
+    counts = _counts(found, event.likely_input, draws_per_input)
+    agree = [
+        homogeneity(point.counts, _counts(one, point.likely_input, draws_per_input))
+        for point, one in zip(points, of_curve, strict=True)
+    ]
+    # fixed before these draws, like the event; an anytime run has none for a fixed size
+    known = [method for method in METHODS_AT_ZERO if method == certificate.method]
+    method: Method = known[0] if known else "joint"
+    bound = epsilon_lower_bound(counts, float(claimed_delta(certificate)), certificate.significance, method)
+    same = homogeneity(certificate.counts, counts)
+    whole_curve = min(1.0, len(agree) * min(agree)) if agree else None
+    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, same, fine, whole_curve)
+
+
+def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArray) -> list[int]:
+    """Return how often the event and those of the curve occur."""
+    scores = event.scores(outputs)
+    return [int(event.within(scores).sum()), *(int(point.occurs(scores).sum()) for point in points)]
+
+
+def _counts(found: IntArray, likely_input: str, draws: int) -> Counts:
+    """Return the counts of an event that occurred so often on left and right."""
+    left, right = (int(count) for count in found)
+    return Counts.of(left, right, draws, likely_input)
+
+
+def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ...]:
+    """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
+
+    An audit's grid is at least half of 2^-16 of the mean distance from the median, and that mean is at least a
+    quarter of the distance of the quartiles, however heavy the tails.  All of these are taken of new draws.
+    """
+    if event.quantiser is None:
+        return ()
+    grids = [(event.quantiser, event.reduction or _itself)]
+    if event.reduction is not None:
+        grids.append((event.reduction.quantiser, _itself))
+    found: set[int] = set()
+    for quantiser, view in grids:
+        outputs = np.concatenate([view(left), view(right)])
+        outputs = outputs[np.isfinite(outputs).all(axis=1)]
+        if len(outputs):
+            low, high = np.quantile(outputs, [0.25, 0.75], axis=0)
+            found.update(np.flatnonzero(quantiser.steps * 2.0**QUANTISED_BITS * FINER < high - low).tolist())
+    return tuple(sorted(found))
+
+
+def _itself(outputs: FloatArray) -> FloatArray:
+    return outputs
+
+
+def homogeneity(first: Counts, second: Counts) -> float:
+    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
+
+    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
+    """
+    tables = [
+        (first.likely, first.likely_draws, second.likely, second.likely_draws),
+        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
+    ]
+    smallest = 1.0
+    for count, draws, other, other_draws in tables:
+        law = hypergeom(draws + other_draws, count + other, draws)
+        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
+    return min(1.0, 4 * smallest)
+
+
+def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
+    """Return what fresh draws say of the certificate."""
+    same = Check(
+        "stored counts",
+        result.homogeneity >= FORGED,
+        f"against fresh draws: p-value {result.homogeneity:.3g}",
+    )
+    checks = [same]
+    if result.curve_homogeneity is not None:
+        detail = f"against fresh draws: p-value {result.curve_homogeneity:.3g}, over all points"
+        checks.append(Check("stored curve", result.curve_homogeneity >= FORGED, detail))
+    if certificate.judged == "ideal":
+        detail = (
+            f"too fine to hide float noise in coordinate {result.too_fine[0]}" if result.too_fine else "coarse"
+        )
+        checks.append(Check("grid", not result.too_fine, f"{detail}, beside the spread of fresh outputs"))
+    found = f"fresh draws alone: epsilon at least {text_below(result.epsilon_lower_bound, 6)}"
+    if certificate.verdict == "refuted":
+        return [*checks, Check("fresh verdict", True if result.refuted else None, found)]
+    return [*checks, Check("fresh verdict", not result.refuted, found)]

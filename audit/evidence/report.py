@@ -1,0 +1,201 @@
+"""What an estimate found: the contract's JSON, and the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.distinguish import LARGEST_DRAWS, CertifiedEvent, Estimate
+from audit.auditor.verdict import STATED_SIZE, Verdict
+from audit.bounds import detectable_by_event
+from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, versions
+from audit.evidence.request import EstimateRequest, Judged
+from reference.common.documents import plain
+from reference.common.numbers import decimal_text
+
+EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
+"""For which the smallest detectable loss is stated: of the event on the input where it is less likely."""
+
+SEEN_TO_BE_CHOSEN = 30
+"""Expected occurrences of a leak in the selection draws at which it is chosen in about nine runs of ten."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EstimateResult:
+    """An estimate with what it was made of.
+
+    Parameters
+    ----------
+    request : EstimateRequest
+        With the pair that was audited.
+    estimate : Estimate
+    claimed : float
+        The claimed epsilon.
+    claimed_delta : Fraction
+    inputs : dict
+        The two inputs, for a reader.
+    output_names : tuple of str
+    note : str or None
+        What became of the auditor's seeds where the randomness is not its own.
+    seeded : bool
+        Whether all draws follow from the seed.
+    seconds : float
+    """
+
+    request: EstimateRequest
+    estimate: Estimate
+    claimed: float
+    claimed_delta: Fraction
+    inputs: dict[str, Any]
+    output_names: tuple[str, ...] = ()
+    note: str | None = None
+    seeded: bool = True
+    seconds: float = 0.0
+
+    @property
+    def mechanism(self) -> str:
+        """What was audited, by name."""
+        return self.request.mechanism
+
+    def verdict(self, judged: Judged) -> Verdict:
+        """Return the verdict on the `ideal` mechanism or on the `implementation`."""
+        return self.estimate.verdict(self.claimed, implementation=judged == "implementation")
+
+    def certified(self, judged: Judged) -> CertifiedEvent:
+        """Return what the verdict rests on."""
+        return self.estimate.implementation if judged == "implementation" else self.estimate.ideal
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contract's object."""
+        found = self.estimate
+        return {
+            "mechanism": self.mechanism,
+            "claimed_epsilon": self.claimed,
+            "claimed_delta": decimal_text(self.claimed_delta),
+            "epsilon_lower_bound": found.epsilon_lower_bound,
+            "significance": found.significance,
+            "bound": found.method,
+            "detectable_epsilon": found.detectable_epsilon(self.claimed),
+            "detectable_by_event": self.detectable_by_event,
+            "largest_certifiable_epsilon": found.largest_certifiable_epsilon,
+            "draws": found.draws,
+            "requested_draws": found.requested_draws,
+            "stopped": found.stopped,
+            "seconds": self.seconds,
+            "verdict": self.verdict("ideal"),
+            "implementation_verdict": self.verdict("implementation"),
+            "witness": self.witness(found.ideal),
+            "implementation": {
+                "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
+                "bound": found.implementation.method,
+                "witness": self.witness(found.implementation),
+            },
+            "curve": plain(self.curve),
+            "notes": self.notes,
+            "not_ruled_out": self.not_ruled_out(),
+            "certificate": self.certificate("ideal").to_json(),
+            "rerun": self.request.command,
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know about the outputs, and about randomness that is not the auditor's."""
+        return [*self.estimate.notes, *([] if self.note is None else [f"randomness: {self.note}"])]
+
+    def witness(self, found: CertifiedEvent) -> dict[str, Any]:
+        """Return inputs, event and counts."""
+        return {
+            "inputs": self.inputs,
+            "output": list(self.output_names),
+            "event": found.event.to_json(),
+            "counts": plain(found.counts),
+        }
+
+    @property
+    def curve(self) -> StoredCurve | None:
+        """The bounds at several deltas that hold together, where they were certified."""
+        found = self.estimate
+        return None if found.curve is None else StoredCurve.of(found.curve, found.cuts, found.levels)
+
+    def certificate(self, judged: Judged) -> Certificate:
+        """Return the document that others can check."""
+        found = self.certified(judged)
+        return Certificate(
+            request=self.request,
+            inputs=self.inputs,
+            event=found.event.stored,
+            judged=judged,
+            counts=found.decided_by,
+            draws=self.estimate.draws,
+            method=found.method,
+            formula=FORMULAS[found.method],
+            claimed_epsilon=self.claimed,
+            claimed_delta=decimal_text(self.claimed_delta),
+            epsilon_lower_bound=found.epsilon_lower_bound,
+            verdict=self.verdict(judged),
+            seeded=self.seeded,
+            versions=versions(),
+            # of the ideal event's score
+            curve=self.curve if judged == "ideal" else None,
+        )
+
+    @cached_property
+    def detectable_by_event(self) -> list[dict[str, float | None]]:
+        """The smallest loss detectable with power 0.9, by the event's probability where it is rarer."""
+        found, draws = self.estimate, self.estimate.counts.likely_draws
+        # an event that never occurs on one input stands for probabilities far below one in all draws
+        probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
+        delta = float(self.claimed_delta)
+        epsilons = detectable_by_event(self.claimed, draws, delta, found.significance, found.method, probabilities)
+        rows = zip(EVENT_PROBABILITIES, probabilities, epsilons, strict=True)
+        return [
+            {
+                "unlikely": shown,
+                "likely": None if np.isnan(epsilon) else float(np.exp(epsilon) * p + delta),
+                "epsilon": None if np.isnan(epsilon) or not shown else float(epsilon),
+            }
+            for shown, p, epsilon in rows
+        ]
+
+    @property
+    def rarest_leak(self) -> float | None:
+        """Probability from which on a leak that one input only has would be found, in about nine runs of ten.
+
+        It must occur often enough in the certifying draws to refute the claim, and before that often enough in the
+        selection draws to be chosen.  None when no event could refute the claim.
+        """
+        never = next(row["likely"] for row in self.detectable_by_event if row["unlikely"] == 0.0)
+        if never is None:
+            return None
+        return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
+
+    def draws_needed(self) -> int | None:
+        """Return about how many draws would decide; None where not even very many would."""
+        found, draws = self.estimate, self.estimate.requested_draws
+        while 2 * draws <= LARGEST_DRAWS:
+            draws *= 2
+            certify = max(1, int(draws * found.counts.likely_draws / found.draws))
+            larger = found.detectable_with(self.claimed, certify)
+            if larger is not None and larger <= STATED_SIZE * self.claimed:
+                return draws
+        return None
+
+    def not_ruled_out(self) -> str:
+        """Say in plain words what this result leaves open."""
+        parts = ["other neighbouring inputs", "events of other kinds than were searched"]
+        detectable = self.estimate.detectable_epsilon(self.claimed)
+        if detectable is None:
+            parts.append("any loss at all: with so few draws no event can refute this claim")
+        else:
+            parts.append(
+                f"losses below {detectable:.3g}, the smallest that so many draws show in nine runs of ten, "
+                "given the best event"
+            )
+        leak = self.rarest_leak
+        if leak is not None:
+            parts.append(f"leaks that happen less often than about once in {1 / leak:,.0f} draws")
+        return "; ".join(parts)

@@ -1,0 +1,150 @@
+"""Is a certificate right?  That its fields agree, and that the bound follows from the counts.
+
+That the claim follows from the recorded subject is checked by :mod:`audit.evidence.checks`, where this package
+knows it.  The arithmetic takes another road than :mod:`audit.bounds`: see :mod:`audit.evidence.ball_arithmetic`.
+A certificate is not signed: who made it is for the reader to know.  :mod:`audit.evidence.fresh` also rebuilds the
+subject, draws anew and counts the stored event again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from audit.auditor.events.bits import BitScore, EqualityScore
+from audit.auditor.verdict import verdict_on
+from audit.bounds import (
+    ANYTIME_METHODS,
+    METHODS_AT_ZERO,
+    AnytimeBound,
+    Counts,
+    Method,
+    epsilon_lower_bound,
+    refutes,
+)
+from audit.bounds.counts import LARGEST_EPSILON
+from audit.evidence.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
+from audit.evidence.certificate import Certificate
+from audit.evidence.checks import Check, binding, checked_claim, claimed_delta
+from audit.evidence.curve_checks import UNDERSTATED, curve_checks
+from reference.common.errors import InputError
+from reference.common.numbers import text_below
+
+LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
+"""Scores that an audit tries on every bit only: on a grid of no steps they would see float noise."""
+
+
+def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:
+    """Return all checks that need no draws; `epsilon` and `delta` are the claim as the reader knows it."""
+    yours = checked_claim(certificate, epsilon, delta)
+    fields = consistency(certificate)
+    checks = [*([] if yours is None else [yours]), *fields, *binding(certificate)]
+    if all(check.holds for check in fields if check.name in ("levels", "bound")):
+        checks.append(arithmetic(certificate))
+    return [*checks, *curve_checks(certificate)]
+
+
+def outcome(checks: Sequence[Check]) -> str:
+    """Return what all checks come to: `holds`, `does not hold` or `undecided`."""
+    if any(check.holds is False for check in checks):
+        return "does not hold"
+    return "undecided" if any(check.holds is None for check in checks) else "holds"
+
+
+def consistency(certificate: Certificate) -> list[Check]:
+    """Return whether the fields agree with each other."""
+    counts, bound = certificate.counts, certificate.epsilon_lower_bound
+    certified = counts.likely_draws + counts.unlikely_draws
+    levels = 0 <= _delta(certificate) < 1 and 1e-12 <= certificate.significance < 1
+    finite = math.isfinite(bound) and 0 <= bound <= LARGEST_EPSILON
+    return [
+        Check("levels", levels, "delta and significance in range"),
+        Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
+        Check(
+            "judged",
+            _fits(certificate),
+            f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs",
+        ),
+        Check("bound", finite, "finite and not negative"),
+        *([_verdict(certificate), _whole_bound(certificate)] if levels and finite else []),
+    ]
+
+
+def _verdict(certificate: Certificate) -> Check:
+    """Return whether the verdict follows from bound, claim and size."""
+    bound, claim, method = certificate.epsilon_lower_bound, certificate.claimed_epsilon, certificate.method
+    detail = f"{certificate.verdict}: bound {text_below(bound, 6)}, claim {claim:.6g}"
+    # written as an equality of booleans: both kinds of lie are found
+    if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
+        return Check("verdict", False, detail)
+    counts = certificate.counts
+    whole = method in METHODS_AT_ZERO and counts.likely_draws == counts.unlikely_draws
+    if certificate.verdict == "refuted" or not whole:
+        # an anytime certificate holds the counts of one look, not how many draws were made
+        return Check("verdict", True, detail)
+    stored: Method = next(known for known in METHODS_AT_ZERO if known == method)
+    size = counts.likely_draws, _delta(certificate), certificate.significance, stored
+    return Check("verdict", verdict_on(bound, claim, *size) == certificate.verdict, f"{detail}, {size[0]:,} draws")
+
+
+def _whole_bound(certificate: Certificate) -> Check:
+    """Return whether the bound is not less than what the counts give: a smaller one would hide a refutation.
+
+    That it is not more is :func:`arithmetic`'s matter.
+    """
+    counts, delta, significance = certificate.counts, _delta(certificate), certificate.significance
+    given = 0.0
+    bets = next((known for known in ANYTIME_METHODS if known == certificate.method), None)
+    if bets is not None:
+        if 0 <= certificate.claimed_epsilon <= LARGEST_EPSILON:
+            start = AnytimeBound(certificate.claimed_epsilon, delta, significance, method=bets)
+            # from the bound on: levels below it are not asked for again
+            passed = next(k for k in itertools.count() if start.level(k) > certificate.epsilon_lower_bound)
+            given = replace(start, passed=passed).after(counts).epsilon_lower_bound
+    elif certificate.method != "conditional" or delta == 0:
+        stored: Method = next(known for known in METHODS_AT_ZERO if known == certificate.method)
+        given = epsilon_lower_bound(counts, delta, significance, stored)
+    whole = certificate.epsilon_lower_bound >= given - UNDERSTATED
+    return Check("whole bound", whole, f"the counts give {text_below(given, 6)}, the certificate says no less")
+
+
+def arithmetic(certificate: Certificate) -> Check:
+    """Return whether the bound follows from the counts, by ball arithmetic."""
+    bound, counts = certificate.epsilon_lower_bound, certificate.counts
+    if bound == 0:
+        return Check("arithmetic", True, "a bound of 0 always holds")
+    delta, significance = _delta(certificate), certificate.significance
+    routes: dict[str, Callable[[Counts, float, float, float], bool | None]] = {
+        "joint": joint_holds,
+        "clopper_pearson": clopper_pearson_holds,
+        "conditional": conditional_holds,
+        **{bets: partial(anytime_holds, method=bets) for bets in ANYTIME_METHODS},
+    }
+    holds = routes[certificate.method](counts, bound, delta, significance)
+    words = {
+        True: "every pair of probabilities below the bound is rejected",
+        False: "the counts do not reject everything below the bound",
+        None: "could not be decided at this precision",
+    }
+    if certificate.method in ANYTIME_METHODS and holds:
+        words[True] = (
+            "the highest level is rejected by these counts; lower levels and earlier looks are not stored"
+        )
+    return Check("arithmetic", holds, words[holds])
+
+
+def _fits(certificate: Certificate) -> bool:
+    """Return whether an event of the ideal mechanism takes quantised outputs, and looks at no bits."""
+    if certificate.judged == "implementation":
+        return True
+    return bool(certificate.event.quantised_to) and certificate.event.score not in LOOK_AT_BITS
+
+
+def _delta(certificate: Certificate) -> float:
+    try:
+        return float(claimed_delta(certificate))
+    except InputError:
+        return math.nan

@@ -1,0 +1,1 @@
+"""What arithmetic decides: sensitivities, privacy, theorems, boundaries."""

@@ -1,0 +1,126 @@
+"""What a pair of neighbouring data sets loses under a mechanism's noise, and the pair that loses most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.exact.data_sets import Repeated
+from audit.exact.witnesses import readings_of, witness
+from reference.common.arrays import FloatArray
+from reference.common.errors import ReadingError
+from reference.domain import Domain
+from reference.moments import Moments
+from reference.noise import Noise
+from reference.objective import objective
+from reference.readings import Readings
+from reference.records import check_matrix
+from reference.sensitivity import Setting
+
+
+class CountedRecords(Protocol):
+    """Records that are known by their moments."""
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        ...
+
+    @property
+    def domain(self) -> Domain:
+        """What the records were checked against."""
+        ...
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of all records."""
+        ...
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return records with counts, from which the data set can be built again."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two data sets that differ in one record.
+
+    Parameters
+    ----------
+    left, right : CountedRecords
+    readings : Readings
+    """
+
+    left: CountedRecords
+    right: CountedRecords
+    readings: Readings
+
+    @property
+    def domain(self) -> Domain:
+        """The domain that both data sets were checked against."""
+        return self.left.domain
+
+    @property
+    def change(self) -> FloatArray:
+        """Change of every released coefficient from left to right, zbar's drift included."""
+        left, right = (objective(side.moments, self.readings).values for side in (self.left, self.right))
+        return right - left
+
+    def loss(self, noise: Noise) -> Fraction:
+        """Return sum |change| / scale for Laplace noise, sum (change / sigma)^2 for Gaussian noise.
+
+        Exact in the floats that the coefficients and scales are: the privacy loss of this pair, or the square
+        of its Mahalanobis length.
+        """
+        scales = {True: Fraction(noise.scale_s), False: Fraction(noise.scale_n)}
+        pairs = zip(self.change.tolist(), noise.in_s.tolist(), strict=True)
+        units = [abs(Fraction(change)) / scales[in_s] for change, in_s in pairs]
+        return sum((unit if noise.kind == "laplace" else unit * unit for unit in units), Fraction(0))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return both data sets, record by record with counts."""
+        return {
+            "columns": list(self.left.domain.columns),
+            "left": self.left.to_json(),
+            "right": self.right.to_json(),
+        }
+
+
+def scales(noise: Noise) -> tuple[Fraction, Fraction]:
+    """Return the scales on Phi_s and Phi_n; the same where a mechanism has only one."""
+    return Fraction(noise.scale_s if noise.in_s.any() else noise.scale_n), Fraction(noise.scale_n)
+
+
+def extreme_neighbours(setting: Setting, noise: Noise, x_s: int = 0) -> Neighbours:
+    """Return neighbouring data sets with the largest loss under this noise that is known.
+
+    They attain the supremum where that is known exactly, and the lower end of its enclosure elsewhere.
+
+    Parameters
+    ----------
+    setting : Setting
+        With a number of records: each data set has as many (the smaller one of `add_or_remove_one` one less).
+    noise : Noise
+        Laplace or Gaussian.
+    x_s : int
+        Coordinate with a scale of its own.
+    """
+    if setting.records is None:
+        raise ReadingError("records", None, "a number: data sets are finite")
+    scale_s, scale_n = scales(noise)
+    if noise.kind == "laplace":
+        found = witness(setting, "l1", 1 / scale_s, 1 / scale_n)
+    else:
+        found = witness(setting, "l2", 1 / scale_s**2, 1 / scale_n**2)
+    # a witness has x_s first
+    order = np.argsort([x_s, *(e for e in range(setting.dimension) if e != x_s)])
+    return Neighbours(_placed(found.left, order), _placed(found.right, order), readings_of(setting))
+
+
+def _placed(data: Repeated, order: npt.NDArray[np.intp]) -> Repeated:
+    """Return a data set with its coordinates in another order."""
+    distinct = data.distinct
+    return Repeated(check_matrix(distinct.domain, distinct.x[:, order], distinct.y, distinct.z), data.counts)

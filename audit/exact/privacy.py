@@ -1,0 +1,248 @@
+"""Whether the paper's privacy statement is true, and what is.
+
+The exact privacy of the noisy coefficients over all neighbouring data sets, beside the published formula, with
+two explicit neighbouring data sets as witness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from audit.exact.enclosures import written
+from audit.exact.neighbours import Neighbours, extreme_neighbours, scales
+from audit.exact.witnesses import domain_of
+from reference.accounting import ExactPrivacy, PrivacyStatement, exact_privacy
+from reference.budgets import Budget, SplitBudget
+from reference.common.documents import plain
+from reference.common.numbers import Enclosure, decimal_above, decimal_below, decimal_text, short_text
+from reference.noise import Noise
+from reference.noise.profile import delta_of_shift
+from reference.readings import Readings
+from reference.registry import MECHANISMS, MechanismSpec
+from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
+
+PRIVATE = tuple(name for name, spec in MECHANISMS.items() if spec.private)
+
+WITNESS_SIZES = (1000, 1_000_000)
+"""Sizes of the witness where the statement is about all numbers of records: the first that shows the verdict."""
+
+AGREEMENT = Fraction(1, 10**9)
+"""How far the coefficients of the witness may differ from the stated supremum, relatively, up to 10^5 records.
+
+For more records sums of floats lose digits: see :func:`agreement`.
+"""
+
+COVERED = (
+    "every pair of neighbouring data sets of the domain, and every event on the ideal noisy coefficients; not "
+    "covered: the bits of floating-point noise, and a choice of x_s that looks at the data"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """A published statement beside the exact privacy.
+
+    Parameters
+    ----------
+    mechanism : str
+    claim : PrivacyStatement
+    exact : ExactPrivacy
+    setting : Setting
+    noise : Noise
+    budget : Budget or SplitBudget
+    readings : Readings
+    x_s : str
+        Coordinate with a scale of its own.
+    witness : PrivacyWitness
+    """
+
+    mechanism: str
+    claim: PrivacyStatement
+    exact: ExactPrivacy
+    setting: Setting
+    noise: Noise
+    budget: Budget | SplitBudget
+    readings: Readings
+    x_s: str
+    witness: PrivacyWitness
+
+    @property
+    def verdict(self) -> str:
+        """Verdict on the published statement at these budgets."""
+        return self.exact.verdict or "undecided"
+
+    @property
+    def factor(self) -> Fraction:
+        """How many times the claimed delta (Laplace: epsilon) the exact one is; its lower end."""
+        if self.exact.delta is None:
+            return self.exact.epsilon.lower / self.claim.epsilon
+        return self.exact.delta.lower / self.claim.delta
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contract's object."""
+        exact_delta = self.exact.delta
+        return {
+            "mechanism": self.mechanism,
+            "claim": self.claim.claim,
+            "claimed_epsilon": decimal_text(self.claim.epsilon),
+            "claimed_delta": decimal_text(self.claim.delta),
+            "exact_epsilon": _written(self.exact.epsilon),
+            "exact_delta": None if exact_delta is None else _written(exact_delta),
+            "factor": short_text(self.factor),
+            "verdict": self.verdict,
+            "witness": self.witness.to_json(),
+            "budget": plain(self.budget),
+            "noise": {"kind": self.noise.kind, "scale_s": self.noise.scale_s, "scale_n": self.noise.scale_n},
+            "readings": {
+                **plain(self.readings),
+                "domain": self.setting.norm,
+                "dimension": self.setting.dimension,
+                "records": self.setting.records,
+                "x_s": self.x_s,
+            },
+            "covered": COVERED,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyWitness:
+    """Two neighbouring data sets with what their coefficients show.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+    loss : Fraction
+        As :meth:`audit.exact.neighbours.Neighbours.loss`.
+    supremum : Supremum
+        Of the loss over all neighbouring data sets of this size.
+    epsilon : Fraction or None
+        Laplace noise: the worst loss of this pair.
+    delta : Enclosure or None
+        Gaussian noise: the smallest delta for this pair at the claimed epsilon.
+    """
+
+    neighbours: Neighbours
+    loss: Fraction
+    supremum: Supremum
+    epsilon: Fraction | None
+    delta: Enclosure | None
+
+    @property
+    def records(self) -> int:
+        """N: the records of the larger data set."""
+        return max(len(self.neighbours.left), len(self.neighbours.right))
+
+    @property
+    def attains(self) -> bool:
+        """Whether the pair attains the supremum of its size, up to rounding."""
+        return self.loss >= self.supremum.lower * (1 - agreement(self.records))
+
+    def violates(self, claim: PrivacyStatement) -> bool:
+        """Tell whether this pair alone contradicts the statement."""
+        if self.epsilon is not None:
+            return self.epsilon > claim.epsilon
+        return self.delta is not None and self.delta.lower > claim.delta
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the data sets, with the loss that their coefficients give."""
+        return {
+            "records": self.records,
+            **self.neighbours.to_json(),
+            **(
+                {"epsilon": short_text(self.loss)}
+                if self.delta is None
+                else {"shift_squared": short_text(self.loss)}
+            ),
+            "delta_at_claimed_epsilon": None if self.delta is None else _written(self.delta),
+            "attains_supremum": self.attains,
+        }
+
+
+def judge(
+    spec: MechanismSpec,
+    setting: Setting,
+    budget: Budget | SplitBudget,
+    readings: Readings,
+    *,
+    x_s: str | int | None = None,
+) -> Judgement:
+    """Judge the published statement of one mechanism over all neighbouring data sets of a setting.
+
+    Claims: T3, T4, T5 (at the given budgets).
+
+    Parameters
+    ----------
+    spec : MechanismSpec
+        A private mechanism.
+    setting : Setting
+    budget : Budget or SplitBudget
+        As the mechanism takes it.
+    readings : Readings
+        Those that the setting does not hold are taken from here (`sensitivity`).
+    x_s : str or int, optional
+        By symmetry it does not change the verdict; the first coordinate when None.
+
+    Raises
+    ------
+    RuntimeError
+        When the data sets built as a witness contradict the stated supremum: a bug here or there.
+    """
+    domain = domain_of(setting)
+    s = domain.coordinate(x_s if x_s is not None else 0)
+    noise = spec.noise(domain, budget, readings, s)
+    # with a sensitivity of the caller's own it is the theorem's formula that is judged
+    claim = spec.statement(domain, budget, readings, s) or spec.formula(domain, budget, readings)
+    exact = exact_privacy(setting, noise, claim, claim.delta)
+    witness = _witness(setting, noise, claim, s, must_violate=exact.verdict == "refuted")
+    return Judgement(spec.name, claim, exact, setting, noise, budget, readings, domain.columns[s], witness)
+
+
+def _witness(
+    setting: Setting, noise: Noise, claim: PrivacyStatement, s: int, *, must_violate: bool
+) -> PrivacyWitness:
+    """Return the worst pair of the setting's size, or of the first size that shows the violation."""
+    sizes = WITNESS_SIZES if setting.records is None else (setting.records,)
+    found = None
+    for records in sizes:
+        found = witness_at(replace(setting, records=records), noise, claim, s)
+        if must_violate and found.violates(claim):
+            break
+    if found is None:
+        raise RuntimeError("no size to build a witness at")
+    return found
+
+
+def witness_at(setting: Setting, noise: Noise, claim: PrivacyStatement, s: int) -> PrivacyWitness:
+    """Build the worst pair of a setting with a number of records, and evaluate it through its coefficients."""
+    neighbours = extreme_neighbours(setting, noise, s)
+    loss = neighbours.loss(noise)
+    supremum = supremum_of(setting, noise)
+    slack = agreement(setting.records or 1)
+    if loss > supremum.upper * (1 + slack):
+        raise RuntimeError(f"a pair of data sets loses {float(loss)}, above the supremum {float(supremum.upper)}")
+    if supremum.is_exact and loss < supremum.lower * (1 - slack):
+        raise RuntimeError(f"the worst pair found loses {float(loss)}, below the supremum {float(supremum.lower)}")
+    if noise.kind == "laplace":
+        return PrivacyWitness(neighbours, loss, supremum, loss, None)
+    low, high = (delta_of_shift(loss * factor, claim.epsilon) for factor in (1 - slack, 1 + slack))
+    delta = Enclosure(decimal_below(low.lower, 12), decimal_above(high.upper, 12))
+    return PrivacyWitness(neighbours, loss, supremum, None, delta)
+
+
+def agreement(records: int) -> Fraction:
+    """Return the relative difference that rounding explains in the change of sums over so many records."""
+    return AGREEMENT * max(Fraction(1), Fraction(records, 10**5))
+
+
+def supremum_of(setting: Setting, noise: Noise) -> Supremum:
+    """Return the supremum of the loss over neighbouring data sets: of what :meth:`Neighbours.loss` returns."""
+    scale_s, scale_n = scales(noise)
+    if noise.kind == "laplace":
+        return exact_l1(setting, 1 / scale_s, 1 / scale_n)
+    return exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2)
+
+
+def _written(value: Enclosure) -> str | dict[str, str]:
+    return written(value.lower, value.upper, 20)

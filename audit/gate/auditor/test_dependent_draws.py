@@ -1,0 +1,135 @@
+"""Draws that depend on each other, or on their call, are refused; independent ones are not."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from audit.auditor import probe
+from audit.auditor.draws import Draws
+from audit.auditor.subject import SubjectError
+from audit.gate.auditor.auditing import audit
+from audit.subjects.catalogue import Laplace
+
+
+class FixedSeed(Laplace):
+    def sample(self, data, count, rng):
+        return super().sample(data, count, np.random.default_rng(0))
+
+
+class OneNoisePerCall(Laplace):
+    """The second number is drawn once for all outputs of a call."""
+
+    def sample(self, data, count, rng):
+        shared = np.broadcast_to(data + rng.laplace(), (count, 1))
+        return np.hstack([super().sample(data, count, rng), shared])
+
+
+class OneBuffer(Laplace):
+    buffer: ClassVar = np.zeros((20_000, 1))
+
+    def sample(self, data, count, rng):
+        self.buffer[:count] = super().sample(data, count, rng)
+        return self.buffer[:count]
+
+
+class BufferForEachInput(Laplace):
+    """With one worker it does no harm; with two a chunk is overwritten while it is counted."""
+
+    buffers: ClassVar = {data: np.zeros((20_000, 1)) for data in (0.0, 1.0)}
+
+    def sample(self, data, count, rng):
+        self.buffers[data][:count] = super().sample(data, count, rng)
+        return self.buffers[data][:count]
+
+
+class PartOfTheNoisePerCall(Laplace):
+    """As where a subsample is drawn once, and noise for each output is added to it."""
+
+    def sample(self, data, count, rng):
+        return super().sample(data, count, rng) + 2.0 * rng.standard_normal()
+
+
+class AddsInPlace(Laplace):
+    def inputs(self):
+        return np.zeros(1), np.ones(1)
+
+    def sample(self, data, count, rng):
+        data += 0.1
+        return data + rng.laplace(size=(count, 1))
+
+
+class RatioOfTheBatch(Laplace):
+    def log_likelihood_ratio(self, outputs):
+        return np.full(len(outputs), -outputs.mean())
+
+
+@pytest.mark.parametrize(
+    ("subject", "message"),
+    [
+        (FixedSeed, "draws repeat"),
+        (OneNoisePerCall, r"output\[1\] is the same in all draws"),
+        (OneBuffer, "share their memory"),
+        (BufferForEachInput, "share their memory"),
+        (PartOfTheNoisePerCall, r"output\[0\] differs more between calls"),
+        (AddsInPlace, "changed its input"),
+        (RatioOfTheBatch, "other outputs"),
+    ],
+)
+def test_draws_and_ratios_that_depend_on_each_other_are_refused(subject, message):
+    """With any of them the counts are not binomial, and the bound would be wrong or blind."""
+    with pytest.raises(SubjectError, match=message):
+        audit(subject(1.0), 20_000)
+
+
+def test_independent_draws_are_not_called_dependent_of_their_call():
+    """Far inside the limit, at the worst of many: continuous, discrete, heavy-tailed and wide outputs."""
+    laws = {
+        "normal": lambda rng, shape: rng.standard_normal(shape),
+        "coins": lambda rng, shape: rng.integers(0, 2, shape).astype(float),
+        "cauchy": lambda rng, shape: rng.standard_cauchy(shape),
+        "not finite": lambda rng, shape: np.where(rng.random(shape) < 0.5, np.nan, np.inf),
+    }
+    for law in laws.values():
+        for seed in range(50):
+            rng = np.random.default_rng(seed)
+            probe._check_calls([np.nan_to_num(law(rng, (probe.PROBE, 40))) for _ in range(probe.CALLS)])
+
+
+def test_the_limit_on_differences_between_calls_is_one_that_chance_keeps():
+    """The chance that is left to independent draws, by simulation at a limit that can be simulated."""
+    rng, runs, rows = np.random.default_rng(0), 20_000, probe.PROBE - 1
+    pairs = probe.CALLS // 2
+    above = rng.binomial(rows, 0.5, (runs, 2 * pairs))
+    found = ((above[:, ::2] - above[:, 1::2]) ** 2).sum(axis=1) / (rows / 2)
+    for limit in (10.0, 14.0, 20.0):
+        stated = np.exp(-(limit - pairs - pairs * np.log(limit / pairs)) / 2)
+        assert (found >= limit).mean() <= stated
+
+
+@pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0, 0), (1.0, 25, 60), (2.0, 45, 60)])
+def test_shift_of_two_deviations_drawn_per_call_is_mostly_found(shift, least, most):
+    """Of 60 subjects."""
+    refused = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        calls = [rng.standard_normal((probe.PROBE, 1)) + shift * rng.standard_normal() for _ in range(probe.CALLS)]
+        try:
+            probe._check_calls(calls)
+        except SubjectError:
+            refused += 1
+    assert least <= refused <= most
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 1.0])
+def test_draws_that_agree_by_chance_are_not_refused(share):
+    """A constant, or one value in nearly all outputs, may well come out the same twice."""
+
+    class Seldom(Laplace):
+        def sample(self, data, count, rng):
+            return (rng.random((count, 1)) < share).astype(float)
+
+    for seed in range(50):
+        Draws.of(Seldom(1.0), (seed,))

@@ -1,0 +1,315 @@
+"""Every family of events catches a leak that the others miss, and all together are silent on right mechanisms."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from audit.auditor.distinguish import Terms, estimate
+from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals, stored_event
+from audit.auditor.events.bits import BitScore
+from audit.auditor.events.stored import EventError
+from audit.auditor.events.trees import TreeScore
+from audit.subjects.catalogue import (
+    FloatLaplace,
+    Gaussian,
+    Laplace,
+    LeakyLaplace,
+    NoisyMaxValue,
+    ProductLaplace,
+    SparseVectorIndex,
+    SparseVectorNoQueryNoise,
+)
+
+
+def audit(subject, draws: int, seed: int = 1, families=FAMILIES, delta: float = 0.0, significance: float = 1e-4):
+    rng = np.random.default_rng(seed)
+    return estimate(subject, Terms(delta=delta, draws=draws, significance=significance, families=families), rng)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A leak that one family sees; `broken` False removes it."""
+
+    broken: bool = True
+
+    def inputs(self):
+        return 0, 1
+
+    def sign(self, data):
+        return (1.0 if data else -1.0) if self.broken else 0.0
+
+
+class MovedTail(Planted):
+    """Outputs beyond 6, which honest ones never reach, on one input only: a half-line."""
+
+    def sample(self, data, count, rng):
+        values = rng.random((count, 1))
+        return np.where(rng.random((count, 1)) < 0.004 * (self.sign(data) > 0), 6 + values, values)
+
+
+class NarrowPeak(Planted):
+    """A thousandth of the outputs lies within 3e-4, at one of two places: an interval, far below a bin's width."""
+
+    def sample(self, data, count, rng):
+        values = rng.random((count, 1))
+        peak = 0.4 + 0.1 * self.sign(data) + 3e-4 * values
+        return np.where(rng.random((count, 1)) < 0.003, peak, values)
+
+
+class WiderEverywhere(Planted):
+    """Each of 120 coordinates is somewhat wider on one input: only their sum tells."""
+
+    def sample(self, data, count, rng):
+        return rng.normal(0, 1 + 0.035 * self.sign(data), (count, 120))
+
+
+class BehindCommonNoise(Planted):
+    """A shift of the difference of two coordinates, both under the same large noise: only a direction tells."""
+
+    def sample(self, data, count, rng):
+        common, own = rng.normal(0, 100, (count, 1)), rng.normal(0, 1, (count, 1))
+        return np.hstack([common, common + own + self.sign(data)])
+
+
+class Agreement(Planted):
+    """Whether two coordinates have the same sign: neither alone tells, and sums tell in the corners only."""
+
+    def sample(self, data, count, rng):
+        values = rng.normal(size=(count, 2))
+        wanted = rng.random(count) < 0.5 + 0.4 * self.sign(data)
+        agree = values[:, 0] * values[:, 1] > 0
+        values[:, 1] = np.where(agree == wanted, values[:, 1], -values[:, 1])
+        return values
+
+
+class Parity(Planted):
+    """The parity of twelve signs: beyond trees of this size, plain to the likelihood ratio."""
+
+    def sample(self, data, count, rng):
+        values = rng.normal(size=(count, 12))
+        odd = (values < 0).sum(axis=1) % 2 == 1
+        wanted = rng.random(count) < 0.5 + 0.4 * self.sign(data)
+        values[:, 0] = np.where(odd == wanted, values[:, 0], -values[:, 0])
+        return values
+
+    def log_likelihood_ratio(self, outputs):
+        odd = (outputs < 0).sum(axis=1) % 2 == 1
+        return np.where(odd, -1.0, 1.0) * np.log(9.0)
+
+
+class EvenCounts(Planted):
+    """One of 400 whole numbers, on one input more often an even one: no interval, no bin, but categories."""
+
+    def sample(self, data, count, rng):
+        values = rng.integers(0, 200, (count, 1)) * 2
+        return values + (rng.random((count, 1)) < 0.5 + 0.4 * self.sign(data))
+
+
+class OffGrid(Planted):
+    """Multiples of 1/8, but for a few that are none, anywhere, on one input."""
+
+    def sample(self, data, count, rng):
+        values = rng.integers(0, 64, (count, 1)) / 8.0
+        off = rng.random((count, 1)) < 0.003 * (self.sign(data) > 0)
+        return np.where(off, values + rng.random((count, 1)) / 10, values)
+
+
+LEAKS = [
+    (MovedTail, "coordinates", 1.2, 60_000),
+    (NarrowPeak, "intervals", 0.7, 80_000),
+    (WiderEverywhere, "additive", 1.2, 40_000),
+    (BehindCommonNoise, "logistic", 2.0, 20_000),
+    (Agreement, "trees", 1.6, 20_000),
+    (Parity, "likelihood_ratio", 1.0, 20_000),
+    (EvenCounts, "categories", 1.5, 60_000),
+    (OffGrid, "rare", 0.5, 60_000),
+]
+ALSO = {MovedTail: {"intervals"}, OffGrid: {"intervals", "categories"}}
+"""Families that see a leak as well: a far value is an interval, one off the grid a category too."""
+
+
+@pytest.mark.parametrize(("leak", "family", "claim", "draws"), LEAKS, ids=lambda x: getattr(x, "__name__", None))
+def test_a_leak_is_caught_by_its_family_and_missed_by_the_others(leak, family, claim, draws):
+    own = ("coordinates", family) if family != "coordinates" else ("coordinates",)
+    assert audit(leak(), draws, families=own).verdict(claim) == "refuted"
+    others = tuple(name for name in FAMILIES if name not in {family, "bits", *ALSO.get(leak, ())})
+    assert audit(leak(), draws, families=others).epsilon_lower_bound < claim
+    # the same sampler without the leak: silence of all families
+    assert audit(leak(broken=False), draws).epsilon_lower_bound <= 0.0
+
+
+def test_bits_are_caught_by_the_bits_only_and_not_by_the_ideal_verdict():
+    found = audit(FloatLaplace(), 20_000)
+    assert found.verdict(1.0) == "not refuted"
+    assert found.verdict(1.0, implementation=True) == "refuted"
+    without = audit(FloatLaplace(), 20_000, families=tuple(set(FAMILIES) - {"bits"}))
+    assert without.verdict(1.0, implementation=True) == "not refuted"
+
+
+@dataclass(frozen=True)
+class Rounded(Laplace):
+    """Laplace noise on a grid of 2^-30, whatever the value: the bits say nothing more."""
+
+    def sample(self, data, count, rng):
+        return np.rint(super().sample(data, count, rng) * 2.0**30) / 2.0**30
+
+
+def test_the_implementation_of_noise_on_a_grid_is_not_refuted():
+    found = audit(Rounded(), 40_000)
+    assert found.verdict(1.0, implementation=True) == "not refuted"
+    assert found.implementation.epsilon_lower_bound > 0.8
+
+
+RIGHT = [
+    (Laplace(), 1.0, 0.0),
+    (ProductLaplace(), 1.0, 0.0),
+    (Gaussian(), 1.0, 1e-3),
+    (SparseVectorIndex(), 1.7406, 0.0),
+]
+
+
+@pytest.mark.parametrize(("subject", "truth", "delta"), RIGHT, ids=lambda x: type(x).__name__)
+def test_no_family_refutes_the_exact_loss(subject, truth, delta):
+    """At significance 1e-4, so that a false alarm in the gate is as good as a bug."""
+    assert audit(subject, 40_000, delta=delta).epsilon_lower_bound <= truth
+
+
+BROKEN = [(LeakyLaplace(leak=0.01), 1.0), (NoisyMaxValue(), 2.0), (SparseVectorNoQueryNoise(), 5.0)]
+
+
+@pytest.mark.parametrize(("subject", "claim"), BROKEN, ids=lambda x: type(x).__name__)
+def test_broken_mechanisms_of_the_catalogue_are_refuted(subject, claim):
+    assert audit(subject, 60_000).verdict(claim) == "refuted"
+
+
+def some_outputs(rng):
+    values = rng.normal(size=(400, 3))
+    values[:200, 0] = np.rint(values[:200, 0])
+    values[::50, 1] = np.nan
+    return values
+
+
+def test_every_score_survives_json():
+    rng = np.random.default_rng(0)
+    left, right, fresh = (some_outputs(rng) for _ in range(3))
+    names = set()
+    for score in proposals(FAMILIES, left, right + 0.5, Parity(), (0.25, 1.0)):
+        event = Event(score, 0.3, True, "left", Quantiser.of(left, right))
+        again = event_of(stored_event(json.loads(json.dumps(event.to_json()))), Parity())
+        assert again.to_json() == event.to_json()
+        assert (again.occurs(fresh) == event.occurs(fresh)).all()
+        names.add(score.name)
+    expected = {
+        "coordinate",
+        "interval",
+        "additive",
+        "logistic",
+        "trees",
+        "likelihood_ratio",
+        "category",
+        "unseen",
+    }
+    assert names >= (expected - {"unseen"}) | {"not_finite", "bits", "equal_coordinates"}
+
+
+@pytest.mark.parametrize("document", [{}, {"score": "horoscope"}, {"score": "coordinate", "quantised_to": None}])
+def test_what_is_no_event_is_rejected(document):
+    with pytest.raises(EventError, match="event: "):
+        stored_event(document)
+
+
+def test_tree_score_is_the_decision_function_of_scikit_learn():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(3_000, 4))
+    y = (x[:, 0] * x[:, 1] > 0).astype(int)
+    model = HistGradientBoostingClassifier(max_iter=7, max_leaf_nodes=6, random_state=0).fit(x, y)
+    fresh = rng.normal(size=(500, 4))
+    difference = TreeScore.of(model)(fresh) - model.decision_function(fresh)
+    assert np.ptp(difference) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("value", "divisor", "zeros", "low"),
+    [
+        (1.0, 0, 52, 0),
+        (0.75, -2, 51, 0),
+        (-3 * 2.0**-40, -40, 51, 0),
+        (1 + 2.0**-52, -52, 0, 1),
+        (0.0, 2000, 2000, 0),
+    ],
+)
+def test_bit_scores_read_the_bits(value, divisor, zeros, low):
+    outputs = np.array([[value]])
+    found = [float(BitScore(0, kind)(outputs)[0]) for kind in ("divisor", "trailing_zeros", "low_bits")]
+    assert found == [divisor, zeros, low]
+    assert BitScore(0, "divisor", 0.25)(np.array([[0.25 + 2.0**-20]]))[0] == -20
+    assert BitScore(0, "negative_zero")(np.array([[0.0], [-0.0], [-1.0]])).tolist() == [0, 1, 0]
+
+
+def test_quantised_outputs_hide_the_low_bits_and_keep_the_rest():
+    rng = np.random.default_rng(3)
+    outputs = rng.laplace(size=(1_000, 1))
+    quantiser = Quantiser.of(outputs, outputs)
+    step = float(quantiser.steps[0])
+    assert 2.0**-18 <= step <= 2.0**-15
+    # multiples of the step, within half a step
+    assert (quantiser(outputs) % step == 0).all()
+    assert np.abs(quantiser(outputs) - outputs).max() <= step / 2
+    nudged = outputs * (1 + 2.0**-50)
+    assert (quantiser(nudged) == quantiser(outputs)).mean() > 0.99
+
+
+@dataclass(frozen=True)
+class Constant:
+    values: tuple[float, float] = (3.0, 3.0)
+    extra: dict[str, int] = field(default_factory=dict)
+
+    def inputs(self):
+        return self.values
+
+    def sample(self, data, count, rng):
+        return np.full((count, 2), data)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, np.inf, np.nan])
+def test_constant_outputs_are_audited_and_noted(value):
+    found = audit(Constant((value, value)), 4_000, significance=0.05)
+    assert found.epsilon_lower_bound == 0.0
+    assert found.verdict(1.0) == "not refuted"
+    assert any("equal" in note for note in found.notes)
+
+
+def test_two_constants_are_told_apart():
+    assert audit(Constant((3.0, 3.5)), 4_000, significance=0.05).verdict(1.0) == "refuted"
+    assert audit(Constant((np.nan, 3.5)), 4_000, significance=0.05).verdict(1.0) == "refuted"
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-310, 1e-300, 1.0, 1e300])
+def test_values_of_any_size_are_quantised_without_a_warning(scale: float) -> None:
+    rng = np.random.default_rng(3)
+    left, right = (rng.laplace(size=(500, 2)) * scale for _ in range(2))
+    rounded = Quantiser.of(left, right)(left)
+    # a step is at most 2^-16 of the spread; the smallest step changes nothing
+    assert np.abs(rounded - left).max() <= 2.0**-16 * np.abs(left).max()
+    assert np.array_equal(rounded, left) == (scale == 1e-320)
+
+
+def test_output_too_far_to_count_its_steps_stays_as_it_is() -> None:
+    quantiser = Quantiser(np.array([2.0**-1040, 2.0**-1040]))
+    outputs = np.array([[1e300, -1e300], [2.0**-1041, 0.0], [np.inf, -np.inf]])
+    assert np.array_equal(quantiser(outputs), [[1e300, -1e300], [0.0, 0.0], [np.inf, -np.inf]])
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e305, 5e307])
+def test_outputs_too_large_to_be_added_up_have_a_grid_too(scale):
+    """Without one the ideal verdict would be on every bit."""
+    rng = np.random.default_rng(0)
+    left, right = (np.clip(rng.laplace(size=(40_000, 1)), -3, 3) for _ in range(2))
+    steps = Quantiser.of(left * scale, right * scale).steps
+    relative = steps / scale / Quantiser.of(left, right).steps
+    assert 0.5 < relative[0] <= 2.0

@@ -1,0 +1,396 @@
+"""The ledger: rows, their controls, the digest of the code they speak of, and what is done when they differ."""
+
+from __future__ import annotations
+
+import re
+import tokenize
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from audit.claims import ledger, registry
+from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
+from audit.claims.ledger import NOT_RUN, RUN, committed, row_of, run
+from audit.claims.registry import Claim, Control, Finding, claims
+from audit.claims.render import as_html
+from audit.commands.claims_text import as_text, explain
+from audit.common.compare import differences
+from audit.gate.needs import require_or_skip
+from reference.budgets import Budget, SplitBudget
+from reference.domain import Domain
+from reference.registry import MECHANISMS
+
+DECIDED = [row.id for row in registry.decided()]
+
+
+# --- The gate ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_claim_has_its_registered_verdict_and_the_committed_evidence(name):
+    row = claims()[name]
+    lacking = ledger.missing(row)
+    require_or_skip(
+        not lacking, f"CLAIM NOT RE-RUN: {name} needs {', '.join(lacking)}; the committed evidence stands"
+    )
+    (found,) = run([name])
+    assert found.status == RUN
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_check_stays_silent_on_its_null_control(name):
+    row = claims()[name]
+    require_or_skip(not ledger.missing(row), f"{name}: null control not run")
+    assert row.null.fires() is False
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_check_fires_on_its_broken_control(name):
+    row = claims()[name]
+    require_or_skip(not ledger.missing(row), f"{name}: broken control not run")
+    assert row.broken.fires() is True
+
+
+def test_every_decided_row_has_two_different_controls():
+    for row in registry.decided():
+        assert row.null.what != row.broken.what, row.id
+        assert row.null.fires is not row.broken.fires, row.id
+
+
+def test_committed_ledger_has_exactly_the_registered_rows():
+    assert list(committed()) == list(claims())
+
+
+def test_no_fewer_checks_are_run_than_the_committed_ledger_registers():
+    registered = {name: row["check"] for name, row in committed().items() if row["status"] == RUN}
+    assert {name: claims()[name].check_name for name in DECIDED} == registered
+    assert {name for name, row in committed().items() if row["status"] == ledger.OPEN} == {
+        row.id for row in claims().values() if row.is_open
+    }
+
+
+def test_every_false_row_says_what_holds_and_what_a_user_does():
+    failing = [row for row in registry.decided() if row.verdict == "refuted" or row.proof == "wrong"]
+    assert len(failing) > 30
+    assert [row.id for row in failing if not (row.why and row.repaired and row.advice)] == []
+
+
+def test_rows_name_code_that_exists_and_verdicts_of_the_contract():
+    for row in claims().values():
+        for symbol in row.symbols:
+            assert source_of(symbol), symbol
+        assert row.is_open or row.symbols, row.id
+        assert row.verdict != "undecided" or row.is_open, row.id
+
+
+def test_every_claim_that_a_release_cites_is_a_row():
+    cited = set()
+    for spec in MECHANISMS.values():
+        if spec.private:
+            deltas = ("1e-3", "1e-3") if spec.needs_delta else ()
+            budget = SplitBudget("1", "1", *deltas) if spec.split_budget else Budget("1", *deltas[:1])
+            for fairness, weight in (("none", 1), ("absolute", 1), ("absolute", 2)):
+                readings = spec.readings.with_(fairness=fairness, fairness_weight=weight)
+                statement = spec.statement(Domain.of_columns(["a", "b"]), budget, readings, 0)
+                cited |= set(statement.claims)
+    assert len(cited) > 7
+    assert cited <= set(claims())
+
+
+# --- The digest -------------------------------------------------------------------------------------------------
+
+CODE = """
+def scale(sensitivity, epsilon):
+    return sensitivity / epsilon if epsilon else f"{sensitivity!r} {epsilon:>{10}}"
+"""
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        CODE.replace("    return", "    # a comment\n\n    return"),
+        CODE.replace("    return", '    """A docstring."""\n    return'),
+        CODE.replace("sensitivity / epsilon if", "sensitivity  /  epsilon  if"),
+        CODE.replace("(sensitivity, epsilon)", "(\n    sensitivity,\n    epsilon\n)"),
+        '"""A module."""\n' + CODE + "\n\n# the end\n",
+    ],
+    ids=["comment", "docstring", "spaces", "line breaks", "module docstring"],
+)
+def test_digest_does_not_see(changed):
+    assert changed != CODE
+    assert text_digest(changed) == text_digest(CODE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/", "*"),
+        ("epsilon if", "epsilon + 0 if"),
+        ("!r", "!s"),
+        ("    return", "    pass\n    return"),
+        ("10", "11"),
+    ],
+    ids=["operator", "term", "conversion in an f-string", "statement", "number in an f-string"],
+)
+def test_digest_sees_a_changed(old, new):
+    assert text_digest(CODE.replace(old, new)) != text_digest(CODE)
+
+
+def test_digest_is_the_same_under_every_python():
+    """Of tokens written out by hand: versions differ in how they split an f-string, not in its text."""
+    assert text_digest("x = f'{a}' + 'b'  # c\n") == (
+        "63f12324dc476aa95fb09a01c598ec9a898e564d3d5497587761c4e03f02f6cb"
+    )
+
+
+def test_f_string_that_is_split_into_tokens_is_put_together_again(monkeypatch):
+    """As Python 3.12 and later split it, written out by hand; strings within an f-string nest."""
+    line = "f'a{b!r}{f\"{c}\"}'\n"
+    pieces = [
+        (0, "f'", "FSTRING_START"),
+        (2, "a", "FSTRING_MIDDLE"),
+        (3, "{", "OP"),
+        (4, "b", "NAME"),
+        (9, 'f"', "FSTRING_START"),
+        (12, "c", "NAME"),
+        (14, '"', "FSTRING_END"),
+        (16, "'", "FSTRING_END"),
+    ]
+    kinds = {name: 900 + index for index, name in enumerate(dict.fromkeys(name for *_, name in pieces))}
+    for name, number in kinds.items():
+        monkeypatch.setitem(tokenize.tok_name, number, name)
+    tokens = [
+        tokenize.TokenInfo(kinds[name], text, (1, at), (1, at + len(text)), line) for at, text, name in pieces
+    ]
+    assert _whole_f_string(tokens[0], iter(tokens[1:]), [line]) == line.strip()
+
+
+def test_digest_of_a_symbol_is_that_of_its_own_source_only():
+    one, other = "reference.noise.laplace_scale", "reference.noise.add_noise"
+    assert source_of(one).startswith("def laplace_scale")
+    assert digest([one]) != digest([other])
+    assert digest([one]) == digest([one])
+
+
+@pytest.mark.parametrize(
+    ("symbol", "start"),
+    [
+        ("reference.sensitivity.published_l1_sensitivity", "def published_l1_sensitivity"),
+        ("reference.noise.Noise.uniform", "@classmethod"),
+        ("reference.noise.Noise", "@dataclass"),
+        ("reference.objective.TAYLOR_LINEAR", "TAYLOR_LINEAR"),
+        ("reference.readings.Readings.tau", "tau"),
+        ("reference.sensitivity.box", '"""Exact suprema on the unit box'),
+    ],
+)
+def test_source_of_a_symbol_is_followed_to_its_home(symbol, start):
+    assert source_of(symbol).startswith(start)
+
+
+@pytest.mark.parametrize("symbol", ["reference.noise.no_such_name", "nothing.at.all"])
+def test_source_of_a_name_that_does_not_exist_is_an_error(symbol):
+    with pytest.raises(LookupError):
+        source_of(symbol)
+
+
+# --- Rows that differ -------------------------------------------------------------------------------------------
+
+
+def always(verdict: str = "proved", proof: str = "none", evidence=None) -> Finding:
+    return Finding(verdict, proof, {"value": 1.0} if evidence is None else evidence, None)
+
+
+def toy(**changes) -> Claim:
+    base = Claim(
+        "X",
+        "a statement",
+        "a place",
+        symbols=("reference.noise.laplace_scale",),
+        verdict="proved",
+        check=always,
+        null=Control("silent", lambda: False),
+        broken=Control("fires", lambda: True),
+    )
+    return replace(base, **changes)
+
+
+@pytest.fixture
+def stored():
+    return ledger.document([row_of(toy(), always(), None)])["rows"][0]
+
+
+def test_row_that_agrees_has_no_problem(stored):
+    assert row_of(toy(), always(), stored).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("finding", "words"),
+    [
+        (always("refuted"), "registered as proved"),
+        (always("undecided"), "undecided"),
+        (always(proof="right"), "proof right"),
+        (always(evidence={"value": 1.00001}), "evidence.value"),
+        (always(evidence={"other": 1.0}), "the keys"),
+    ],
+)
+def test_row_that_differs_says_so(stored, finding, words):
+    assert words in " ".join(row_of(toy(), finding, stored).problems)
+
+
+@pytest.mark.parametrize("name", ["verdict", "proof", "statement", "why", "repaired", "check", "rerun"])
+def test_committed_row_that_was_altered_by_hand_is_a_problem(stored, name):
+    stored[name] = "by hand"
+    assert f"the committed {name}" in " ".join(row_of(toy(), always(), stored).problems)
+
+
+def test_committed_open_row_that_was_altered_by_hand_is_a_problem():
+    undecided = Claim("X", "a statement", "a place", open_for="a check to come")
+    stored = ledger.document([row_of(undecided, None, None)])["rows"][0]
+    assert row_of(undecided, None, stored).problems == ()
+    altered = row_of(undecided, None, {**stored, "open_for": "nobody"})
+    assert "the committed open_for" in explain(altered)
+
+
+def test_row_is_stale_when_the_code_it_speaks_of_changes(stored):
+    stored["digest"] = "0" * 64
+    (problem,) = row_of(toy(), always(), stored).problems
+    assert "stale" in problem
+    assert "--write" in problem
+
+
+def test_row_without_its_needs_keeps_the_committed_evidence(stored, monkeypatch):
+    monkeypatch.delenv("CHECK_ALL", raising=False)
+    monkeypatch.setitem(ledger.AVAILABLE, "coq", lambda: False)
+    stored["needs"] = ["coq"]
+    row = row_of(toy(needs=("coq",)), None, stored)
+    assert row.status == NOT_RUN
+    assert row.finding.evidence == {"value": 1.0}
+    assert row.problems == ()
+    monkeypatch.setenv("CHECK_ALL", "1")
+    assert "CHECK_ALL" in " ".join(row_of(toy(needs=("coq",)), None, stored).problems)
+    assert "no evidence" in " ".join(row_of(toy(needs=("coq",)), None, None).problems)
+
+
+def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
+    monkeypatch.setitem(ledger.AVAILABLE, "coq", lambda: False)
+    text = as_text([row_of(toy(needs=("coq",)), None, stored), row_of(toy(), always(), stored)])
+    assert "not re-run here: 1 (X), marked *: they need coq" in text
+    assert "marked" not in as_text([row_of(toy(), always(), stored)])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "places"),
+    [
+        ({"a": 1.0}, {"a": 1.0 + 1e-9}, []),
+        ({"a": 1.0}, {"a": 1.0 + 1e-5}, ["evidence.a"]),
+        ({"a": "1/3"}, {"a": "1/4"}, ["evidence.a"]),
+        ({"a": True}, {"a": 1.0}, ["evidence.a"]),
+        ({"a": [1, 2]}, {"a": [1, 2, 3]}, ["the length of evidence.a"]),
+        ({"a": [1, {"b": None}]}, {"a": [1, {"b": 0}]}, ["evidence.a[1].b"]),
+    ],
+)
+def test_evidence_is_compared_exactly_but_for_floats(old, new, places):
+    assert list(differences(old, new)) == places
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"verdict": "true"},
+        {"proof": "fine"},
+        {"needs": ("gpu",)},
+        {"null": None},
+        {"open_for": "later"},
+        {"check": None},
+    ],
+)
+def test_registry_refuses_a_row_that_is_no_row(changes):
+    with pytest.raises(ValueError, match="X"):
+        toy(**changes)
+
+
+def test_finding_with_a_wrong_proof_names_the_step():
+    with pytest.raises(ValueError, match="failing step"):
+        Finding("proved", "wrong", {})
+    assert Finding("proved", "wrong", {}, "the last equality").failing_step
+
+
+# --- Page and text --------------------------------------------------------------------------------------
+
+
+def test_page_stands_alone_and_every_link_has_a_target(stored):
+    row = row_of(toy(statement="a < b & c"), always(evidence={"text": "<script>"}), stored)
+    page = as_html([row])
+    assert "a &lt; b &amp; c" in page
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=\"(?!#)", page)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r'id="([^"]+)"', page))
+    for accessible in ('lang="en-GB"', "<caption>", 'scope="col"', 'scope="row"', "<main>", "viewport"):
+        assert accessible in page
+
+
+class Balance(HTMLParser):
+    """Collects elements that are opened and not closed, or closed in another order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+@pytest.mark.parametrize(("broken", "balanced"), [("", True), ("<dl>", False), ("</p>", False)])
+def test_page_closes_every_element_that_it_opens(stored, broken, balanced):
+    rows = [row_of(toy(why="because"), always(evidence={"list": [{"a": 1}, {"b": "x" * 200}]}), stored)]
+    balance = Balance()
+    balance.feed(as_html(rows) + broken)
+    assert (not balance.open and not balance.wrong) is balanced
+
+
+def test_another_seed_gives_other_numbers_and_the_same_verdict():
+    (usual,), (other,) = run(["A.fix.resample"]), run(["A.fix.resample"], seed=1)
+    assert other.problems == ()
+    assert other.finding.verdict == usual.finding.verdict
+    assert other.finding.evidence != usual.finding.evidence
+    (fixed,) = run(["O1"], seed=1)
+    assert fixed.problems == ()
+
+
+def test_evidence_that_is_not_drawn_is_compared_under_every_seed(stored):
+    assert row_of(toy(), always(evidence={"value": 2.0}), stored, seed=1).problems
+    assert not row_of(toy(drawn=True), always(evidence={"value": 2.0}), stored, seed=1).problems
+    assert row_of(toy(drawn=True), always(evidence={"value": 2.0}), stored).problems
+
+
+def test_explanation_holds_evidence_in_full(stored):
+    evidence = {"exact": str(Fraction(1, 3)), "rows": [{"x": list(range(40))}]}
+    text = explain(row_of(toy(), always(evidence=evidence), stored))
+    assert "exact: 1/3" in text
+    assert "39" in text
+
+
+# --- The page ---------------------------------------------------------------------------------------------------
+
+
+def test_page_has_the_verdict_and_the_proof_of_every_row():
+    page = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
+    section = page.split("## The rows")[1].split("## ")[0]
+    printed = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.replace(r"\|", "/").split("|")[1:-1]]
+        if len(cells) == 4 and cells[0] not in ("claim", "---"):
+            printed[cells[0]] = cells[1:3]
+    assert printed == {row.id: [row.verdict, row.proof] for row in registry.decided()}
+    for row in claims().values():
+        assert not row.is_open or re.search(rf"\b{re.escape(row.id)}\b", section), row.id

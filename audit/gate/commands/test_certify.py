@@ -1,0 +1,120 @@
+"""``python -m audit certify``: what is written, printed and refused."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from audit.commands import certify
+from audit.gate.proofs.releases import LOWERED, SECONDS, SPLIT, document, written
+from audit.gate.running import program, reference
+from audit.proofs.releases.check import check
+from audit.proofs.releases.exported import exported, read_exported
+from audit.proofs.releases.text import certificate_text
+from audit.proofs.releases.theorem import covered
+from reference import datasets
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, EXIT_USAGE
+from reference.records import Records
+
+main = program("certify")
+
+
+@pytest.fixture(scope="module")
+def affairs() -> Records:
+    return datasets.load("affairs")
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(SECONDS)
+def test_newcomer_certifies_a_release_of_the_embedded_data(library, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "release.json"
+    words = ["fit", "--test-share", "0", "--release", str(file), "--quiet"]
+    assert reference(words) == EXIT_FINE
+    capsys.readouterr()
+    assert main([str(file)]) == EXIT_FINE
+    assert "CERTIFIED" in capsys.readouterr().out
+    altered = json.loads(file.read_text())
+    altered["noise"]["scale_s"] *= float(LOWERED)
+    file.write_text(json.dumps(altered))
+    # the development was compiled from scratch above
+    monkeypatch.setattr("audit.commands.certify.check", partial(check, library=library))
+    assert main([str(file)]) == EXIT_REFUTED
+    assert "REJECTED" in capsys.readouterr().out
+
+
+def test_seeded_release_says_so_in_the_certificate(affairs, tmp_path, monkeypatch, capsys):
+    made = {**document(affairs, "functional"), "seeded": True}
+    assert "seeded" in certificate_text(covered(exported(made)))
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
+    file = tmp_path / "release.json"
+    file.write_text(json.dumps(made))
+    main([str(file)])
+    assert "note: the release is seeded" in capsys.readouterr().out
+
+
+@pytest.fixture
+def without_coq(monkeypatch):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
+
+
+@pytest.mark.usefixtures("without_coq")
+def test_without_coq_the_certificate_is_written_and_not_checked(affairs, tmp_path, capsys):
+    file = written(tmp_path, document(affairs, "adfc"))
+    proof = tmp_path / "certificate.v"
+    assert main([file, "--proof", str(proof)]) == EXIT_UNDECIDED
+    out = capsys.readouterr().out
+    assert "NOT CHECKED" in out
+    assert "PROOFS NOT CHECKED" in out
+    assert proof.read_text(encoding="utf-8") == certificate_text(covered(read_exported(file)))
+
+
+@pytest.mark.usefixtures("without_coq")
+@pytest.mark.parametrize("name", ["pdfc", "pflr"])
+def test_json_is_as_its_schema_says(affairs, tmp_path, capsys, name):
+    schemas = Path(certify.__file__).parents[1] / "schemas"
+    schema = json.loads((schemas / "release_certificate_v2.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    made = document(affairs, name) if name == "pdfc" else {**document(affairs, "functional"), "mechanism": "pflr"}
+    file = written(tmp_path, made)
+    assert main([file, "--format", "json"]) == EXIT_UNDECIDED
+    printed = json.loads(capsys.readouterr().out)
+    jsonschema.validate(printed, schema)
+    assert printed["outcome"] == ("not checked" if name == "pdfc" else "no theorem")
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**printed, "outcome": "true"}, schema)
+
+
+@pytest.mark.usefixtures("without_coq")
+def test_one_of_several_releases_is_chosen(affairs, tmp_path, capsys):
+    functional, pdfc = document(affairs, "functional"), document(affairs, "pdfc", SPLIT)
+    file = written(tmp_path, [{"releases": [functional]}, {"releases": [pdfc, document(affairs, "pdfc")]}])
+    assert main([file]) == EXIT_USAGE
+    assert "has 3 releases that fit (functional, pdfc, pdfc)" in capsys.readouterr().err
+    assert main([file, "--mechanism", "functional"]) == EXIT_UNDECIDED
+    assert main([file, "--mechanism", "pdfc", "--number", "1"]) == EXIT_UNDECIDED
+    assert "scale_s: 11.083" in capsys.readouterr().out
+    for wrong in (["--number", "4"], ["--mechanism", "pdfc", "--number", "0"], ["--mechanism", "adfc"]):
+        assert main([file, *wrong]) == EXIT_USAGE
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "not JSON", '{"releases": []}', "[" * 100_000])
+def test_file_that_is_no_release_is_bad_input(tmp_path, capsys, content):
+    file = tmp_path / "release.json"
+    file.write_text(content)
+    assert main([str(file)]) == EXIT_USAGE
+    assert capsys.readouterr().err.startswith("error: release file")
+
+
+def test_bad_options_are_bad_input(affairs, tmp_path, capsys):
+    file = written(tmp_path, document(affairs, "pdfc"))
+    assert main([str(tmp_path / "absent.json")]) == EXIT_USAGE
+    assert main([file, "--proof", file]) == EXIT_USAGE
+    assert main([file, "--proof", str(tmp_path / "absent" / "a.v")]) == EXIT_USAGE
+    for limit in ("0", "soon", "inf"):
+        assert main([file, "--time-limit", limit]) == EXIT_USAGE
+    capsys.readouterr()

@@ -1,0 +1,296 @@
+"""``python -m audit`` and ``cfm``: every command is listed, explained, and ends in one documented way."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import pytest
+
+from audit.claims.registry import claims
+from audit.commands import cfm, thresholds
+from audit.commands.family import EXTRAS, ROWS, AuditFamily, command
+from reference.commands.family import ROWS as REFERENCE
+from reference.commands.parsing import Command, CommandRow, Family, run
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+
+ROOT = Path(__file__).parents[3]
+
+PRESENT = [name for name, row in ROWS.items() if importlib.util.find_spec(row.module) is not None]
+
+DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("proofs/*.md"))]
+
+
+def audit(*words: str) -> int:
+    return run(command, words, name="python -m audit")
+
+
+def leaves(program: click.Command, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Command]]:
+    """Return the commands of a family and of the families below it, each with the words that name it."""
+    if isinstance(program, Command):
+        return [(path, program)]
+    assert isinstance(program, Family)
+    found = []
+    for name in program.list_commands(click.Context(program)):
+        if path or name in PRESENT:
+            below = program.get_command(click.Context(program), name)
+            assert below is not None
+            found += leaves(below, (*path, name))
+    return found
+
+
+LEAVES = leaves(command)
+
+
+def parsed(words: Sequence[str]) -> None:
+    """Read a command line of audit without running it; raise on what it does not take."""
+    program: click.Command = command
+    words = list(words)
+    while isinstance(program, Family):
+        below = program.get_command(click.Context(program), words[0])
+        assert below is not None, f"no command {words[0]}"
+        program, words = below, words[1:]
+    program.make_context(program.name, words)
+
+
+def test_help_lists_every_command_with_a_line(capsys):
+    assert audit("--help") == EXIT_FINE
+    text = capsys.readouterr().out
+    for name, row in ROWS.items():
+        assert f"  {name} " in text
+        assert row.line in " ".join(text.split())
+    assert run(cfm.command, ["--help"], name="cfm") == EXIT_FINE
+    text = capsys.readouterr().out
+    for name in (*REFERENCE, "audit"):
+        assert f"  {name} " in text
+
+
+@pytest.mark.parametrize("words", [[], ["audit"], ["audit", "thresholds"]], ids=" ".join)
+def test_family_without_words_lists_its_commands(words, capsys):
+    assert run(cfm.command, [*words, "--help"], name="cfm") == EXIT_FINE
+    asked = capsys.readouterr()
+    assert run(cfm.command, words, name="cfm") == EXIT_FINE
+    assert capsys.readouterr() == asked
+    assert "Commands:" in asked.out
+    assert asked.err == ""
+
+
+def test_unknown_option_of_a_family_is_no_call_for_help(capsys):
+    assert audit("--hepl") == EXIT_USAGE
+    assert capsys.readouterr().out == ""
+
+
+def test_family_shows_an_example_that_is_read(capsys):
+    assert audit("thresholds", "--help") == EXIT_FINE
+    example = thresholds.command.example
+    assert f"Example:\n  {example}\n" in capsys.readouterr().out
+    parsed(shlex.split(example)[3:])
+    assert audit("--help") == EXIT_FINE
+    assert "Example:" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("path", "leaf"), LEAVES, ids=[" ".join(path) for path, _ in LEAVES])
+def test_help_of_a_command_fits_and_its_example_is_read(path, leaf, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert audit(*path, "--help") == EXIT_FINE
+    text = capsys.readouterr().out
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "Example:" in text
+    words = shlex.split(leaf.example)
+    assert words[:3] == ["python", "-m", "audit"]
+    assert words[3 : 3 + len(path)] == list(path)
+    parsed(words[3:])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["privcy"], "did you mean privacy?"),
+        (["privacy", "adcf"], "did you mean adfc?"),
+        (["privacy", "--dimensio", "2"], "--dimension"),
+        (["catalogue", "--only", "laplac"], "did you mean laplace?"),
+        (["boundary", "--domain", "unit_ball,unit_bax"], "did you mean unit_box?"),
+        (["thresholds", "alfa"], "did you mean alpha?"),
+        (["claims", "--claim", "T3.exat"], "did you mean T3.exact?"),
+        (["sensitivity", "--format", "jsn"], "did you mean json?"),
+    ],
+)
+def test_mistyped_name_is_answered_with_the_right_one(words, said, capsys):
+    assert audit(*words) == EXIT_USAGE
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_lists_repeat_or_take_commas(capsys):
+    words = ["boundary", "--theorem", "T3", "--format", "json"]
+    repeated = ["--dimensions", "2", "--dimensions", "3", "--domain", "unit_box"]
+    assert audit(*words, *repeated) == EXIT_FINE
+    first = capsys.readouterr().out
+    assert audit(*words, "--dimensions", "2,3", "--domain", "unit_box") == EXIT_FINE
+    assert capsys.readouterr().out == first
+
+
+# --- Terminals --------------------------------------------------------------------------------------------------
+
+SHOWN = (
+    "sensitivity --dimension 3",
+    "privacy adfc --dimension 3 --epsilon-s 10 --epsilon-n 0.1",
+    "boundary --dimensions 2 --deltas 1e-3",
+    "thresholds sign --dimension 3",
+    "weights --dimension 3 --records 20000 --draws 2000",
+    "claims --claim T1 --jobs 1",
+    "catalogue --only laplace --draws 2000 --seeds 1 --workers 1",
+    "catalogue --list",
+)
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_text_fits_a_terminal_of_80_columns(line, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    audit(*shlex.split(line))
+    text = capsys.readouterr().out
+    # a word is not broken
+    assert [one for one in text.splitlines() if len(one) > 80 and " " in one.strip()] == []
+
+
+def started(*words: str, **settings: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **settings}
+    return subprocess.run(
+        [sys.executable, "-m", *words], env=environment, cwd=ROOT, capture_output=True, timeout=300, check=False
+    )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_what_a_terminal_cannot_show_is_replaced(encoding):
+    done = started("audit", "sensitivity", "--dimension", "2", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
+    assert b"| norm | published" in done.stdout
+
+
+# --- Interruptions ----------------------------------------------------------------------------------------------
+
+
+def test_interrupted_ledger_ends_in_one_line_also_with_workers():
+    words = [sys.executable, "-m", "audit", "claims", "--claim", "T3.*", "--jobs", "2"]
+    with subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=9)
+        # as a terminal does: the program and its workers
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (EXIT_UNDECIDED, b"")
+    assert err == b"error: interrupted: nothing was decided\n"
+
+
+def test_interruption_leaves_what_was_refuted(monkeypatch, capsys):
+    from audit.commands import privacy
+
+    genuine, judged = privacy.judge, []
+
+    def second_interrupted(*words, **settings):
+        judged.append(words)
+        if len(judged) == 2:
+            raise KeyboardInterrupt
+        return genuine(*words, **settings)
+
+    monkeypatch.setattr(privacy, "judge", second_interrupted)
+    line = "privacy adfc pdfc --dimension 13 --epsilon-s 10 --epsilon-n 0.1 --domain unit_box"
+    assert audit(*shlex.split(line)) == 1
+    printed = capsys.readouterr()
+    assert "verdict: refuted" in printed.out
+    assert printed.err == "interrupted: pdfc not judged\n"
+    # nothing refuted, nothing decided
+    judged[:] = [()]
+    assert audit(*shlex.split(line)) == EXIT_UNDECIDED
+
+
+# --- Missing libraries ------------------------------------------------------------------------------------------
+
+REFUSING = """
+import sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {refused!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Refused())
+from audit.commands.cfm import command
+from reference.commands.parsing import exit_with
+sys.argv[1:] = {words!r}
+exit_with(command, name="cfm")
+"""
+
+
+def refusing(refused: Sequence[str], words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run ``cfm`` where some libraries are not installed."""
+    program = REFUSING.format(refused=tuple(refused), words=list(words))
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_fit_needs_nothing_of_the_extra_audit():
+    words = "fit --data synthetic --records 60 --dimension 2 --mechanism pdfc --seed 1 --quiet --format json"
+    done = refusing(("sympy", "mpmath", "statsmodels"), words.split())
+    assert (done.returncode, done.stderr) == (EXIT_FINE, "")
+    # the hook refuses indeed
+    without_numpy = refusing(("numpy",), words.split())
+    assert without_numpy.returncode != EXIT_FINE
+
+
+def test_missing_extra_is_one_line_that_says_how_to_install_it():
+    done = refusing(("sympy",), ["audit", "claims", "--claim", "T1"])
+    assert done.returncode == EXIT_USAGE
+    assert done.stderr.count("\n") == 1
+    assert "needs sympy" in done.stderr
+    assert "pip install 'calibrated-functional-mechanism[audit]'" in done.stderr
+
+
+def test_another_missing_module_is_a_failure_of_the_program(capsys):
+    family = AuditFamily("audit", {"broken": CommandRow("audit.commands.absent", "nothing")}, "Nothing.")
+    assert run(family, ["broken"], name="python -m audit") == EXIT_UNDECIDED
+    assert "please report this" in capsys.readouterr().err
+
+
+def test_extras_that_are_named_are_those_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for library, extra in EXTRAS.items():
+        needs = project["optional-dependencies"][extra]
+        assert any(need.startswith(library) for need in needs), library
+    assert project["scripts"] == {"cfm": "audit.commands.cfm:main"}
+
+
+# --- Command lines that are printed ---------------------------------------------------------------------------
+
+
+def documented() -> list[str]:
+    """Return the command lines of audit in the documents and in the ledger, but for those of several lines."""
+    lines = [line for claim in claims().values() for line in claim.rerun]
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        lines += [line.strip().removeprefix(".venv/bin/") for line in text.splitlines()]
+    known = {line for line in lines if line.startswith("python -m audit ") and not line.endswith("\\")}
+    return sorted(line for line in known if shlex.split(line, comments=True)[3] in PRESENT)
+
+
+@pytest.mark.parametrize("line", documented())
+def test_documented_command_line_is_read(line):
+    parsed(shlex.split(line, comments=True)[3:])

@@ -1,0 +1,89 @@
+"""Text that fits its terminal, and the command line that repeats a result."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+import pytest
+from rich.table import Table
+
+from audit.commands.again import again
+from audit.commands.options import several
+from audit.commands.text import columns, fitted, table_text
+from reference.commands.parsing import argument, command, option
+
+LINE = "  again:   python -m audit privacy adfc --epsilon-s 10 --x-s 'a name' --dimension 13 --records 1000"
+
+
+def test_long_lines_are_broken_at_spaces_and_short_ones_are_left():
+    words = "  exact:   " + "word " * 30
+    lines = fitted([words, "short"], 50).splitlines()
+    assert max(len(line) for line in lines) <= 50
+    assert " ".join(" ".join(lines).split()) == " ".join(words.split()) + " short"
+    assert fitted([words], None) == words + "\n"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_command_that_is_broken_still_runs(width):
+    text = fitted([LINE], width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert text.count("\n") > 1
+    # as a shell reads it
+    assert shlex.split(text.replace("\\\n", "")) == shlex.split(LINE)
+
+
+def table() -> Table:
+    found = Table(title="A title")
+    for heading in ("first", "the second"):
+        found.add_column(heading, no_wrap=True)
+    found.add_row("a cell", "of several words")
+    return found
+
+
+def test_a_table_that_is_too_wide_becomes_a_list():
+    assert "│ a cell" in table_text(table(), 80)
+    assert table_text(table(), 20).splitlines() == [
+        "A title",
+        "first a cell",
+        "  the second: of",
+        "    several words",
+    ]
+
+
+def test_a_file_has_no_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    assert (columns("file.txt"), columns()) == (None, 50)
+    monkeypatch.delenv("COLUMNS")
+    assert columns() is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy:
+    """Toy."""
+
+    words: tuple[str, ...] = argument(nargs=-1)
+    number: int = option("--number", type=int, default=3)
+    sizes: tuple[int, ...] = several("--sizes", of=int, default=(1, 2))
+    plain: bool = option("--plain", is_flag=True)
+    out: str | None = option("--out")
+
+
+@command("toy", Toy, example="python -m audit toy")
+def toy(_options: Toy) -> int:
+    """Do nothing."""
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({}, "python -m audit toy"),
+        ({"number": 4, "out": "file"}, "python -m audit toy --number 4"),
+        ({"sizes": (5, 6), "plain": True}, "python -m audit toy --sizes 5,6 --plain"),
+    ],
+)
+def test_command_is_repeated_by_what_differs_from_the_defaults(given, line):
+    options = Toy(**{"words": (), "number": 3, "sizes": (1, 2), "plain": False, "out": None} | given)
+    assert again(toy, options) == line
+    assert again(toy, options, words=["a b"]) == line.replace("toy", "toy 'a b'")

@@ -1,0 +1,171 @@
+"""Fresh draws confirm a certificate, or find that it does not hold."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from audit.auditor.draws import CHUNK_VALUES
+from audit.auditor.events import Event, Quantiser
+from audit.auditor.events.scores import CoordinateScore
+from audit.auditor.subject import SubjectError
+from audit.bounds import Counts
+from audit.epsilon_estimate import main as audit_main
+from audit.evidence.certificate import Certificate
+from audit.evidence.fresh import fresh, fresh_checks, homogeneity, too_fine
+from audit.evidence.verify import verify
+from audit.gate.evidence.verifying import run
+from audit.gate.requests import changed
+from audit.gate.requests import verify_command as main
+from audit.subjects.descriptions import ImportDescription
+from reference.common.documents import plain
+
+pytestmark = pytest.mark.usefixtures("ball_arithmetic_once")
+
+
+def test_fresh_draws_confirm_the_refutation_of_half_the_noise(right, capsys, tmp_path):
+    code, result = run(capsys, tmp_path, right, "--fresh", "--seed", "1")
+    assert (code, result["outcome"]) == (0, "holds")
+    assert result["fresh"]["refuted"]
+    assert result["fresh"]["counts"]["likely_draws"] == right.counts.likely_draws
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"likely_input": "both"}, {"threshold": None}, {"score": "coordinate", "coordinate": 9}, {"score": "omen"}],
+)
+def test_events_that_do_not_fit_are_bad_input_to_fresh_draws(right, capsys, tmp_path, changes):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(right.to_json() | {"event": plain(right.event) | changes}), encoding="utf-8")
+    assert main([str(path), "--fresh", "--seed", "1"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: certificate: ")
+    assert "at event" in error
+
+
+def test_fresh_draws_are_too_few_to_confirm_is_undecided(right, capsys, tmp_path):
+    code, result = run(capsys, tmp_path, right, "--fresh", "--seed", "1", "--draws", "20")
+    assert (code, result["outcome"]) == (3, "undecided")
+
+
+def test_fresh_draws_come_in_chunks_of_any_size(right, monkeypatch):
+    monkeypatch.setattr("audit.auditor.draws.CHUNK_VALUES", 300)
+    result = fresh(right, 1_000, np.random.default_rng(0))
+    assert result.counts.likely_draws == 1_000
+    assert 0 < result.counts.unlikely < result.counts.likely
+
+
+class Wide:
+    """Laplace noise on 600 coordinates, one of which moves by 3."""
+
+    largest: ClassVar[list[int]] = []
+
+    def inputs(self):
+        return 0.0, 3.0
+
+    def sample(self, data, count, rng):
+        self.largest.append(count)
+        outputs = rng.laplace(size=(count, 600))
+        outputs[:, 417] += data
+        return outputs
+
+
+def test_event_of_a_wide_output_is_drawn_afresh_in_chunks(tmp_path):
+    """Its event is of a reduced output, which the certificate describes."""
+    path = tmp_path / "wide.json"
+    words = [f"{__name__}:Wide", "--epsilon", "1", "--draws", "4000", "--events", "coordinates", "--seed", "1"]
+    assert audit_main([*words, "--out", str(path)]) == 1
+    certificate = Certificate.read(path)
+    assert certificate.event.reduced_to is not None
+    Wide.largest.clear()
+    result = fresh(certificate, 2_000, np.random.default_rng(0))
+    assert result.refuted
+    assert result.homogeneity > 1e-3
+    assert max(Wide.largest) <= CHUNK_VALUES // 600
+    # another coordinate kept: the event is another one
+    reduction = plain(certificate.event.reduced_to)
+    place = reduction["coordinates"].index(417)
+    reduction["coordinates"] = [*reduction["coordinates"]]
+    reduction["coordinates"][place] = 418 if 418 not in reduction["coordinates"] else 599
+    other = changed(certificate, event=plain(certificate.event) | {"reduced_to": reduction})
+    assert fresh(other, 2_000, np.random.default_rng(0)).homogeneity < 1e-6
+
+
+def test_bits_are_no_event_of_the_ideal_mechanism(capsys, tmp_path):
+    """A grid without steps would give the bits of numpy's noise out as a loss of the ideal mechanism."""
+    path = tmp_path / "bits.json"
+    words = ["laplace", "--draws", "20000", "--seed", "1", "--object", "implementation", "--out", str(path)]
+    assert audit_main(words) == 1
+    capsys.readouterr()
+    honest = Certificate.read(path)
+    assert run(capsys, tmp_path, honest, "--fresh", "--seed", "1")[0] == 0
+    forged = changed(honest, judged="ideal", event=plain(honest.event) | {"quantised_to": [0.0]})
+    assert [check.name for check in verify(forged) if not check.holds] == ["judged"]
+    # a score that may look at quantised outputs: fresh draws show that the grid is none
+    for steps, holds in (([0.0], False), ([2.0**-40], False), ([2.0**-17], True)):
+        event = {
+            "score": "coordinate",
+            "coordinate": 0,
+            "relation": ">=",
+            "threshold": 1.0,
+            "likely_input": "right",
+        }
+        result = fresh(changed(forged, event={**event, "quantised_to": steps}), 1_000, np.random.default_rng(1))
+        grid = {check.name: check.holds for check in fresh_checks(forged, result)}["grid"]
+        assert grid is holds
+
+
+@pytest.mark.parametrize("law", ["standard_cauchy", "normal", "laplace", "standard_exponential"])
+@pytest.mark.parametrize("size", [300, 100_000])
+def test_grids_of_audits_are_not_called_too_fine(law, size):
+    """In 200 grids each, also where the mean distance from the median does not settle."""
+    rng = np.random.default_rng([size, 3])
+    for _ in range(200 if size < 1_000 else 20):
+        quantiser = Quantiser.of(*(getattr(rng, law)(size=(size, 1)) for _ in range(2)))
+        left, right = (getattr(rng, law)(size=(1_000, 1)) for _ in range(2))
+        assert too_fine(Event(CoordinateScore(0), 0.0, True, "left", quantiser), left, right) == ()
+        finer = Quantiser(quantiser.steps / 2**12)
+        if law != "standard_cauchy":
+            assert too_fine(Event(CoordinateScore(0), 0.0, True, "left", finer), left, right) == (0,)
+
+
+class Listed(Wide):
+    """Returns a list where an array is due."""
+
+    def sample(self, data, count, rng):
+        return [[0.0]] * count
+
+
+def test_fresh_draws_that_are_no_arrays_are_bad_input(right):
+    subject = ImportDescription(path=f"{__name__}:Listed")
+    with pytest.raises(SubjectError, match="numpy array"):
+        fresh(changed(right, subject=subject), 100, np.random.default_rng(0))
+
+
+def test_a_file_that_is_not_there_and_fresh_draws_of_none_are_bad_input(right, capsys, tmp_path):
+    assert main([str(tmp_path / "absent.json")]) == 2
+    assert capsys.readouterr().err == (
+        f"error: certificate: cannot be read: No such file or directory (file {tmp_path / 'absent.json'})\n"
+    )
+    (tmp_path / "none.json").write_text("[]", encoding="utf-8")
+    assert main([str(tmp_path / "none.json")]) == 2
+    right.write(tmp_path / "one.json")
+    capsys.readouterr()
+    for draws in ("0", "-5"):
+        assert main([str(tmp_path / "one.json"), "--fresh", "--draws", draws]) == 2
+        assert "draws" in capsys.readouterr().err
+
+
+def test_homogeneity_errs_at_most_as_often_as_stated():
+    """Exact over all counts of ten draws a side; a sixteenth of the p-value fires."""
+    draws, law = 10, binom.pmf(np.arange(11), 10, 0.4)
+    values = np.array(
+        [[homogeneity(Counts(a, 10, 0, 10), Counts(b, 10, 0, 10)) for b in range(11)] for a in range(11)]
+    )
+    assert law @ (values <= 0.05) @ law <= 0.05
+    assert law @ (values / 16 <= 0.05) @ law > 0.05
+    assert homogeneity(Counts(0, draws, 0, draws), Counts(draws, draws, 0, draws)) < 1e-4

@@ -1,0 +1,269 @@
+"""Attempts to smuggle a false theorem past the gate, each with the reason why it must be refused.
+
+The attacker of ``proofs/coq/GATE.md`` edits any file of the proofs, and renews what is generated.  Most attempts
+are sentences that the reader of sources must refuse; `ASKED` holds those that are inside the allowed part of the
+language, and that Coq's own answers must give away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from audit.gate.proofs.toys import STATED, WORDS
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A text that the reader must refuse.
+
+    Parameters
+    ----------
+    reason : str
+        What it would do.
+    text : str
+        Written at the end of a file.
+    accepted : bool
+        Whether Coq would accept it, so that nothing but the reader stands in the way.
+    """
+
+    reason: str
+    text: str
+    accepted: bool = True
+
+
+PROVED = "Lemma cheated : False. Proof. exact cheat. Qed."
+
+READ = (
+    Attempt("an axiom behind a command that measures time", f"Time Axiom cheat : False. {PROVED}"),
+    Attempt(
+        "a variable of a section behind Time: a premise of what the section states, an axiom outside",
+        f"Time Variable cheat : False. {PROVED}",
+    ),
+    Attempt("a hypothesis behind a time limit", f"Timeout 9 Hypothesis cheat : False. {PROVED}"),
+    Attempt("two prefixes", f"Time Timeout 9 Parameter cheat : False. {PROVED}"),
+    Attempt("a prefix that redirects what is printed", f'Redirect "out" Axiom cheat : False. {PROVED}'),
+    Attempt("an axiom", f"Axiom cheat : False. {PROVED}"),
+    Attempt("an axiom of several names", f"Axioms cheat other : False. {PROVED}"),
+    Attempt("a local axiom", f"Local Axiom cheat : False. {PROVED}"),
+    Attempt("an axiom behind an attribute", f"#[local] Axiom cheat : False. {PROVED}"),
+    Attempt(
+        "an axiom behind an attribute with a string",
+        f'#[deprecated(note="]")] Axiom cheat : False. {PROVED}',
+        False,
+    ),
+    Attempt("a parameter", f"Parameter cheat : False. {PROVED}"),
+    Attempt("a conjecture", f"Conjecture cheat : False. {PROVED}"),
+    Attempt("a variable outside every section", f"Variable cheat : False. {PROVED}"),
+    Attempt("a context outside every section", f"Context (cheat : False). {PROVED}"),
+    Attempt("a class without an instance", "Class Absurd := cheat : False. Declare Instance absurd : Absurd."),
+    Attempt("an axiom behind a bullet of a proof", "Lemma l : True. Proof. - Axiom cheat : False. exact I. Qed."),
+    Attempt("an axiom behind a brace of a proof", "Lemma l : True. Proof. { Axiom cheat : False. exact I. } Qed."),
+    Attempt("an axiom in the middle of a proof", "Lemma l : True. Proof. Axiom cheat : False. exact I. Qed."),
+    Attempt("a proof that is given up", "Lemma cheat : False. Proof. Admitted."),
+    Attempt("a goal that is given up", "Lemma cheat : False. Proof. admit. Admitted."),
+    Attempt(
+        "obligations that are admitted",
+        "From Coq Require Import Program. Program Definition d : False := _. Admit Obligations.",
+    ),
+    Attempt(
+        "a module type assumes what it names", "Module Type T. Axiom cheat : False. End T. Declare Module M : T."
+    ),
+    Attempt("a module named like a library", "Module Peano. Definition lt (n m : nat) := True. End Peano."),
+    Attempt("a recursion that never ends", "Unset Guard Checking. Fixpoint f (n : nat) : False := f n."),
+    Attempt("the same by an attribute", "#[bypass_check(guard)] Fixpoint f (n : nat) : False := f n."),
+    Attempt(
+        "a type that is not positive",
+        "Unset Positivity Checking. Inductive bad := Bad (f : bad -> False).",
+    ),
+    Attempt("universes that are not checked", "Unset Universe Checking. Definition t : Type := Type."),
+    Attempt("proof irrelevance by definition", "Set Definitional UIP."),
+    Attempt("a plugin", 'Declare ML Module "ltac_plugin:coq-core.plugins.ltac".'),
+    Attempt("a file that is not listed", 'Load "Words".', False),
+    Attempt("a folder whose files stand for others", 'Add LoadPath "." as Coq.Peano.'),
+    Attempt("an axiom of a library that is not allowed", "From Coq Require Import ClassicalEpsilon."),
+    Attempt("a library without its owner", "Require Import Classical."),
+    Attempt("a notation", 'Notation "a <= b" := (a = b \\/ True).'),
+    Attempt("a notation that begins as a comment", 'Notation "(*" := True.'),
+    Attempt("a notation without a string", "Notation lt := (fun _ _ : nat => True)."),
+    Attempt("an infix", 'Infix "<" := (fun _ _ : nat => True).'),
+    Attempt("a coercion", "Definition c (b : bool) : nat := 0. Coercion c : bool >-> nat."),
+    Attempt("a canonical structure", "Record r := R { a : nat }. Canonical Structure s := R 1."),
+    Attempt("implicit arguments that change", "Arguments small {n}."),
+    Attempt("implicit arguments by themselves", "Set Implicit Arguments. Definition f (A : Type) (a : A) := a."),
+    Attempt("cases that leave out parameters", "Set Asymmetric Patterns."),
+    Attempt(
+        "a definition that a tactic in a term makes, named like a library's word; no list of names has it",
+        "Definition u : nat -> nat -> Prop := "
+        "ltac:(transparent_abstract (exact (fun _ _ : nat => True)) using lt).",
+    ),
+    Attempt(
+        "a lemma that a tactic in a term makes",
+        "Definition u : 1 = 1 := ltac:(abstract reflexivity using cheat).",
+    ),
+    Attempt("a meaning given by tactics", "Definition d : nat. Proof. exact 1. Defined."),
+    Attempt("a meaning given by tactics, := in sight", "Definition d (n := 2) : nat. Proof. exact n. Defined."),
+    Attempt("a lemma that can be unfolded", "Lemma d : nat. Proof. exact 1. Defined."),
+    Attempt(
+        "a meaning that is derived",
+        "From Coq Require Import Derive. Derive d SuchThat (d = 2) As same. Proof. subst d. reflexivity. Qed.",
+    ),
+    Attempt("a recursive function by a command", "Require Import FunInd. Function f (n : nat) : nat := n."),
+    Attempt("a scheme", "Scheme Minimality for nat Sort Prop."),
+    Attempt("a proof by a term alone", "Lemma l : True. Proof I."),
+    Attempt("a proof under another name", "Goal True. Proof. exact I. Save cheat."),
+    Attempt("a let outside every section", "Let d := 1."),
+    Attempt("a section that stays open", "Section S. Variable cheat : False.", accepted=False),
+    Attempt("a section that ends under another name", "Section S. End T.", accepted=False),
+    Attempt(
+        "commands between strings that look like a comment", 'Comments "(*". Axiom cheat : False. Comments "*)".'
+    ),
+    Attempt(
+        "a comment that ends inside its string for the reader only", '(* "*)" *) Axiom cheat : False. (* "(*" *)'
+    ),
+    Attempt(
+        "the mark of a comment's end in a term", "Lemma l : (1 *) = 1 (* c *). Axiom cheat : False. (* e *)", False
+    ),
+    Attempt("a comment right behind a dot", "Lemma l : True.(* c *) Proof. exact I. Qed.", False),
+    Attempt("a comment that does not end", "(* (* *) Axiom cheat : False.", False),
+    Attempt("a sentence behind three dots", "Lemma l : True. Proof with auto... Qed.", False),
+    Attempt("a space that is no space", "Lemma\u00a0l : True. Proof. exact I. Qed.", False),
+    Attempt("a letter that looks like another", "Definition b\u03bfund : nat := 9."),
+    Attempt("another end of line", "Definition d := 1.\r\n"),
+    Attempt("a tactic of a library redefined", "Ltac easy ::= idtac."),
+    Attempt("a command in lower case", "Lemma l : True. Proof. infoH exact I. Qed.", False),
+    Attempt("a proof mode of its own", 'Set Default Proof Mode "Noedit".'),
+    Attempt("a cast that the kernel is told to compile", "Register True as core.True.type.", False),
+    Attempt("polymorphic universes", "Set Universe Polymorphism."),
+    Attempt("a hint that unfolds", "#[global] Hint Unfold small : core."),
+    Attempt("a name exported from elsewhere", "Export Nat."),
+    Attempt("a command that stops the reading", "Quit.", False),
+)
+"""Behind the definitions of `WORDS`."""
+
+ALLOWED = (
+    "(* Axiom cheat : False. (* Admitted. *) *)",
+    (
+        "Section S. Variable d : nat. Variables (e f : nat). Hypothesis positive : 0 < d. Context {A : Type}. "
+        "Let g := d. Lemma l : g = d. Proof. reflexivity. Qed. End S."
+    ),
+    "Lemma assumptions_hold : True. Proof. exact I. Qed.",
+    "Lemma l : 1 = 1. Proof. intros; reflexivity. Qed.",
+    "Lemma l : True /\\ True. Proof. split. - exact I. - { exact I. } Qed.",
+    "Lemma l : True /\\ True. Proof. split. 2: { exact I. } 1: exact I. Qed.",
+    "Fixpoint f (n : nat) : nat := match n with O => 0 | S m => f m end.",
+    "Inductive colour := Red | Green (n : nat). Record pair := Pair { left : nat; right : colour }.",
+    "From Coq Require Import List. Import ListNotations. Definition l := [1; 2].",
+    "Goal Nat.add 1 1 = 2. Proof. reflexivity. Qed.",
+    "Ltac close := reflexivity. Goal 1 = 1. Proof. close. Qed.",
+    "Implicit Types (n m : nat).",
+    "From Coq Require Import ZArith. Open Scope Z_scope. Definition z := 1 + 1.",
+)
+"""Null controls: honest texts."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An attempt in the allowed part of the language.
+
+    Parameters
+    ----------
+    reason : str
+        What it does.
+    words, stated : str
+        The files.
+    found : str
+        What the gate must report.
+    """
+
+    reason: str
+    words: str
+    stated: str
+    found: str
+
+
+def _stated(old: str, new: str, text: str = STATED) -> str:
+    if old not in text:
+        raise LookupError(old)
+    return text.replace(old, new)
+
+
+_CHANGED = "one_is_small: the statement has changed"
+
+ASKED = (
+    Asked(
+        "a weaker statement with an adapted proof",
+        WORDS,
+        _stated("2 <= bound", "1 <= bound", _stated("apply le_n", "repeat constructor")),
+        "two_is_at_most_bound: the statement has changed",
+    ),
+    Asked(
+        "a weaker definition",
+        WORDS.replace(":= 2", ":= 3"),
+        _stated("apply le_n", "repeat constructor"),
+        "Words.bound: the definition has changed",
+    ),
+    Asked(
+        "a premise by a section's hypothesis",
+        WORDS,
+        _stated("Theorem one_is_small", "Section S.\nHypothesis cheat : False.\nTheorem one_is_small").replace(
+            "unfold small, bound. repeat constructor. Qed.", "destruct cheat. Qed.\nEnd S."
+        ),
+        _CHANGED,
+    ),
+    Asked(
+        "a premise by a section's variable",
+        WORDS,
+        _stated("Theorem one_is_small", "Section S.\nContext (cheat : False).\nTheorem one_is_small").replace(
+            "unfold small, bound. repeat constructor. Qed.", "destruct cheat. Qed.\nEnd S."
+        ),
+        _CHANGED,
+    ),
+    Asked(
+        "a word of the statement bound by a section",
+        WORDS,
+        _stated("Theorem one_is_small", "Section S.\nLet small (n : nat) := True.\nTheorem one_is_small").replace(
+            "unfold small, bound. repeat constructor. Qed.", "exact I. Qed.\nEnd S."
+        ),
+        _CHANGED,
+    ),
+    Asked(
+        "a definition in front of another of the same name",
+        WORDS,
+        _stated("Theorem one", "Definition small (n : nat) : Prop := True.\nTheorem one").replace(
+            "unfold small, bound. repeat constructor", "exact I"
+        ),
+        _CHANGED,
+    ),
+    Asked(
+        "a word of the library redefined beside the definition that uses it",
+        "Definition lt (n m : nat) : Prop := True.\n" + WORDS.replace("n < bound", "lt n bound"),
+        _stated("unfold small, bound. repeat constructor", "exact I"),
+        "Words.small: the definition has changed",
+    ),
+    Asked(
+        "a type of the library redefined",
+        "Inductive bool := true.\nDefinition nat := Datatypes.nat.\n" + WORDS,
+        STATED,
+        "Words.bound: the definition has changed",
+    ),
+    Asked(
+        "a recursive function for a plain one",
+        WORDS.replace(
+            "Definition bound : nat := 2", "Fixpoint count (n : nat) : nat := 3.\nDefinition bound := count 0"
+        ),
+        _stated("unfold bound. apply le_n", "repeat constructor"),
+        "Words.bound: the definition has changed",
+    ),
+    Asked("a theorem left out", WORDS, STATED.partition("Theorem two")[0], "committed, and no longer proved"),
+    Asked(
+        "a theorem added", WORDS, STATED + "Theorem new : True.\nProof. exact I. Qed.\n", "new: proved, and not"
+    ),
+    Asked(
+        "an implicit type that changes the statement",
+        WORDS,
+        _stated("2 <= bound", "forall n : Empty_set, 2 <= bound").replace(
+            "unfold bound. ", "unfold bound. intros n. "
+        ),
+        "two_is_at_most_bound: the statement has changed",
+    ),
+)

@@ -1,0 +1,340 @@
+"""Certificates of releases: what is certified, what Coq rejects, and what no theorem covers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.gate.proofs.releases import LOWERED, SECONDS, SPLIT, document
+from audit.proofs import scales
+from audit.proofs.build import Answers, ProofError, Theorem, compile_file
+from audit.proofs.check import committed
+from audit.proofs.releases.check import CoqFinding, check
+from audit.proofs.releases.errors import NoTheoremError
+from audit.proofs.releases.exported import Exported, exported
+from audit.proofs.releases.result import judged
+from audit.proofs.releases.text import EXTRA_PREMISES, certificate_text
+from audit.proofs.releases.theorem import Covered, covered
+from audit.proofs.sigma import sigma_bounds
+from audit.proofs.sources import PROJECT
+from reference.budgets import Budget, SplitBudget
+from reference.noise import extended_gaussian_sigma
+from reference.records import Records
+from reference.registry import MECHANISMS
+
+REJECTIONS = (
+    "Cannot find witness",
+    "No applicable tactic",
+    "Unable to unify",
+    "while it is expected to have type",
+)
+"""Coq's words for a comparison of numbers that fails."""
+
+EQUAL = SplitBudget("1/3", "1/3", "1e-3", "1e-5")
+
+
+def certified(affairs: Records, name: str, budget: Budget | SplitBudget | None = None, **readings: Any) -> Covered:
+    return covered(exported(document(affairs, name, budget, **readings)))
+
+
+def with_scales(release: Exported, factor_s: Fraction, factor_n: Fraction) -> Exported:
+    return replace(release, scale_s=release.scale_s * factor_s, scale_n=release.scale_n * factor_n)
+
+
+CASES = [
+    pytest.param("functional", None, {}, id="functional"),
+    pytest.param("relaxed_functional", Budget("1/2", "1e-400"), {}, id="relaxed_functional, tiny delta"),
+    pytest.param("pdfc", SPLIT, {}, id="pdfc, two budgets"),
+    pytest.param("adfc", EQUAL, {}, id="adfc, two deltas"),
+    pytest.param(
+        "pdfc",
+        SPLIT,
+        {"adjacency": "add_or_remove_one", "fairness": "covariance", "fairness_weight": 2, "basis": "matrix"},
+        id="pdfc, one record more",
+        marks=pytest.mark.exhaustive,
+    ),
+    pytest.param(
+        "functional",
+        None,
+        {"sensitivity": "exact", "domain": "unit_box", "fairness": "absolute", "fairness_weight": Fraction(3, 2)},
+        id="functional, exact on the box",
+        marks=pytest.mark.exhaustive,
+    ),
+    pytest.param(
+        "adfc",
+        EQUAL,
+        {"sensitivity": "exact", "domain": "unit_box", "basis": "matrix"},
+        id="adfc, exact on the box",
+        marks=pytest.mark.exhaustive,
+    ),
+    pytest.param(
+        "relaxed_functional",
+        None,
+        {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
+        id="relaxed_functional, exact, one record more",
+        marks=pytest.mark.exhaustive,
+    ),
+    pytest.param("adfc", SplitBudget("3", "1", "1e-3", "1e-5"), {}, id="adfc, two epsilons on the ball"),
+    pytest.param(
+        "adfc",
+        SplitBudget("1/1000", "1", "1e-3", "1e-3"),
+        {"domain": "unit_box", "fairness": "covariance"},
+        id="adfc, two epsilons on the box",
+    ),
+    pytest.param(
+        "pdfc",
+        SplitBudget("1/7", "3"),
+        {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
+        id="pdfc, exact, two epsilons",
+    ),
+]
+
+
+# --- Coq ------------------------------------------------------------------------------------------------------
+
+
+def accepts(library: Path, text: str) -> bool:
+    (library / "Tried.v").write_text(text, encoding="utf-8")
+    try:
+        compile_file(library, "Tried.v")
+    except ProofError as problem:
+        said = " ".join(str(problem).split())
+    else:
+        return True
+    # a comparison that fails, and not a file that is no Coq
+    assert any(words in said for words in REJECTIONS), said
+    return False
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(SECONDS)
+@pytest.mark.parametrize(("name", "budget", "readings"), CASES)
+def test_certificate_is_accepted_and_a_slightly_lower_scale_is_not(library, affairs, name, budget, readings):
+    release = exported(document(affairs, name, budget, **readings))
+    assert accepts(library, certificate_text(covered(release)))
+    lowered = [(LOWERED, Fraction(1)), (Fraction(1), LOWERED)]
+    for factors in lowered if release.spec.split_budget else [(LOWERED, LOWERED)]:
+        found = covered(with_scales(release, *factors))
+        assert [comparison.holds for comparison in found.comparisons].count(False) == 1
+        assert not accepts(library, certificate_text(found))
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(SECONDS)
+@pytest.mark.parametrize("name", ["functional", "pdfc", "adfc"])
+def test_statement_with_a_changed_epsilon_or_dimension_is_rejected(library, affairs, name):
+    text = certificate_text(certified(affairs, name))
+    assert accepts(library, text)
+    assert " 7 (unit_ball 7)" in text
+    assert not accepts(
+        library, text.replace("Definition epsilon : Q := 1 # 1.", "Definition epsilon : Q := 3 # 4.")
+    )
+    assert not accepts(library, text.replace(" 7", " 8").replace("unit_ball 7", "unit_ball 8"))
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(SECONDS)
+def test_check_names_the_axioms_and_does_not_believe_a_file_that_adds_one(library, affairs):
+    text = certificate_text(certified(affairs, "pdfc"))
+    found = check(text, library=library)
+    assert found.accepted is True
+    assert "sig_forall_dec" in found.detail
+    forged = check(text + "\nAxiom cheat : False.\n", library=library)
+    assert forged.accepted is None
+    assert "cheat" in forged.detail
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(SECONDS)
+def test_check_stops_at_its_time_limit(library, affairs):
+    found = check(certificate_text(certified(affairs, "pdfc")), library=library, seconds=0.1)
+    assert found == CoqFinding(None, "Certificate.v: Coq was stopped at the time limit")
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(SECONDS)
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_scale_is_above_its_formula_and_the_next_float_below_is_not(library, delta):
+    name = "relaxed_functional" if delta != "0" else "functional"
+    spec, budget = MECHANISMS[name], Budget("1/3", delta)
+    domain = scales.domain_of(scales.Setting(7))
+    scale = Fraction(spec.noise(domain, budget, spec.readings, 0).scale_n)
+    arguments = ("none", 7, budget.epsilon, budget.delta)
+    assert accepts(library, scales.HEADER + scales.scale_lemma(*arguments, scale, name))
+    for lowered in (scale * LOWERED, Fraction(math.nextafter(float(scale), 0.0))):
+        assert not accepts(library, scales.HEADER + scales.scale_lemma(*arguments, lowered, name))
+
+
+# --- The comparisons in Python, and what Coq's answer then means ----------------------------------------------
+
+
+@given(
+    st.integers(1, 60),
+    st.fractions(Fraction(1, 1000), 50),
+    st.sampled_from(["0.79", "0.5", "1e-3", "1e-30", "1e-400"]),
+)
+def test_sigma_bounds_are_above_the_formula_and_reach_the_float(d, epsilon, written):
+    squared, delta = Fraction(d * d, 16) + 9 * d, Fraction(written)
+    sigma = Fraction(extended_gaussian_sigma(squared, epsilon, delta))
+    bounds = sigma_bounds(squared, epsilon, delta, sigma)
+    assert bounds.formula(epsilon) <= sigma
+    assert sigma_bounds(squared, epsilon, delta, sigma * LOWERED).formula(epsilon) > sigma * LOWERED
+    assert bounds.root**2 >= bounds.logarithm
+    assert bounds.root_after**2 >= bounds.logarithm + epsilon
+    assert bounds.factor**2 >= squared / 2
+    with mpmath.workdps(80):
+        exact = mpmath.log(mpmath.sqrt(2 / mpmath.pi) * delta.denominator / delta.numerator)
+        logarithm = mpmath.mpf(bounds.logarithm.numerator) / bounds.logarithm.denominator
+        assert 0 < logarithm - exact < mpmath.mpf(2) ** -70
+
+
+@pytest.mark.parametrize(
+    ("accepted", "lowered", "outcome"),
+    [
+        (True, False, "certified"),
+        (False, True, "rejected"),
+        (None, False, "undecided"),
+        (True, True, "undecided"),
+        (False, False, "undecided"),
+    ],
+)
+def test_a_rejection_counts_only_where_a_comparison_fails(affairs, accepted, lowered, outcome):
+    release = exported(document(affairs, "functional"))
+    if lowered:
+        release = with_scales(release, LOWERED, LOWERED)
+    found, detail = judged(covered(release), CoqFinding(accepted, "as Coq says"))
+    assert found == outcome
+    assert outcome != "rejected" or "9.09495e-13 of it below Delta_1 / epsilon = 19.25" in detail
+
+
+def test_another_definition_or_axiom_is_an_objection():
+    from audit.proofs.releases.check import _objections
+
+    known = committed()["definitions"]
+    digest = known["Definitions.differentially_private"]
+
+    def objections(axioms: tuple[str, ...], digest: str) -> list[str]:
+        theorem = Theorem("", ("Definitions.differentially_private",), axioms)
+        words = {"Definitions.differentially_private": digest, "Certificate.epsilon": "anything"}
+        return list(_objections(Answers("8.16.1", {"release_is_private": theorem}, words)))
+
+    assert objections((), digest) == []
+    assert objections((), "0") == [
+        "Definitions.differentially_private is not defined as committed in audit/proofs/digests.json"
+    ]
+    assert objections(("Certificate.cheat",), digest) == ["release_is_private assumes Certificate.cheat"]
+    assert list(_objections(Answers("8.16.1", {}, {}))) == ["release_is_private is not there"]
+
+
+def test_scales_file_is_as_generated_and_has_every_mechanism():
+    text = (PROJECT / scales.FILE).read_text(encoding="utf-8")
+    assert text == scales.text()
+    lemmas = scales.lemmas()
+    for name in ("functional", "relaxed_functional", "pdfc", "adfc"):
+        assert sum(lemma.startswith(f"(** {name}") for lemma in lemmas) >= 15, name
+
+
+def test_every_lemma_of_a_certificate_is_in_the_development():
+    for lemma in EXTRA_PREMISES:
+        assert any(f"Lemma {lemma} " in path.read_text(encoding="utf-8") for path in PROJECT.glob("*.v")), lemma
+
+
+# --- What is certified ----------------------------------------------------------------------------------------
+
+
+def test_equal_budgets_need_no_published_statement(affairs):
+    found = certified(affairs, "pdfc", sensitivity="exact", domain="unit_box")
+    assert not found.exported.is_published
+    assert (found.exported.epsilon, found.theorem, found.claims) == (1, "laplace_certificate", ("T1", "L2.exact"))
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "readings", "theorem", "epsilon", "claim"),
+    [
+        ("adfc", "1/2 1", {}, "adfc_split_certificate", "13/14", "T5.regime"),
+        ("adfc", "3 1", {"adjacency": "add_or_remove_one"}, None, None, None),
+        ("adfc", "1/2 1", {"adjacency": "add_or_remove_one"}, "adfc_split_certificate", "13/14", "T5.regime"),
+        ("adfc", "1/2 1", {"fairness": "none"}, "adfc_split_certificate", "13/14", "T5.regime"),
+        ("adfc", "3 1", {"sensitivity": "exact"}, "adfc_certificate", "3", "T2"),
+        ("pdfc", "1/7 3", {"sensitivity": "exact"}, "pdfc_exact_certificate", "127/49", "T3.exact"),
+        ("pdfc", "3 1/7", {"sensitivity": "exact"}, "laplace_certificate", "3", "T1"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::reference.accounting.PublishedStatementWarning")
+def test_two_epsilons_are_certified_where_a_theorem_carries_them(
+    affairs, name, budget, readings, theorem, epsilon, claim
+):
+    deltas = ("1e-3", "1e-3") if name == "adfc" else ()
+    domain = {} if name == "adfc" else {"domain": "unit_box"}
+    release = exported(document(affairs, name, SplitBudget(*budget.split(), *deltas), **readings, **domain))
+    if theorem is None:
+        with pytest.raises(NoTheoremError, match="Theorem 5"):
+            covered(release)
+        return
+    found = covered(release)
+    assert (found.theorem, found.epsilon, found.claims[0]) == (theorem, Fraction(epsilon), claim)
+    assert all(comparison.holds for comparison in found.comparisons)
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "readings", "reason"),
+    [
+        ("adfc", SplitBudget("4", "1", "1e-3", "1e-3"), {}, r"from 0 to 3\.7886, .* Theorem 5 is false"),
+        (
+            "adfc",
+            SplitBudget("1/1000", "1", "1e-3", "1e-3"),
+            {"domain": "unit_box"},
+            r"from 0\.421958 to 1\.69239, .* Theorem 5 is false",
+        ),
+        ("adfc", SplitBudget("1/2", "1", "1e-3", "1e-3"), {"domain": "unit_box"}, "This one is not outside"),
+        ("pflr", None, {}, "PFLR"),
+        ("functional", None, {"noise": "hardened"}, "discrete"),
+        ("relaxed_functional", None, {"domain": "symmetric_ball"}, "symmetric_ball"),
+        ("pdfc", None, {"fairness": "separate", "sensitivity": 5}, "none, absolute and covariance"),
+        ("functional", None, {"sensitivity": 1000}, "a number of the caller's own"),
+        ("functional", None, {"sensitivity": "exact"}, "exact l1-sensitivity on the unit_ball"),
+        (
+            "relaxed_functional",
+            None,
+            {"sensitivity": "exact", "adjacency": "add_or_remove_one"},
+            "exact l2-sensitivity on the unit_ball",
+        ),
+        ("pdfc", None, {"fairness_weight": "11/10"}, "alpha_1 up to 1 with `absolute`, not 1.1"),
+        (
+            "adfc",
+            None,
+            {"fairness": "covariance", "fairness_weight": "21/10"},
+            "alpha_1 up to 2 with `covariance`",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::reference.accounting.PublishedStatementWarning")
+def test_what_no_theorem_covers_is_refused_with_the_reason(affairs, name, budget, readings, reason):
+    readings = dict(readings)
+    if readings.get("noise") == "hardened":
+        made = document(affairs, name)
+        made["readings"]["noise"], made["noise"]["steps"] = "hardened", 1024
+    elif readings.get("domain") == "symmetric_ball":
+        made = document(affairs, name)
+        made["readings"]["domain"] = "symmetric_ball"
+    else:
+        made = document(affairs, name, budget, **readings)
+    with pytest.raises(NoTheoremError, match=reason):
+        covered(exported(made))
+
+
+def test_no_name_of_the_release_reaches_the_certificate(affairs):
+    made = document(affairs, "pdfc")
+    cheat = "*) Axiom cheat : False. (*"
+    made["x_s"] = made["columns"][2] = cheat
+    text = certificate_text(covered(exported(made)))
+    assert "cheat" not in text
+    assert "two_scales 2 " in text

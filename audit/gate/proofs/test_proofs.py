@@ -1,0 +1,262 @@
+"""The machine-checked proofs: a clean build, statements and axioms as committed, wrong constants rejected."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+
+import pytest
+
+from audit.claims import ledger, registry
+from audit.claims.digest import source_of
+from audit.proofs import claims, constants, pages, scales, status
+from audit.proofs.assumptions import LEVELS
+from audit.proofs.build import ProofError, ask, compile_file
+from audit.proofs.check import allowed, committed, differences
+from audit.proofs.kernel import recheck
+from audit.proofs.mutants import MUTANTS, rejected, text_of
+from audit.proofs.releases.exported import exported
+from audit.proofs.releases.text import certificate_text
+from audit.proofs.releases.theorem import covered
+from audit.proofs.sources import PROJECT, sentences, source_problems, theorems
+from reference import datasets
+from reference.budgets import Budget
+from reference.common.documents import plain
+from reference.moments import Moments
+from reference.registry import MECHANISMS
+
+LONGEST_LINE = 110
+BUILD_SECONDS = 1800
+"""Limit for the clean build and the questions: two minutes of processor time, on a machine that may be busy."""
+
+
+# --- The gate ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_clean_build_proves_what_is_committed(built):
+    assert list(differences(ask(built, allowed=allowed(committed())), committed())) == []
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.theorem)
+def test_wrong_constant_is_rejected(built, mutant):
+    assert rejected(built, mutant)
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.theorem)
+def test_right_constant_is_not_rejected(built, mutant):
+    assert not rejected(built, mutant, mutated=False)
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_compiled_proofs_are_accepted_by_the_separate_checker(built):
+    assert list(recheck(built)) == []
+
+
+def test_sources_assume_nothing_and_are_all_compiled():
+    assert source_problems(PROJECT) == []
+
+
+def test_committed_digests_are_of_the_stated_theorems():
+    stated = theorems((PROJECT / "Statements.v").read_text(encoding="utf-8"))
+    assert stated == list(committed()["theorems"])
+    assert len(stated) > 40
+
+
+def test_theorems_have_levels_and_their_definitions_digests():
+    stored = committed()
+    for name, row in stored["theorems"].items():
+        assert row["level"] in LEVELS, name
+        assert set(row["mentions"]) <= set(stored["definitions"]), name
+
+
+def test_assumptions_file_asks_about_every_theorem():
+    asked = [line.split()[-1] for line in sentences((PROJECT / "Assumptions.v").read_text(encoding="utf-8"))]
+    assert asked[1:] == list(committed()["theorems"])
+
+
+def test_mutants_change_a_constant_that_occurs():
+    for mutant in MUTANTS:
+        assert text_of(PROJECT, mutant, mutated=True) != text_of(PROJECT, mutant, mutated=False), mutant.theorem
+
+
+def test_every_file_and_theorem_of_the_mutants_is_a_different_one():
+    assert len({(mutant.file, mutant.theorem) for mutant in MUTANTS}) == len(MUTANTS) >= 8
+
+
+# --- Constants of the Python code -------------------------------------------------------------------------------
+
+EXACT = (
+    "box_l1_absolute_monomial_13_100",
+    "box_l2_covariance_matrix_4_100",
+    "ball_l2_separate_monomial_48_100",
+    "published_fair_l2_squared_48",
+    "box_l1_absolute_monomial_5_100_weight_3_2",
+    "box_l2_covariance_monomial_4_100_add_one",
+    "ball_l2_absolute_matrix_48_100_add_one",
+)
+
+
+def test_constants_file_is_as_generated():
+    assert (PROJECT / constants.FILE).read_text(encoding="utf-8") == constants.text()
+
+
+def numbered(name: str, *, change: str) -> str:
+    """Return a file with one lemma, its number changed."""
+    (lemma,) = (lemma for lemma in constants.lemmas() if f"Lemma {name} " in lemma)
+    statement, proof = lemma.split(".\nProof")
+    stem, number = re.split(r"(?<==) |(?<=\)) (?=\([0-9/ ]+\)$)", statement)
+    return f"{constants.HEADER}\n{stem} ({number}{change}).\nProof{proof}"
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("name", EXACT)
+def test_number_that_is_off_by_a_billionth_is_rejected(built, name):
+    (built / "Right.v").write_text(numbered(name, change=""), encoding="utf-8")
+    compile_file(built, "Right.v")
+    for sign in "+-":
+        (built / "Wrong.v").write_text(numbered(name, change=f" {sign} 1 / 1000000000"), encoding="utf-8")
+        with pytest.raises(ProofError, match="Cannot find witness"):
+            compile_file(built, "Wrong.v")
+
+
+# --- Releases on the paper's domain -----------------------------------------------------------------------------
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("fairness", ["none", "absolute", "covariance"])
+def test_release_with_exact_sensitivity_is_certified_on_one_domain_only(built, fairness):
+    spec, budget = MECHANISMS["relaxed_functional"], Budget("1", "1e-3")
+    readings = spec.readings.with_(fairness=fairness, sensitivity="exact", fairness_weight="1/2")
+    moments = Moments.of(datasets.load("affairs"))
+    release = spec.function(moments, budget, readings)
+    text = certificate_text(covered(exported(json.loads(json.dumps(plain(release))))))
+    (built / "OnTheBall.v").write_text(text, encoding="utf-8")
+    compile_file(built, "OnTheBall.v")
+    (built / "OnTheBox.v").write_text(text.replace("unit_ball", "unit_box"), encoding="utf-8")
+    with pytest.raises(ProofError, match="unit_box"):
+        compile_file(built, "OnTheBox.v")
+
+
+# --- Ties to claims and code ------------------------------------------------------------------------------------
+
+
+def test_every_theorem_has_one_row_with_the_level_that_its_proof_has():
+    levels = {name: row["level"] for name, row in committed()["theorems"].items()}
+    assert {row.theorem: row.level for row in claims.rows()} == levels
+    assert len(claims.rows()) == len(levels)
+
+
+def test_rows_name_claims_of_the_ledger_and_code_that_exists():
+    for row in claims.rows():
+        assert set(row.claims) <= set(registry.claims()), row.theorem
+        assert all(source_of(symbol) for symbol in row.symbols), row.theorem
+        assert row.symbols or row.status == "support", row.theorem
+
+
+def spoken() -> set[str]:
+    return {symbol for row in claims.rows() for symbol in row.symbols} | set(claims.without_theorem())
+
+
+def test_every_public_function_of_the_scope_has_a_theorem_or_a_reason():
+    assert claims.unspoken(spoken()) == []
+
+
+def test_missing_row_of_a_public_function_is_found():
+    name = "reference.noise.scales.laplace_scale"
+    assert claims.unspoken(spoken() - {name}) == [name]
+
+
+def test_reasons_are_for_functions_of_the_scope_that_no_theorem_speaks_of():
+    excused = set(claims.without_theorem())
+    assert excused <= set(claims.public_functions())
+    assert not excused & {symbol for row in claims.rows() for symbol in row.symbols}
+
+
+@pytest.mark.parametrize(("claimed", "says"), [((), "holds"), (("L1",), "support"), (("L1",), "true")])
+def test_row_needs_a_status_and_a_claim(claimed, says):
+    with pytest.raises(ValueError, match="a status"):
+        claims.Carried("L1", claimed, "Lemma 1", (), "reals", says, "everything")
+
+
+def test_a_theorem_agrees_with_the_verdict_of_the_ledger():
+    verdicts = {"holds": {"proved", "enclosed"}, "fails": {"refuted"}}
+    for row in claims.rows():
+        for name in row.claims:
+            expected = verdicts.get(row.status)
+            assert expected is None or registry.claims()[name].verdict in expected, (row.theorem, name)
+
+
+def test_ledger_names_the_theorems_and_needs_no_coq_for_its_verdicts():
+    for name, row in ledger.committed().items():
+        assert row["machine_proof"] == claims.machine_proof(name), name
+        assert "coq" not in row["needs"], name
+    assert claims.machine_proof("T5") == "T5_violated, T5_is_false"
+    assert claims.machine_proof("E.wins") is None
+
+
+def test_every_theorem_has_an_entry_on_a_page_that_agrees():
+    assert list(pages.problems(claims.rows(), committed())) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("## `T1`", "## `T0`", "laplace.md, T0: no such theorem"),
+        ("## `T1`", "## `T0`", "T1: 0 entries on the pages of proofs/, not one"),
+        ("## `T1`", "## `T2`", "T2: 2 entries on the pages of proofs/, not one"),
+        ("| claims | T1 |", "| claims | T2 |", "laplace.md, T1_density_ratio: claims is T2, not T1"),
+        ("| fingerprint | `", "| fingerprint | `0", "laplace.md, T1: fingerprint is `0"),
+        ("**Does not say.**", "", "laplace.md, T1: Does not say is missing"),
+        ("| precondition, owed by the caller |", "|  |", "T1: precondition, owed by the caller is missing"),
+        ("nothing here says that", "all this says that", "laplace.md: the limits are missing"),
+    ],
+)
+def test_page_that_disagrees_is_found(tmp_path, old, new, found):
+    for path in pages.FOLDER.glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        changed = text.replace(old, new) if path.name == "laplace.md" else text
+        (tmp_path / path.name).write_text(changed, encoding="utf-8")
+    assert found in "\n".join(pages.problems(claims.rows(), committed(), tmp_path))
+
+
+@pytest.mark.parametrize("changed", ["statement", "definition"])
+def test_fingerprint_changes_with_statement_and_definitions(changed):
+    stored = copy.deepcopy(committed())
+    before = pages.fingerprint("T1", stored)
+    if changed == "statement":
+        stored["theorems"]["T1"]["statement"] = "another"
+    else:
+        stored["definitions"]["Definitions.laplace_density"] = "another"
+    assert pages.fingerprint("T1", stored) != before
+
+
+def test_row_that_names_a_theorem_with_another_statement_is_found():
+    stored = copy.deepcopy(committed())
+    theorems_of = stored["theorems"]
+    theorems_of["L1"], theorems_of["L3"] = theorems_of["L3"], theorems_of["L1"]
+    found = "\n".join(pages.problems(claims.rows(), stored))
+    assert "sensitivities.md, L1: fingerprint" in found
+    assert "sensitivities.md, L3: fingerprint" in found
+
+
+def test_lines_of_the_proofs_fit_a_screen():
+    # the generated scales have numbers of hundreds of digits
+    for path in set(PROJECT.glob("*.v")) - {PROJECT / scales.FILE}:
+        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            assert len(line) <= LONGEST_LINE, f"{path.name}:{place}"
+
+
+def test_status_page_is_as_generated():
+    assert status.path().read_text(encoding="utf-8") == status.page()

@@ -1,0 +1,245 @@
+"""Attempts to smuggle a false theorem past the gate: each must be refused, and honest texts must pass."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from audit.gate.proofs.attempts import ALLOWED, ASKED, READ
+from audit.gate.proofs.toys import FILES, STATED, WORDS, project, require_coq, toy
+from audit.proofs.build import ProofError, ask, build, compile_file
+from audit.proofs.check import allowed, differences, document
+from audit.proofs.files import FILES as PINNED
+from audit.proofs.grammar import WORDS as REFUSED_WORDS
+from audit.proofs.grammar import refused
+from audit.proofs.kernel import recheck
+from audit.proofs.names import constants, in_full
+from audit.proofs.sources import PROJECT, library_names, project_files, source_problems
+
+FEWEST_ATTEMPTS = 40
+
+
+def words_with(text: str) -> str:
+    return f"{WORDS}\n{text}\n"
+
+
+# --- Refused before Coq reads it --------------------------------------------------------------------------------
+
+
+def test_there_are_enough_attempts():
+    reasons = [attempt.reason for attempt in (*READ, *ASKED)]
+    assert len(set(reasons)) == len(reasons) >= FEWEST_ATTEMPTS
+
+
+@pytest.mark.parametrize("attempt", READ, ids=lambda attempt: attempt.reason)
+def test_attempt_is_refused_by_the_reader_of_sources(attempt):
+    assert list(refused(words_with(attempt.text)))
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_honest_text_passes_the_reader(text):
+    assert list(refused(words_with(text))) == []
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize("text", ALLOWED)
+def test_honest_text_is_coq(tmp_path, text):
+    require_coq()
+    compile_file(toy(tmp_path, words=words_with(text)), "Words.v")
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("attempt", [attempt for attempt in READ if attempt.accepted], ids=lambda it: it.reason)
+def test_attempt_is_one_that_coq_accepts(tmp_path, attempt):
+    require_coq()
+    # bytes: an end of line is part of an attempt
+    (toy(tmp_path) / "Words.v").write_bytes(words_with(attempt.text).encode())
+    compile_file(tmp_path, "Words.v")
+
+
+@pytest.mark.coq
+def test_commands_of_coq_have_a_capital_letter_or_are_refused_by_name(tmp_path):
+    require_coq()
+    libraries = "From Coquelicot Require Import Coquelicot.\nFrom Coq Require Import Reals Lra Lia QArith.\n"
+    (toy(tmp_path) / "Words.v").write_text(f"{libraries}Print Grammar vernac.\n", encoding="utf-8")
+    grammar = compile_file(tmp_path, "Words.v")
+    heads = set(re.findall(r'^ *[\[|] (?:\[ )?IDENT "([^"]+)"', grammar, re.MULTILINE))
+    assert {"Time", "Axiom", "Section"} & heads
+    assert len(heads) > 60
+    lower = {head for head in heads if not head[0].isupper()}
+    assert lower == {"infoH"}
+    assert all(REFUSED_WORDS.search(head) for head in lower)
+
+
+# --- The list of files ------------------------------------------------------------------------------------------
+
+
+def test_files_of_the_project_are_the_pinned_ones():
+    assert project_files(PROJECT) == list(PINNED)
+    assert source_problems(PROJECT) == []
+
+
+@pytest.mark.coq
+def test_no_file_is_named_like_a_library():
+    require_coq()
+    assert library_names() == []
+    assert library_names(["Rdefinitions.v", "Words.v"]) == [
+        "Rdefinitions.v: a file of Coq's libraries has this name"
+    ]
+
+
+def test_files_of_a_toy_are_accepted(tmp_path):
+    assert source_problems(toy(tmp_path), FILES) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda at: (at / "Stray.v").write_text(""), "Stray.v: no file of this project"),
+        (lambda at: (at / "Rdefinitions.v").write_text(""), "Rdefinitions.v: no file of this project"),
+        (lambda at: (at / "Coq").mkdir(), "Coq: no file of this project"),
+        (lambda at: (at / "Words.v").unlink(), "Words.v: not there"),
+        (lambda at: (at / "Words.v").rename(at / "Peano.v"), "Peano.v: no file of this project"),
+        (lambda at: (at / ".coqrc").write_text(""), ".coqrc: no file of this project"),
+        (lambda at: (at / "plugin.cmxs").write_text(""), "plugin.cmxs: no file of this project"),
+    ],
+    ids=[
+        "a file more",
+        "a file named like a library",
+        "a folder",
+        "a file less",
+        "a new name",
+        "options",
+        "a plugin",
+    ],
+)
+def test_folder_with_other_files_is_refused(tmp_path, change, found):
+    change(toy(tmp_path))
+    assert found in source_problems(tmp_path, FILES)
+
+
+def test_file_that_is_a_link_is_refused(tmp_path):
+    words = toy(tmp_path) / "Words.v"
+    words.rename(tmp_path.parent / "Elsewhere.v")
+    words.symlink_to(tmp_path.parent / "Elsewhere.v")
+    assert source_problems(tmp_path, FILES) == ["Words.v: not a file"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "found"),
+    [
+        ("-Q . CFM\n-arg -type-in-type\nWords.v\nStatements.v\n", "_CoqProject: -arg -type-in-type"),
+        ("-Q . CFM\n-Q . Coq\nWords.v\nStatements.v\n", "_CoqProject: -Q . Coq"),
+        ("-R . Coq\nWords.v\nStatements.v\n", "_CoqProject: -R . Coq"),
+        ("-Q . CFM\nWords.v\nStatements.v\nPeano.v\n", "_CoqProject: Peano.v"),
+        ("-Q . CFM\nWords.v -bt\nStatements.v\n", "_CoqProject: Words.v -bt"),
+        ("-Q . CFM\nWords.v\n", "Statements.v: _CoqProject does not list it"),
+        ("-Q . CFM\nStatements.v\nWords.v\n", "_CoqProject: the files are listed in another order, or twice"),
+        (
+            "-Q . CFM\nWords.v\nWords.v\nStatements.v\n",
+            "_CoqProject: the files are listed in another order, or twice",
+        ),
+    ],
+)
+def test_list_of_files_that_differs_is_refused(tmp_path, listed, found):
+    (toy(tmp_path) / "_CoqProject").write_text(listed, encoding="utf-8")
+    assert found in source_problems(tmp_path, FILES)
+
+
+# --- Given away by Coq's answers --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def honest(tmp_path_factory):
+    require_coq()
+    folder = toy(tmp_path_factory.mktemp("honest") / "toy")
+    build(folder)
+    answers = ask(folder)
+    assert answers.unexplained == ()
+    return document(answers)
+
+
+def reported(folder, honest):
+    build(folder)
+    return "\n".join(differences(ask(folder, allowed=allowed(honest)), honest))
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize("attempt", ASKED, ids=lambda attempt: attempt.reason)
+def test_attempt_inside_the_language_is_given_away(tmp_path, honest, attempt):
+    assert list(refused(attempt.words)) == list(refused(attempt.stated)) == []
+    assert attempt.found in reported(toy(tmp_path, attempt.words, attempt.stated), honest)
+
+
+@pytest.mark.coq
+def test_layout_and_order_of_definitions_give_nothing_away(tmp_path, honest):
+    assert (
+        reported(toy(tmp_path, WORDS.replace("\n", "\n\n"), STATED.replace(" : small", "\n  : small")), honest)
+        == ""
+    )
+
+
+HIDDEN = """
+Definition u : nat -> nat -> Prop := ltac:(transparent_abstract (exact (fun _ _ : nat => True)) using lt).
+"""
+
+
+@pytest.mark.coq
+def test_hidden_word_in_a_file_named_like_a_library_is_found_four_times(tmp_path, honest):
+    """Without the reader of sources: a definition that no list names makes a theorem vacuous."""
+    forged = STATED.replace("small 1", "Peano.lt 1 bound").replace(
+        "unfold small, bound. repeat constructor", "exact I"
+    )
+    words = f"From CFM Require Export Peano.\n{WORDS}"
+    folder = project(tmp_path, Peano=HIDDEN, Words=words, Statements=forged.replace("Peano.lt", "CFM.Peano.lt"))
+    found = reported(folder, honest)
+    assert "Peano.v: a file of Coq's libraries has this name" in found
+    assert "Peano.lt: a constant that no sentence declares" in found
+    assert "one_is_small: mentions Peano.lt, which no sentence declares" in found
+    assert "one_is_small: the statement has changed" in found
+
+
+@pytest.mark.coq
+def test_statement_printed_alike_of_another_constant_has_another_digest(tmp_path):
+    require_coq()
+    stated = "From CFM Require Import {}.\nTheorem t : forall n, double n = double n.\nProof. reflexivity. Qed.\n"
+    double = "Definition double (n : nat) : nat := n.\n"
+    documents = []
+    for name in ("First", "Second"):
+        folder = project(tmp_path / name, **{name: double, "Statements": stated.format(name)})
+        build(folder)
+        documents.append(document(ask(folder)))
+    one, other = (found["theorems"]["t"] for found in documents)
+    assert one["statement"] != other["statement"]
+    assert (one["mentions"], other["mentions"]) == (["First.double"], ["Second.double"])
+
+
+@pytest.mark.coq
+def test_axiom_of_a_file_whose_theorems_nobody_states_is_found(tmp_path, honest):
+    """Without the reader of sources: the smuggled variable of a section, as an axiom outside every section."""
+    scales = "Time Variable cheat : 1 <= 0.\nGoal 1 <= 0.\nProof. exact cheat. Qed.\n"
+    folder = project(tmp_path, Words=WORDS, Statements=STATED, Scales=scales)
+    assert "Scales.cheat is assumed in some file, beyond all levels" in reported(folder, honest)
+    assert list(recheck(folder)) == ["coqchk: Axioms: CFM.Scales.cheat"]
+
+
+@pytest.mark.coq
+def test_rejected_proof_is_no_answer(tmp_path):
+    require_coq()
+    with pytest.raises(ProofError, match=r"Words\.v"):
+        build(toy(tmp_path, words=words_with("Lemma l : False. Proof. exact I. Qed.")))
+
+
+def test_constants_are_read_from_a_module_that_is_printed():
+    printed = (
+        "Module A := Struct Inductive colour : Set := Red : colour. Definition colour_rect : nat. "
+        "Parameter g : forall Definition h : nat, Definition = h. Record r : Set := R { left : nat }. End"
+    )
+    assert constants(printed) == ["colour", "colour_rect", "g", "h", "r"]
+
+
+def test_words_are_replaced_by_full_names_whole():
+    located = {"Rle": "Coq.Reals.Rdefinitions.Rle", "R": "Coq.R", "A.Rle": "CFM.A.Rle"}
+    assert in_full("A.Rle (Rle R Rle')", located) == "CFM.A.Rle (Coq.Reals.Rdefinitions.Rle Coq.R Rle')"

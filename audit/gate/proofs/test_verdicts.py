@@ -1,0 +1,146 @@
+"""Verdicts that Coq checks: counts that contradict a claim are decided, all others are not."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from fractions import Fraction
+
+import pytest
+
+from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
+from audit.bounds.counts import Counts
+from audit.gate.conftest import copy_compiled
+from audit.proofs import verdicts
+from audit.proofs.build import ProofError, compile_file
+from audit.proofs.grammar import refused
+from audit.proofs.releases.check import needed_sources
+from audit.proofs.verdicts import AuditedClaim, NotContradictedError, check_verdict, verdict_text
+
+BUILD_SECONDS = 1800
+LONGEST_CHECK = 60
+"""Seconds of one core for two million draws on each input."""
+
+FIVE_PERCENT = Fraction(1, 20)
+SMALL = Counts(likely=90, likely_draws=100, unlikely=10, unlikely_draws=100)
+LARGE = Counts(1_050_000, 2_000_000, 950_000, 2_000_000)
+RARE = Counts(likely=40, likely_draws=2_000_000, unlikely=0, unlikely_draws=2_000_000)
+
+
+def below_the_bound(counts: Counts, share: float, delta: Fraction = Fraction(0)) -> AuditedClaim:
+    bound = clopper_pearson_epsilon_lower_bound(counts, float(delta), float(FIVE_PERCENT))
+    return AuditedClaim(Fraction(bound * share), delta, FIVE_PERCENT)
+
+
+def exact_tail(n: int, j: int, p: Fraction) -> Fraction:
+    return sum((math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(j, n + 1)), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("delta", "share"), [(Fraction(0), 0.5), (Fraction(0), 0.999999), (Fraction(1, 100), 0.9)]
+)
+def test_chances_that_are_found_are_what_the_theorem_asks_for(delta, share):
+    claim = below_the_bound(SMALL, share, delta)
+    n, m, j, k, *_, q, p, _, _, _, _ = verdicts._arguments(SMALL, claim)
+    likely, unlikely = Fraction(p, verdicts.ONE), Fraction(q, verdicts.ONE)
+    assert math.exp(claim.epsilon) * unlikely + claim.delta <= likely * (1 + Fraction(1, 10**12))
+    assert exact_tail(n, j, likely) <= FIVE_PERCENT / 2
+    assert exact_tail(m, m - k, 1 - unlikely) <= FIVE_PERCENT / 2
+
+
+@pytest.mark.parametrize("counts", [SMALL, LARGE, RARE], ids=["small", "large", "rare"])
+def test_counts_do_not_contradict_what_is_above_their_bound(counts):
+    with pytest.raises(NotContradictedError, match="the two limits do not contradict"):
+        verdict_text(counts, below_the_bound(counts, 1.000001))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [Counts(0, 100, 0, 100), Counts(100, 100, 100, 100), Counts(50, 100, 50, 100), Counts(10, 100, 90, 100)],
+)
+def test_counts_that_say_nothing_contradict_nothing(counts):
+    with pytest.raises(NotContradictedError):
+        verdict_text(counts, AuditedClaim(Fraction(0), Fraction(0), FIVE_PERCENT))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "significance", "said"),
+    [
+        ("-1", "0", "1/20", "epsilon must be in"),
+        ("101", "0", "1/20", "epsilon must be in"),
+        ("1", "1", "1/20", "delta must be in"),
+        ("1", "0", "0", "significance must be in"),
+        ("1", "0", "1", "significance must be in"),
+    ],
+)
+def test_claim_outside_its_range_is_an_error(epsilon, delta, significance, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        AuditedClaim(Fraction(epsilon), Fraction(delta), Fraction(significance))
+
+
+def test_text_is_in_the_allowed_part_of_the_language():
+    assert list(refused(verdict_text(SMALL, below_the_bound(SMALL, 0.5)))) == []
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("counts", [SMALL, RARE], ids=["small", "rare"])
+def test_coq_accepts_a_claim_right_below_the_bound(built, counts):
+    (built / "Verdict.v").write_text(verdict_text(counts, below_the_bound(counts, 0.9999999)), encoding="utf-8")
+    compile_file(built, "Verdict.v")
+
+
+def changed(text: str, place: int, value: int) -> str:
+    """Return a verdict with another argument of the decision, and the statement adapted where it has it."""
+    found = re.search(r"counts_contradict_correct ([\d ]+)\)", text)
+    assert found is not None
+    arguments = found.group(1).split()
+    arguments[place] = str(value)
+    return text.replace(found.group(1), " ".join(arguments))
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(9, 1), (9, 2**47), (10, 2**47 + 2**46), (10, 1), (11, 0), (11, 50), (12, 0), (13, 0), (14, 0)],
+    ids=["q small", "q large", "p large", "p small", "up 0", "up far", "down 0", "other up 0", "other down 0"],
+)
+def test_wrong_hint_is_rejected(built, place, value):
+    text = changed(verdict_text(SMALL, below_the_bound(SMALL, 0.999)), place, value)
+    (built / "Wrong.v").write_text(text, encoding="utf-8")
+    with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
+        compile_file(built, "Wrong.v")
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize(("old", "new"), [("1 / 20", "1 / 40"), ("Z.to_nat 10)", "Z.to_nat 12)")])
+def test_statement_about_other_counts_or_levels_is_rejected(built, old, new):
+    text = verdict_text(SMALL, below_the_bound(SMALL, 0.999))
+    assert old in text
+    (built / "Wrong.v").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ProofError):
+        compile_file(built, "Wrong.v")
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_two_million_draws_are_decided_within_a_minute(built):
+    (built / "Verdict.v").write_text(verdict_text(LARGE, below_the_bound(LARGE, 0.999)), encoding="utf-8")
+    before = time.monotonic()
+    compile_file(built, "Verdict.v", seconds=10 * LONGEST_CHECK)
+    assert time.monotonic() - before < 10 * LONGEST_CHECK  # a machine may be busy; alone it takes some ten seconds
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_verdict_is_accepted_and_says_what_it_rests_on(built, tmp_path):
+    library = tmp_path / "coq"
+    claim = below_the_bound(SMALL, 0.9)
+    copy_compiled(built, library, needed_sources(library, verdict_text(SMALL, claim)))
+    finding = check_verdict(SMALL, claim, library=library)
+    assert finding.accepted
+    assert "a clean build; axioms: Coq." in finding.detail

@@ -1,0 +1,350 @@
+"""Programs as subjects: right and broken ones in three languages, their values, draws and commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.epsilon_estimate import main
+from audit.gate.needs import require_or_skip
+from audit.gate.requests import described, verify_command
+from audit.gate.subjects.written_programs import EXAMPLES, HONEST, PAIR, QUICK, ROOT, command_line, draw
+from audit.subjects.descriptions import rebuild
+from audit.subjects.programs import (
+    AnswerError,
+    InputPair,
+    ProgramEndedError,
+    ProgramStartError,
+    ProgramSubject,
+    RepeatedDrawsError,
+    protocol,
+)
+from audit.subjects.programs.subject import words_of
+from reference.common.documents import plain
+from reference.common.errors import DocumentError
+
+# --- The worked examples --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory) -> dict[str, str | None]:
+    """Return the command line of each example, without the scale; None where its language is not installed."""
+    target = tmp_path_factory.mktemp("programs") / "laplace"
+    if shutil.which("gcc"):
+        source = str(EXAMPLES / "laplace.c")
+        strict = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run(["gcc", *strict, "-o", str(target), source, "-lm"], check=True)
+    return {
+        "gcc": shlex.quote(str(target)) if target.exists() else None,
+        "node": shlex.join(["node", str(EXAMPLES / "laplace.js")]) if shutil.which("node") else None,
+        "python": shlex.join([sys.executable, str(EXAMPLES / "laplace.py")]),
+    }
+
+
+def program_in(programs, language: str) -> str:
+    require_or_skip(programs[language] is not None, f"PROGRAM EXAMPLES NOT TESTED: {language} is not installed")
+    return str(programs[language])
+
+
+@pytest.mark.parametrize("language", ["gcc", "node", "python"])
+@pytest.mark.parametrize("answers", [[], ["--binary"]], ids=["json", "binary"])
+@pytest.mark.parametrize(("scale", "code", "verdict"), [(1.05, 0, "not refuted"), (0.5, 1, "refuted")])
+def test_laplace_program_stands_and_half_of_its_noise_falls(
+    capsys, programs, language, answers, scale, code, verdict
+):
+    command = f"{program_in(programs, language)} {scale}"
+    words = ["--program", command, "--inputs", str(EXAMPLES / "pair.json"), *QUICK, *answers]
+    assert main([*words, "--seed", "1", "--format", "json"]) == code
+    result = json.loads(capsys.readouterr().out)
+    assert (result["mechanism"], result["verdict"]) == (command, verdict)
+    assert result["epsilon_lower_bound"] > 0.5 / scale
+    # every bit came through, and with them what floating-point noise gives away
+    assert result["implementation_verdict"] == "refuted"
+
+
+@pytest.mark.parametrize("language", ["gcc", "node", "python"])
+def test_program_is_asked_for_its_inputs_when_no_file_names_them(programs, language):
+    subject = ProgramSubject(words_of(f"{program_in(programs, language)} 1"))
+    assert subject.pair == PAIR
+    assert len(subject.sample(0, 40_000, np.random.default_rng(1))) == 40_000
+    subject.finish()
+
+
+@pytest.mark.parametrize("language", ["gcc", "node", "python"])
+def test_examples_answer_unknown_requests_with_an_error(programs, language):
+    words = [*words_of(program_in(programs, language)), "1"]
+    answer = subprocess.run(words, input=b'{"op": "dance"}\n', capture_output=True, check=True, timeout=60).stdout
+    assert list(json.loads(answer)) == ["error"]
+
+
+def test_shortest_program_of_the_page_is_a_subject(tmp_path):
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "count.py").write_text(code, encoding="utf-8")
+    subject = ProgramSubject(
+        [sys.executable, str(tmp_path / "count.py")], InputPair([1, 0], [1, 1], "replace_one")
+    )
+    assert abs(draw(subject, 4_000, [1, 1]).mean() - 2) < 0.2
+    subject.finish()
+
+
+def test_commands_of_the_page_give_the_exit_codes_it_states(tmp_path, monkeypatch, capsys):
+    require_or_skip(bool(shutil.which("gcc") and shutil.which("node")), "PAGE NOT TESTED: gcc or node is missing")
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^(python -m audit\.epsilon_estimate .*?)  *# exit (\d)$", page, flags=re.MULTILINE)
+    assert len(commands) >= 4
+    shutil.copytree(EXAMPLES, tmp_path / "docs" / "examples" / "programs")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "build").mkdir()
+    (compilation,) = re.findall(r"^gcc .*$", page, flags=re.MULTILINE)
+    subprocess.run(shlex.split(compilation), check=True)
+    # `python` of the page is the one that runs the tests
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    for command, code in commands:
+        # at this significance a right mechanism is never refuted, and a wrong one still is
+        words = [*shlex.split(command)[3:], "--draws", "20000", "--significance", "1e-9"]
+        assert main(words) == int(code), command
+    capsys.readouterr()
+
+
+# --- Values ---------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=20))
+def test_json_and_binary_keep_every_bit_but_those_of_nan(values):
+    names = {np.inf: "Infinity", -np.inf: "-Infinity"}
+    rows = [["NaN" if value != value else names.get(value, value)] for value in values]
+    line = json.dumps({"values": rows}, allow_nan=False).encode()
+    read = protocol.values_of(protocol.decoded(line, numbers=True), len(values), 1)
+    frame = protocol.HEADER.pack(protocol.MAGIC, 1, len(values)) + struct.pack(f"<{len(values)}d", *values)
+    again = protocol.AnswerFrame(len(values), 1).values(frame)
+    for given_value, *received in zip(values, read[:, 0].tolist(), again[:, 0].tolist(), strict=True):
+        for value in received:
+            assert value == given_value or (value != value and given_value != given_value)
+            assert np.signbit(value) == np.signbit(given_value) or value != value
+
+
+@pytest.mark.parametrize("text", ["-0", "-0.0", "-0e5"])
+def test_sign_of_zero_is_kept_however_zero_is_written(text):
+    (value,) = protocol.values_of(protocol.decoded(b'{"values": [[%s]]}' % text.encode(), numbers=True), 1, 1)
+    assert np.signbit(value)
+
+
+def test_failed_draws_are_rows_of_nan(start):
+    subject = start("for request in requests(): say({'values': ['error', [1, 2]] * (request['count'] // 2)})")
+    outputs = draw(subject, 4)
+    assert outputs.shape == (4, 2)
+    assert np.isnan(outputs[::2]).all()
+    assert (outputs[1::2] == [1, 2]).all()
+
+
+def test_inputs_on_which_all_draws_fail_have_the_width_of_the_other(start):
+    subject = start(
+        "for request in requests(): say({'values': [[1, 2] if request['input'] else 'error'] * request['count']})"
+    )
+    assert draw(subject, 4).shape == draw(subject, 4, data=1).shape == (4, 2)
+
+
+@pytest.mark.parametrize(("other", "code", "verdict"), [(0.05, 1, "refuted"), (0.5, 0, "not refuted")])
+def test_failures_that_depend_on_the_input_are_a_leak(capsys, tmp_path, other, code, verdict):
+    (tmp_path / "pair.json").write_text(json.dumps({"left": 0.5, "right": other, "adjacency": "replace_one"}))
+    program = command_line(
+        "for request in requests(): say({'values': ["
+        "'error' if random.random() < request['input'] else [1] for _ in range(request['count'])]})"
+    )
+    words = ["--program", program, "--inputs", str(tmp_path / "pair.json"), *QUICK, "--format", "json"]
+    assert main(words) == code
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+
+
+def test_long_requests_are_split(start):
+    subject = start("for request in requests(): say({'values': [[request['count']] * 1000] * request['count']})")
+    assert set(draw(subject, 100)[:, 0]) == {
+        protocol.REQUEST_VALUES // 1000,
+        100 % (protocol.REQUEST_VALUES // 1000),
+    }
+
+
+def test_large_inputs_pass_through_pipes_that_are_smaller(start):
+    data = list(range(200_000))
+    code = "for request in requests(): say({'values': [[sum(request['input'])]] * request['count']})"
+    assert (draw(start(code, InputPair(data, data[1:], "add_or_remove_one")), 3, data) == sum(data)).all()
+
+
+# --- What is assumed of the draws -----------------------------------------------------------------------------
+
+
+def test_draws_that_come_back_are_refused(start):
+    subject = start(f"def requests():\n for line in sys.stdin: random.seed(5); yield json.loads(line)\n{HONEST}")
+    draw(subject)
+    with pytest.raises(RepeatedDrawsError, match="independent"):
+        draw(subject)
+
+
+def test_outputs_of_few_values_may_come_back(start):
+    subject = start("for request in requests(): say({'values': [[request['input']]] * request['count']})")
+    assert (draw(subject) == draw(subject)).all()
+
+
+def test_seeds_are_sent_only_to_programs_that_accept_them(start):
+    code = "for request in requests(): say({{'values': [[request.get('seed', -1)]] * request['count'], {} }})"
+    assert draw(start(code.format("")))[0, 0] == -1
+    accepting = start(code.format("'accepts_seed': True"))
+    assert draw(accepting)[0, 0] == np.random.default_rng(1).integers(2**53)
+    assert "same seed makes the same draws" in accepting.description.randomness
+
+
+def test_a_program_that_only_claims_to_follow_seeds_is_refused(start):
+    with pytest.raises(AnswerError, match="other draws for the same seed"):
+        start("for request in requests(): say({'values': values(request), 'accepts_seed': True})")
+
+
+def test_a_seeded_program_repeats_draw_for_draw_with_any_number_of_workers(capsys, programs):
+    words = ["--program", f"{programs['python']} 1", "--draws", "20000", "--seed", "3", "--format", "json"]
+    found = []
+    for more in ([], ["--workers", "2"], ["--binary"], ["--seed", "4"]):
+        main([*words, *more])
+        found.append(json.loads(capsys.readouterr().out)["witness"]["counts"])
+    assert found[0] == found[1] == found[2] != found[3]
+
+
+def test_callers_at_once_have_a_process_each_and_later_ones_reuse_them(start):
+    subject = start(
+        "for request in requests(): time.sleep(0.2); say({'values': [[os.getpid()]] * request['count']})"
+    )
+    barrier = threading.Barrier(2)
+
+    def ask(_):
+        barrier.wait()
+        return {int(draw(subject, 5)[0, 0]) for _ in range(2)}
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(ask, range(2))
+    assert len(first | second) == 2
+
+
+# --- The command line -----------------------------------------------------------------------------------------
+
+
+def test_no_shell_sees_the_command():
+    words = words_of(f"{sys.executable} -c 'import sys; sys.exit(repr(sys.argv[1:]))' ';' '$HOME' '>x' \"a b\"")
+    with pytest.raises(ProgramEndedError) as caught:
+        ProgramSubject(words, PAIR)
+    assert "[';', '$HOME', '>x', 'a b']" in str(caught.value)
+
+
+@pytest.mark.parametrize(("after", "workers"), [(4, 1), (8, 1), (20, 2)])
+def test_an_error_on_the_way_gives_no_verdict(capsys, tmp_path, after, workers):
+    """The fifth request of the smaller audit is in learning, the ninth in certifying."""
+    code = (
+        "for n, request in enumerate(requests()):\n"
+        f" say({{'error': 'lost'}} if n == {after} else {{'values': values(request)}})"
+    )
+    out = tmp_path / "certificate.json"
+    (tmp_path / "pair.json").write_text(json.dumps(plain(PAIR)))
+    words = ["--program", command_line(code), "--inputs", str(tmp_path / "pair.json"), "--out", str(out)]
+    assert main([*words, "--draws", "20000" if workers == 1 else "2000000", "--workers", str(workers)]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "answered with an error: 'lost'" in output.err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--program", "no-such-program-anywhere"], "not found"),
+        (["--program", "'"], "No closing quotation"),
+        (["--program", " "], "a command line"),
+        (["--program", "true", "laplace"], "left out with --program"),
+        (["--program", "true", "--timeout", "0"], "timeout"),
+        (["--program", "true", "--memory-limit", "-1"], "memory_limit"),
+        (["--program", "true", "--epsilon-s", "1"], "epsilon_s"),
+        (["--program", "true", "--epsilon", "-1"], "epsilon"),
+        (["--program", "true", "--inputs", "/no/such/file"], "cannot be read"),
+        (["--program", "true"], "ended with exit code 0 without an answer"),
+        (["laplace", "--inputs", "pair.json"], "left out without --program"),
+        (["laplace", "--binary"], "left out without --program"),
+    ],
+)
+def test_bad_use_is_one_line_and_exit_code_2(capsys, words, message):
+    assert main([*words, "--draws", "2000"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+    assert output.err.count("\n") == 1
+
+
+def test_a_program_that_is_no_executable_format_is_an_error(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("no program\n")
+    text.chmod(0o755)
+    with pytest.raises(ProgramEndedError, match="cannot be run"):
+        ProgramSubject([str(text)], PAIR)
+    text.chmod(0o644)
+    with pytest.raises(ProgramStartError):
+        ProgramSubject([str(text)], PAIR)
+
+
+def test_certificate_holds_program_inputs_and_whose_randomness_it_was(capsys, tmp_path):
+    certificate = tmp_path / "certificate.json"
+    (tmp_path / "pair.json").write_text(json.dumps({"left": 0, "right": 4, "adjacency": "replace_one"}))
+    words = ["--program", command_line(HONEST), "--inputs", str(tmp_path / "pair.json"), *QUICK]
+    assert main([*words, "--out", str(certificate)]) == 1
+    assert "randomness: the program's own: running again makes other draws" in capsys.readouterr().out
+    document = json.loads(certificate.read_text())["request"]["subject"]
+    assert document["inputs"] == {"left": 0, "right": 4, "adjacency": "replace_one"}
+    assert document["randomness"].startswith("the program's own")
+    rebuilt = rebuild(described(document))
+    assert rebuilt.inputs() == (0, 4)
+    rebuilt.close()
+
+
+def test_a_certificate_runs_no_program_unless_told(capsys, tmp_path):
+    """A certificate may come from a stranger."""
+    certificate, trace = tmp_path / "certificate.json", tmp_path / "trace"
+    (tmp_path / "pair.json").write_text(json.dumps({"left": 0, "right": 4, "adjacency": "replace_one"}))
+    program = command_line(f"open({str(trace)!r}, 'w').close()\n{HONEST}")
+    words = ["--inputs", str(tmp_path / "pair.json"), *QUICK, "--bound", "clopper_pearson"]
+    assert main(["--program", program, *words, "--out", str(certificate)]) == 1
+    trace.unlink()
+    assert verify_command([str(certificate), "--fresh"]) == 2
+    assert not trace.exists()
+    assert verify_command([str(certificate), "--fresh", "--run-program"]) == 0
+    assert trace.exists()
+    assert "--run-program allows that" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("command", "sleep 60"),
+        ("command", []),
+        ("command", [1]),
+        ("inputs", {"left": 1}),
+        ("binary", "yes"),
+        ("timeout", 0),
+        ("timeout", float("nan")),
+        ("memory_limit", 1.5),
+        ("memory_limit", True),
+    ],
+)
+def test_descriptions_that_are_none_are_refused(start, field, value):
+    document = plain(start(HONEST).description)
+    rebuild(described(document)).close()
+    with pytest.raises(DocumentError):
+        described({**document, field: value})

@@ -1,0 +1,202 @@
+"""Searches of the catalogue, of our mechanisms, and of subjects that name no inputs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit.auditor.choose import Prospect
+from audit.auditor.distinguish import Terms, estimate
+from audit.epsilon_estimate import main
+from audit.gate.requests import asked, described, verify_command
+from audit.subjects.catalogue import CATALOGUE
+from audit.subjects.descriptions import rebuild
+from audit.subjects.real_neighbours import Extended
+from audit.subjects.search import AtPair, DataSets, Effort, Listed, Vectors, search, searchable
+from audit.subjects.search.catalogue import DOMAINS
+from audit.subjects.search.search import SEARCH_SHARE
+from reference.common.errors import DocumentError
+
+HERE = "audit.gate.subjects.test_searched_audits"
+
+
+# --- The catalogue ----------------------------------------------------------------------------------------------
+
+HARD_TO_SHOW = {
+    "laplace_leaky",
+    "laplace_float",
+    "gaussian_classic",
+    "laplace_low_entropy_seed",
+    "sparse_vector_3",
+    "sparse_vector_4",
+}
+"""Broken ones that need more draws than these audits have, or bits."""
+
+SHOWN = ("laplace", "laplace_product", "geometric", "rappor", "private_mean", "noisy_max_value", "unnoised_count")
+
+MORE = [pytest.param(name, marks=pytest.mark.exhaustive) for name in sorted({*DOMAINS} - {*SHOWN})]
+
+
+@pytest.mark.parametrize("name", [*SHOWN, *MORE])
+def test_right_mechanisms_stand_and_broken_ones_fall_on_the_found_pair(name):
+    """At significance 1e-4 a right mechanism is refuted in one of ten thousand audits."""
+    entry = CATALOGUE[name]()
+    subject, neighbourhood = searchable(entry)
+    delta = float(entry.claimed_delta)
+    rng = np.random.default_rng(5)
+    draws = 40_000
+    pair = search(subject, neighbourhood, Effort(draws // 2), Prospect(draws, delta, 1e-4), rng).pair
+    found = estimate(AtPair(subject, pair), Terms(delta=delta, draws=draws, significance=1e-4), rng)
+    if entry.is_right:
+        assert found.epsilon_lower_bound <= entry.claimed_epsilon
+    elif name not in HARD_TO_SHOW:
+        assert found.verdict(entry.claimed_epsilon) == "refuted"
+
+
+def test_domains_of_the_catalogue_hold_the_pairs_that_the_entries_have():
+    """The entry's own pair is in the neighbourhood, so that a search can find it."""
+    for name, neighbourhood in DOMAINS.items():
+        left, right = (np.asarray(data) for data in CATALOGUE[name]().inputs())
+        if isinstance(neighbourhood, Vectors):
+            pair = tuple(np.broadcast_to(data, (neighbourhood.count,)) for data in (left, right))
+            assert neighbourhood.holds(pair), name
+        elif isinstance(neighbourhood, Listed):
+            pairs = [{tuple(np.ravel(data)) for data in pair} for pair in neighbourhood.pairs]
+            assert {tuple(np.ravel(left)), tuple(np.ravel(right))} in pairs, name
+        else:
+            assert neighbourhood.records == max(len(left), len(right)), name
+
+
+# --- Our mechanisms and the command line ----------------------------------------------------------------------
+
+WORDS = {
+    "ball": "functional --dimension 2 --records 5",
+    "box, removal": "pdfc --dimension 2 --records 5 --domain unit_box --adjacency add_or_remove_one",
+    "data": "functional --data affairs",
+    "one hot data": "pdfc --data affairs --encoding one_hot --sensitivity 4",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_rows_of_our_domains_are_records_and_data_sets_have_their_size(name):
+    words = WORDS[name].split()
+    ours, neighbourhood = searchable(rebuild(asked(*words)[0].subject))
+    rng = np.random.default_rng(0)
+    pairs = [*neighbourhood.patterns(), *islice(neighbourhood.corners(rng), 5), neighbourhood.random(rng)]
+    own = ours.release.neighbours
+    assert isinstance(own.left, Extended) == ("data" in name)
+    for pair in pairs:
+        shown = [ours.describe(data) for data in pair]
+        sizes = [sum(part["count"] for part in data) for data in shown]
+        assert sorted(sizes) == sorted([len(own.left), len(own.right)])
+        assert [len(ours.coefficients(data)) for data in pair] == [len(ours.release.layout.names)] * 2
+        # beside the last record, the same
+        assert shown[0][: len(pair[0].common)] == shown[1][: len(pair[1].common)]
+
+
+def run(capsys, *words: str) -> tuple[int, Any]:
+    code = main([*words, "--format", "json", "--events", "coordinates,additive"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("sensitivity", "code"), [("exact", 0), ("0.2", 1)])
+def test_our_mechanisms_are_searched_on_request(capsys, sensitivity, code):
+    words = "functional --dimension 1 --records 4 --domain unit_box --search --draws 20000 --seed 2"
+    found, result = run(capsys, *words.split(), "--sensitivity", sensitivity)
+    assert found == code
+    assert result["draws"] <= 20_000
+    spent = result["witness"]["inputs"]["search"]["draws"]
+    assert 0 < spent <= 20_000 * SEARCH_SHARE
+    certified = result["witness"]["counts"]["likely_draws"] + result["witness"]["counts"]["unlikely_draws"]
+    # an audit of what the search left: 7 in 10 draws certify
+    assert certified == pytest.approx(0.7 * (20_000 - spent), abs=4)
+    assert "--search" in result["rerun"]
+
+
+@dataclass(frozen=True)
+class WithoutInputs:
+    """A sum with half the noise: it declares its domain, and no pair."""
+
+    neighbourhood = Vectors(2, norm="l1")
+
+    def sample(self, data, count, rng):
+        return data.sum() + rng.laplace(scale=0.5, size=(count, 1))
+
+
+class CandidatesOnly:
+    def candidates(self):
+        return [(0.0, 0.1), (0.0, 2.0)]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data, size=(count, 1))
+
+
+@pytest.mark.parametrize("name", ["WithoutInputs", "CandidatesOnly"])
+def test_a_subject_that_names_no_inputs_is_searched(name, tmp_path, capsys):
+    target = tmp_path / "certificate.json"
+    words = [f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
+    assert main([*words, "--search", "--out", str(target)]) == 1
+    assert verify_command([str(target), "--fresh", "--seed", "3"]) == 0
+    capsys.readouterr()
+    assert main(words) == 2
+    assert "has no inputs(): --search searches" in capsys.readouterr().err
+
+
+class Unfinished(WithoutInputs):
+    """The class of a neighbourhood, and none of them."""
+
+    neighbourhood: Any = Vectors
+
+
+class Triples(CandidatesOnly):
+    def candidates(self):
+        return [(0.0, 1.0, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("Unfinished", "neighbourhood must be one such as"), ("Triples", "a list of pairs")]
+)
+def test_a_domain_that_is_none_is_one_line_and_exit_code_2(name, message, capsys):
+    assert main([f"{HERE}:{name}", "--search", "--draws", "20000"]) == 2
+    assert message in capsys.readouterr().err.strip()
+
+
+class NoisyMean(WithoutInputs):
+    neighbourhood: Any = DataSets((0.0,), (1.0,), 3)
+
+    def sample(self, data, count, rng):
+        return data.array().mean() + rng.laplace(scale=1 / 3, size=(count, 1))
+
+
+def test_data_sets_are_shown_as_rows_with_their_counts(capsys):
+    _, result = run(capsys, f"{HERE}:NoisyMean", "--search", "--draws", "20000", "--seed", "1")
+    shown = [result["witness"]["inputs"][side] for side in ("left", "right")]
+    assert [sum(part["count"] for part in side) for side in shown] == [3, 3]
+    assert [len(part["row"]) for side in shown for part in side] == [1] * sum(map(len, shown))
+
+
+def test_example_of_the_page_is_refuted_as_it_says(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[3] / "docs" / "adapters.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n# mean.py\n")[2].partition("```")[0]
+    command, _, said = page.partition("python -m audit.epsilon_estimate mean:Mean ")[2].partition("    # ")
+    (tmp_path / "mean.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert said.startswith("exit 1\n")
+    assert main(["mean:Mean", *command.split(), "--seed", "1"]) == 1
+    assert '{"count": ' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["program", "pair", None])
+def test_a_pair_wraps_no_program(kind, tmp_path):
+    """A certificate must not be able to run a command that `audit.evidence.verify` would otherwise ask about."""
+    mark = tmp_path / "run"
+    inner = {"kind": kind, "command": ["touch", str(mark)]}
+    with pytest.raises(DocumentError, match=r"subject\.kind|at subject"):
+        described({"kind": "pair", "subject": inner, "pair": {}})
+    assert not mark.exists()

@@ -1,0 +1,176 @@
+"""The part of Coq's language in which the proofs are written: everything else is refused before Coq reads it.
+
+A list of words that are forbidden is never complete.  This is a list of what is allowed: a few characters, a way
+of cutting a file into sentences that cannot differ from Coq's, and a few forms of sentences with the places where
+each may stand.  There are no strings, so no notations; no attributes; no prefix such as ``Time`` in front of a
+command; no modules; and inside a proof nothing but tactics, because every command of Coq but one begins with a
+capital letter.  ``proofs/coq/GATE.md`` argues why that is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+CHARACTERS = re.compile(r"[^\n -~]|\"")
+"""Refused: what is not printable ASCII, tabulators, and the mark that begins a string."""
+
+COMMENT_MARK = re.compile(r"\(\*|\*\)")
+
+DOT = re.compile(r"(?P<end>\.(?=\s|$))|(?<=[\w'])\.(?=[A-Za-z_])|(?P<other>\.)")
+"""A dot ends a sentence before a space, and stands inside a qualified name; any other dot is refused."""
+
+BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:\d+\s*:\s*)?\{)\s*)+")
+"""Coq reads bullets and braces as sentences of their own; a command may follow them."""
+
+SELECTOR = re.compile(r"^(?:\d+(?:\s*,\s*\d+)*|all)\s*:\s*(?=[a-z(\[])")
+
+NAME = r"[A-Za-z_][\w']*"
+COQ_LIBRARIES = r"Bool|Lia|List|Lra|Machin|NArith|PeanoNat|QArith|Qreals|Ratan|Reals|ZArith"
+COQUELICOT = ("Coquelicot", "Hierarchy", "RInt")
+SCOPES = ("R_scope", "Z_scope", "Q_scope", "N_scope")
+
+EVERYWHERE = (
+    r"Import ListNotations",
+    rf"(?:Local )?Open Scope (?:{'|'.join(SCOPES)})",
+    rf"Definition {NAME}\b.*:=.*",
+    rf"Fixpoint {NAME}\b.*:=.*",
+    rf"Inductive {NAME}\b.*:=.*",
+    rf"Record {NAME}\b.*:=.*",
+    rf"Ltac {NAME}(?: {NAME})* :=.*",
+    r"Implicit Types \(.*\)",
+    rf"Print Assumptions {NAME}",
+)
+"""Sentences that may stand inside a section and outside, and open no proof."""
+
+OUTSIDE = (
+    rf"From Coq Require Import(?: (?:{COQ_LIBRARIES}))+",
+    rf"From Coquelicot Require Import(?: (?:{'|'.join(COQUELICOT)}))+",
+    rf"From CFM Require Import(?: {NAME})+",
+)
+"""Sentences that stand outside sections only."""
+
+INSIDE = (
+    rf"Variables?(?: {NAME})+ :.*",
+    r"Variables \(.*\)",
+    rf"Hypothesis {NAME} :.*",
+    r"Context [({].*",
+    rf"Let {NAME}\b.*:=.*",
+)
+"""Sentences that assume or abbreviate, inside a section only: what they assume becomes a premise there."""
+
+OPENING = (rf"(?:Theorem|Lemma) {NAME}\b.*:.*", r"Goal .+")
+"""Sentences that open a proof."""
+
+TACTIC = re.compile(r"[a-z(\[].*")
+
+WORDS = re.compile(r"\b(?:abstract|transparent_abstract|admit|give_up|infoH)\b")
+"""Refused wherever they stand: the first two define constants that no sentence names, the last is a command."""
+
+
+def _any(forms: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{form})" for form in forms))
+
+
+_EVERYWHERE, _OUTSIDE, _INSIDE, _OPENING = (_any(forms) for forms in (EVERYWHERE, OUTSIDE, INSIDE, OPENING))
+_SECTION = re.compile(rf"(Section|End) ({NAME})")
+
+
+def unreadable(text: str) -> Iterator[str]:
+    """Yield why a file cannot be cut into sentences for certain."""
+    for mark in CHARACTERS.finditer(text):
+        yield f"line {_line(text, mark)}: the character {mark.group()!r}"
+    depth = 0
+    for mark in COMMENT_MARK.finditer(text):
+        opens = mark.group() == "(*"
+        if opens and depth == 0 and text[: mark.start()][-1:].strip():
+            yield f"line {_line(text, mark)}: no space in front of a comment"
+        if not opens and depth == 0:
+            yield f"line {_line(text, mark)}: a comment ends that has not begun"
+        depth = max(0, depth + (1 if opens else -1))
+    if depth:
+        yield "a comment does not end"
+
+
+def cut(text: str) -> tuple[list[str], list[str]]:
+    """Return the sentences of a file without comments, spaces normalised, and the dots that are not understood.
+
+    The last piece counts as a sentence whether or not a dot ends it.
+    """
+    code = blanked(text)
+    pieces, odd, start = [], [], 0
+    for dot in DOT.finditer(code):
+        if dot.group("other"):
+            odd.append(" ".join(code[max(0, dot.start() - 30) : dot.end() + 10].split()))
+        elif dot.group("end"):
+            pieces.append(code[start : dot.start()])
+            start = dot.end()
+    pieces += [code[start:]] if code[start:].strip() else []
+    return [" ".join(piece.split()) for piece in pieces], odd
+
+
+def blanked(text: str) -> str:
+    """Return a text without its comments, a space for each."""
+    kept, depth, start = [], 0, 0
+    for mark in COMMENT_MARK.finditer(text):
+        opens = mark.group() == "(*"
+        if depth == 0 and opens:
+            kept.append(text[start : mark.start()])
+        depth = max(0, depth + (1 if opens else -1))
+        if depth == 0 and not opens:
+            start = mark.end()
+    return " ".join([*kept, text[start:] if depth == 0 else ""])
+
+
+def refused(text: str) -> Iterator[str]:
+    """Yield what in a file is outside the allowed part of the language; nothing for a file that is inside."""
+    unclear = list(unreadable(text))
+    if unclear:
+        yield from unclear
+        return
+    sentences, odd = cut(text)
+    yield from (f"a dot that ends no sentence: {place}" for place in odd)
+    reader = _Reader()
+    for sentence in sentences:
+        if not reader.accepts(sentence) or WORDS.search(sentence):
+            yield sentence
+    if reader.proof or reader.sections:
+        yield "a proof or a section does not end"
+
+
+class _Reader:
+    """Where in a file a sentence stands: in which sections, and in which part of a proof."""
+
+    def __init__(self) -> None:
+        self.sections: list[str] = []
+        self.proof = ""
+
+    def accepts(self, sentence: str) -> bool:
+        """Tell whether a sentence may stand here, and go on behind it."""
+        if self.proof == "stated":
+            self.proof = "open"
+            return sentence == "Proof"
+        if self.proof == "open":
+            rest = SELECTOR.sub("", BULLETS.sub("", sentence))
+            if rest == "Qed":
+                self.proof = ""
+                return True
+            return TACTIC.fullmatch(rest) is not None
+        boundary = _SECTION.fullmatch(sentence)
+        if boundary:
+            return self._boundary(boundary.group(1), boundary.group(2))
+        if _OPENING.fullmatch(sentence):
+            self.proof = "stated"
+            return True
+        here = _INSIDE if self.sections else _OUTSIDE
+        return bool(_EVERYWHERE.fullmatch(sentence) or here.fullmatch(sentence))
+
+    def _boundary(self, kind: str, name: str) -> bool:
+        if kind == "Section":
+            self.sections.append(name)
+            return True
+        return bool(self.sections) and self.sections.pop() == name
+
+
+def _line(text: str, mark: re.Match[str]) -> int:
+    return text.count("\n", 0, mark.start()) + 1

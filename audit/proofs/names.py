@@ -1,0 +1,92 @@
+"""Which constant of the kernel a printed word means, and which constants a compiled file has.
+
+Coq prints the shortest name by which a constant is known, so that a constant ``CFM.Rdefinitions.Rle`` may be
+printed like the one of Coq's library.  Every word that Coq prints is therefore located, and replaced by its full
+name before anything is compared.  And every compiled file is asked for all its constants: one that no sentence
+declares, such as a tactic can make, is a problem, whether or not a statement mentions it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+WORD = re.compile(r"[^\W\d][\w']*(?:\.[^\W\d][\w']*)*")
+"""A name as Coq prints it, qualified as far as it has to be; letters of every script."""
+
+LOCATED = re.compile(r"(?:Constant|Inductive|Constructor|Notation|Module|Variable) ([\w'.]+)")
+
+DECLARED = ("def", "rec", "ind", "constr", "proj", "inst", "prf", "thm", "ax", "coind", "scheme", "class", "meth")
+"""Kinds of lines in a ``.glob`` file that declare a constant."""
+
+INDUCTIVE = ("ind", "rec", "coind", "class")
+SCHEMES = ("_ind", "_rec", "_rect", "_sind")
+"""Coq defines these itself for an inductive type."""
+
+HEADER = re.compile(
+    r"\b(?:Definition|Parameter|Axiom|Theorem|Inductive|CoInductive|Variant|Record|Structure|Class|Module|Primitive)"
+    r"\s+(?:Type\s+)?(?=([^\W\d][\w']*))"
+)
+"""In what ``Print Module`` prints; a name that follows such a word inside a type can only add a problem."""
+
+KEYWORD = re.compile(
+    r"_+|forall|fun|let|in|match|with|end|return|as|if|then|else|fix|cofix|struct|Prop|Set|Type|SProp"
+)
+
+
+def location_questions(words: Iterable[str]) -> list[str]:
+    """Return the sentences that ask what words mean."""
+    return [f'Redirect "w.{word}" Locate Term {word}.' for word in _names(words)]
+
+
+def locations(folder: Path, words: Iterable[str]) -> dict[str, str]:
+    """Return full names by word, after :func:`location_questions` have been asked; without bound variables."""
+    found = {}
+    for word in _names(words):
+        first = LOCATED.match((folder / f"w.{word}.out").read_text(encoding="utf-8"))
+        if first is not None:
+            found[word] = first.group(1)
+    return found
+
+
+def _names(words: Iterable[str]) -> list[str]:
+    return sorted(word for word in set(words) if not KEYWORD.fullmatch(word))
+
+
+def in_full(text: str, located: Mapping[str, str]) -> str:
+    """Return a printed text with every word replaced by its full name."""
+    return WORD.sub(lambda word: located.get(word.group(), word.group()), text)
+
+
+def declared(folder: Path, file: str) -> set[str]:
+    """Return the names that the sentences of a compiled file declare, and those that Coq makes of them."""
+    names = set()
+    for line in (folder / file).with_suffix(".glob").read_text(encoding="utf-8").splitlines():
+        kind, *rest = line.split()
+        if kind in DECLARED:
+            names.add(rest[-1])
+            names |= {f"{rest[-1]}{scheme}" for scheme in SCHEMES if kind in INDUCTIVE}
+    return names
+
+
+def constants(printed: str) -> list[str]:
+    """Return the constants and inductive types that ``Print Module`` lists."""
+    return [name.group(1) for name in HEADER.finditer(printed.partition(":=")[2])]
+
+
+def hidden(folder: Path, file: str, printed: str) -> Iterator[str]:
+    """Yield the constants of a compiled file that none of its sentences declares."""
+    known = declared(folder, file)
+    module = Path(file).stem
+    for name in constants(printed):
+        if name not in known:
+            yield f"{module}.{name}: a constant that no sentence declares"
+
+
+def owned_by_libraries(names: Iterable[str]) -> list[str]:
+    """Return those of some names of files that a library of Coq bears, too."""
+    done = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=True)
+    libraries = {path.stem for path in Path(done.stdout.strip()).rglob("*.vo")}
+    return sorted(name for name in names if name in libraries)

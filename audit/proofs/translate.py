@@ -1,0 +1,259 @@
+"""Translate formulas of the Python code into Coq, from the source of small pure functions.
+
+What is translated is arithmetic: + - * / ** with whole exponents, max and min, Fraction, square roots,
+logarithms, exponentials and pi, over named constants and the variables that the function assigns
+once.  Functions that only round, such as ``rounded_up``, stand for what they round: the theorems are about real
+numbers.  Everything else is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+
+ROUNDING = frozenset(
+    (
+        "rounded_up",
+        "ball",
+        "decimal_below",
+        "float",
+        "Supremum.exactly",
+        "np.asarray",
+    )
+)
+"""Functions that return their first argument, but for rounding or form."""
+
+FUNCTIONS = {
+    **dict.fromkeys(("square_root", "math.sqrt"), "sqrt"),
+    "math.log": "ln",
+    "math.exp": "exp",
+}
+METHODS = {"sqrt": "sqrt", "log": "ln", "exp": "exp"}
+"""Of a ball."""
+
+ENDS = frozenset(("lower", "upper"))
+"""Of an enclosure: the number that it encloses, but for rounding."""
+
+CHOICES = {"max": "Rmax", "min": "Rmin"}
+CONSTANTS = {"arb.pi()": "PI"}
+
+
+class TranslationError(ValueError):
+    """An expression that is outside what can be translated."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Where a formula stands in the Python code.
+
+    Parameters
+    ----------
+    module : str
+    function : str
+        Its name; a method as ``Class.method``.
+    part : tuple of str or int
+        The path to the expression: ``"return"`` or the name of a variable first, then places of arguments.
+    names : mapping of str to str
+        Python expressions as written, and what they are called in Coq.
+    facts : mapping of str to bool
+        Conditions as written, and whether they hold.
+    """
+
+    module: str
+    function: str
+    part: tuple[str | int, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, bool] = field(default_factory=dict)
+
+
+Source = Callable[[str], str]
+
+
+def source_of_module(module: str) -> str:
+    """Return the source of a module that may be imported."""
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise TranslationError(f"{module}: no such module")
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+def translated(formula: Formula, source: Source = source_of_module) -> str:
+    """Return a formula as Coq writes it.
+
+    Raises
+    ------
+    TranslationError
+        When the function is not there, or has another form.
+    """
+    return _Translator(formula, source(formula.module)).text()
+
+
+def as_written(formula: Formula, source: Source = source_of_module) -> str:
+    """Return a part of a function as Python writes it, without layout and comments."""
+    reader = _Translator(formula, source(formula.module))
+    return ast.unparse(reader.part())
+
+
+class _Translator:
+    def __init__(self, formula: Formula, source: str) -> None:
+        self.formula = formula
+        self.body = _function(source, formula).body
+        self.assigned = _assignments(self.body)
+
+    def text(self) -> str:
+        return self.expression(self.part())
+
+    def part(self) -> ast.expr:
+        """Return the expression that is meant."""
+        first, *places = self.formula.part
+        node = self.returned() if first == "return" else self.assigned_once(str(first))
+        for place in places:
+            node = _argument(node, place)
+        return node
+
+    def returned(self) -> ast.expr:
+        found = [node.value for node in self.body if isinstance(node, ast.Return)]
+        if len(found) != 1 or found[0] is None:
+            raise TranslationError(f"{self.formula.function}: not one value that is returned at its end")
+        return found[0]
+
+    def inner(self, name: str) -> ast.expr:
+        """Return what a function that stands inside this one returns."""
+        found = [node for node in self.body if isinstance(node, ast.FunctionDef) and node.name == name]
+        values = [node.value for function in found for node in ast.walk(function) if isinstance(node, ast.Return)]
+        if len(values) != 1 or values[0] is None:
+            raise TranslationError(f"{self.formula.function}: {name} does not return one value")
+        return values[0]
+
+    def variable(self, name: str) -> ast.expr:
+        """Return the value of a variable that nothing changes later."""
+        if any(other.startswith(f"{name} ") for other in self.assigned):
+            raise TranslationError(f"{self.formula.function}: {name} is changed after its assignment")
+        return self.assigned_once(name)
+
+    def assigned_once(self, name: str) -> ast.expr:
+        values = self.assigned.get(name, [])
+        if len(values) != 1:
+            raise TranslationError(f"{self.formula.function}: {name} is assigned {len(values)} times, not once")
+        return values[0]
+
+    def expression(self, node: ast.expr) -> str:
+        written = ast.unparse(node)
+        names = {**CONSTANTS, **self.formula.names}
+        if written in names:
+            return names[written]
+        match node:
+            case ast.Constant(value=int() | float() as value) if value == int(value):
+                return str(int(value))
+            case ast.Name(id=name) if name in self.assigned:
+                return self.expression(self.variable(name))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return f"(- {self.expression(operand)})"
+            case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=int() as power)) if power >= 0:
+                return f"({self.expression(base)} ^ {power})"
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
+                return f"({self.expression(left)} {OPERATORS[type(operator)]} {self.expression(right)})"
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return self.expression(body if self.holds(test) else other)
+            case ast.Attribute(value=enclosure, attr=end) if end in ENDS:
+                return self.expression(enclosure)
+            case ast.Call():
+                return self.called(node)
+        raise TranslationError(f"{self.formula.function}: {written}")
+
+    def called(self, node: ast.Call) -> str:
+        match node:
+            case ast.Call(func=ast.Name(id="enclosed"), args=[ast.Name(id=name)]):
+                return self.expression(self.inner(name))
+            case ast.Call(func=ast.Attribute(value=of, attr=method), args=[]) if method in METHODS:
+                return f"({METHODS[method]} {self.expression(of)})"
+        return self.call(ast.unparse(node.func), node.args)
+
+    def holds(self, test: ast.expr) -> bool:
+        written = ast.unparse(test)
+        if written not in self.formula.facts:
+            raise TranslationError(f"{self.formula.function}: nothing is said of the condition {written}")
+        return self.formula.facts[written]
+
+    def call(self, function: str, arguments: list[ast.expr]) -> str:
+        if function in ROUNDING and arguments:
+            return self.expression(arguments[0])
+        if function == "sum" and len(arguments) == 2:
+            return self.sum_of_two(arguments[0])
+        values = [self.expression(argument) for argument in arguments]
+        if function in FUNCTIONS and len(values) == 1:
+            return f"({FUNCTIONS[function]} {values[0]})"
+        if function in CHOICES and len(values) == 2:
+            return f"({CHOICES[function]} {values[0]} {values[1]})"
+        if function == "Fraction" and values:
+            return values[0] if len(values) == 1 else f"({values[0]} / {values[1]})"
+        if function == "extended_gaussian_sigma" and len(values) == 3:
+            return f"(extended_gaussian_sigma (sqrt {values[0]}) {values[1]} {values[2]})"
+        if function == "laplace_scale" and len(values) == 2:
+            return f"({values[0]} / {values[1]})"
+        raise TranslationError(f"{self.formula.function}: the call of {function}")
+
+    def sum_of_two(self, terms: ast.expr) -> str:
+        """Return the sum over two items, which are called 1 and 2 in the names."""
+        match terms:
+            case ast.GeneratorExp(elt=term, generators=[ast.comprehension(ifs=[])]):
+                written = ast.unparse(term)
+                return f"({self.formula.names[written + ' 1']} + {self.formula.names[written + ' 2']})"
+        raise TranslationError(f"{self.formula.function}: the sum of {ast.unparse(terms)}")
+
+
+def _function(source: str, formula: Formula) -> ast.FunctionDef:
+    """Return a function of a module, or a method of one of its classes."""
+    nodes: list[ast.stmt] = ast.parse(source).body
+    *outer, last = formula.function.split(".")
+    for name in outer:
+        classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.name == name]
+        if len(classes) != 1:
+            raise TranslationError(f"{formula.module}: {len(classes)} classes {name}, not one")
+        nodes = classes[0].body
+    found = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == last]
+    if len(found) != 1:
+        raise TranslationError(f"{formula.module}: {len(found)} functions {formula.function}, not one")
+    return found[0]
+
+
+def _assignments(body: list[ast.stmt]) -> dict[str, list[ast.expr]]:
+    """Return what is assigned to each name, anywhere in a function; several values, where there are several."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(node, ast.AugAssign):
+            kind = "+=" if isinstance(node.op, ast.Add) else "changed"
+            found.setdefault(f"{ast.unparse(node.target)} {kind}", []).append(node.value)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                for name, value in _pairs(target, node.value):
+                    found.setdefault(name, []).append(value)
+    return found
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return [(ast.unparse(name), part) for name, part in zip(target.elts, value.elts, strict=True)]
+    names = target.elts if isinstance(target, ast.Tuple) else [target]
+    return [(ast.unparse(name), value) for name in names]
+
+
+def _argument(node: ast.expr, place: str | int) -> ast.expr:
+    """Return an argument of a call by place or name, or an entry of a tuple, or the term of a generator."""
+    match node, place:
+        case ast.Call(args=arguments), int() if place < len(arguments):
+            return arguments[place]
+        case ast.Call(keywords=keywords), str():
+            for keyword in keywords:
+                if keyword.arg == place:
+                    return keyword.value
+        case ast.Tuple(elts=entries), int() if place < len(entries):
+            return entries[place]
+        case ast.GeneratorExp(elt=term), "term":
+            return term
+    raise TranslationError(f"{ast.unparse(node)} has no part {place}")

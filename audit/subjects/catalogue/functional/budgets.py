@@ -1,0 +1,156 @@
+"""Two budgets, one for the monomials that contain w_s: PDFC and ADFC, and the relaxed functional mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from audit.exact.neighbours import Neighbours, extreme_neighbours
+from audit.subjects.catalogue.functional.calibrated import EXACT, PAPER, Functional, Mended, NoisyObjective
+from reference.budgets import Budget, SplitBudget
+from reference.common.numbers import exact
+from reference.mechanisms import adfc_noise, pdfc_noise, relaxed_functional_noise
+from reference.noise import Noise
+from reference.noise.profile import delta_of_shift, epsilon_of_shift
+from reference.readings import Readings
+from reference.sensitivity import Setting
+
+FAIR = Readings(fairness="absolute", repair="none")
+
+
+@dataclass(frozen=True)
+class Pdfc(Functional):
+    """PDFC as the paper has it, epsilon_s = 20 epsilon_n: right, by the slack of the published constant.
+
+    On the unit ball with d = 3; the claim is Theorem 3's formula, epsilon = epsilon_s / 3 + 2 epsilon_n / 3.
+
+    Exact loss: sum |change| / scale on the pair that loses most (proofs/laplace.md).
+    """
+
+    source = PAPER + "Algorithm 1, Theorem 3"
+    readings = FAIR
+    setting = Setting(3, "absolute", "unit_ball", records=100)
+    ratio: ClassVar[int] = 20
+
+    @property
+    def split(self) -> SplitBudget:
+        """Both parts, of which Theorem 3 makes epsilon."""
+        return SplitBudget.from_ratio(self.epsilon, self.ratio, self.setting.dimension)
+
+    @cached_property
+    def right_noise(self) -> Noise:
+        """What Algorithm 1 adds, x_s being the first coordinate."""
+        return pdfc_noise(self.domain, self.split, self.readings, 0)
+
+
+@dataclass(frozen=True)
+class ExactPdfc(Pdfc):
+    """PDFC with the exact sensitivity and equal budgets: right.
+
+    Exact loss: as :class:`audit.subjects.catalogue.functional.calibrated.Functional`, on the unit ball with d = 3.
+    """
+
+    source = PAPER + "Algorithm 1, with the exact sensitivity"
+    readings = EXACT
+    ratio = 1
+
+
+@dataclass(frozen=True)
+class Theorem3Tightened(Pdfc):
+    """PDFC with the exact sensitivity, epsilon_s = 20 epsilon_n, and Theorem 3's formula.  Broken.
+
+    Exact loss: a record at e_s alone moves the coefficient of w_s by almost 3; over Delta_1 = 5.3723 this costs
+    0.56 epsilon_s, where the formula counts epsilon_s / 3.  The pair that loses most is a little worse.
+    """
+
+    broken_at = "ideal"
+    source = "claim T3: the formula fails when Delta_1 is exact"
+    readings = EXACT
+
+    @property
+    def mended(self) -> NoisyObjective:
+        """Equal budgets, for which the formula says what each has."""
+        sibling = ExactPdfc(self.epsilon)
+        return Mended(self.epsilon, sibling.neighbours, sibling.noise)
+
+
+@dataclass(frozen=True)
+class RelaxedFunctional(Functional):
+    """The relaxed functional mechanism as the paper has it: right.
+
+    Without fairness term, on the unit ball with d = 3.
+
+    Exact loss: the profile of Balle and Wang (2018) at the pair's shift, sqrt(sum (change / sigma)^2), at 50
+    digits.
+    """
+
+    delta: str = "1e-3"
+    source = PAPER + "Algorithm 2, Theorem 4"
+    readings = Readings(fairness="none", repair="none")
+    setting = Setting(3, "none", "unit_ball", records=100)
+
+    @property
+    def claimed_delta(self) -> str:
+        """The delta that goes with epsilon."""
+        return self.delta
+
+    @cached_property
+    def right_noise(self) -> Noise:
+        """What Algorithm 2 adds."""
+        return relaxed_functional_noise(self.domain, Budget(self.epsilon, self.delta), self.readings)
+
+    @property
+    def true_epsilon(self) -> float:
+        """The loss of the pair at the claimed delta."""
+        return float(epsilon_of_shift(self.neighbours.loss(self.noise), exact("delta", self.delta)).upper)
+
+    @property
+    def excess_delta(self) -> float:
+        """How far delta is above the claimed one, by the exact profile; it is the same in both directions."""
+        profile = delta_of_shift(self.neighbours.loss(self.noise), Fraction(self.epsilon)).upper
+        return max(float(profile - exact("delta", self.delta)), 0.0)
+
+
+@dataclass(frozen=True)
+class Adfc(RelaxedFunctional):
+    """ADFC as the paper has it, with equal budgets: right on this domain.
+
+    On the unit box with d = 13.  Exact loss: as for :class:`RelaxedFunctional`.
+    """
+
+    source = PAPER + "Algorithm 3, Theorem 5"
+    readings = FAIR
+    setting = Setting(13, "absolute", "unit_box", records=1000)
+    ratio: ClassVar[int] = 1
+
+    @cached_property
+    def right_noise(self) -> Noise:
+        """What Algorithm 3 adds, x_s being the first coordinate."""
+        split = SplitBudget.from_ratio(self.epsilon, self.ratio, self.setting.dimension, self.delta)
+        return adfc_noise(self.domain, split, self.readings, 0)
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """The pair that loses most."""
+        return extreme_neighbours(self.setting, self.right_noise)
+
+
+@dataclass(frozen=True)
+class Theorem5Budgets(Adfc):
+    """ADFC with epsilon_s = 100 epsilon_n, as Theorem 5 allows.  Broken.
+
+    Exact loss: as for :class:`RelaxedFunctional`; the shift lies almost wholly in the coefficients of w_s, whose
+    noise is a hundred times smaller, and which the formula counts as one of d shares.
+    """
+
+    broken_at = "ideal"
+    source = "claim T5"
+    draws = 100_000
+    ratio = 100
+
+    @property
+    def mended(self) -> NoisyObjective:
+        """Equal budgets."""
+        return Adfc(self.epsilon, self.delta)

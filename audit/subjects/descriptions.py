@@ -1,0 +1,139 @@
+"""Descriptions of subjects: what a request or a certificate names, and how it is built."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, TypeAlias, assert_never
+
+from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
+from audit.subjects.catalogue import CATALOGUE
+from audit.subjects.imported import imported_object
+from audit.subjects.programs import ProgramDescription, ProgramSubject
+from audit.subjects.releases import MechanismDescription, release_of
+from audit.subjects.search import AtPair, searchable
+from reference.common.documents import Document
+from reference.common.errors import ReadingError
+
+
+class DescriptionError(SubjectError):
+    """A description that is of no subject, wherever it is read."""
+
+
+class CatalogueDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="catalogue"):
+    """A mechanism of known loss.
+
+    Parameters
+    ----------
+    name : str
+        Of :data:`audit.subjects.catalogue.CATALOGUE`.
+    parameters : dict
+        Of its class.
+    """
+
+    name: str
+    parameters: dict[str, int | float | str]
+
+
+class ImportDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="import"):
+    """A subject of the user's own.
+
+    Parameters
+    ----------
+    path : str
+        `package.module:attribute`, as in :func:`imported`.
+    """
+
+    path: str
+
+
+Searched: TypeAlias = MechanismDescription | CatalogueDescription | ImportDescription
+"""Descriptions that a found pair may belong to; above all, one wrapped in a pair runs no program."""
+
+
+class PairDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="pair"):
+    """A subject on a pair of inputs that a search found.
+
+    Parameters
+    ----------
+    subject : Searched
+    pair : dict
+        As the subject's neighbourhood writes it.
+    """
+
+    subject: Searched
+    pair: dict[str, Any]
+
+
+Named: TypeAlias = Searched | ProgramDescription
+"""What a command line can name."""
+
+Description: TypeAlias = Named | PairDescription
+
+
+def core(described: Description) -> Named:
+    """Return the description of the mechanism, without the pair that a search found for it."""
+    return described.subject if isinstance(described, PairDescription) else described
+
+
+def rebuild(described: Description) -> Subject:
+    """Build a subject from its description: every subject of a request or a certificate is made here.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    match described:
+        case MechanismDescription():
+            return release_of(described)
+        case CatalogueDescription():
+            return planted(described)
+        case ImportDescription():
+            return imported(described.path)
+        case ProgramDescription():
+            return ProgramSubject.of(described)
+        case PairDescription():
+            subject, neighbourhood = searchable(rebuild(described.subject))
+            return AtPair(subject, neighbourhood.from_json(described.pair))
+    assert_never(described)
+
+
+def planted(described: CatalogueDescription) -> Subject:
+    """Return a mechanism of the catalogue.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        When there is no such mechanism.
+    DescriptionError
+        When it has no such parameter.
+    """
+    known = CATALOGUE.get(described.name)
+    if known is None:
+        raise ReadingError("mechanism", described.name, "one of " + ", ".join(CATALOGUE))
+    try:
+        parameters: dict[str, Any] = dict(described.parameters)
+        subject: Subject = known(**parameters)
+    except TypeError as problem:
+        raise DescriptionError(f"{described.name} has other parameters than {described.parameters}") from problem
+    return subject
+
+
+def imported(path: str) -> Subject:
+    """Return the subject that `package.module:attribute` names; a class or function is called without arguments.
+
+    Raises
+    ------
+    SubjectError
+        When there is no such thing, or it does not follow :class:`Subject`.
+    """
+    subject: Any = imported_object(path, _made)
+    searched = any(getattr(subject, name, None) is not None for name in DOMAIN_NAMES)
+    for method in ("sample",) if searched else ("inputs", "sample"):
+        if not callable(getattr(subject, method, None)):
+            raise SubjectError(f"{path} has no method {method}: a subject has inputs() and sample(input, n, rng)")
+    checked: Subject = subject
+    return checked
+
+
+def _made(found: Any) -> Any:
+    return found() if inspect.isclass(found) or inspect.isroutine(found) else found

@@ -1,0 +1,39 @@
+"""What a user names as `package.module:attribute`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from audit.auditor.subject import FAILURES, SubjectError
+
+
+def imported_object(path: str, use: Callable[[Any], Any]) -> Any:
+    """Return `use(found)`, where `package.module:attribute` names what is found.
+
+    Parameters
+    ----------
+    path : str
+    use : callable
+        What it raises counts as a failure of the import: it may call what was found.
+
+    Raises
+    ------
+    SubjectError
+        When there is no such thing, its code fails or asks to end the program, or the path is that of a file.
+    """
+    module_name, _, attribute = path.partition(":")
+    if "/" in module_name or module_name.endswith(".py"):
+        raise SubjectError(
+            f"{path} names a file; package.module:attribute is a name that Python imports: "
+            f"{Path(module_name).stem}:{attribute}, run in the file's folder or with that folder in PYTHONPATH"
+        )
+    try:
+        found: Any = importlib.import_module(module_name)
+        for name in attribute.split("."):
+            found = getattr(found, name)
+        return use(found)
+    except FAILURES as problem:
+        raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem

@@ -1,0 +1,61 @@
+"""One exception class per reason why a program cannot be audited."""
+
+from __future__ import annotations
+
+from audit.auditor.subject import SubjectError
+
+
+class ProgramError(SubjectError):
+    """A program did not do its part.  Nothing was decided about the mechanism.
+
+    Parameters
+    ----------
+    problem : str
+        What happened.
+    expected : str
+        What would have been right; may be empty.
+
+    Attributes
+    ----------
+    stderr : str
+        The end of what the program wrote to its standard error, in one line of printable characters.
+    """
+
+    def __init__(self, problem: str, expected: str = "") -> None:
+        self.problem = problem
+        self.expected = expected
+        self.stderr = ""
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        expected = f"; expected {self.expected}" if self.expected else ""
+        tail = f"; its standard error ends with: {self.stderr}" if self.stderr else ""
+        return f"the program {self.problem}{expected}{tail}"
+
+
+class ProgramStartError(ProgramError):
+    """There is no such program."""
+
+
+class ProgramEndedError(ProgramError):
+    """The program ended, or closed its standard output, before its answer was whole."""
+
+
+class ProgramTimeoutError(ProgramError):
+    """No whole answer came in time."""
+
+
+class AnswerError(ProgramError):
+    """An answer is not what the protocol says."""
+
+
+class ReportedError(ProgramError):
+    """The program answered that it cannot do what was asked."""
+
+
+class UnaskedOutputError(ProgramError):
+    """The program wrote something that was not asked for, so answers may belong to other questions."""
+
+
+class RepeatedDrawsError(ProgramError):
+    """The program gave the same draws twice: they are not independent."""

@@ -1,0 +1,301 @@
+"""What is said to a program and what its answers mean: no processes here.
+
+The page is docs/programs.md; the JSON Schemas in ``audit/schemas`` are generated from the types here.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from itertools import chain
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, Meta, UnsetType
+
+from audit.subjects.programs.errors import AnswerError, ReportedError
+from reference.common.arrays import FloatArray
+from reference.common.documents import Document, plain
+from reference.common.printable import shown
+from reference.common.strict_json import parsed
+
+MOST_COORDINATES = 10_000
+"""Longest output."""
+
+REQUEST_VALUES = 2**14
+"""Numbers asked for at a time."""
+
+SEEDS = 2**53
+"""Seeds are below this, so that every language's numbers hold them."""
+
+VALUE_BYTES = 32
+"""Room for one number in a line; the longest shortest-form float has 24 characters."""
+
+LINE_BYTES = 2**16
+"""Room for the rest of a line, an error message among it."""
+
+MOST_INPUT_BYTES = 2**24
+"""Longest answer to the op `inputs`."""
+
+MAGIC = b"F64\x01"
+HEADER = struct.Struct("<4sIQ")
+"""Start of a binary answer: MAGIC, coordinates per draw (4 bytes), draws (8 bytes), little-endian."""
+
+FAILED = "error"
+"""In place of a draw: the mechanism failed on this draw, which is an outcome like any other."""
+
+NOT_FINITE = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
+
+
+class InputsRequest(Document, frozen=True, tag_field="op", tag="inputs"):
+    """The question for the pair of inputs; the answer is the pair."""
+
+
+class SampleRequest(Document, frozen=True, kw_only=True, tag_field="op", tag="sample", omit_defaults=True):
+    """The question for draws on an input.
+
+    Parameters
+    ----------
+    input : object
+        Left or right of the pair, as it was given.
+    count : int
+    seed : int
+        Only to a program that accepts seeds.
+    binary : bool
+        Whether the draws are wanted as a binary answer.
+    """
+
+    input: Any
+    count: Annotated[int, Meta(ge=1, le=REQUEST_VALUES)]
+    seed: Annotated[int, Meta(ge=0, lt=SEEDS)] | UnsetType = UNSET
+    binary: bool = False
+
+
+Number: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"]
+
+Draw: TypeAlias = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=MOST_COORDINATES)] | Literal["error"]
+"""A list of coordinates, or that the mechanism failed on this draw, which is an outcome like any other."""
+
+
+class SampleAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `sample`: as many draws as were asked for; unknown members are ignored.
+
+    It is read by :func:`values_of`, which keeps the bits of numbers and says which draw is wrong.
+
+    Parameters
+    ----------
+    values : tuple of Draw
+    accepts_seed : bool
+        Whether the draws depend on input, count and seed alone.
+    """
+
+    values: Annotated[tuple[Draw, ...], Meta(min_length=1)]
+    accepts_seed: bool = False
+
+
+class ErrorAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to any request that the program cannot serve: the audit ends.
+
+    Parameters
+    ----------
+    error : str
+    """
+
+    error: str
+
+
+def inputs_request() -> bytes:
+    """Return the question for the pair of inputs."""
+    return _line(InputsRequest())
+
+
+def sample_request(data: Any, count: int, *, seed: int | None = None, binary: bool = False) -> bytes:
+    """Return the question for `count` draws on an input."""
+    return _line(SampleRequest(input=data, count=count, seed=UNSET if seed is None else seed, binary=binary))
+
+
+def _line(request: InputsRequest | SampleRequest) -> bytes:
+    return json.dumps(plain(request), allow_nan=False).encode("ascii") + b"\n"
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """An answer that is one line.
+
+    Parameters
+    ----------
+    most_bytes : int
+        Longer lines are refused before they are whole, so that memory stays bounded.
+    """
+
+    most_bytes: int
+
+    @classmethod
+    def of_values(cls, rows: int, width: int) -> AnswerLine:
+        """Return the longest line that `rows` draws of `width` coordinates can take."""
+        return cls(LINE_BYTES + rows * width * VALUE_BYTES)
+
+    @property
+    def expected(self) -> str:
+        """What is waited for."""
+        return "one line of JSON"
+
+    def end(self, received: bytearray, searched: int) -> int | None:
+        """Return where the answer ends in what was received; None when it is not whole.
+
+        Parameters
+        ----------
+        received : bytearray
+        searched : int
+            Bytes that an earlier call has seen.
+        """
+        place = received.find(b"\n", searched)
+        if place >= 0:
+            return place + 1
+        if len(received) > self.most_bytes:
+            raise AnswerError(
+                f"wrote {len(received):,} bytes without an end of line, {shown(received)}",
+                f"one line of JSON, at most {self.most_bytes:,} bytes for this request",
+            )
+        return None
+
+
+@dataclass(frozen=True)
+class AnswerFrame:
+    """A binary answer; an answer that starts with `{` is a line instead, such as an error.
+
+    Parameters
+    ----------
+    rows, width : int
+        As the header must say.
+    """
+
+    rows: int
+    width: int
+
+    @property
+    def expected(self) -> str:
+        """What is waited for."""
+        return f"a binary answer of {self.rows} draws of {self.width} coordinates"
+
+    def end(self, received: bytearray, searched: int) -> int | None:
+        """Return where the answer ends, as :meth:`AnswerLine.end` does."""
+        if received[:1] == b"{":
+            return AnswerLine(LINE_BYTES).end(received, searched)
+        if received[: len(MAGIC)] != MAGIC[: len(received)]:
+            raise AnswerError(f"wrote {shown(received)}", f"{self.expected}, which starts with {MAGIC!r}")
+        if len(received) < HEADER.size:
+            return None
+        _, width, rows = HEADER.unpack_from(received)
+        if (rows, width) != (self.rows, self.width):
+            raise AnswerError(f"announced {rows} draws of {width} coordinates", self.expected)
+        size = HEADER.size + 8 * rows * width
+        return size if len(received) >= size else None
+
+    def values(self, answer: bytes) -> FloatArray:
+        """Return the draws in a whole answer, shape (rows, width)."""
+        if answer[:1] == b"{":
+            decoded(answer, numbers=True)
+            raise AnswerError("answered in JSON", self.expected)
+        flat = np.frombuffer(answer, dtype="<f8", offset=HEADER.size)
+        return flat.astype(np.float64).reshape(self.rows, self.width)
+
+
+def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
+    """Return the object in a line.
+
+    Parameters
+    ----------
+    line : bytes
+    numbers : bool
+        Every number is then a float, so that the sign of -0 is kept and a number that no float holds is infinite.
+
+    Raises
+    ------
+    AnswerError
+        When it is no JSON object.
+    ReportedError
+        When it is an error message.
+    """
+    expected = 'an answer {"values": ...} or {"error": "..."}'
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise AnswerError(f"wrote a line whose byte {problem.start} is no UTF-8", expected) from problem
+    try:
+        document = parsed(text, 'must be the string "{}"', numbers=numbers)
+    except (ValueError, RecursionError) as problem:
+        raise AnswerError(f"wrote a line that is no JSON ({problem}): {shown(line)}", expected) from problem
+    if not isinstance(document, dict):
+        raise AnswerError(f"wrote {shown(line)}", expected)
+    if "error" in document:
+        message = document["error"]
+        raise ReportedError(f"answered with an error: {shown(str(message), 500)}")
+    return document
+
+
+def values_of(document: dict[str, Any], rows: int, width: int) -> FloatArray:
+    """Return the draws in an answer to `sample`, shape (rows, width); a failed draw is a row of NaN.
+
+    Raises
+    ------
+    AnswerError
+    """
+    values = rows_of(document, rows)
+    lists = [row for row in values if row != FAILED]
+    lengths = set(map(len, lists)) - {width}
+    if lengths:
+        raise AnswerError(f"gave a draw of {min(lengths)} coordinates", f"{width} coordinates, as before")
+    given = _floats(list(chain.from_iterable(lists))).reshape(len(lists), width)
+    if len(lists) == rows:
+        return given
+    outputs = np.full((rows, width), np.nan)
+    outputs[[row != FAILED for row in values]] = given
+    return outputs
+
+
+def rows_of(document: dict[str, Any], rows: int) -> list[Any]:
+    """Return the draws in an answer, each a list or `FAILED`."""
+    expected = f'"values" with {rows} lists of numbers'
+    if "values" not in document:
+        raise AnswerError(f"answered with {shown(json.dumps(document))}", expected)
+    values = document["values"]
+    if not isinstance(values, list):
+        raise AnswerError(f"gave values that are no list: {shown(repr(values))}", expected)
+    if len(values) != rows:
+        raise AnswerError(f"gave {len(values)} draws", expected)
+    for row in values:
+        if type(row) is not list and row != FAILED:
+            raise AnswerError(f"gave a draw that is no list: {shown(repr(row))}", expected)
+    return values
+
+
+def width_of(values: list[Any]) -> int | None:
+    """Return the number of coordinates of the first draw that did not fail; None when all failed."""
+    widths = [len(row) for row in values if row != FAILED]
+    if not widths:
+        return None
+    if not 1 <= widths[0] <= MOST_COORDINATES:
+        raise AnswerError(f"gave a draw of {widths[0]} coordinates", f"1 to {MOST_COORDINATES:,}")
+    return widths[0]
+
+
+def _floats(flat: list[Any]) -> FloatArray:
+    """Return numbers as they were written, bit for bit where the shortest or a longer decimal form was used."""
+    others = {type(value) for value in flat} - {float}
+    strings = [value for value in flat if type(value) is str]
+    wrong = [value for value in flat if type(value) not in (float, str)] if others - {str} else []
+    wrong += [value for value in strings if value not in NOT_FINITE]
+    if wrong:
+        raise AnswerError(
+            f"gave {shown(json.dumps(wrong[0]))} in a draw",
+            'numbers, or the strings "NaN", "Infinity", "-Infinity"',
+        )
+    finite = np.array([value for value in flat if type(value) is float] if strings else flat, dtype=np.float64)
+    if np.isinf(finite).any():
+        raise AnswerError("gave a number too large for a 64-bit float", 'the string "Infinity" for an infinity')
+    if not strings:
+        return finite
+    return np.array([NOT_FINITE[value] if type(value) is str else value for value in flat], dtype=np.float64)

@@ -1,0 +1,347 @@
+"""A program as a subject of the auditor."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from audit.subjects.programs import protocol
+from audit.subjects.programs.errors import AnswerError, ProgramError, RepeatedDrawsError
+from audit.subjects.programs.pair import InputPair, PairError
+from audit.subjects.programs.process import Framing, Process, ProgramLimits
+from reference.common.arrays import FloatArray
+from reference.common.documents import Document
+from reference.common.errors import ParameterError
+from reference.common.printable import shown
+
+PROBE_ROWS = 16
+"""Draws of the first question on each input; they are not used."""
+
+COMPARED_ROWS, FEWEST_DISTINCT = 256, 64
+"""Two answers that begin alike for so many rows, with so many different ones, are the same draws."""
+
+OWN_RANDOMNESS = "the program's own: running again makes other draws"
+SEEDED = "from seeds that were sent to the program: running again with the same seed makes the same draws"
+
+Answer = TypeVar("Answer")
+
+
+class Pool:
+    """The running processes of one program: one for each caller at a time, started when needed, then kept.
+
+    Parameters
+    ----------
+    command : sequence of str
+    limits : ProgramLimits
+    """
+
+    def __init__(self, command: Sequence[str], limits: ProgramLimits) -> None:
+        self.command = tuple(command)
+        self.limits = limits
+        self.lock = threading.Lock()
+        self.processes: list[Process] = []
+        self._idle: list[Process] = []
+        # also when the subject is forgotten, and at the interpreter's end
+        self.close = weakref.finalize(self, _kill_all, self.processes)
+
+    def ask(self, request: bytes, framing: Framing, read: Callable[[bytes], Answer]) -> Answer:
+        """Return what `read` makes of the answer of an idle process, or of a new one.
+
+        Raises
+        ------
+        ProgramError
+            With the end of the process's standard error; the process is gone.
+        """
+        process = self._idle_or_new()
+        try:
+            answer = read(process.exchange(request, framing))
+        except BaseException as problem:
+            # after an interruption, too, there is an answer that nobody reads
+            process.kill()
+            if isinstance(problem, ProgramError):
+                problem.stderr = process.stderr
+            raise
+        with self.lock:
+            self._idle.append(process)
+        return answer
+
+    def _idle_or_new(self) -> Process:
+        with self.lock:
+            if self._idle:
+                return self._idle.pop()
+        process = Process(self.command, self.limits)
+        with self.lock:
+            self.processes.append(process)
+        if not self.close.alive:
+            # closed meanwhile by another thread
+            process.kill()
+        return process
+
+    def finish(self) -> None:
+        """End all processes; those that wrote something unasked are an error."""
+        try:
+            idle, self._idle = self._idle, []
+            for process in idle:
+                process.finish()
+        finally:
+            self.close()
+
+
+def _kill_all(processes: list[Process]) -> None:
+    for process in processes:
+        process.kill()
+
+
+class ProgramDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="program", omit_defaults=True):
+    """How a program is started and asked.
+
+    Parameters
+    ----------
+    command : tuple of str
+        The program and its arguments.
+    inputs : InputPair or None
+        None asks the program for them.
+    binary : bool
+        Whether draws come as binary answers.
+    timeout : float
+        Seconds per answer.
+    memory_limit : int or None
+        Bytes of writable memory for each of its processes.
+    inputs_file : str or None
+        Where the inputs were read; None where the program gave them.
+    randomness : str or None
+        What became of the auditor's seeds; it is asked for again whenever the program is started.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+    """
+
+    command: tuple[str, ...]
+    inputs: InputPair | None
+    binary: bool
+    timeout: float
+    memory_limit: int | None
+    inputs_file: str | None = None
+    randomness: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the command and the limits."""
+        if not self.command:
+            raise ParameterError("command", self.command, "a list of words")
+        for name in ("timeout", "memory_limit"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < sys.maxsize:
+                raise ParameterError(name, value, "positive and finite")
+
+
+class ProgramSubject:
+    """A program with a pair of inputs.  Started by its construction; see docs/programs.md.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    pair : InputPair or None
+        None asks the program for it.
+    binary : bool
+        Draws come as binary answers.
+    limits : ProgramLimits
+
+    Raises
+    ------
+    ProgramError
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        pair: InputPair | None = None,
+        *,
+        binary: bool = False,
+        limits: ProgramLimits | None = None,
+    ) -> None:
+        self.command = tuple(command)
+        self.binary = binary
+        self.limits = limits or ProgramLimits()
+        self._pool = Pool(self.command, self.limits)
+        self._seen: dict[bytes, int | None] = {}
+        try:
+            self.pair = self._asked_pair() if pair is None else pair
+            self.width, self.seeded = self._introduction()
+            if self.seeded:
+                self._check_seeds()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def description(self) -> ProgramDescription:
+        """What :meth:`of` makes the subject from; whose randomness it is was learned from the program."""
+        return ProgramDescription(
+            command=self.command,
+            inputs=self.pair,
+            binary=self.binary,
+            timeout=self.limits.timeout,
+            memory_limit=self.limits.memory_limit,
+            randomness=SEEDED if self.seeded else OWN_RANDOMNESS,
+        )
+
+    @classmethod
+    def of(cls, described: ProgramDescription) -> ProgramSubject:
+        """Start the program of a description.
+
+        Raises
+        ------
+        ProgramError
+        """
+        limits = ProgramLimits(described.timeout, described.memory_limit)
+        return cls(described.command, described.inputs, binary=described.binary, limits=limits)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about the inputs."""
+        return self.pair.notes
+
+    @property
+    def own_entropy(self) -> bool:
+        """Whether the program has randomness of its own: then no seed repeats its draws."""
+        return not self.seeded
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the two neighbouring inputs, left and right."""
+        return self.pair.left, self.pair.right
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs on one input, shape (count, width).
+
+        `rng` makes the seeds of a program that accepts them; another program does not notice it.
+
+        Raises
+        ------
+        ProgramError
+        """
+        most = max(1, protocol.REQUEST_VALUES // self.width)
+        sizes = [min(most, count - start) for start in range(0, count, most)]
+        return np.concatenate([self._sample_once(data, size, rng) for size in sizes])
+
+    def finish(self) -> None:
+        """End the program.
+
+        Raises
+        ------
+        UnaskedOutputError
+            When it wrote more than its answers: they may belong to other questions.
+        """
+        self._pool.finish()
+
+    def close(self) -> None:
+        """Kill the program, whatever it does."""
+        self._pool.close()
+
+    def _sample_once(self, data: Any, rows: int, rng: np.random.Generator) -> FloatArray:
+        seed = int(rng.integers(protocol.SEEDS)) if self.seeded else None
+        request = protocol.sample_request(data, rows, seed=seed, binary=self.binary)
+        outputs = self._outputs(request, rows)
+        self._refuse_repeats(data, outputs, seed)
+        return outputs
+
+    def _outputs(self, request: bytes, rows: int) -> FloatArray:
+        width = self.width
+        if self.binary:
+            frame = protocol.AnswerFrame(rows, width)
+            return self._pool.ask(request, frame, frame.values)
+
+        def read(line: bytes) -> FloatArray:
+            return protocol.values_of(protocol.decoded(line, numbers=True), rows, width)
+
+        return self._pool.ask(request, protocol.AnswerLine.of_values(rows, width), read)
+
+    def _asked_pair(self) -> InputPair:
+        """Return the pair that the program gives."""
+
+        def read(line: bytes) -> InputPair:
+            try:
+                return InputPair.of(protocol.decoded(line, numbers=False))
+            except PairError as problem:
+                raise AnswerError(f"answered to inputs what is no pair: {problem.problem}") from problem
+
+        return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
+
+    def _introduction(self) -> tuple[int, bool]:
+        """Return the number of coordinates, and whether the program takes seeds, from unused draws on both inputs.
+
+        The second input is asked too, since all draws on one may fail; where all do on both, one coordinate is
+        assumed.
+        """
+        widths, seeded = [], []
+        for data in self.inputs():
+            request = protocol.sample_request(data, PROBE_ROWS)
+            framing = protocol.AnswerLine.of_values(PROBE_ROWS, protocol.MOST_COORDINATES)
+            width, accepts_seed = self._pool.ask(request, framing, _introduced)
+            widths.append(width)
+            seeded.append(accepts_seed)
+        if seeded[0] != seeded[1]:
+            raise AnswerError("accepts seeds on one input and not on the other", "the same on both inputs")
+        known = {width for width in widths if width is not None}
+        if len(known) > 1:
+            found = " and of ".join(map(str, widths))
+            raise AnswerError(f"gave draws of {found} coordinates", "the same on both inputs")
+        return (known.pop() if known else 1), seeded[0]
+
+    def _check_seeds(self) -> None:
+        """Ask twice with one seed: the draws must be the same, bit for bit."""
+        request = protocol.sample_request(self.pair.left, PROBE_ROWS, seed=protocol.SEEDS - 1, binary=self.binary)
+        first, second = (self._outputs(request, PROBE_ROWS).tobytes() for _ in range(2))
+        if first != second:
+            raise AnswerError("says that it accepts seeds, but gave other draws for the same seed")
+
+    def _refuse_repeats(self, data: Any, outputs: FloatArray, seed: int | None) -> None:
+        """Refuse draws on one input that were given before, as by a generator that is seeded anew by the clock.
+
+        A sequence of n draws with 64 or more distinct ones has at most the probability 64^-64 under any law, so
+        independent draws do this for one of 10^10 pairs of answers with a probability below 10^-100.
+        """
+        rows = [row.tobytes() for row in outputs[:COMPARED_ROWS]]
+        if len(set(rows)) < FEWEST_DISTINCT:
+            return
+        side = b"left" if data == self.pair.left else b"right"
+        digest = hashlib.blake2b(side + b"".join(rows), digest_size=16).digest()
+        with self._pool.lock:
+            repeated = digest in self._seen and (seed is None or seed != self._seen[digest])
+            self._seen[digest] = seed
+        if repeated:
+            raise RepeatedDrawsError(
+                f"gave the same {len(rows)} draws twice on one input",
+                "independent draws: seed the generator once, from the operating system",
+            )
+
+
+def _introduced(line: bytes) -> tuple[int | None, bool]:
+    """Return the width and whether seeds are taken, from a checked first answer."""
+    document = protocol.decoded(line, numbers=True)
+    width = protocol.width_of(protocol.rows_of(document, PROBE_ROWS))
+    protocol.values_of(document, PROBE_ROWS, width or 1)
+    accepts_seed = document.get("accepts_seed", False)
+    if not isinstance(accepts_seed, bool):
+        raise AnswerError(f"gave accepts_seed as {shown(json.dumps(accepts_seed))}", "true or false")
+    return width, accepts_seed
+
+
+def words_of(command: str) -> tuple[str, ...]:
+    """Return a command line as words, quotes understood as a shell does; nothing else of a shell is."""
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as problem:
+        raise ParameterError("program", command, f"a command line ({problem})") from problem
+    if not words:
+        raise ParameterError("program", command, "a command line")
+    return words

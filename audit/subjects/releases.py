@@ -1,0 +1,288 @@
+"""Our mechanisms as subjects: the noisy coefficients, or the released w, on two neighbouring data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from audit.exact.neighbours import Neighbours, extreme_neighbours
+from audit.exact.witnesses import domain_of
+from audit.subjects.real_neighbours import extreme_pair
+from reference.accounting import ExactPrivacy, PrivacyStatement, exact_privacy
+from reference.budgets import Budget, SplitBudget
+from reference.coefficients import Layout, NoisyCoefficients
+from reference.common.arrays import FloatArray
+from reference.common.documents import Document
+from reference.common.errors import ReadingError
+from reference.datasets import Encoding, load
+from reference.minimiser import RELATIVE_ZERO, minimise
+from reference.noise import Noise, add_noise, draw
+from reference.objective import layout, objective
+from reference.readings import Readings
+from reference.records import Records
+from reference.registry import MECHANISMS, MechanismSpec
+from reference.sensitivity import Setting, setting_of
+
+RELEASES = ("coefficients", "weights")
+
+BLOCK = 20_000
+"""Noisy objectives minimised at a time."""
+
+
+@dataclass(frozen=True)
+class CoefficientRelease:
+    """The noisy coefficients of one of our mechanisms on a pair of data sets.
+
+    The w that a mechanism returns is computed from them, so it can lose no more privacy than they do.
+
+    Parameters
+    ----------
+    spec : MechanismSpec
+    budget : Budget or SplitBudget
+    readings : Readings
+    x_s : int
+        Coordinate with a budget of its own.
+    neighbours : Neighbours
+    """
+
+    spec: MechanismSpec
+    budget: Budget | SplitBudget
+    readings: Readings
+    x_s: int
+    neighbours: Neighbours
+
+    @cached_property
+    def noise(self) -> Noise:
+        """What the mechanism adds: a function of public things only."""
+        return self.spec.noise(self.neighbours.domain, self.budget, self.readings, self.x_s)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Which coefficients are released."""
+        return layout(self.neighbours.domain, self.readings)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """What the coordinates of an output are."""
+        return self.layout.names
+
+    @property
+    def claim(self) -> PrivacyStatement:
+        """The theorem's statement for this budget; its formula where the sensitivity is the caller's own."""
+        domain = self.neighbours.domain
+        stated = self.spec.statement(domain, self.budget, self.readings, self.x_s)
+        return stated or self.spec.formula(domain, self.budget, self.readings)
+
+    @property
+    def exact(self) -> ExactPrivacy:
+        """The exact privacy of the noisy coefficients over all neighbours: shown beside the bound, never used."""
+        setting = setting_of(self.neighbours.domain, self.readings)
+        return exact_privacy(setting, self.noise, self.claim, self.budget.delta)
+
+    def inputs(self) -> tuple[FloatArray, FloatArray]:
+        """Return the exact coefficients of the two data sets."""
+        left, right = (
+            objective(side.moments, self.readings) for side in (self.neighbours.left, self.neighbours.right)
+        )
+        return left.values, right.values
+
+    def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` noisy coefficient vectors, by the code that makes a release."""
+        return add_noise(data, self.noise, draw(self.noise, rng, count))
+
+
+@dataclass(frozen=True)
+class WeightRelease(CoefficientRelease):
+    """The released w on a pair of data sets, with the repair that the readings name.
+
+    An objective without a minimum, a legal outcome without repair, is a row of NaN.
+    """
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """The coordinates of w."""
+        return tuple(f"w[{name}]" for name in self.layout.columns)
+
+    def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` released w, by the noise that makes a release and :func:`minimisers`."""
+        parts = []
+        for start in range(0, count, BLOCK):
+            noisy = super().sample(data, min(BLOCK, count - start), rng)
+            parts.append(minimisers(noisy, self.noise, self.layout, self.readings))
+        return np.concatenate(parts)
+
+
+def minimisers(values: FloatArray, noise: Noise, public: Layout, readings: Readings) -> FloatArray:
+    """Minimise many noisy objectives; a test compares each row with :func:`reference.minimiser.minimise`.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, size)
+        Noisy coefficients.
+    noise : Noise
+    public : Layout
+    readings : Readings
+
+    Returns
+    -------
+    ndarray, shape (n, d)
+        NaN where there is no minimum.
+    """
+    if readings.fairness == "separate" or readings.repair == "ball":
+        return np.array([_minimiser(row, noise, public, readings) for row in values])
+    d = public.dimension
+    quadratic = np.zeros((len(values), d, d))
+    quadratic[(slice(None), *public.pairs)] = values[:, d : d + len(public.pairs[0])]
+    eigenvalues, eigenvectors = np.linalg.eigh((quadratic + quadratic.swapaxes(1, 2)) / 2)
+    if readings.repair == "shift_and_trim":
+        eigenvalues = eigenvalues + 4 * noise.largest_standard_deviation
+    zero = RELATIVE_ZERO * np.abs(eigenvalues).max(axis=1, keepdims=True)
+    kept = eigenvalues > zero
+    linear = np.einsum("nij,ni->nj", eigenvectors, values[:, :d])
+    # w_hat <- -S^{-1} c / 2 on the eigenvectors that are kept
+    solution = np.where(kept, -linear / (2 * np.where(kept, eigenvalues, 1.0)), 0.0)
+    w = np.einsum("nij,nj->ni", eigenvectors, solution)
+    if readings.repair == "none":
+        w[(eigenvalues < -zero).any(axis=1)] = np.nan
+        for row in np.flatnonzero((~kept).any(axis=1) & (eigenvalues >= -zero).all(axis=1)):
+            w[row] = _minimiser(values[row], noise, public, readings)
+    return np.asarray(w)
+
+
+def _minimiser(values: FloatArray, noise: Noise, public: Layout, readings: Readings) -> FloatArray:
+    found = minimise(NoisyCoefficients(public, values, noise), readings).w
+    return np.full(public.dimension, np.nan) if found is None else np.array(found)
+
+
+class WorstNeighbours(Document, frozen=True, kw_only=True):
+    """The worst neighbouring data sets that the exact analysis finds.
+
+    Parameters
+    ----------
+    dimension, records : int
+    domain : {'unit_ball', 'unit_box', 'symmetric_ball'}
+        The norm of x.
+    """
+
+    dimension: int
+    records: int
+    domain: Literal["unit_ball", "unit_box", "symmetric_ball"]
+
+
+class NamedData(Document, frozen=True, kw_only=True):
+    """Real records, of which one is replaced by the worst that their domain admits.
+
+    Parameters
+    ----------
+    name : str
+        Of a data set of known domain.
+    seed : int
+        Of synthetic data.
+    domain, encoding, intercept, keep_group
+        How records are laid out, as for :class:`reference.datasets.Encoding`.
+    records, dimension : int or None
+        Size of synthetic data.
+    """
+
+    name: str
+    seed: int
+    domain: str
+    encoding: str
+    intercept: bool
+    keep_group: bool
+    records: int | None
+    dimension: int | None
+
+    def load(self) -> Records:
+        """Return the records."""
+        encoding = Encoding(self.domain, self.encoding, self.intercept, self.keep_group)
+        return load(self.name, encoding, records=self.records, dimension=self.dimension, seed=self.seed)
+
+
+class MechanismDescription(
+    Document, frozen=True, kw_only=True, tag_field="kind", tag="mechanism", omit_defaults=True
+):
+    """One of our mechanisms on its worst pair of neighbours.
+
+    Parameters
+    ----------
+    mechanism : str
+    release : {'coefficients', 'weights'}
+    budget : dict
+        The parts of the budget.
+    readings : Readings
+    x_s : str, int or None
+        Coordinate with a budget of its own; the first one when None.
+    setting : WorstNeighbours or None
+    data : NamedData or None
+        One of both.
+
+    Raises
+    ------
+    ValueError
+        When parts of the budget are missing or unknown, or not one of both places is given.
+    """
+
+    mechanism: str
+    release: Literal["coefficients", "weights"]
+    budget: dict[str, Fraction]
+    readings: Readings
+    x_s: str | int | None
+    setting: WorstNeighbours | None = None
+    data: NamedData | None = None
+
+    def __post_init__(self) -> None:
+        """Check which fields there are."""
+        if set(self.budget) not in [{entry.name for entry in fields(kind)} for kind in (Budget, SplitBudget)]:
+            raise ValueError(f"a budget has other parts than {', '.join(self.budget)}")
+        if (self.setting is None) == (self.data is None):
+            raise ValueError("one of setting and data is needed")
+
+    @property
+    def spec(self) -> MechanismSpec:
+        """The mechanism.
+
+        Raises
+        ------
+        reference.common.errors.ReadingError
+        """
+        if self.mechanism not in MECHANISMS:
+            raise ReadingError("mechanism", self.mechanism, "one of " + ", ".join(MECHANISMS))
+        return MECHANISMS[self.mechanism]
+
+    @property
+    def stated_budget(self) -> Budget | SplitBudget:
+        """The budget, checked."""
+        kind = SplitBudget if self.spec.split_budget else Budget
+        if set(self.budget) != {entry.name for entry in fields(kind)}:
+            raise ReadingError("budget", ", ".join(self.budget), f"that of {self.mechanism}")
+        return kind(**self.budget)
+
+
+def release_of(described: MechanismDescription) -> CoefficientRelease:
+    """Build one of our mechanisms on its worst pair of neighbours.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    spec, budget, readings = described.spec, described.stated_budget, described.readings
+    kind = CoefficientRelease if described.release == "coefficients" else WeightRelease
+    if described.setting is not None:
+        shape = Setting(described.setting.dimension, readings.fairness, described.setting.domain)
+        domain = domain_of(shape)
+    elif described.data is not None:
+        records = described.data.load()
+        domain = records.domain
+    x_s = domain.selectable[0] if described.x_s is None else domain.coordinate(described.x_s)
+    noise = spec.noise(domain, budget, readings, x_s)
+    if described.setting is not None:
+        setting = setting_of(domain, readings, described.setting.records)
+        neighbours = extreme_neighbours(setting, noise, x_s)
+    elif described.data is not None:
+        neighbours = extreme_pair(records, described.data.name, readings, noise)
+    return kind(spec, budget, readings, x_s, neighbours)

@@ -1,0 +1,20 @@
+"""Search for a pair of neighbouring inputs on which a mechanism loses most, where nobody names one."""
+
+from audit.subjects.search.neighbourhoods import DataSet, DataSets, Listed, Neighbourhood, Vectors
+from audit.subjects.search.releases import ReleaseOverDomain
+from audit.subjects.search.search import Effort, Found, search
+from audit.subjects.search.subjects import AtPair, searchable
+
+__all__ = [
+    "AtPair",
+    "DataSet",
+    "DataSets",
+    "Effort",
+    "Found",
+    "Listed",
+    "Neighbourhood",
+    "ReleaseOverDomain",
+    "Vectors",
+    "search",
+    "searchable",
+]

@@ -1,0 +1,381 @@
+"""The search: many pairs looked at with few draws, few with many.
+
+The search decides which pair is audited and nothing else.  It has draws of its own; the pair it finds is audited
+like any other, on fresh draws and at the full significance.  So it costs draws, never validity: the bound holds
+for whatever pair was found, since that pair was fixed before the draws that certify it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from audit.auditor.choose import Prospect
+from audit.auditor.distinguish import silent
+from audit.auditor.draws import Draws
+from audit.auditor.subject import SubjectError
+from audit.subjects.search.looks import CoupledDraws, Look, coupled_move, look, repeats
+from audit.subjects.search.neighbourhoods import Neighbourhood, Pair
+from audit.subjects.search.subjects import AtPair
+
+SEARCH_SHARE = 0.3
+"""Share of an audit's draws, and of its time where that is limited, that the search gets."""
+
+SIFT_SHARE, RACE_SHARE, CLIMB_SHARE = 0.1, 0.4, 0.1
+"""Shares of the search's draws for sifting proposals, racing them and climbing; local races get the rest."""
+
+SIFT_ROWS = 16
+"""Outputs per input for a pair's coupled move."""
+
+FIRST_ROWS, LOCAL_ROWS = 128, 256
+"""Outputs per input in the first look at a pair."""
+
+SMALLEST_POOL, LARGEST_POOL, LARGEST_SIFT = 4, 512, 4096
+"""Pairs that race at first, and that are sifted for that."""
+
+GENERATIONS = 4
+"""Local races, each among moves of half the reach of the one before."""
+
+ALIKE = 0.75
+"""Share of the largest promise from which on another counts as about the same."""
+
+KEPT = 4
+"""One pair in so many stays after each look."""
+
+
+Seen = TypeVar("Seen")
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The pair that a search settled on.
+
+    Parameters
+    ----------
+    pair : tuple
+    promise : float
+        About the bound that its last look promised: chosen as the best of many, it certifies nothing.
+    origin : {'pattern', 'corner', 'random', 'local'}
+        How the pair was proposed.
+    tried : int
+        Pairs looked at, also those by their coupled move alone.
+    draws : int
+        All looks, both inputs.
+    stopped : {'interrupted', 'max_seconds'} or None
+        Why the search ended early; the pair is then the best so far.
+    """
+
+    pair: Pair
+    promise: float
+    origin: str
+    tried: int
+    draws: int
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    pair: Pair
+    origin: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a search may cost.
+
+    Parameters
+    ----------
+    draws : int
+        Of all looks and both inputs; exceeded only where a look would get fewer than 64 outputs per input.
+    workers : int
+        Cores; the result does not depend on it.
+    max_seconds : float, optional
+        When this time has passed the best pair so far is returned.  At least one look is finished.
+    """
+
+    draws: int
+    workers: int = 1
+    max_seconds: float | None = None
+
+
+class _OutOfTimeError(Exception):
+    """The search's time is over; it never leaves this module."""
+
+
+def search(
+    subject: object,
+    neighbourhood: Neighbourhood,
+    effort: Effort,
+    prospect: Prospect,
+    rng: np.random.Generator,
+    progress: Callable[[int], None] = silent,
+) -> Found:
+    """Return the pair whose best event promises the largest bound.
+
+    Proposals are patterns, then corners and random pairs in turn.  Many are sifted by how far their outputs move
+    under the same random numbers.  The first of them and those that move most race: all are looked at with few
+    draws, the better quarter with four times as many, and so on.  Then the pair that moves most climbs by small
+    steps, and the winner races against pairs near both.
+
+    Parameters
+    ----------
+    subject : object
+        Its `sample` takes the inputs of the neighbourhood.
+    neighbourhood : Neighbourhood
+    effort : Effort
+    prospect : Prospect
+        What the certification will be like.
+    rng : numpy.random.Generator
+        Of the proposals and of all looks.
+    progress : callable
+        Told the number of draws made, as they are made.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+        When a proposal is no pair of neighbours, or the subject fails on one.
+    KeyboardInterrupt
+        When it comes before the first look is finished; later, the best pair so far is returned.
+    """
+    state = _Search(subject, neighbourhood, effort, prospect, rng, progress)
+    stopped = None
+    try:
+        state.run(effort.draws)
+    except _OutOfTimeError:
+        stopped = "max_seconds"
+    except KeyboardInterrupt:
+        if not state.tried:
+            raise
+        stopped = "interrupted"
+    if not state.tried:
+        raise SubjectError("nothing to search: no pair was proposed")
+    entry, promise = state.best()
+    return Found(entry.pair, promise, entry.origin, state.tried, state.draws, stopped)
+
+
+def _proposals(neighbourhood: Neighbourhood, rng: np.random.Generator) -> Iterator[_Entry]:
+    yield from (_Entry(pair, "pattern") for pair in neighbourhood.patterns())
+    corners = neighbourhood.corners(rng)
+    while True:
+        corner, anywhere = next(corners, None), neighbourhood.random(rng)
+        if corner is not None:
+            yield _Entry(corner, "corner")
+        if anywhere is not None:
+            yield _Entry(anywhere, "random")
+        if corner is None and anywhere is None:
+            return
+
+
+def _rounds(size: int) -> int:
+    """Return how many looks it takes until one of so many is left."""
+    return max(1, math.ceil(math.log(size, KEPT) - 1e-9))
+
+
+class _Search:
+    """Looks at pairs, counts what they cost, and knows the best pair so far.
+
+    Parameters
+    ----------
+    subject, neighbourhood, effort, prospect, rng, progress
+        As for :func:`search`.
+    """
+
+    def __init__(
+        self,
+        subject: object,
+        neighbourhood: Neighbourhood,
+        effort: Effort,
+        prospect: Prospect,
+        rng: np.random.Generator,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.subject = subject
+        self.neighbourhood = neighbourhood
+        self.prospect = prospect
+        self.rng = rng
+        self.workers = effort.workers
+        self.deadline = None if effort.max_seconds is None else time.monotonic() + effort.max_seconds
+        self.progress = progress
+        self.draws = 0
+        self._width = -1
+        self._coupled = False
+        self._coupling: tuple[int, ...] = ()
+        # how far each pair's outputs move, and what the last finished round of looks showed of its pairs
+        self._moves: dict[_Entry, float] = {}
+        self._seen: dict[_Entry, Look] = {}
+        self._rows = 1
+        self._tried: set[_Entry] = set()
+
+    @property
+    def tried(self) -> int:
+        """Pairs that were looked at, or whose move was."""
+        return len(self._tried)
+
+    def best(self) -> tuple[_Entry, float]:
+        """Return the best pair so far, and its promise.
+
+        Among promises that are about the same the pair that moves most: a promise is from few draws, and the
+        largest of several is the luckiest.
+        """
+        if not self._seen:
+            # stopped before the first look
+            return max(self._moves, key=self._moves.__getitem__), 0.0
+        ranked = sorted(self._seen, key=self._seen.__getitem__, reverse=True)
+        if self._coupled:
+            # two standard errors of a log ratio of common events, roughly
+            enough = ALIKE * self._seen[ranked[0]].promise - 2 / math.sqrt(self._rows)
+            alike = [entry for entry in ranked if self._seen[entry].promise >= enough]
+            ranked.insert(0, max(alike, key=lambda entry: self._moves.get(entry, 0.0)))
+        return ranked[0], self._seen[ranked[0]].promise
+
+    def run(self, draws: int) -> None:
+        """Search with so many draws; :meth:`best` then is what was found."""
+        proposals = _proposals(self.neighbourhood, self.rng)
+        first = next(proposals, None)
+        if first is None:
+            return
+        self._introduce(first)
+        budget = draws * (RACE_SHARE if self._coupled else RACE_SHARE + SIFT_SHARE)
+        size = min(LARGEST_POOL, max(SMALLEST_POOL, int(budget / (2 * FIRST_ROWS * _rounds(LARGEST_POOL)))))
+        sifted = min(LARGEST_SIFT, int(draws * SIFT_SHARE / (2 * SIFT_ROWS))) if self._coupled else 0
+        pool = [first, *islice(proposals, max(size, sifted) - 1)]
+        winner = self._race(self._pool(pool, size), budget)
+        climber = self._climb(int(draws * CLIMB_SHARE / (2 * SIFT_ROWS))) if self._coupled else None
+        budget = max(0.0, draws - self.draws) / GENERATIONS
+        brood = min(LARGEST_POOL, max(1, int(budget / (2 * LOCAL_ROWS * 2)) - 1))
+        if self._coupled:
+            budget -= 2 * SIFT_ROWS * brood
+        for generation in range(GENERATIONS):
+            # the winner draws again: its last look was the luckiest of many
+            parents = [winner] if climber in (None, winner) else [winner, climber]
+            reach = 0.5 ** (generation + 1)
+            moves = (self._moved(parents[place % len(parents)], reach) for place in range(brood))
+            children = [child for child in moves if child is not None]
+            if not children:
+                return
+            self._measure(children)
+            winner = self._race([*parents, *children], budget)
+
+    def _introduce(self, entry: _Entry) -> None:
+        """Learn from the first pair how outputs look and whether the same random numbers repeat them."""
+        # draws that are checked here are not used, and not counted
+        self._width = Draws.of(AtPair(self.subject, entry.pair), self._entropy()).width
+        self._coupling = self._entropy()
+        left = entry.pair[0]
+        same = CoupledDraws(AtPair(self.subject, entry.pair), (left, left), self._width, self._coupling)
+        self._coupled = not getattr(self.subject, "own_entropy", False) and repeats(same, SIFT_ROWS)
+
+    def _entropy(self) -> tuple[int, ...]:
+        return tuple(int(word) for word in self.rng.integers(0, 2**32, 4))
+
+    def _pool(self, entries: Sequence[_Entry], size: int) -> list[_Entry]:
+        """Return so many entries: half of the places to the first, the others to those that move most."""
+        self._measure(entries)
+        if len(entries) <= size:
+            return list(entries)
+        kept = list(entries[: size // 2])
+        others = sorted(entries[size // 2 :], key=self._moves.__getitem__, reverse=True)
+        return kept + others[: size - len(kept)]
+
+    def _climb(self, steps: int) -> _Entry:
+        """Return the pair that moves most after so many tries to move it farther, of ever smaller reach."""
+        best = max(self._moves, key=self._moves.__getitem__)
+        for step in range(steps):
+            child = self._moved(best, 0.5 ** (1 + GENERATIONS * step / steps))
+            if child is None:
+                break
+            self._measure([child])
+            if self._moves[child] > self._moves[best]:
+                best = child
+        return best
+
+    def _moved(self, entry: _Entry, reach: float) -> _Entry | None:
+        pair = self.neighbourhood.moved(entry.pair, reach, self.rng)
+        return None if pair is None else _Entry(pair, "local")
+
+    def _measure(self, entries: Sequence[_Entry]) -> None:
+        """Find out how far the outputs of pairs move under the same random numbers."""
+        if not self._coupled:
+            return
+        pure = self.prospect.delta == 0
+
+        def work(entry: _Entry, _entropy: tuple[int, ...]) -> float:
+            # the same random numbers for all pairs, too: their moves are compared
+            source = CoupledDraws(AtPair(self.subject, entry.pair), entry.pair, self._width, self._coupling)
+            return coupled_move(source, SIFT_ROWS, pure=pure)
+
+        self._moves.update(self._each(entries, SIFT_ROWS, work))
+
+    def _race(self, entries: list[_Entry], draws: float) -> _Entry:
+        """Return the winner; each round of looks costs about the same."""
+        rounds = _rounds(len(entries))
+        for _ in range(rounds):
+            rows = max(FIRST_ROWS // 2, int(draws / (2 * rounds * len(entries))))
+            self._look_at(entries, rows)
+            entries = self._survivors()
+        return self.best()[0]
+
+    def _look_at(self, entries: list[_Entry], rows: int) -> None:
+        """Look at all pairs with so many outputs per input."""
+
+        def work(entry: _Entry, entropy: tuple[int, ...]) -> Look:
+            source = Draws(AtPair(self.subject, entry.pair), entry.pair, self._width, entropy)
+            return look(source, rows, self.prospect)
+
+        # the very first looks count as they come; later rounds, on more draws, when they are finished
+        seen: dict[_Entry, Look] = {}
+        if not self._seen:
+            self._seen, self._rows = seen, rows
+        seen.update(self._each(entries, rows, work))
+        self._seen, self._rows = seen, rows
+
+    def _survivors(self) -> list[_Entry]:
+        """Return the better quarter of the last round: those of the best looks and those that move most, in turn.
+
+        What moves most is known almost without error where noise is added, and says nothing of other leaks; a
+        look sees those too, and errs.
+        """
+        ranked = sorted(self._seen, key=self._seen.__getitem__, reverse=True)
+        number = math.ceil(len(ranked) / KEPT)
+        if not self._coupled:
+            return ranked[:number]
+        moving = sorted(self._seen, key=lambda entry: self._moves.get(entry, 0.0), reverse=True)
+        turns = dict.fromkeys(entry for both in zip(ranked, moving, strict=True) for entry in both)
+        return list(turns)[:number]
+
+    def _each(
+        self, entries: Sequence[_Entry], rows: int, work: Callable[[_Entry, tuple[int, ...]], Seen]
+    ) -> Iterator[tuple[_Entry, Seen]]:
+        """Yield what `work` makes of each pair with draws of its own, so many at a time as there are workers.
+
+        Raises
+        ------
+        _OutOfTimeError
+            When the time is over and something is known.
+        """
+        for entry in entries:
+            if not self.neighbourhood.holds(entry.pair):
+                raise SubjectError(f"a proposed pair is no pair of neighbours: {entry.pair!r}")
+        # seeded in order, beforehand: the result depends neither on workers nor on who is ready first
+        jobs = [(entry, self._entropy()) for entry in entries]
+        with Parallel(n_jobs=self.workers, backend="threading") as pool:
+            for start in range(0, len(jobs), self.workers):
+                batch = jobs[start : start + self.workers]
+                if self.workers == 1:
+                    results = [work(*job) for job in batch]
+                else:
+                    results = list(pool(delayed(work)(*job) for job in batch))
+                self.draws += 2 * rows * len(batch)
+                self.progress(2 * rows * len(batch))
+                for (entry, _), result in zip(batch, results, strict=True):
+                    self._tried.add(entry)
+                    yield entry, result
+                if self.deadline is not None and time.monotonic() > self.deadline:
+                    raise _OutOfTimeError

@@ -1,0 +1,87 @@
+"""What can be searched, and what is audited then: a subject on the pair that was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.subject import FAILURES, SubjectError
+from audit.subjects.releases import CoefficientRelease
+from audit.subjects.search.catalogue import over_domain
+from audit.subjects.search.neighbourhoods import Listed, Neighbourhood, Pair
+from audit.subjects.search.releases import ReleaseOverDomain
+from reference.common.arrays import FloatArray
+
+METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_json")
+"""Of a neighbourhood; checked before anything is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtPair:
+    """A subject on a pair that was found: what the auditor gets.
+
+    Parameters
+    ----------
+    subject : object
+        Has `sample`, and perhaps `notes`, `own_entropy` and `most_rows`.
+    pair : tuple
+        Left and right.
+    """
+
+    subject: Any
+    pair: Pair
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass on what says how the subject draws; an exact likelihood ratio would be that of another pair."""
+        if name in ("notes", "own_entropy", "most_rows"):
+            return getattr(self.subject, name)
+        raise AttributeError(name)
+
+    def inputs(self) -> Pair:
+        """Return the pair."""
+        return self.pair
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return the subject's outputs."""
+        outputs: FloatArray = self.subject.sample(data, count, rng)
+        return outputs
+
+
+def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
+    """Return a subject that samples on the inputs of a neighbourhood, and that neighbourhood.
+
+    Our own mechanisms have their declared domain, and so have those of the catalogue whose inputs have one
+    (:mod:`audit.subjects.search.catalogue`).  Another subject has an attribute `neighbourhood`, or a method
+    `candidates` that returns the same pairs each time.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+        When it has none of these.
+    """
+    if isinstance(subject, CoefficientRelease):
+        ours = ReleaseOverDomain(subject)
+        return ours, ours.neighbourhood
+    declared: Any = getattr(subject, "neighbourhood", None)
+    if declared is not None:
+        missing = [name for name in METHODS if not callable(getattr(declared, name, None))]
+        if isinstance(declared, type) or missing:
+            raise SubjectError(
+                f"neighbourhood must be one such as Vectors(3) or DataSets(...), not {declared!r:.100}"
+            )
+        return subject, declared
+    if (of_catalogue := over_domain(subject)) is not None:
+        return of_catalogue
+    if not callable(getattr(subject, "candidates", None)):
+        raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
+    try:
+        listed = Listed(tuple((left, right) for left, right in subject.candidates()))
+    except FAILURES as problem:
+        raise SubjectError(
+            f"candidates() must return a list of pairs (left, right): {type(problem).__name__}: {problem}"
+        ) from problem
+    if not listed.pairs:
+        raise SubjectError("candidates() returned no pair")
+    return subject, listed

@@ -1,0 +1,189 @@
+"""What independent audits show of the auditor: a JSON document and its page, and what a run needs to go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
+from audit.auditor.events import QUICK
+from audit.evidence.certificate import versions
+from audit.validity.measure import AUDITS, CONFIDENCE, CONTROL, LOOKS, SIGNIFICANCE, SIZES, BoundErrors
+from reference.common.errors import ReadingError
+
+PACKAGE = Path(__file__).parents[2]
+
+DOCUMENT = PACKAGE / "docs" / "auditor-validity.json"
+
+PAGE = """# Is the auditor right as often as it says?
+
+Written by `python -m audit validity` (`make validity`); do not edit. Every audit is one call of
+`audit.auditor.distinguish.estimate`, the function behind every other audit: learn, choose, certify,
+with the events {families}. The loss of each mechanism is known; a bound above it
+is an error, and at significance {significance:g} at most that share of audits may err.
+
+- Audits in each row: {audits}, independent of those of every other mechanism, size and kind of audit. The rows
+  of one mechanism at one size are several bounds of the same audits; only `anytime` has audits of its own.
+- Largest share of errors of any bound: {largest_share:.4f}.
+- Largest share over the mechanisms of one size: {largest_pooled_share:.4f}.
+- With confidence {confidence:g}, over all {bounds} rows together (Clopper-Pearson, Bonferroni), no error
+  probability is above {largest_upper_bound}.
+- Smallest p-value of the hypothesis that a bound errs with probability at most {significance:g}, multiplied by the
+  number of rows: {smallest_p_value:.3g}.
+- The control is the point estimate of the same counts, without any margin: it must err far too often, and does.
+
+| mechanism | true epsilon | draws | bound | errors | share |
+|---|---|---|---|---|---|
+{rows}
+
+`auto` is what the command reports by default: the method is chosen on the selection draws. `joint`, `conditional`
+and `clopper_pearson` are what the same audits report when that method is named. `anytime` audits look
+{looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is.
+`curve` is wrong when any of its bounds, at all its deltas, is. A share far below the significance is what an event
+gives that attains less than the true loss, and what whole counts cost rare events; randomised response leaves
+least slack.
+
+Seed {seed}; {seconds:,} s.
+"""
+
+
+def holds(rows: Sequence[BoundErrors]) -> bool:
+    """Return whether nothing speaks against the promise, and the check sees the control fail.
+
+    Over the mechanisms of one size no kind of bound errs in more than the significance, and in no single row are
+    there so many errors that they refute it.
+    """
+    bounds = [row for row in rows if row.bound != CONTROL]
+    control = [row for row in rows if row.bound == CONTROL]
+    plausible = len(bounds) * min(row.surprise for row in bounds) >= 1 - CONFIDENCE
+    return plausible and largest_pooled_share(bounds) <= SIGNIFICANCE and max(c.share for c in control) > 0.3
+
+
+def largest_pooled_share(rows: Sequence[BoundErrors]) -> float:
+    """Return the largest share of errors over the mechanisms of one size, over sizes and kinds of bound."""
+    shares = []
+    for kind in {(row.draws, row.bound) for row in rows}:
+        pooled = [row for row in rows if (row.draws, row.bound) == kind]
+        shares.append(sum(row.errors for row in pooled) / sum(row.audits for row in pooled))
+    return max(shares)
+
+
+def to_json(rows: Sequence[BoundErrors], seed: int, seconds: float) -> dict[str, Any]:
+    """Return the document."""
+    bounds = [row for row in rows if row.bound != CONTROL]
+    return {
+        "significance": SIGNIFICANCE,
+        "confidence": CONFIDENCE,
+        "holds": holds(rows),
+        "largest_share": max(row.share for row in bounds),
+        "largest_pooled_share": largest_pooled_share(bounds),
+        "largest_upper_bound": max(row.upper_bound(len(bounds)) for row in bounds),
+        "smallest_p_value": min(1.0, len(bounds) * min(row.surprise for row in bounds)),
+        "seed": seed,
+        "seconds": round(seconds),
+        "versions": versions(),
+        "rows": [{**asdict(row), "share": row.share} for row in rows],
+    }
+
+
+def rows_from(document: dict[str, Any]) -> list[BoundErrors]:
+    """Return the rows of a document."""
+    names = [field.name for field in fields(BoundErrors)]
+    return [BoundErrors(**{name: row[name] for name in names}) for row in document["rows"]]
+
+
+def page(document: dict[str, Any]) -> str:
+    """Return the page of a document."""
+    rows = rows_from(document)
+    lines = [
+        f"| {row.mechanism} | {row.true_epsilon:.4g} | {row.draws:,} | {row.bound} | "
+        f"{row.errors:,} of {row.audits:,} | {row.share:.4f} |"
+        for row in rows
+    ]
+    left = {name: value for name, value in document.items() if name not in ("rows", "largest_upper_bound")}
+    return PAGE.format(
+        **left,
+        # an upper bound is rounded up
+        largest_upper_bound=f"{math.ceil(document['largest_upper_bound'] * 1e4) / 1e4:.4f}",
+        audits=" or ".join(f"{count:,}" for count in sorted({row.audits for row in rows})),
+        bounds=sum(row.bound != CONTROL for row in rows),
+        rows="\n".join(lines),
+        looks=LOOKS,
+        families=", ".join(QUICK),
+    )
+
+
+PARTIAL = ".partial.json"
+"""Ending of the file that holds what an interrupted run has measured so far, beside the document."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidityPlan:
+    """The audits of a run.
+
+    Parameters
+    ----------
+    audits : int
+        In each row.
+    sizes : tuple of int
+        Draws of an audit.
+    seed : int
+    """
+
+    audits: int = AUDITS
+    sizes: tuple[int, ...] = SIZES
+    seed: int = 1
+
+    @property
+    def ships(self) -> bool:
+        """Whether the run is large enough for the shipped document."""
+        return self.audits >= AUDITS and self.sizes == SIZES
+
+    def check(self) -> None:
+        """Raise on audits that cannot be made."""
+        if self.audits < 1:
+            raise ReadingError("audits", self.audits, "a whole number above 0")
+        if any(not SMALLEST_DRAWS <= size <= LARGEST_DRAWS for size in self.sizes):
+            raise ReadingError(
+                "sizes", list(self.sizes), f"between {SMALLEST_DRAWS:,} and {LARGEST_DRAWS:,} draws"
+            )
+
+
+def settings(plan: ValidityPlan) -> dict[str, Any]:
+    """Return what has to be the same for a run to go on where another was interrupted: plan, code, versions."""
+    code = hashlib.sha256()
+    for folder in ("audit", "reference"):
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            if "gate" not in path.parts:
+                code.update(path.read_bytes())
+    return {
+        "audits": plan.audits,
+        "sizes": list(plan.sizes),
+        "seed": plan.seed,
+        "versions": versions(),
+        "code": code.hexdigest(),
+    }
+
+
+class AnotherRunError(Exception):
+    """What an interrupted run left is of other settings."""
+
+
+def begun(path: Path, wanted: dict[str, Any]) -> tuple[list[list[BoundErrors]], float]:
+    """Return the rows of each task that an interrupted run with the same settings finished, and its seconds.
+
+    Raises
+    ------
+    AnotherRunError
+    """
+    if not path.exists():
+        return [], 0.0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if document.pop("settings") != wanted:
+        raise AnotherRunError(path.name)
+    return [[BoundErrors(**row) for row in task] for task in document["tasks"]], float(document["seconds"])

@@ -1,0 +1,1 @@
+"""How good an auditor is, measured on the catalogue."""

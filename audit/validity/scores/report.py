@@ -1,0 +1,152 @@
+"""A score, and the catalogue itself, as text and as tables of a Markdown page."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from audit.subjects.catalogue import CATALOGUE
+from audit.subjects.catalogue.entry import Entry
+from audit.validity.scores.scoring import AuditorScore, EntryScore, Rate
+from reference.common.errors import ReadingError
+from reference.common.files import write_whole
+
+ADJACENCIES = {
+    "value": "a value by 1",
+    "answers": "each answer by 1",
+    "replace_one": "replace one",
+    "add_or_remove_one": "add or remove one",
+    "any_two": "any two values",
+}
+"""How the tables name what neighbours differ in."""
+
+SCORE_COLUMNS = ("entry", "broken at", "claim", "true", "median bound", "flagged", "power at most", "tightness")
+ENTRY_COLUMNS = ("entry", "broken at", "claim", "loss", "neighbours", "what", "source")
+
+
+def what(kind: type[Entry]) -> str:
+    """Return the first sentence, or paragraph, of an entry's docstring, in plain words."""
+    paragraph = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+    plain = re.sub(r":\w+:`(?:[\w.]*\.)?(\w+)`", r"\1", paragraph)
+    # the columns say which are broken
+    return re.sub(r"\s*Broken( for [^.]*)?\.$", "", plain).rstrip(".")
+
+
+def claim(entry: Entry) -> str:
+    """Return epsilon, and delta where there is one."""
+    return f"{entry.claimed_epsilon:g}" + (f", {entry.claimed_delta}" if entry.claimed_delta != "0" else "")
+
+
+def loss(entry: Entry) -> str:
+    """Return the true loss at the claimed delta, to four digits."""
+    return ("" if entry.loss_is_exact else "<= ") + f"{entry.true_epsilon:.4g}"
+
+
+def entry_json(name: str, entry: Entry) -> dict[str, Any]:
+    """Return what an entry says of itself, as a JSON object."""
+    true = entry.true_epsilon
+    return {
+        "name": name,
+        "is_right": entry.is_right,
+        "broken_at": entry.broken_at,
+        "claimed_epsilon": entry.claimed_epsilon,
+        "claimed_delta": entry.claimed_delta,
+        "true_epsilon": true if true < float("inf") else "infinity",
+        "loss_is_exact": entry.loss_is_exact,
+        "adjacency": entry.adjacency,
+        "draws": entry.draws,
+        "what": what(type(entry)),
+        "source": entry.source,
+    }
+
+
+def score_cells(line: EntryScore, seeds: int) -> tuple[str, ...]:
+    """Return a row of the table of scores."""
+    entry = line.entry
+    flagged = f"{line.flagged} of {seeds}"
+    return (
+        line.name,
+        entry.broken_at or "right",
+        claim(entry),
+        loss(entry),
+        f"{median(line.bounds):.2f}" if line.bounds else "error",
+        flagged if entry.is_right or line.within_reach else f"{flagged}, out of reach",
+        "" if entry.is_right else f"{line.largest_power:.2f}",
+        "" if line.tightness is None else f"{line.tightness:.2f}",
+    )
+
+
+def summary(score: AuditorScore) -> list[str]:
+    """Return what the entries come to, in lines of Markdown."""
+    tightness = "not known" if score.tightness is None else f"{score.tightness:.2f}"
+    lines = [
+        f"- broken mechanisms flagged: {_rate(score.detection)}",
+        f"- broken mechanisms within reach flagged: {_rate(score.detection_within_reach)}",
+        f"- right mechanisms flagged: {_rate(score.false_alarms)}",
+        f"- bounds above a finite true loss: {_rate(score.wrong_bounds)}",
+        f"- tightness, median over entries: {tightness}",
+        f"- missed by at least one audit: {', '.join(score.missed) or 'none'}",
+        f"- out of reach of any auditor with so many draws: {', '.join(score.out_of_reach) or 'none'}",
+        f"- verdict on the stated significance: {'refuted' if score.refuted else 'not refuted'}",
+    ]
+    return (
+        lines if score.stopped is None else [*lines, f"- stopped: {score.stopped}; other entries are not scored"]
+    )
+
+
+def _rate(rate: Rate) -> str:
+    low, high = rate.enclosure
+    return f"{rate.count} of {rate.of} (Clopper-Pearson, each end at 0.05: {low:.3g} to {high:.3g})"
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *escaped)]
+
+
+def score_table(score: AuditorScore) -> list[str]:
+    """Return the score as lines of Markdown."""
+    rows = [[f"`{name}`", *others] for name, *others in (score_cells(line, score.seeds) for line in score.entries)]
+    said = f"{score.seeds} audits of each, at significance {score.significance:g}."
+    return [said, "", *_markdown(SCORE_COLUMNS, rows), "", *summary(score)]
+
+
+def entry_table() -> list[str]:
+    """Return the whole catalogue as lines of Markdown."""
+    rows = []
+    for name, kind in CATALOGUE.items():
+        entry = kind()
+        about = [claim(entry), loss(entry), ADJACENCIES[entry.adjacency], what(kind), entry.source]
+        rows.append([f"`{name}`", entry.broken_at or "right", *about])
+    return _markdown(ENTRY_COLUMNS, rows)
+
+
+ENTRIES, SCORES = "entries", "scores"
+"""The parts of a page that the command writes."""
+
+
+def around(page: Path, part: str) -> tuple[str, str]:
+    """Return what stands before and after a part of a page, the marks included.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        When the page cannot be read, or has not each mark once.
+    """
+    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    try:
+        before, rest = page.read_text(encoding="utf-8").split(begin)
+        _, after = rest.split(end)
+    except (OSError, ValueError) as problem:
+        raise ReadingError("update", str(page), f"a page with the marks {begin} and {end}") from problem
+    return before + begin, end + after
+
+
+def update_page(page: Path, part: str, lines: Sequence[str]) -> None:
+    """Replace what stands between the two marks of a part of a page."""
+    before, after = around(page, part)
+    write_whole(page, "\n".join([before, *lines, after]))
