@@ -1,10 +1,14 @@
-"""What is left out unless everything is asked for: tests marked `exhaustive`, each a visible skip."""
+"""What all tests share: drawn examples, no terminal, and a visible skip of tests marked `exhaustive`."""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("project", deadline=None, derandomize=True, max_examples=100)
+settings.load_profile("project")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -15,3 +19,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("exhaustive") is not None:
             item.add_marker(left_out)
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no command fold its text to the terminal that the tests are started from."""
+    monkeypatch.delenv("COLUMNS", raising=False)

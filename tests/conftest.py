@@ -1,29 +1,23 @@
-"""Shared fixtures: real data where it is present, and a loud, named skip where it is not."""
+"""Shared fixtures: real data, with a loud, named skip where it is absent; commands in a folder of their own."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import settings
 
+from audit.gate.needs import require_or_skip
 from reference import datasets
 from reference.datasets.adult import FILES
 from reference.datasets.source import CsvSource, data_folder
 from reference.records import Records
-
-settings.register_profile("project", deadline=None, derandomize=True, max_examples=100)
-settings.load_profile("project")
-
-
-def require_or_skip(present: bool, reason: str) -> None:
-    """Skip a test that needs something absent; with CHECK_ALL=1 that is a failure."""
-    if present:
-        return
-    if os.environ.get("CHECK_ALL") == "1":
-        pytest.fail(f"CHECK_ALL=1, but {reason}")
-    pytest.skip(reason)
+from tests.command_lines import reference
+from tests.file_commands import DOMAIN, Run
+from tests.fit_command import CommandLine
+from tests.networks import no_network
 
 
 @pytest.fixture(scope="session")
@@ -54,3 +48,58 @@ def documented() -> Callable[[str], Records]:
         return read[name]
 
     return load
+
+
+@pytest.fixture
+def routing() -> Iterator[None]:
+    """Let scikit-learn route metadata."""
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def fit(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def never_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let scikit-learn fetch nothing."""
+    import sklearn.datasets
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", no_network)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a runner of the command line in a folder of its own: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = reference(*arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Write a data file of 300 records, as CSV and as Parquet, and its domain file."""
+    import pandas as pd
+
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "age": random.integers(18, 98, 300),
+            "school": random.choice(["none", "some", "much"], 300),
+            "income": random.choice(["high", "low"], 300),
+            "sex": random.choice(["M", "F"], 300),
+        }
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    frame.to_parquet(tmp_path / "people.parquet", index=False)
+    (tmp_path / "domain.json").write_text(json.dumps(DOMAIN), encoding="utf-8")
+    return tmp_path

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reference.domain import Domain
 from reference.readings import BASES, FAIRNESS, Readings
-from reference.records import Records
+from reference.records import Records, check_matrix
 
 
 def random_records(
@@ -21,7 +21,7 @@ def random_records(
     y = random.integers(0, 2, n).astype(float)
     z = random.integers(0, 2, n).astype(float) if with_group else None
     domain = Domain.of_columns([f"x{i}" for i in range(dimension)], norm=norm, with_group=with_group)
-    return domain.check(x, y, z)
+    return check_matrix(domain, x, y, z)
 
 
 def data_sets(*, max_records: int = 12, max_dimension: int = 5) -> st.SearchStrategy[Records]:

@@ -1,4 +1,4 @@
-"""The estimators: thin over the mechanisms, declared inputs, one count per fit, and scikit-learn's contract."""
+"""The estimators: thin over the mechanisms, and their inputs are declared."""
 
 from __future__ import annotations
 
@@ -14,37 +14,26 @@ import pytest
 import sklearn
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
-    GridSearchCV,
     KFold,
     PredefinedSplit,
     StratifiedKFold,
-    cross_val_predict,
-    cross_val_score,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from reference import datasets
 from reference.accounting import PublishedStatementWarning
-from reference.attributes import Numeric, OneHot
 from reference.budgets import Budget, SplitBudget
 from reference.classifier import (
     ADFCClassifier,
     FunctionalMechanismClassifier,
-    LRClassifier,
     NoPrivacyClassifier,
     PDFCClassifier,
-    PFLRClassifier,
     RelaxedFunctionalMechanismClassifier,
 )
-from reference.datasets import SOURCES
-from reference.domain import Domain
-from reference.errors import (
-    CeilingError,
+from reference.common import documents
+from reference.common.errors import (
     DeclarationError,
     DeltaError,
     DomainMismatchError,
@@ -52,7 +41,6 @@ from reference.errors import (
     EpsilonError,
     ExtraColumnError,
     GroupError,
-    InputError,
     LabelError,
     MissingColumnError,
     NotANumberError,
@@ -60,53 +48,13 @@ from reference.errors import (
     ParameterError,
     ReadingError,
     ShapeError,
-    UncountableReleaseError,
     UnseenCategoryError,
 )
-from reference.registry import MECHANISMS, MechanismSpec
-from reference.release import Release
-from reference.release_ledger import ReleaseLedger
-
-PRIVATE = [
-    PDFCClassifier,
-    PFLRClassifier,
-    ADFCClassifier,
-    FunctionalMechanismClassifier,
-    RelaxedFunctionalMechanismClassifier,
-]
-ALL = [*PRIVATE, NoPrivacyClassifier, LRClassifier]
-
-RANDOM = np.random.default_rng(3)
-X = RANDOM.uniform(-1, 1, (120, 3))
-Y = (X[:, 0] + 0.3 * RANDOM.normal(size=120) > 0).astype(int)
-Z = (RANDOM.random(120) < 0.4).astype(int)
-
-
-def plain(estimator=FunctionalMechanismClassifier, **parameters):
-    """Return an estimator for X without a fairness term."""
-    fairness = {} if estimator is LRClassifier else {"fairness": "none"}
-    return estimator(**{"bounds": (-1, 1), **fairness, **parameters})
-
-
-@pytest.fixture
-def ledger(tmp_path) -> ReleaseLedger:
-    """Return a ledger with room for four releases of epsilon 1/4 with the exact sensitivity, or a bit more."""
-    return ReleaseLedger(tmp_path / "ledger.jsonl", data="test", epsilon="1.1")
-
-
-def counted(ledger: ReleaseLedger, **parameters):
-    """Return an estimator whose exact epsilon is nearly its budget."""
-    return plain(epsilon="1/4", sensitivity="exact", domain="unit_box", release_ledger=ledger, **parameters)
-
+from reference.registry import MECHANISMS
+from reference.release import release_of
+from tests.estimators import ALL, DOMAIN, FRAME, X, Y, Z, plain, table
 
 # --- The release ---------------------------------------------------------------------------------------------
-
-
-def table(name: str) -> tuple[pd.DataFrame, pd.Series, pd.Series, Domain]:
-    """Return attributes, labels and groups of a data set as they were read, and its domain."""
-    frame, domain = pd.DataFrame(SOURCES[name].table().columns), SOURCES[name].domain("ordinal")
-    return frame.drop(columns=[domain.label, domain.group]), frame[domain.label], frame[domain.group], domain
-
 
 BUDGETS = {
     "pdfc": ({"epsilon_s": 1, "epsilon_n": "1/3"}, SplitBudget(1, "1/3")),
@@ -131,7 +79,7 @@ def test_a_fit_is_one_run_of_the_mechanism(affairs, estimator):
     assert model.release_ == spec.run(affairs, budget, spec.readings, rng=7 if spec.private else None, **options)
     assert model.privacy_ == model.release_.privacy
     assert model.release_.seeded == spec.private
-    assert Release.from_json(json.dumps(model.release_.to_json())) == model.release_
+    assert release_of(json.loads(json.dumps(documents.plain(model.release_)))) == model.release_
     predicted = model.predict(attributes)
     np.testing.assert_array_equal(predicted, affairs.x @ np.array(model.release_.w) > 0)
     np.testing.assert_allclose(
@@ -152,12 +100,11 @@ def test_every_reading_reaches_the_release(name):
         "tau": "0.25",
     }
     model = PDFCClassifier(bounds=(-1, 1), **{name: values[name]}).fit(X, Y, sensitive_features=Z)
-    assert model.release_.readings[name] == values[name]
+    assert documents.plain(model.release_.readings)[name] == values[name]
     for flag in ("intercept", "keep_group"):
-        assert (
-            PDFCClassifier(bounds=(-1, 1), **{flag: True}).fit(X, Y, sensitive_features=Z).release_.readings[flag]
-        )
-    assert plain(domain="unit_box").fit(X, Y).release_.readings["domain"] == "unit_box"
+        model = PDFCClassifier(bounds=(-1, 1), **{flag: True}).fit(X, Y, sensitive_features=Z)
+        assert getattr(model.release_.readings, flag)
+    assert plain(domain="unit_box").fit(X, Y).release_.readings.domain == "unit_box"
 
 
 def test_without_a_seed_two_fits_differ_and_say_so():
@@ -364,9 +311,6 @@ def test_a_kept_group_is_a_feature_that_predictions_need():
 
 # --- A Domain ------------------------------------------------------------------------------------------------
 
-DOMAIN = Domain((Numeric("age", 17, 90), OneHot("job", ("clerk", "nurse"))), label="income", group="sex")
-FRAME = pd.DataFrame({"age": [20.0, 60.0, 40.0], "job": ["clerk", "nurse", "clerk"]})
-
 
 def test_a_domain_declares_categories():
     model = NoPrivacyClassifier(domain=DOMAIN).fit(FRAME, [0, 1, 1])
@@ -426,273 +370,6 @@ def test_a_group_that_the_domain_does_not_declare_is_refused():
         NoPrivacyClassifier(domain=DOMAIN.with_(group=None)).fit(FRAME, [0, 1, 1], sensitive_features=[0, 1, 0])
 
 
-# --- scikit-learn's contract ---------------------------------------------------------------------------------
-
-EXPECTED_FAILURES = {
-    "check_dtype_object": "an entry that is no number raises NotANumberError, a ValueError with row and column, "
-    "where the check wants a TypeError",
-}
-
-
-def checked_instances() -> list:
-    return [plain(estimator, bounds=(-100, 100), clip=True, classes="observed") for estimator in ALL]
-
-
-def test_expected_failures_are_few_and_explained():
-    assert len(EXPECTED_FAILURES) <= 8
-    assert all(len(reason) > 20 for reason in EXPECTED_FAILURES.values())
-
-
-@parametrize_with_checks(checked_instances(), expected_failed_checks=lambda _estimator: EXPECTED_FAILURES)
-def test_scikit_learns_checks(estimator, check, monkeypatch):
-    # without it scikit-learn skips its check of array API input
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
-    check(estimator)
-
-
-class Remembering(FunctionalMechanismClassifier):
-    """A broken estimator: it changes a parameter in fit."""
-
-    def fit(self, X, y, *, sensitive_features=None):
-        self.epsilon = 2
-        return super().fit(X, y, sensitive_features=sensitive_features)
-
-
-def test_scikit_learns_checks_fire_on_a_broken_estimator():
-    broken = plain(Remembering, bounds=(-100, 100), clip=True, classes="observed")
-    outcomes = check_estimator(broken, on_fail=None, on_skip=None)
-    failed = {outcome["check_name"] for outcome in outcomes if outcome["status"] == "failed"}
-    assert failed > set(EXPECTED_FAILURES)
-
-
-@pytest.mark.parametrize("estimator", ALL)
-def test_parameters_are_stored_untouched(estimator):
-    model = estimator()
-    for name, value in model.get_params().items():
-        assert getattr(model, name) is value
-    assert clone(model).get_params() == model.get_params()
-
-
-# --- Metadata routing ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
-def spied_groups(monkeypatch) -> list:
-    """Return the sums of z that reach the mechanisms, filled as they run."""
-    seen, run = [], MechanismSpec.run
-
-    def spy(spec, records, *arguments, **options):
-        seen.append(None if records.z is None else int(records.z.sum()))
-        return run(spec, records, *arguments, **options)
-
-    monkeypatch.setattr(MechanismSpec, "run", spy)
-    return seen
-
-
-@pytest.mark.usefixtures("routing")
-def test_cross_validation_passes_the_group(monkeypatch):
-    seen, folds = spied_groups(monkeypatch), KFold(3)
-    model = PDFCClassifier(bounds=(-1, 1))
-    cross_val_score(model, X, Y, cv=folds, params={"sensitive_features": Z})
-    assert seen == [Z[train].sum() for train, _ in folds.split(X)]
-    cross_val_predict(model, X, Y, cv=folds, params={"sensitive_features": Z}, method="predict_proba")
-    assert len(seen) == 6
-
-
-@pytest.mark.usefixtures("routing")
-def test_pipeline_and_grid_search_pass_the_group(monkeypatch):
-    seen, folds = spied_groups(monkeypatch), KFold(2)
-    model = make_pipeline(FunctionTransformer(), PDFCClassifier(bounds=(-1, 1), keep_group=True))
-    model.fit(X, Y, sensitive_features=Z)
-    assert model.predict(X, sensitive_features=Z).shape == (120,)
-    search = GridSearchCV(model, {"pdfcclassifier__epsilon": [1, 10]}, cv=folds)
-    search.fit(X, Y, sensitive_features=Z)
-    trained = [Z[train].sum() for train, _ in folds.split(X)]
-    assert seen == [Z.sum(), *trained, *trained, Z.sum()]
-
-
-@pytest.mark.usefixtures("routing")
-def test_the_group_can_be_held_back():
-    model = PDFCClassifier(bounds=(-1, 1)).set_fit_request(sensitive_features=False)
-    with pytest.raises(ReadingError, match="sensitive_features"):
-        cross_val_score(model, X, Y, cv=KFold(2), params={"sensitive_features": Z}, error_score="raise")
-
-
-def test_without_routing_a_pipeline_names_the_step():
-    model = make_pipeline(FunctionTransformer(), PDFCClassifier(bounds=(-1, 1)))
-    model.fit(X, Y, pdfcclassifier__sensitive_features=Z)
-    assert model[-1].release_.readings["fairness"] == "absolute"
-
-
-# --- Counting ------------------------------------------------------------------------------------------------
-
-
-def test_a_fit_is_counted_before_its_noise(ledger, monkeypatch):
-    counts, run = [], MechanismSpec.run
-
-    def spy(spec, *arguments, **options):
-        counts.append(len(ledger.releases))
-        return run(spec, *arguments, **options)
-
-    monkeypatch.setattr(MechanismSpec, "run", spy)
-    model = counted(ledger).fit(X, Y)
-    assert counts == [1]
-    assert ledger.releases[0].privacy == model.privacy_
-
-
-@pytest.mark.parametrize("estimator", PRIVATE)
-def test_what_is_counted_is_the_privacy_of_the_release(tmp_path, estimator):
-    ledger = ReleaseLedger(tmp_path / "ledger.jsonl", data="test", epsilon=100, delta="0.1")
-    # with the fairness term, what PFLR* claims is false in three dimensions, and it warns
-    parameters = {"fairness": "none"} if estimator is PFLRClassifier else {}
-    model = estimator(bounds=(-1, 1), release_ledger=ledger, **parameters).fit(X, Y, sensitive_features=Z)
-    assert ledger.releases[0].privacy == model.privacy_
-    assert ledger.spent().epsilon == model.privacy_.exact.epsilon.upper
-
-
-def test_a_random_x_s_is_counted_whatever_it_becomes(tmp_path):
-    """One of three columns of one attribute: the paper states nothing for it, so nothing is promised."""
-    ledger = ReleaseLedger(tmp_path / "ledger.jsonl", data="test", epsilon=100)
-    model = PDFCClassifier(domain=DOMAIN, release_ledger=ledger, fairness="none")
-    for _ in range(8):
-        model.fit(FRAME, [0, 1, 1])
-    assert {release.privacy.published for release in ledger.releases} == {None}
-    assert ledger.spent().epsilon == 8 * model.privacy_.exact.epsilon.upper
-
-
-class Untouchable:
-    """A table of 10 x 3 that fails the test when a value is read."""
-
-    shape = (10, 3)
-
-    def __len__(self):
-        return 10
-
-    def __array__(self, *arguments, **options):
-        raise AssertionError("a value was read")
-
-
-def test_the_ceiling_is_checked_before_any_value_is_read(ledger):
-    for _ in range(4):
-        counted(ledger).fit(X, Y)
-    with pytest.raises(CeilingError, match="would spend"):
-        counted(ledger).fit(Untouchable(), Untouchable())
-    with pytest.raises(AssertionError, match="was read"):
-        plain().fit(Untouchable(), Untouchable())
-
-
-@pytest.mark.parametrize("bad", [{"X": X * 3}, {"y": Y + 5}, {"sensitive_features": Z + 5}])
-def test_rejected_data_are_not_counted(ledger, bad):
-    with pytest.raises(InputError):
-        counted(ledger).fit(**{"X": X, "y": Y, "sensitive_features": Z, **bad})
-    assert ledger.releases == ()
-
-
-def test_a_seeded_fit_is_not_counted(ledger):
-    with pytest.raises(UncountableReleaseError, match="seed"):
-        counted(ledger, random_state=0).fit(X, Y)
-    assert ledger.releases == ()
-
-
-def noise_on_the_trace(random_state: int | None) -> list[float]:
-    """Return what two fits on different records add to the trace of the quadratic."""
-    added = []
-    for rows in (slice(0, 60), slice(60, 120)):
-        release = plain(random_state=random_state, repair="none", epsilon=1000).fit(X[rows], Y[rows]).release_
-        x = (X[rows] + 1) / 2 / np.sqrt(3)
-        added.append(sum(release.noisy_eigenvalues) - np.trace(x.T @ x) / 8)
-    return added
-
-
-def test_one_seed_draws_the_same_noise_in_every_fold():
-    """Why a ledger refuses seeds: the difference of two seeded fits holds no noise at all."""
-    seeded, unseeded = noise_on_the_trace(0), noise_on_the_trace(None)
-    assert seeded[0] == pytest.approx(seeded[1], rel=1e-9)
-    assert unseeded[0] != pytest.approx(unseeded[1], rel=1e-9)
-
-
-def test_a_release_that_costs_other_than_counted_is_not_handed_out(ledger, monkeypatch):
-    run = MechanismSpec.run
-
-    def spends_more(spec, records, budget, readings, **options):
-        return run(spec, records, Budget(2 * budget.epsilon), readings, **options)
-
-    monkeypatch.setattr(MechanismSpec, "run", spends_more)
-    model = counted(ledger)
-    with pytest.raises(UncountableReleaseError, match="other than was counted"):
-        model.fit(X, Y)
-    assert not hasattr(model, "release_")
-
-
-def test_cross_validation_counts_every_fold(ledger):
-    cross_val_score(counted(ledger), X, Y, cv=KFold(4), error_score="raise")
-    assert len(ledger.releases) == 4
-    with pytest.raises(CeilingError):
-        counted(ledger).fit(X, Y)
-
-
-def test_the_last_fit_of_a_search_is_counted_too(ledger):
-    search = GridSearchCV(counted(ledger), {"repair": ["trim"]}, cv=KFold(3))
-    search.fit(X, Y)
-    assert len(ledger.releases) == 4
-    with pytest.raises(ValueError, match="CeilingError"):
-        search.fit(X, Y)
-
-
-def test_a_ceiling_that_is_reached_between_folds_is_a_warning_at_least(ledger):
-    with pytest.warns(FitFailedWarning, match="CeilingError"):
-        scores = cross_val_score(counted(ledger), X, Y, cv=KFold(6))
-    assert np.isnan(scores).sum() == 2
-    assert len(ledger.releases) == 4
-
-
-def test_a_ceiling_that_is_reached_in_a_worker_surfaces_in_the_parent(ledger):
-    with pytest.raises(CeilingError, match="would spend") as problem:
-        cross_val_score(counted(ledger), X, Y, cv=KFold(6), n_jobs=2, error_score="raise")
-    assert problem.value.file == str(ledger.path)
-    assert len(ledger.releases) == 4
-
-
-@pytest.mark.usefixtures("routing")
-def test_grid_search_on_real_data_in_two_workers_counts_every_fit(tmp_path):
-    attributes, y, z, domain = table("affairs")
-    ledger = ReleaseLedger(tmp_path / "affairs.jsonl", data="Fair 1978", epsilon=3, delta="1e-2", method="gdp")
-    model = ADFCClassifier(domain=domain, delta="1e-5", release_ledger=ledger)
-    search = GridSearchCV(model, {"epsilon": ["1/2", 1]}, cv=KFold(3), n_jobs=2, error_score="raise")
-    search.fit(attributes, y, sensitive_features=z)
-    assert len(ledger.releases) == 7
-    assert ledger.releases[-1].privacy == search.best_estimator_.privacy_
-    shifts = [release.privacy.exact.squared_shift.upper for release in ledger.releases]
-    assert ledger.spent().squared_shift == sum(shifts)
-    assert "7 x adfc" in ledger.report()
-    with pytest.raises(CeilingError):
-        clone(search).set_params(estimator__epsilon=100, param_grid={"repair": ["trim"]}).fit(
-            attributes, y, sensitive_features=z
-        )
-
-
-@pytest.mark.data
-@pytest.mark.usefixtures("routing")
-def test_a_pipeline_on_adult_from_the_table_to_a_release(adult, tmp_path):
-    attributes, y, z, domain = table("adult")
-    ledger = ReleaseLedger(tmp_path / "adult.jsonl", data="UCI Adult", epsilon=2)
-    model = PDFCClassifier(domain=domain, epsilon=1, release_ledger=ledger)
-    pipeline = make_pipeline(
-        FunctionTransformer(lambda frame: frame.assign(age=frame["age"].astype(float).clip(upper=90))), model
-    )
-    pipeline.fit(attributes, y, sensitive_features=z)
-    assert len(pipeline[-1].release_.w) == adult.domain.dimension
-    np.testing.assert_array_equal(pipeline.predict(attributes), adult.x @ np.array(pipeline[-1].release_.w) > 0)
-    assert ledger.spent().epsilon == pipeline[-1].privacy_.exact.epsilon.upper <= 1
-    exact = NoPrivacyClassifier(domain=domain).fit(attributes, y)
-    assert exact.score(attributes, y) > 0.75
-
-
 # --- Folds of neighbours -------------------------------------------------------------------------------------
 
 
@@ -727,7 +404,7 @@ def test_defaults_are_those_of_the_readings(estimator):
     parameters = estimator().get_params()
     readings = MECHANISMS[estimator._mechanism].readings
     for name, value in parameters.items():
-        if name in readings.__dataclass_fields__:
+        if name in readings.__struct_fields__:
             assert value == getattr(readings, name), name
     assert datasets.Encoding().norm == parameters["domain"]
 

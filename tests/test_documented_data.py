@@ -13,11 +13,7 @@ import numpy as np
 import pytest
 
 from reference import datasets
-from reference.attributes import Numeric
-from reference.datasets import Encoding, compas, german, us
-from reference.datasets.source import CsvSource, check_sha256, data_folder
-from reference.domain_file import load_domain_file
-from reference.errors import (
+from reference.common.errors import (
     ChecksumError,
     DataError,
     ExtraColumnError,
@@ -27,6 +23,10 @@ from reference.errors import (
     UnreadableFileError,
     UnseenCategoryError,
 )
+from reference.datasets import Encoding, compas, german, us
+from reference.datasets.source import CsvSource, check_sha256, data_folder
+from reference.domain.attributes import Numeric
+from reference.domain.file import load_domain_file
 from reference.records import Records
 
 ROOT = Path(__file__).parent.parent
@@ -294,7 +294,7 @@ def test_page_of_a_data_set_names_every_column_with_its_bounds(name: str) -> Non
             assert bounds in [cell.strip() for cell in described[attribute.name]]
     for marker in (declared.label, declared.group):
         assert marker is not None
-        assert f"`{marker.name}`" in page
+        assert f"`{marker.called}`" in page
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.attributes import Numeric, OneHot, Ordinal
-from reference.domain import INTERCEPT, Domain, ball_corner
-from reference.errors import (
+from reference.common.errors import (
     DeclarationError,
     InputError,
     NegativeEntryError,
@@ -24,7 +22,9 @@ from reference.errors import (
     ReadingError,
     UnknownAttributeError,
 )
-from reference.records import Records
+from reference.domain import INTERCEPT, Domain, ball_corner
+from reference.domain.attributes import Numeric, OneHot, Ordinal
+from reference.records import Records, check_matrix, encode_table
 
 AGE = Numeric("age", 20, 60)
 SCHOOL = Ordinal("school", ("none", "primary", "secondary"))
@@ -54,31 +54,31 @@ def numbers_domain(count: int, **choices: Any) -> Domain:
 
 
 def test_encoding_in_the_box_is_the_declared_arithmetic() -> None:
-    records = MIXED.with_(norm="unit_box").encode(TABLE)
+    records = encode_table(MIXED.with_(norm="unit_box"), TABLE)
     assert records.x.tolist() == [[0, 0, 1, 0], [0.25, 0.5, 0, 1], [1, 1, 1, 0]]
     assert records.y.tolist() == [0, 1, 1]
     assert records.z is not None
     assert records.z.tolist() == [1, 0, 1]
 
 
-def test_encoding_in_the_ball_divides_by_the_root_of_the_number_of_attributes() -> None:
-    box = MIXED.with_(norm="unit_box").encode(TABLE).x
-    ball = MIXED.encode(TABLE).x
+def test_encoding_in_the_ball_divides_by_the_root_of_the_attributes() -> None:
+    box = encode_table(MIXED.with_(norm="unit_box"), TABLE).x
+    ball = encode_table(MIXED, TABLE).x
     # three attributes, although four coordinates
     assert np.array_equal(ball, box * MIXED.column_factor)
     assert MIXED.column_factor == pytest.approx(1 / math.sqrt(3), rel=1e-15)
 
 
 def test_encoding_does_not_depend_on_the_other_records() -> None:
-    whole = MIXED.encode(TABLE).x
+    whole = encode_table(MIXED, TABLE).x
     for row in range(3):
-        alone = MIXED.encode({name: [values[row]] for name, values in TABLE.items()}).x
+        alone = encode_table(MIXED, {name: [values[row]] for name, values in TABLE.items()}).x
         assert np.array_equal(alone[0], whole[row])
 
 
 def test_encoding_takes_a_data_frame_in_any_column_order() -> None:
     frame = pd.DataFrame(TABLE, index=[10, 7, 7])[["z", "colour", "y", "age", "school"]]
-    assert np.array_equal(MIXED.encode(frame).x, MIXED.encode(TABLE).x)
+    assert np.array_equal(encode_table(MIXED, frame).x, encode_table(MIXED, TABLE).x)
 
 
 def test_columns_are_named_in_order() -> None:
@@ -102,7 +102,7 @@ def test_numeric_encoding_is_monotone_into_the_unit_interval(a: float, b: float,
         return
     middle = min(max(lower + share * (upper - lower), lower), upper)
     domain = Domain((Numeric("a", lower, upper),), label="y", norm=norm)
-    x = domain.encode({"a": [lower, middle, upper], "y": [0, 0, 1]}).x[:, 0]
+    x = encode_table(domain, {"a": [lower, middle, upper], "y": [0, 0, 1]}).x[:, 0]
     assert x[0] == 0.0
     assert x[0] <= x[1] <= x[2] <= 1.0
     assert x[2] == pytest.approx(1.0, rel=1e-15)
@@ -126,7 +126,7 @@ def test_encoded_norm_is_at_most_one_in_exact_arithmetic(
     inner = np.random.default_rng(seed).random(count)
     # the far corner, and a random record
     table = {f"x{index}": [1.0, float(inner[index])] for index in range(count)}
-    records = domain.encode({**table, "y": [1, 0], "z": [1, 1]})
+    records = encode_table(domain, {**table, "y": [1, 0], "z": [1, 1]})
     corner, inside = squared_norms(records)
     assert corner <= 1
     assert inside <= 1
@@ -137,7 +137,9 @@ def test_encoded_norm_is_at_most_one_in_exact_arithmetic(
 def test_one_hot_norm_counts_attributes_and_not_columns(sizes: list[int], intercept: bool) -> None:
     attributes = tuple(OneHot(f"a{index}", tuple(range(size))) for index, size in enumerate(sizes))
     domain = Domain(attributes, label="y", intercept=intercept)
-    records = domain.encode({**{f"a{index}": [0, size - 1] for index, size in enumerate(sizes)}, "y": [0, 1]})
+    records = encode_table(
+        domain, {**{f"a{index}": [0, size - 1] for index, size in enumerate(sizes)}, "y": [0, 1]}
+    )
     assert domain.dimension == sum(sizes) + intercept
     for squared in squared_norms(records):
         assert 1 - Fraction(len(sizes) + 2, 2**52) < squared <= 1
@@ -145,7 +147,7 @@ def test_one_hot_norm_counts_attributes_and_not_columns(sizes: list[int], interc
 
 def test_intercept_is_constant_and_inside_the_norm() -> None:
     domain = numbers_domain(3, intercept=True)
-    records = domain.encode({"x0": [0, 1], "x1": [0, 1], "x2": [0, 1], "y": [0, 1], "z": [0, 1]})
+    records = encode_table(domain, {"x0": [0, 1], "x1": [0, 1], "x2": [0, 1], "y": [0, 1], "z": [0, 1]})
     assert domain.column_factor == ball_corner(4) == 0.5
     assert records.x[:, 0].tolist() == [0.5, 0.5]
     assert squared_norms(records) == [Fraction(1, 4), 1]
@@ -153,7 +155,7 @@ def test_intercept_is_constant_and_inside_the_norm() -> None:
 
 def test_kept_group_is_the_last_feature_and_inside_the_norm() -> None:
     domain = numbers_domain(3, keep_group=True)
-    records = domain.encode({"x0": [1, 0], "x1": [1, 0], "x2": [1, 0], "y": [0, 1], "z": [1, 0]})
+    records = encode_table(domain, {"x0": [1, 0], "x1": [1, 0], "x2": [1, 0], "y": [0, 1], "z": [1, 0]})
     assert domain.columns[-1] == "z"
     assert records.x.tolist() == [[0.5, 0.5, 0.5, 0.5], [0.0, 0.0, 0.0, 0.0]]
     assert squared_norms(records) == [1, 0]
@@ -161,7 +163,7 @@ def test_kept_group_is_the_last_feature_and_inside_the_norm() -> None:
 
 def test_group_is_not_among_the_features_unless_kept() -> None:
     assert "z" not in MIXED.columns
-    assert MIXED.encode(TABLE).x.shape == (3, 4)
+    assert encode_table(MIXED, TABLE).x.shape == (3, 4)
 
 
 def test_box_multiplies_nothing() -> None:
@@ -174,23 +176,23 @@ def test_box_multiplies_nothing() -> None:
 def test_prescaled_columns_are_taken_as_they_are() -> None:
     domain = Domain.of_columns(["a", "b"])
     x = [[0.6, 0.8], [0.0, 1.0]]
-    assert domain.check(x, [0, 1], [1, 0]).x.tolist() == x
+    assert check_matrix(domain, x, [0, 1], [1, 0]).x.tolist() == x
     assert domain.column_factor == 1.0
-    encoded = domain.encode({"a": [0.6, 0.0], "b": [0.8, 1.0], "label": [0, 1], "group": [1, 0]})
+    encoded = encode_table(domain, {"a": [0.6, 0.0], "b": [0.8, 1.0], "label": [0, 1], "group": [1, 0]})
     assert encoded.x.tolist() == x
 
 
 def test_prescaled_columns_are_checked() -> None:
     domain = Domain.of_columns(["a", "b"])
     with pytest.raises(NormError):
-        domain.encode({"a": [0.8], "b": [0.8], "label": [0], "group": [1]})
+        encode_table(domain, {"a": [0.8], "b": [0.8], "label": [0], "group": [1]})
     with pytest.raises(NegativeEntryError):
-        domain.check([[-0.1, 0.0]], [0], [0])
+        check_matrix(domain, [[-0.1, 0.0]], [0], [0])
 
 
 def test_prescaled_columns_in_the_box_may_leave_the_ball() -> None:
     domain = Domain.of_columns(["a", "b"], norm="unit_box", with_group=False)
-    assert domain.check([[1.0, 1.0]], [0]).x.tolist() == [[1.0, 1.0]]
+    assert check_matrix(domain, [[1.0, 1.0]], [0]).x.tolist() == [[1.0, 1.0]]
     assert domain.group is None
 
 
@@ -202,14 +204,14 @@ def test_out_of_bounds_is_clipped_only_when_asked(value: float, clipped: float) 
     domain = Domain((AGE,), label="y", norm="unit_box")
     table = {"age": [40, value], "y": [0, 1]}
     with pytest.raises(OutOfBoundsError, match="clipping") as caught:
-        domain.encode(table)
+        encode_table(domain, table)
     assert (caught.value.row, caught.value.column, caught.value.value) == (1, "age", value)
-    assert domain.encode(table, clip=True).x.tolist() == [[0.5], [clipped]]
+    assert encode_table(domain, table, clip=True).x.tolist() == [[0.5], [clipped]]
 
 
 def test_values_on_the_bounds_are_inside() -> None:
     domain = Domain((AGE,), label="y", norm="unit_box")
-    assert domain.encode({"age": [20, 60], "y": [0, 1]}).x.tolist() == [[0.0], [1.0]]
+    assert encode_table(domain, {"age": [20, 60], "y": [0, 1]}).x.tolist() == [[0.0], [1.0]]
 
 
 # --- Declarations --------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ import pytest
 from scipy.special import expit
 
 from reference.budgets import SplitBudget
+from reference.common.errors import MissingExtraError, ReadingError
+from reference.common.page import Page
 from reference.datasets import Encoding, load
-from reference.errors import MissingExtraError, ReadingError
 from reference.experiments import peers, question_pages, questions, rfm, x_s
-from reference.experiments.__main__ import main
 from reference.experiments.calibrated import (
     ADDED,
     CALIBRATED,
@@ -20,7 +20,7 @@ from reference.experiments.calibrated import (
     EVEN,
     EVEN_NOISE,
     RATIO,
-    Setting,
+    NoiseSetting,
     evenly_spread,
     measured,
     paired_values,
@@ -36,6 +36,7 @@ from reference.experiments.zafar import constrained_regression, mean_covariance,
 from reference.mechanisms import lr
 from reference.readings import Readings
 from reference.registry import MECHANISMS
+from tests.command_lines import experiments
 
 PLAIN = Variant("", "", Encoding("unit_box"), "none", epsilon_ratio=RATIO)
 
@@ -86,7 +87,7 @@ def test_words_of_a_difference():
 
 @pytest.mark.parametrize("mechanism", ["pdfc", "adfc"])
 def test_arms_have_the_same_epsilon_or_the_same_noise(mechanism):
-    setting = Setting(PLAIN, mechanism, "2")
+    setting = NoiseSetting(PLAIN, mechanism, "2")
     known = domain("affairs", PLAIN.encoding)
     arms = setting.arms(known)
     even, calibrated, added = arms[EVEN, None], arms[CALIBRATED, 3], arms[ADDED, 3]
@@ -110,12 +111,12 @@ def test_arms_have_the_same_epsilon_or_the_same_noise(mechanism):
 
 
 def test_noise_that_is_spread_evenly_already_is_what_it_is():
-    even = Setting(PLAIN, "pdfc", "1").arms(domain("affairs", PLAIN.encoding))[EVEN, None]
+    even = NoiseSetting(PLAIN, "pdfc", "1").arms(domain("affairs", PLAIN.encoding))[EVEN, None]
     assert evenly_spread(even).scale_n == pytest.approx(even.scale_n)
 
 
-def test_all_arms_have_the_same_unit_noise_and_the_even_one_is_the_mechanisms():
-    setting, on = Setting(PLAIN, "adfc", "1"), SplitSpec("affairs", PLAIN.encoding)
+def test_all_arms_share_unit_noise_and_the_even_one_is_the_mechanisms():
+    setting, on = NoiseSetting(PLAIN, "adfc", "1"), SplitSpec("affairs", PLAIN.encoding)
     split = prepare(on)
     arms = setting.arms(split.train.domain)
     unit = unit_noise(setting, on, arms[EVEN, None])
@@ -133,17 +134,33 @@ def test_pairs_without_a_minimum_or_a_group_are_left_out():
     ]
 
 
+def asked(*variants):
+    """Return what the command line asks of a question under some readings."""
+    return questions.Asked(
+        variants=variants,
+        norm=None,
+        splits=1,
+        seed=0,
+        test_share=0.2,
+        subset_size=None,
+        delta="1e-3",
+        ratio=None,
+        x_s=None,
+        jobs=1,
+    )
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Setting(PLAIN, "functional", "1"),
-        lambda: Setting(PLAIN, "nothing", "1"),
-        lambda: x_s.Design("affairs", ratio="1"),
-        lambda: x_s.Design("affairs", ratio="0"),
-        lambda: x_s.measure(x_s.Design("affairs"), jobs=0),
-        lambda: rfm.measure(rfm.Design("affairs"), jobs=0),
-        lambda: questions._only([PLAIN, PLAIN]),
-        lambda: peers.Design("affairs", epsilons=("2",)),
+        lambda: NoiseSetting(PLAIN, "functional", "1"),
+        lambda: NoiseSetting(PLAIN, "nothing", "1"),
+        lambda: x_s.ChoiceDesign("affairs", ratio="1"),
+        lambda: x_s.ChoiceDesign("affairs", ratio="0"),
+        lambda: x_s.measure(x_s.ChoiceDesign("affairs"), jobs=0),
+        lambda: rfm.measure(rfm.PairDesign("affairs"), jobs=0),
+        lambda: asked(PLAIN, PLAIN).variant,
+        lambda: peers.PeerDesign("affairs", epsilons=("2",)),
     ],
 )
 def test_bad_designs_are_refused(make):
@@ -153,10 +170,10 @@ def test_bad_designs_are_refused(make):
 
 def small(**changes):
     choices = {"variants": (VARIANTS["no_fairness"],), "splits": 40, "epsilons": ("1",), **changes}
-    return x_s.Design("synthetic", **choices)
+    return x_s.ChoiceDesign("synthetic", **choices)
 
 
-def test_noise_on_x_s_is_reported_for_every_choice_with_the_majority_beside_it():
+def test_noise_on_x_s_is_reported_for_every_choice_with_the_majority():
     document = x_s.measure(small())
     assert document["intervals"] == 2 * 8 * len(COMPARISONS)
     assert [setting["mechanism"] for setting in document["settings"]] == ["pdfc", "adfc"]
@@ -168,7 +185,7 @@ def test_noise_on_x_s_is_reported_for_every_choice_with_the_majority_beside_it()
         assert all(abs(rows[f"x{index}"]["correlation_with_z"]) < 0.05 for index in range(1, 8))
         assert 0.5 <= setting["majority_accuracy"] <= 0.55
         assert setting["even"]["runs"] == 40
-    text = x_s.as_text(document)
+    text = x_s.as_text(document, Page())
     assert "48 intervals" in text
     assert "positive rate" in text
 
@@ -186,15 +203,15 @@ def test_runs_without_minimum_are_counted():
     assert even["unbounded"] == 3
     assert even["risk_difference"] is None
     assert document["settings"][0]["choices"][0]["same_epsilon"]["mean"] is None
-    assert "0 of 0 differ" in x_s.as_text(document)
-    assert "3 without minimum" in x_s.as_text(document)
+    assert "0 of 0 differ" in x_s.as_text(document, Page())
+    assert "3 without minimum" in x_s.as_text(document, Page())
 
 
 # --- Algorithm 2 beside No-Privacy ------------------------------------------------------------------------------
 
 
 def test_relaxed_is_equal_for_a_huge_epsilon_and_different_for_a_small_one():
-    design = rfm.Design("synthetic", norms=("unit_box",), sizes=(None,), epsilons=("0.01", "1000"), splits=50)
+    design = rfm.PairDesign("synthetic", norms=("unit_box",), sizes=(None,), epsilons=("0.01", "1000"), splits=50)
     (row,) = rfm.measure(design)["rows"]
     assert [cell["word"] for cell in row["cells"]] == [rfm.DIFFERENT, rfm.EQUAL]
     assert row["equal_from"] == "1000"
@@ -220,7 +237,7 @@ def test_equal_from_needs_every_larger_epsilon():
 
 
 def test_sizes_above_the_table_are_left_out():
-    design = rfm.Design("affairs", norms=("unit_ball",))
+    design = rfm.PairDesign("affairs", norms=("unit_ball",))
     assert design.places() == [("unit_ball", 1000), ("unit_ball", 3000), ("unit_ball", None)]
 
 
@@ -275,7 +292,7 @@ def test_absent_libraries_are_named_and_the_others_run(monkeypatch):
         raise MissingExtraError("a comparison", distribution, "peers")
 
     monkeypatch.setattr(peers, "peer", absent)
-    document = peers.measure(peers.Design("affairs", splits=2, epsilons=("1",)))
+    document = peers.measure(peers.PeerDesign("affairs", splits=2, epsilons=("1",)))
     assert set(document["absent"]) == {"fairlearn", "diffprivlib"}
     libraries = {row["library"] for row in document["rows"]}
     assert libraries == {"this project", "scikit-learn"}
@@ -284,18 +301,18 @@ def test_absent_libraries_are_named_and_the_others_run(monkeypatch):
         assert row["fit_time_ratio"]["lowest"] > 0
     (base,) = [row for row in document["rows"] if row["method"] == peers.BASELINE]
     assert base["fit_time_ratio"] == {"median": 1.0, "lowest": 1.0, "highest": 1.0}
-    text = peers.as_text(document)
+    text = peers.as_text(document, Page())
     assert "fairlearn IS NOT THERE and was not run" in text
     assert "majority class has accuracy" in text
 
 
 def test_methods_without_minimum_are_counted():
     variant = Variant("", "", readings=Readings(repair="none"))
-    document = peers.measure(peers.Design("affairs", variant, splits=1, epsilons=("0.01", "1")))
+    document = peers.measure(peers.PeerDesign("affairs", variant, splits=1, epsilons=("0.01", "1")))
     (row,) = [row for row in document["rows"] if row["method"] == "pdfc, epsilon 0.01"]
     assert row["without_predictor"] == 1
     assert row["accuracy"]["mean"] is None
-    assert "1 without minimum" in peers.as_text(document)
+    assert "1 without minimum" in peers.as_text(document, Page())
 
 
 # --- The command line -------------------------------------------------------------------------------------------
@@ -303,13 +320,13 @@ def test_methods_without_minimum_are_counted():
 
 def test_commands_print_and_write_what_they_measure(tmp_path, capsys):
     common = ["--data", "affairs", "--splits", "2", "--jobs", "1", "--quiet", "--out", str(tmp_path / "new")]
-    assert main(["x_s", *common, "--variant", DEFAULT, "--x-s", "age", "--epsilon-ratio", "1/3"]) == 0
+    assert experiments("x_s", *common, "--variant", DEFAULT, "--x-s", "age", "--epsilon-ratio", "1/3") == 0
     text = capsys.readouterr().out
     assert (tmp_path / "new" / "x_s-affairs.txt").read_text(encoding="utf-8") == text
     document = json.loads((tmp_path / "new" / "x_s-affairs.json").read_text(encoding="utf-8"))
     assert document["epsilon_ratio"] == "1/3"
     assert [setting["readings"]["variant"] for setting in document["settings"]] == [DEFAULT] * 4
-    assert main(["rfm", *common, "--subset-size", "500", "--domain", "unit_box", "--format", "json"]) == 0
+    assert experiments("rfm", *common, "--subset-size", "500", "--domain", "unit_box", "--format", "json") == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["domain"], row["records"]) == ("unit_box", 500)
 
@@ -319,13 +336,13 @@ def test_commands_print_and_write_what_they_measure(tmp_path, capsys):
     [
         ["x_s", "--x-s", "nothing"],
         ["x_s", "--epsilon-ratio", "2"],
-        ["rfm", "--variant", "box", "group"],
+        ["rfm", "--variant", "box,group"],
         ["fig1", "--data", "synthetic"],
         ["rfm", "--splits", "0"],
     ],
 )
 def test_bad_questions_are_one_line_and_exit_code_2(arguments, capsys):
-    assert main([*(["--data", "affairs"] if "--data" not in arguments else []), *arguments, "--quiet"]) == 2
+    assert experiments(*(["--data", "affairs"] if "--data" not in arguments else []), *arguments, "--quiet") == 2
     assert capsys.readouterr().err.startswith("error: ")
 
 
@@ -333,7 +350,9 @@ def test_bad_questions_are_one_line_and_exit_code_2(arguments, capsys):
 def test_committed_noise_on_x_s_comes_out_again_on_adult(adult):
     """The sign of the largest effect, from fewer pairs and other seeds than those that are committed."""
     variant = x_s.SHOWN["covariance_ball"]
-    setting = Setting(Variant("", "", variant.encoding, variant.fairness, variant.readings, RATIO), "adfc", "10")
+    setting = NoiseSetting(
+        Variant("", "", variant.encoding, variant.fairness, variant.readings, RATIO), "adfc", "10"
+    )
     s = adult.domain.coordinate("relationship")
     arms = setting.arms(adult.domain, (s,))
     on = [SplitSpec("adult", split=number, seed=5) for number in range(40)]
@@ -363,10 +382,10 @@ def test_committed_pages_have_the_committed_numbers(question):
 
 def test_pages_are_not_written_from_other_data_or_from_half(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(question_pages, "DOCS", tmp_path / "nowhere")
-    assert question_pages.main([str(tmp_path), "--only", "rfm"]) == 2
+    assert experiments("question_pages", "--from", str(tmp_path), "--only", "rfm") == 2
     assert "rfm-us.json" in capsys.readouterr().err
     (tmp_path / "rfm-us.json").write_text(json.dumps({"missing_data": "us"}), encoding="utf-8")
-    assert question_pages.main([str(tmp_path), "--only", "rfm"]) == 2
+    assert experiments("question_pages", "--from", str(tmp_path), "--only", "rfm") == 2
     assert "asked for" in capsys.readouterr().err
 
 
@@ -374,10 +393,10 @@ def test_pages_are_written_from_what_the_command_wrote(tmp_path, monkeypatch):
     folder, docs = tmp_path / "results", tmp_path / "docs"
     folder.mkdir()
     docs.mkdir()
-    document = rfm.measure(rfm.Design("affairs", sizes=(500,), norms=("unit_box",), epsilons=("1",), splits=2))
+    document = rfm.measure(rfm.PairDesign("affairs", sizes=(500,), norms=("unit_box",), epsilons=("1",), splits=2))
     (folder / "rfm-us.json").write_text(json.dumps(document), encoding="utf-8")
     (docs / "experiments_rfm.md").write_text("<!-- rfm-us -->\n<!-- end -->\n", encoding="utf-8")
     monkeypatch.setattr(question_pages, "DOCS", docs)
-    assert question_pages.main([str(folder), "--only", "rfm"]) == 0
+    assert experiments("question_pages", "--from", str(folder), "--only", "rfm") == 0
     assert "| `unit_box` | 500 |" in (docs / "experiments_rfm.md").read_text(encoding="utf-8")
     assert question_pages.read("rfm")["us"]["splits"] == 2

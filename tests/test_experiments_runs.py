@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from reference.budgets import Budget, SplitBudget
-from reference.datasets import Encoding
-from reference.errors import (
+from reference.common.documents import converted, plain
+from reference.common.errors import (
     CorruptRunStoreError,
     InputError,
     OtherRunStoreError,
@@ -24,6 +24,7 @@ from reference.errors import (
     RunStoreError,
     UnknownDataError,
 )
+from reference.datasets import Encoding
 from reference.experiments import store as store_module
 from reference.experiments.runner import in_batches, run_all
 from reference.experiments.splits import SplitSpec, prepare
@@ -64,9 +65,9 @@ def many():
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_specification_and_result_go_to_json_and_back(name):
     one = spec(name)
-    assert RunSpec.from_json(json.loads(json.dumps(one.to_json()))) == one
+    assert RunSpec.from_json(json.loads(json.dumps(plain(one)))) == one
     result = run(one)
-    assert RunResult.from_json(json.loads(json.dumps(result.to_json()))) == result
+    assert converted(json.loads(json.dumps(plain(result))), RunResult) == result
     assert result.metrics is not None
 
 
@@ -84,9 +85,9 @@ def test_run_is_the_mechanism_on_the_training_part_measured_on_the_rest(name, x_
     assert (result.metrics, result.x_s) == (evaluate(release.w, split.test), release.x_s)
 
 
-def test_same_specification_gives_the_same_result_and_every_field_another_digest():
+def test_same_specification_gives_the_same_result_and_digest():
     one = spec(epsilon=LARGE)
-    assert run(one) == run(RunSpec.from_json(one.to_json()))
+    assert run(one) == run(RunSpec.from_json(plain(one)))
     others = [
         replace(one, on=replace(ON, split=1)),
         replace(one, on=replace(ON, seed=1)),
@@ -159,7 +160,7 @@ def test_subset_larger_than_the_data_is_rejected():
 # --- The runner -------------------------------------------------------------------------------------------------
 
 
-def test_results_depend_neither_on_the_number_of_processes_nor_on_the_order():
+def test_results_depend_neither_on_processes_nor_on_the_order():
     specs = many()
     one = run_all(specs)
     assert run_all(specs, jobs=2) == one
@@ -185,7 +186,7 @@ def test_finished_runs_are_read_and_not_run_again(tmp_path, monkeypatch):
         assert run_all(specs, store) == first
 
 
-def test_interrupted_in_the_middle_of_a_line_it_goes_on_with_the_same_result(tmp_path):
+def test_interrupted_amid_a_line_it_goes_on_with_the_same_result(tmp_path):
     path, specs = tmp_path / "runs.jsonl", many()
     with RunStore(path) as store:
         whole = run_all(specs, store)

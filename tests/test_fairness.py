@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.common.documents import plain
 from reference.domain import Domain
 from reference.fairness import (
     ConstantPredictorWarning,
@@ -18,7 +19,7 @@ from reference.fairness import (
     predict,
     risk_difference,
 )
-from reference.records import Records
+from reference.records import Records, check_matrix
 
 # Five records on one coordinate pair; w = (1, -1) predicts 1 where the first coordinate is the larger one.
 X = np.array([[0.5, 0.25], [0.25, 0.5], [0.5, 0.0], [0.0, 0.5], [0.25, 0.25]])
@@ -28,7 +29,7 @@ W = (1.0, -1.0)
 
 
 def records(y: np.ndarray = Y, z: np.ndarray | None = Z) -> Records:
-    return Domain.of_columns(["a", "b"], with_group=z is not None).check(X, y, z)
+    return check_matrix(Domain.of_columns(["a", "b"], with_group=z is not None), X, y, z)
 
 
 def test_metrics_equal_hand_computed_values() -> None:
@@ -67,7 +68,7 @@ def test_metrics_without_members_of_a_group_are_none(group: float, empty: str, o
 
 def test_metrics_without_a_declared_group_are_none() -> None:
     metrics = evaluate(W, records(z=None))
-    assert metrics.to_json() == {
+    assert plain(metrics) == {
         "accuracy": 3 / 5,
         "majority_accuracy": 3 / 5,
         "gain_over_majority": 0.0,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.files import json_text, write_whole
+from reference.common.files import json_text, write_whole
 
 
 def failing(*_arguments: object, **_options: object) -> None:

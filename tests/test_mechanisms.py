@@ -11,7 +11,6 @@ from scipy import stats
 
 from reference import datasets, mechanisms
 from reference.accounting import (
-    Enclosure,
     ExactPrivacy,
     Privacy,
     PrivacyStatement,
@@ -19,22 +18,25 @@ from reference.accounting import (
     basic_composition,
 )
 from reference.budgets import Budget, SplitBudget
-from reference.domain import Domain
-from reference.errors import (
+from reference.common.documents import plain
+from reference.common.errors import (
     DeltaError,
     NoPublishedBoundError,
     ParameterError,
     ReadingError,
     UnknownAttributeError,
 )
+from reference.common.numbers import Enclosure
+from reference.domain import Domain
 from reference.mechanisms import FAIR, PLAIN, adfc, functional, lr, no_privacy, pdfc, relaxed_functional
 from reference.minimiser import minimise
 from reference.moments import Moments
 from reference.noise import Noise, draw, extended_gaussian_sigma, perturb
 from reference.objective import objective
 from reference.readings import Readings
+from reference.records import check_matrix
 from reference.registry import MECHANISMS
-from reference.release import Release
+from reference.release import Release, release_of
 from tests.strategies import random_records
 
 RECORDS = random_records(400, 4, 11)
@@ -102,7 +104,7 @@ def test_relabelling_features_permutes_w(fairness, basis):
     readings = Readings(fairness, basis=basis, sensitivity=1)
     order = np.array([2, 0, 3, 1])
     columns = [RECORDS.domain.columns[j] for j in order]
-    relabelled = Domain.of_columns(columns).check(RECORDS.x[:, order], RECORDS.y, RECORDS.z)
+    relabelled = check_matrix(Domain.of_columns(columns), RECORDS.x[:, order], RECORDS.y, RECORDS.z)
     coefficients = [objective(Moments.of(records), readings) for records in (RECORDS, relabelled)]
     variate_of = dict(zip(coefficients[0].layout.names, np.random.default_rng(0).normal(size=100), strict=False))
 
@@ -167,7 +169,7 @@ def test_separate_needs_a_sensitivity_of_the_callers(name):
 @pytest.mark.parametrize("name", PRIVATE)
 def test_callers_sensitivity_scales_the_noise(name):
     one, two = (run(name, readings=MECHANISMS[name].readings.with_(sensitivity=s), rng=0) for s in (1, 2))
-    assert two.noise["scale_n"] == pytest.approx(2 * one.noise["scale_n"], rel=1e-15)
+    assert two.noise.scale_n == pytest.approx(2 * one.noise.scale_n, rel=1e-15)
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -181,27 +183,27 @@ def test_unseeded_releases_differ_and_seeded_ones_repeat(name):
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_release_goes_to_json_and_back(name):
     release = run(name, rng=0)
-    text = json.dumps(release.to_json(), allow_nan=False)
-    assert Release.from_json(text) == release
+    text = json.dumps(plain(release), allow_nan=False)
+    assert release_of(json.loads(text)) == release
 
 
 def test_unbounded_release_goes_to_json_and_back():
     few = Moments.of(random_records(3, 4, 0))
     release = pdfc(few, SplitBudget("0.01", "0.01"), FAIR.with_(repair="none"), rng=0)
     assert (release.status, release.w) == ("unbounded", None)
-    assert Release.from_json(json.dumps(release.to_json())) == release
+    assert release_of(json.loads(json.dumps(plain(release)))) == release
 
 
 def test_release_of_another_schema_is_rejected():
     with pytest.raises(ValueError, match="schema"):
-        Release.from_json({"schema": "release_v0"})
+        release_of({"schema": "release_v0"})
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_release_holds_no_exact_statistic(name):
     """With the noise drawn alike, two data sets give releases that differ only in what the noise covers."""
     first, second = (
-        MECHANISMS[name].run(records, budget_for(name), MECHANISMS[name].readings, rng=8).to_json()
+        plain(MECHANISMS[name].run(records, budget_for(name), MECHANISMS[name].readings, rng=8))
         for records in (RECORDS, random_records(77, 4, 12))
     )
     differing = {key for key in first if first[key] != second[key]}
@@ -215,7 +217,7 @@ def test_release_holds_no_exact_statistic(name):
 )
 def test_degenerate_data_sets_are_legal(name, case, y, z):
     x = np.random.default_rng(len(case)).random((len(y), 2)) / 2
-    records = Domain.of_columns(["a", "b"]).check(x, y, z)
+    records = check_matrix(Domain.of_columns(["a", "b"]), x, y, z)
     budget = budget_for(name) if MECHANISMS[name].private else None
     release = MECHANISMS[name].run(records, budget, MECHANISMS[name].readings, rng=0)
     assert release.status == ("unbounded" if name == "lr" and len(set(y)) == 1 else "ok")
@@ -224,7 +226,9 @@ def test_degenerate_data_sets_are_legal(name, case, y, z):
 def test_no_privacy_with_duplicate_columns_gives_the_minimum_norm_solution():
     x = np.repeat(np.random.default_rng(0).random((50, 1)) / 2, 2, axis=1)
     y = (x[:, 0] > 0.2).astype(float)
-    release = no_privacy(Moments.of(Domain.of_columns(["a", "b"]).check(x, y, y)), PLAIN.with_(repair="none"))
+    release = no_privacy(
+        Moments.of(check_matrix(Domain.of_columns(["a", "b"]), x, y, y)), PLAIN.with_(repair="none")
+    )
     assert release.status == "ok"
     assert release.w[0] == pytest.approx(release.w[1], rel=1e-9)
 
@@ -249,7 +253,7 @@ def test_lr_on_dependent_and_rare_columns_is_the_minimum_of_least_norm():
     x[:2, 3] = 0.1
     y = random.integers(0, 2, 400)
     y[:2] = 0, 1
-    w = np.array(lr(Domain.of_columns(list("abcde")).check(x, y, random.integers(0, 2, 400))).w)
+    w = np.array(lr(check_matrix(Domain.of_columns(list("abcde")), x, y, random.integers(0, 2, 400))).w)
     gradient = x.T @ (1 / (1 + np.exp(-x @ w)) - y) / 400
     assert np.abs(gradient).max() < 1e-6
     # what is orthogonal to every record is not in w
@@ -260,7 +264,9 @@ def test_lr_on_dependent_and_rare_columns_is_the_minimum_of_least_norm():
 
 
 def test_lr_on_records_that_are_all_zero_is_zero():
-    records = Domain.of_columns(["a", "b"]).check(np.zeros((3, 2)), np.array([0, 1, 1]), np.array([0, 1, 0]))
+    records = check_matrix(
+        Domain.of_columns(["a", "b"]), np.zeros((3, 2)), np.array([0, 1, 1]), np.array([0, 1, 0])
+    )
     assert lr(records).w == (0, 0)
 
 
@@ -286,14 +292,14 @@ def test_statements_about_different_neighbours_do_not_compose():
 
 
 @pytest.mark.parametrize("name", ["pdfc", "adfc"])
-def test_nothing_is_stated_for_one_column_of_an_attribute_encoded_in_several(name):
+def test_nothing_is_stated_for_one_of_an_attributes_columns(name):
     """The published formula speaks of a whole attribute as x_s."""
     one_hot = datasets.load("affairs", datasets.Encoding(encoding="one_hot"))
     spec = MECHANISMS[name]
     release = spec.run(one_hot, budget_for(name), spec.readings, x_s="age=22.0", rng=0)
     assert release.privacy.published is None
     assert release.privacy.exact is not None
-    assert Release.from_json(json.dumps(release.to_json())) == release
+    assert release_of(json.loads(json.dumps(plain(release)))) == release
     ordinal = spec.run(datasets.load("affairs"), budget_for(name), spec.readings, x_s="age", rng=0)
     assert ordinal.privacy.published.claim == {"pdfc": "T3", "adfc": "T5"}[name]
 
@@ -331,8 +337,8 @@ def test_noise_follows_the_lemma_of_the_reading(fairness):
     d = RECORDS.domain.dimension
     bound = Fraction(d * d, 4) + (d if fairness == "none" else 3 * d)
     squared = Fraction(d * d, 16) + (d if fairness == "none" else 9 * d)
-    laplace = run("functional", readings=Readings(fairness), rng=0).noise["scale_n"]
-    gaussian = run("relaxed_functional", readings=Readings(fairness), rng=0).noise["scale_n"]
+    laplace = run("functional", readings=Readings(fairness), rng=0).noise.scale_n
+    gaussian = run("relaxed_functional", readings=Readings(fairness), rng=0).noise.scale_n
     assert laplace == float(bound)
     assert gaussian == extended_gaussian_sigma(squared, Fraction(1), Fraction("1e-3"))
 
@@ -357,7 +363,7 @@ def test_one_seed_gives_unrelated_noise_for_different_purposes():
     assert len(spectra) == 5
     one, two = (functional(MOMENTS, Budget(e), rng=4) for e in (1, 2))
     exact = np.linalg.eigvalsh(RECORDS.x.T @ RECORDS.x / 8)
-    noise = [(np.array(r.noisy_eigenvalues) - exact) / r.noise["scale_n"] for r in (one, two)]
+    noise = [(np.array(r.noisy_eigenvalues) - exact) / r.noise.scale_n for r in (one, two)]
     assert not np.allclose(*noise, rtol=0.1)
 
 
@@ -424,3 +430,11 @@ def test_privacy_is_printed_in_six_digits_with_upper_ends_rounded_up():
     assert str(Privacy(claim, laplace)) == f"published {claim}; exact {laplace}"
     assert str(Privacy(None, laplace)) == f"published nothing; exact {laplace}"
     assert str(no_privacy(MOMENTS).privacy) == "not private"
+
+
+def test_the_text_that_names_a_seeded_stream_stays_as_it_is():
+    assert str(Readings(sensitivity="40", fairness_weight="1/2")) == (
+        "Readings(fairness='none', fairness_weight=Fraction(1, 2), tau=Fraction(0, 1), basis='monomial', "
+        "adjacency='replace_one', sensitivity=Fraction(40, 1), repair='shift_and_trim', "
+        "ball_radius=Fraction(10, 1), noise='numpy')"
+    )

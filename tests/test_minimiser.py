@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from reference.coefficients import Layout, NoisyCoefficients
-from reference.errors import ReadingError
+from reference.common.errors import ReadingError
 from reference.minimiser import minimise
 from reference.noise import Noise
 from reference.readings import Readings

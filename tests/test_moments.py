@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.errors import DomainMismatchError
+from reference.common.errors import DomainMismatchError
 from reference.moments import Moments
 from reference.records import BLOCK_ROWS
 from tests.strategies import data_sets, random_records

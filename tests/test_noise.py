@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reference.budgets import Budget, SplitBudget
-from reference.errors import DeltaError
-from reference.gaussian import delta_of_shift, epsilon_of_shift
+from reference.common.errors import DeltaError
 from reference.moments import Moments
 from reference.noise import (
     Noise,
@@ -26,6 +25,7 @@ from reference.noise import (
     laplace_scale,
     perturb,
 )
+from reference.noise.profile import delta_of_shift, epsilon_of_shift
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.registry import MECHANISMS
@@ -62,12 +62,12 @@ def test_extended_gaussian_sigma_is_the_formula_rounded_up(epsilon, delta, d):
 
 
 @pytest.mark.parametrize("delta", ["0", "0.798", "0.99"])
-def test_extended_gaussian_sigma_rejects_delta_where_its_formula_is_undefined(delta):
+def test_extended_gaussian_sigma_rejects_delta_beyond_its_formula(delta):
     with pytest.raises(DeltaError, match="sqrt"):
         extended_gaussian_sigma(Fraction(1), Fraction(1), Fraction(delta))
 
 
-def test_extended_gaussian_sigma_accepts_delta_up_to_the_root_of_two_over_pi():
+def test_extended_gaussian_sigma_accepts_delta_up_to_root_2_over_pi():
     just_below = Fraction(math.nextafter(math.sqrt(2 / math.pi), 0))
     # log(...) is 0 there, so sigma = sqrt(2) / (2 epsilon) sqrt(epsilon)
     assert extended_gaussian_sigma(Fraction(1), Fraction(4), just_below) == pytest.approx(
@@ -95,24 +95,25 @@ def profile(shift: mpmath.mpf, epsilon: mpmath.mpf) -> mpmath.mpf:
 @pytest.mark.parametrize("squared_shift", ["1e-60", "1e-6", "1", "2500"])
 @pytest.mark.parametrize("epsilon", ["0", "1e-20", "1", "90"])
 def test_delta_of_shift_keeps_its_digits(squared_shift, epsilon):
-    found = delta_of_shift(Fraction(squared_shift), Fraction(epsilon))
+    enclosure = delta_of_shift(Fraction(squared_shift), Fraction(epsilon))
     if float(epsilon) / float(squared_shift) ** 0.5 - float(squared_shift) ** 0.5 / 2 > 136:
         # below exp(-136^2 / 2) / 2
-        assert found == Fraction(1, 10**4000)
+        assert (enclosure.lower, enclosure.upper) == (0, Fraction(1, 10**4000))
         return
     with mpmath.workdps(600):
         expected = profile(mpmath.sqrt(mpmath.mpf(squared_shift)), mpmath.mpf(epsilon))
-        assert abs(mpmath.mpf(found.numerator) / found.denominator / expected - 1) < mpmath.mpf(10) ** -16
+        for found in (enclosure.lower, enclosure.upper):
+            assert abs(mpmath.mpf(found.numerator) / found.denominator / expected - 1) < mpmath.mpf(10) ** -20
 
 
 @pytest.mark.parametrize("squared_shift", ["1e-10", "1", "2500"])
 @pytest.mark.parametrize("delta", ["0.1", "1e-9", "1e-400"])
 def test_epsilon_of_shift_is_the_smallest_private_one(squared_shift, delta):
-    found = epsilon_of_shift(Fraction(squared_shift), Fraction(delta))
-    assert delta_of_shift(Fraction(squared_shift), found) <= Fraction(delta)
+    found = epsilon_of_shift(Fraction(squared_shift), Fraction(delta)).upper
+    assert delta_of_shift(Fraction(squared_shift), found).upper <= Fraction(delta)
     if found > 0:
         less = found * (1 - Fraction(1, 10**14))
-        assert delta_of_shift(Fraction(squared_shift), less) > Fraction(delta)
+        assert delta_of_shift(Fraction(squared_shift), less).lower > Fraction(delta)
 
 
 def test_analytic_gaussian_sigma_is_below_the_extended_one():
@@ -126,7 +127,9 @@ def test_gaussian_delta_agrees_with_numerical_integration():
     points = np.linspace(-12, 12, 2_000_001)
     excess = stats.norm.pdf(points, shift) - math.exp(epsilon) * stats.norm.pdf(points)
     integral = np.trapezoid(np.maximum(excess, 0), points)
-    assert float(delta_of_shift(Fraction(shift) ** 2, Fraction(epsilon))) == pytest.approx(integral, abs=1e-9)
+    assert float(delta_of_shift(Fraction(shift) ** 2, Fraction(epsilon)).upper) == pytest.approx(
+        integral, abs=1e-9
+    )
 
 
 @given(data_sets(), readings())

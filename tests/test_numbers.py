@@ -6,26 +6,20 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reference.errors import ReadingError
-from reference.numbers import (
+from reference.common.errors import ReadingError
+from reference.common.numbers import (
     LARGEST_PARAMETER,
     decimal_text,
     exact,
-    fraction_of,
     in_float_range,
-    interval,
-    interval_functions,
-    lower_end,
     rounded_down,
     rounded_up,
     text_below,
-    upper_end,
 )
 
 LARGEST_FLOAT = Fraction(np.finfo(np.float64).max.item())
@@ -150,40 +144,6 @@ def test_rounded_down_is_the_largest_float_not_above(value: Fraction) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_rounding_leaves_a_float_alone(number: float) -> None:
     assert rounded_up(Fraction(number)) == number == rounded_down(Fraction(number))
-
-
-@given(rationals)
-@example(Fraction(10**400 + 1, 3))
-@example(Fraction(10**400 + 1))
-def test_interval_contains_the_number_and_is_narrow(value: Fraction) -> None:
-    enclosure = interval(value)
-    low, high = lower_end(enclosure), upper_end(enclosure)
-    assert low <= value <= high
-    assert high - low <= abs(value) / 2**150
-
-
-@given(st.fractions(min_value=0))
-def test_interval_of_a_root_contains_the_root(value: Fraction) -> None:
-    root = interval_functions().sqrt(interval(value))
-    assert lower_end(root) ** 2 <= value <= upper_end(root) ** 2
-
-
-def test_interval_end_that_is_infinite_is_not_taken_for_zero() -> None:
-    functions = interval_functions()
-    unbounded = functions.mpf(1) / functions.mpf([0, 1])
-    assert lower_end(unbounded) == 1
-    with pytest.raises(OverflowError):
-        upper_end(unbounded)
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_fraction_of_a_binary_number_is_exact(number: float) -> None:
-    assert fraction_of(mpmath.mpf(number)) == Fraction(number)
-
-
-def test_fraction_of_an_infinite_number_is_refused() -> None:
-    with pytest.raises(OverflowError):
-        fraction_of(mpmath.inf)
 
 
 @given(st.floats(0, 700), st.integers(1, 8))

@@ -8,8 +8,8 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference.common.errors import EmptyDataError, ReadingError
 from reference.domain import Domain
-from reference.errors import EmptyDataError, ReadingError
 from reference.moments import Moments
 from reference.objective import TAYLOR_LINEAR, TAYLOR_QUADRATIC, objective
 from reference.readings import Readings

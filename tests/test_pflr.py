@@ -9,11 +9,12 @@ import pytest
 
 from reference.accounting import PublishedStatementWarning
 from reference.budgets import Budget
+from reference.common.errors import ParameterError, ReadingError
 from reference.domain import Domain
-from reference.errors import ParameterError, ReadingError
 from reference.mechanisms import FAIR, PLAIN, functional, pflr, pflr_noise
 from reference.moments import Moments
 from reference.objective import objective
+from reference.records import check_matrix
 from reference.sensitivity import Setting, exact_l1, published_l1_sensitivity
 from tests.strategies import random_records
 
@@ -25,11 +26,11 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(5)
 
 
-def test_mean_from_the_data_is_the_fair_objective_with_the_noise_of_the_plain_one():
+def test_mean_from_the_data_is_the_fair_objective_with_plain_noise():
     release = pflr(WIDE, Budget(1), rng=generator())
     plain = published_l1_sensitivity("none", 8)
     same = functional(WIDE, Budget(1), FAIR.with_(sensitivity=plain), rng=generator())
-    assert release.noise["scale_n"] == float(plain) == 24.0
+    assert release.noise.scale_n == float(plain) == 24.0
     assert release.w == same.w
 
 
@@ -38,8 +39,8 @@ def test_public_mean_is_added_to_the_linear_coefficients():
     assert zero.w == functional(WIDE, Budget(1), PLAIN, rng=generator()).w
     shift = ["1/2", 3, -1, 0, 0, 0, 0, "1e1"]
     moved = pflr(WIDE, Budget(1), PLAIN.with_(repair="ball"), shift=shift, rng=generator())
-    assert moved.noise["mean"] == [0.5, 3, -1, 0, 0, 0, 0, 10]
-    assert pflr(WIDE, Budget(1), rng=generator()).noise["mean"] == "the fairness term"
+    assert moved.noise.mean == (0.5, 3, -1, 0, 0, 0, 0, 10)
+    assert pflr(WIDE, Budget(1), rng=generator()).noise.mean == "the fairness term"
     assert moved.w != pflr(WIDE, Budget(1), PLAIN.with_(repair="ball"), shift=[0] * 8, rng=generator()).w
 
 
@@ -95,7 +96,7 @@ def test_two_neighbouring_data_sets_with_different_means():
     """
     domain = Domain.of_columns(["a"], norm="unit_box")
     left, right = (
-        Moments.of(domain.check(np.ones((100, 1)), [0] * 99 + [1 - side], [0] * 99 + [side]), exact=True)
+        Moments.of(check_matrix(domain, np.ones((100, 1)), [0] * 99 + [1 - side], [0] * 99 + [side]), exact=True)
         for side in (0, 1)
     )
     change = [b - a for a, b in zip(*(objective(m, FAIR).values for m in (left, right)), strict=True)]

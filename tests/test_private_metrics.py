@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reference import private_metrics as room
-from reference.__main__ import main
 from reference.accounting import PrivacyStatement
 from reference.budgets import Budget, SplitBudget
+from reference.commands.evaluation import Plan, evaluate_splits
+from reference.common.errors import EpsilonError, ReadingError
 from reference.domain import Domain
-from reference.errors import EpsilonError, ReadingError
-from reference.evaluation import evaluate_splits
 from reference.fairness import evaluate, predict
-from reference.private_metrics import composed, l1_sensitivity_of_counts, private_metrics
+from reference.fairness import private_metrics as room
+from reference.fairness.private_metrics import composed, l1_sensitivity_of_counts, private_metrics
 from reference.readings import ADJACENCIES
+from reference.records import check_matrix
 from reference.registry import MECHANISMS
+from tests.command_lines import reference
 from tests.strategies import random_records
 
 RECORDS = random_records(900, 3, 8)
@@ -35,7 +36,7 @@ def all_records(n: int, *, with_group: bool) -> list:
     found = []
     for chosen in itertools.product(rows, repeat=n):
         x, y, z = zip(*chosen, strict=True)
-        found.append(domain.check(np.array(x)[:, None], y, z if with_group else None))
+        found.append(check_matrix(domain, np.array(x)[:, None], y, z if with_group else None))
     return found
 
 
@@ -144,11 +145,8 @@ def test_same_records_add_up_and_held_out_ones_do_not():
 def held_out_parts(records, adjacency: str) -> list:
     spec, found = MECHANISMS["functional"], []
     evaluate_splits(
-        spec,
+        Plan(spec=spec, budget=Budget(1), readings=spec.readings.with_(adjacency=adjacency), splits=3),
         records,
-        Budget(1),
-        spec.readings.with_(adjacency=adjacency),
-        splits=3,
         rng=7,
         on_release=lambda _release, held_out: found.append(held_out),
     )
@@ -191,28 +189,18 @@ def test_all_margins_hold_together_at_the_significance():
 @pytest.mark.parametrize(("test_share", "epsilon"), [(0.0, Fraction(3, 2)), (0.2, Fraction(1))])
 def test_evaluation_composes_fit_and_metrics_over_splits(test_share, epsilon):
     spec = MECHANISMS["functional"]
-    result = evaluate_splits(
-        spec,
-        RECORDS,
-        Budget(1),
-        spec.readings,
+    plan = Plan(
+        spec=spec,
+        budget=Budget(1),
+        readings=spec.readings,
         splits=3,
         test_share=test_share,
-        rng=4,
         private_epsilon=Fraction(1, 2),
     )
+    result = evaluate_splits(plan, RECORDS, rng=4)
     assert result.private.published.epsilon == 3 * epsilon
     assert len({m.accuracy.estimate for m in result.private.metrics}) == 3
-    again = evaluate_splits(
-        spec,
-        RECORDS,
-        Budget(1),
-        spec.readings,
-        splits=3,
-        test_share=test_share,
-        rng=4,
-        private_epsilon=Fraction(1, 2),
-    )
+    again = evaluate_splits(plan, RECORDS, rng=4)
     assert again.private.metrics == result.private.metrics
     assert all(m.seeded for m in result.private.metrics)
 
@@ -220,35 +208,35 @@ def test_evaluation_composes_fit_and_metrics_over_splits(test_share, epsilon):
 def test_a_release_without_w_has_no_metrics_but_counts_as_spent():
     spec = MECHANISMS["pdfc"]
     few = random_records(3, 4, 0)
-    result = evaluate_splits(
-        spec,
-        few,
-        SplitBudget("0.01", "0.01"),
-        spec.readings.with_(repair="none"),
+    plan = Plan(
+        spec=spec,
+        budget=SplitBudget("0.01", "0.01"),
+        readings=spec.readings.with_(repair="none"),
         test_share=0,
-        rng=0,
         private_epsilon=Fraction(1),
     )
+    result = evaluate_splits(plan, few, rng=0)
     assert result.private.metrics == (None,)
     assert result.private.published.epsilon == Fraction(101, 100)
 
 
 def test_metrics_of_a_baseline_make_no_total():
     spec = MECHANISMS["no_privacy"]
-    result = evaluate_splits(spec, RECORDS, None, spec.readings, private_epsilon=Fraction(1))
+    plan = Plan(spec=spec, budget=None, readings=spec.readings, private_epsilon=Fraction(1))
+    result = evaluate_splits(plan, RECORDS)
     assert (result.private.published, result.private.exact) == (None, None)
 
 
 @pytest.mark.parametrize("noise", ["numpy", "hardened"])
 def test_command_line_prints_and_writes_private_metrics(capsys, noise):
     words = ["fit", "--mechanism", "pdfc", "--private-metrics", "1/2", "--noise", noise]
-    assert main([*words, "--format", "json"]) == 0
+    assert reference(*words, "--format", "json") == 0
     document = json.loads(capsys.readouterr().out)["private_metrics"]
     assert document["measured_on"] == "held-out records"
     assert document["splits"][0]["noise"] == noise
     assert document["splits"][0]["privacy"]["epsilon"] == 0.5
     assert document["composed_with_fit"]["published"]["epsilon"] == 1.0
-    assert main([*words, "--test-share", "0"]) == 0
+    assert reference(*words, "--test-share", "0") == 0
     text = capsys.readouterr().out
     assert "private metrics (0.5, 0): accuracy" in text
     assert "both budgets add up, compose to (1.5, 0) (published)" in text
@@ -256,7 +244,7 @@ def test_command_line_prints_and_writes_private_metrics(capsys, noise):
 
 @pytest.mark.parametrize("bad", ["0", "-1", "x", "nan"])
 def test_bad_epsilon_of_metrics_is_rejected_before_any_release(capsys, bad):
-    assert main(["fit", "--private-metrics", bad]) == 2
+    assert reference("fit", "--private-metrics", bad) == 2
     assert "private_metrics" in capsys.readouterr().err
     with pytest.raises(EpsilonError):
         private_metrics(W, RECORDS, bad)
@@ -269,8 +257,80 @@ def test_bad_significance_is_rejected(bad):
 
 
 def test_an_empty_group_gives_an_interval_and_perhaps_no_estimate():
-    records = Domain.of_columns(["a", "b", "c"]).check(RECORDS.x[:20], RECORDS.y[:20], np.ones(20))
+    records = check_matrix(Domain.of_columns(["a", "b", "c"]), RECORDS.x[:20], RECORDS.y[:20], np.ones(20))
     for seed in range(30):
         found = private_metrics(W, records, 1, rng=seed).risk_difference
         assert 0 <= found.lower <= found.upper <= 1
         assert found.estimate is None or 0 <= found.estimate <= 1
+
+
+def cancelling(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows whose scores are zero but for rounding, and their w: any other rounding flips predictions."""
+    random = np.random.default_rng(seed)
+    w, x = random.normal(size=d), random.random((n, d))
+    x[:, -1] = 0.0
+    w[-1] = 1.0
+    x[:, -1] = -np.einsum("ij,j->i", x, w)
+    return w, x
+
+
+def elsewhere(x: np.ndarray) -> dict[str, tuple[np.ndarray, slice]]:
+    """Return the same rows in other company: of each way the table, and where the rows stand in it."""
+    n, one = len(x), np.full((1, x.shape[1]), 0.25)
+    return {
+        "one more record behind": (np.vstack([x, one]), slice(0, n)),
+        "one more record in front": (np.vstack([one, x]), slice(1, n + 1)),
+        "one record less": (x[:-1].copy(), slice(0, n - 1)),
+        "columns stored together": (np.asfortranarray(x), slice(0, n)),
+        "a block of its own": (x[: n // 2 + 1].copy(), slice(0, n // 2 + 1)),
+        "in reverse": (x[::-1].copy()[::-1], slice(0, n)),
+        "a view with strides": (np.repeat(x, 2, axis=0)[::2], slice(0, n)),
+    }
+
+
+def flipped(predicted, seeds=range(20)) -> int:
+    """Return how many predictions of a row depend on the other rows."""
+    total = 0
+    for seed in seeds:
+        w, x = cancelling(257, 13, seed)
+        expected = predicted(w, x)
+        for table, place in elsewhere(x).values():
+            there = predicted(w, table)[place]
+            total += int((there != expected[: len(there)]).sum())
+        total += int((np.array([predicted(w, row[None, :])[0] for row in x]) != expected).sum())
+    return total
+
+
+def test_a_prediction_depends_on_its_own_record_alone():
+    assert flipped(predict) == 0
+
+
+def test_a_matrix_product_rounds_a_row_by_its_neighbours():
+    """The broken control: what `predict` was."""
+    assert flipped(lambda w, x: x @ w > 0.0) > 100
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+def test_program_moves_its_counts_by_no_more_than_stated(adjacency):
+    """Adversarial neighbours, through the code: rows that any other rounding would flip."""
+    moved = {"as stated": 0, "broken control": 0}
+    domain = Domain.of_columns([f"x{i}" for i in range(13)], norm="symmetric_ball", with_group=True)
+    for seed in range(20):
+        w, x = cancelling(257, 13, seed)
+        x = x / (1.001 * np.abs(x).max() * 13)
+        random = np.random.default_rng(seed)
+        y, z = random.integers(0, 2, len(x)), random.integers(0, 2, len(x))
+        left = check_matrix(domain, x, y, z)
+        if adjacency == "replace_one":
+            changed = x.copy()
+            changed[seed] = 0.0
+            right = check_matrix(domain, changed, y, z)
+        else:
+            right = check_matrix(domain, x[1:], y[1:], z[1:])
+        for name, rule in (("as stated", predict), ("broken control", lambda w, x: x @ w > 0.0)):
+            counts = [np.array(room._counts(rule(w, side.x), side, adjacency)) for side in (left, right)]
+            moved[name] = max(moved[name], int(np.abs(counts[0] - counts[1]).sum()))
+    stated = l1_sensitivity_of_counts(adjacency, with_group=True)
+    assert moved["as stated"] <= stated
+    if adjacency == "add_or_remove_one":
+        assert moved["broken control"] > stated

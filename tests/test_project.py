@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+DECISIONS = ROOT / "docs" / "decisions"
 
 
 def symbols() -> list[tuple[str, str]]:
@@ -51,6 +54,148 @@ def test_symbol_check_fires_on_a_name_that_does_not_exist():
         resolve("nothing.at.all")
 
 
+FOLDERS = ("", "docs/**/", "proofs/**/")
+"""Where the pages are that a person reads."""
+
+PAGES = sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in ROOT.glob(f"{folder}*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_on_a_page_resolve_to_code(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:reference|audit)(?:\.\w+)+)`", text):
+        if not name.endswith(".py"):
+            resolve(name)
+
+
+def absent_pages(text: str) -> list[str]:
+    """Return the pages that a text names by their place below the root, and that are not there."""
+    names = re.findall(r"\b((?:docs|proofs)/[\w/-]+\.md)\b", text)
+    return [name for name in names if not (ROOT / name).is_file()]
+
+
+def test_code_names_pages_that_exist():
+    for folder in ("reference", "audit"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if "gate" not in path.parts:
+                assert absent_pages(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_absent_page_is_found():
+    assert absent_pages("see ``docs/claims.md`` and ``proofs/theorem_6.md``") == ["proofs/theorem_6.md"]
+
+
+def reached(start: str) -> set[str]:
+    """Return the pages that links lead to, from one page on."""
+    found, left = {start}, [start]
+    while left:
+        page = ROOT / left.pop()
+        for link in re.findall(r"\]\(([^)#\s]+\.md)", page.read_text(encoding="utf-8")):
+            name = (page.parent / link).resolve()
+            if name.is_relative_to(ROOT) and (name := name.relative_to(ROOT).as_posix()) not in found:
+                found.add(name)
+                left.append(name)
+    return found
+
+
+def test_readme_leads_to_every_page():
+    assert reached("README.md") >= set(PAGES)
+
+
+def test_page_without_links_leads_nowhere():
+    assert reached("SECURITY.md") == {"SECURITY.md"}
+
+
+def names_of_two_classes(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names that public classes of several places share, with the places; sources by file."""
+    places: dict[str, list[str]] = {}
+    for file, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(f"{file}:{node.lineno}")
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_no_two_public_classes_share_a_name():
+    files = [path for room in ("reference", "audit") for path in (ROOT / room).rglob("*.py")]
+    sources = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for path in files
+        if "gate" not in path.parts
+    }
+    assert len(sources) > 200
+    assert names_of_two_classes(sources) == {}
+
+
+def test_name_of_two_classes_is_found():
+    sources = {"one.py": "class Row: ...\nclass _Own: ...\n", "two.py": "class Row: ...\nclass _Own: ...\n"}
+    assert names_of_two_classes(sources) == {"Row": ["one.py:1", "two.py:1"]}
+    assert names_of_two_classes({"one.py": "class Row: ...\n"}) == {}
+
+
+LABELS = (
+    "Claim",
+    "Source",
+    "Verdict",
+    "Precondition",
+    "Symbol",
+    "Postcondition",
+    "Proof",
+    "Checks",
+    "Differences from the paper",
+)
+"""Of a proof on paper, in their order."""
+
+
+def out_of_order(text: str) -> list[str]:
+    """Return the sections of a proof page whose labels are not in their order, after each claim anew."""
+    sections = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    wrong = []
+    for heading, section in zip(sections[1::2], sections[2::2], strict=True):
+        places = [LABELS.index(label) for label in re.findall(r"\*\*([^*]+?)\.\*\*", section) if label in LABELS]
+        pairs = itertools.pairwise(places)
+        if any(later <= earlier for earlier, later in pairs if later != LABELS.index("Claim")):
+            wrong.append(heading)
+    return wrong
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("proofs/")])
+def test_proof_has_its_parts_in_order(page):
+    assert out_of_order((ROOT / page).read_text(encoding="utf-8")) == []
+
+
+def test_proof_with_its_parts_out_of_order_is_found():
+    parts = "**Claim.** a **Proof.** b **Claim.** c **Source.** d **Proof.** e **Checks.** f\n"
+    assert out_of_order(f"# Page\n\n## One\n\n{parts}") == []
+    assert out_of_order(f"# Page\n\n## One\n\n{parts}\n## Two\n\n**Proof.** a **Symbol.** b\n") == ["Two"]
+
+
+def test_decisions_take_half_a_page_and_the_changelog_one():
+    pages = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in DECISIONS.glob("*.md")}
+    index = (DECISIONS / "README.md").read_text(encoding="utf-8")
+    assert len(pages) > 10
+    assert max(pages.values()) <= 25
+    assert all(f"({name})" in index for name in pages if name != "README.md")
+    assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def anchors(text: str) -> set[str]:
+    """Return what a link may name after `#`, for each heading of a page."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def broken_links(page: Path, text: str) -> Iterator[str]:
+    """Yield the links of a page that lead to no file, or to no heading of a page."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            yield link
+
+
 def test_citation_has_the_packages_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
@@ -65,14 +210,41 @@ def test_readme_names_only_make_targets_that_exist():
     assert {"audit", "test"} <= named <= targets
 
 
-@pytest.mark.parametrize(
-    "page", sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-)
-def test_document_links_lead_to_files(page):
+@pytest.mark.parametrize("page", PAGES)
+def test_document_links_lead_to_files_and_headings(page):
     path = ROOT / page
-    for target in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (path.parent / target).exists(), target
+    assert list(broken_links(path, path.read_text(encoding="utf-8"))) == []
+
+
+def test_broken_links_are_found():
+    page = ROOT / "README.md"
+    good = "[a](docs/claims.md#the-rows) [b](LICENSE) [c](https://example.org/nothing#here)"
+    assert list(broken_links(page, good)) == []
+    assert list(broken_links(page, "[a](docs/no.md) [b](docs/claims.md#no-rows)")) == [
+        "docs/no.md",
+        "docs/claims.md#no-rows",
+    ]
+
+
+LONGEST_TEST_NAME = 70
+
+
+def long_test_names(source: str) -> list[str]:
+    """Return the names of tests that do not fit a line of a report."""
+    return [
+        name for name in re.findall(r"^ *def (test_\w+)", source, re.MULTILINE) if len(name) > LONGEST_TEST_NAME
+    ]
+
+
+def test_names_of_tests_fit_a_line():
+    for folder in ("tests", "audit/gate"):
+        for path in (ROOT / folder).rglob("test_*.py"):
+            assert long_test_names(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_long_name_of_a_test_is_found():
+    names = ["test_" + "a" * length for length in (LONGEST_TEST_NAME - 5, LONGEST_TEST_NAME - 4)]
+    assert long_test_names("".join(f"def {name}():\n    pass\n" for name in names)) == names[1:]
 
 
 def test_lock_has_hashes_and_no_index_address():
@@ -85,29 +257,79 @@ def test_lock_has_hashes_and_no_index_address():
     assert "index" not in lock.lower()
 
 
-def parsers_of_abbreviations(source: str) -> list[int]:
-    """Return the lines that make a command-line parser which takes abbreviated options."""
-    made = [
-        call
-        for call in ast.walk(ast.parse(source))
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and (call.func.attr == "ArgumentParser" or (call.func.attr == "add_parser" and call.keywords))
+def parsers_by_hand(source: str) -> list[str]:
+    """Return what a file imports to read command lines by itself."""
+    names = {"argparse", "optparse", "getopt"}
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name in names]
+        elif isinstance(node, ast.ImportFrom) and node.module in names:
+            found.append(node.module)
+    return found
+
+
+def test_every_command_line_is_read_by_one_library():
+    for folder in ("reference", "audit"):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert parsers_by_hand(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_a_parser_by_hand_is_found():
+    assert parsers_by_hand("import argparse") == ["argparse"]
+    assert parsers_by_hand("def f():\n    from argparse import Namespace") == ["argparse"]
+
+
+LONGEST_FILE = 500
+
+
+def long_files(lines: Mapping[str, int]) -> list[str]:
+    """Return the files of code that are too long to be read at once; the ledger's rows may be."""
+    return [name for name, count in lines.items() if count > LONGEST_FILE and "audit/claims/rows/" not in name]
+
+
+def test_no_file_of_code_is_long():
+    paths = [
+        ROOT / "conftest.py",
+        *(
+            path
+            for room in ("reference", "audit", "tests", "docs", "proofs")
+            for path in (ROOT / room).rglob("*.py")
+        ),
     ]
+    lines = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in paths
+    }
+    assert len(lines) > 200
+    assert long_files(lines) == []
+
+
+def test_a_long_file_is_found():
+    made = {"audit/short.py": 500, "tests/test_long.py": 501, "audit/claims/rows/long.py": 900}
+    assert long_files(made) == ["tests/test_long.py"]
+
+
+def absent_tests(page: str) -> list[str]:
+    """Return the tests that the right-hand column of a table names and that are not there."""
+    rows = [line.split(" | ", 1)[1] for line in page.splitlines() if line.startswith("| `")]
+    named = re.findall(r"`((?:tests|audit)/[\w/]+\.py)::(test_\w+)", "\n".join(rows))
     return [
-        call.lineno
-        for call in made
-        if not any(word.arg == "allow_abbrev" and ast.unparse(word.value) == "False" for word in call.keywords)
+        name
+        for file, name in named
+        if not (ROOT / file).is_file() or f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")
     ]
 
 
-def test_no_command_takes_abbreviated_options():
-    # an abbreviation changes its meaning, or fails, when an option is added
-    for package in ("reference", "audit"):
-        for path in (ROOT / package).rglob("*.py"):
-            assert parsers_of_abbreviations(path.read_text(encoding="utf-8")) == [], path
+def test_successors_of_earlier_tests_are_there():
+    page = (ROOT / "tests" / "successors.md").read_text(encoding="utf-8")
+    assert page.count("\n| `") > 100
+    assert absent_tests(page) == []
 
 
-def test_parser_of_abbreviations_is_found():
-    assert parsers_of_abbreviations("top = argparse.ArgumentParser()") == [1]
-    assert parsers_of_abbreviations("commands.add_parser('fit', help='train', allow_abbrev=True)") == [1]
+def test_successor_that_is_not_there_is_found():
+    page = """
+| `tests/gone.py::test_gone` | `tests/test_project.py::test_a_parser_by_hand_is_found` |
+| `tests/gone.py::test_other` | `tests/test_project.py::test_that_nobody_wrote` |
+| `tests/gone.py::test_third` | `tests/test_nowhere.py::test_third` |
+"""
+    assert absent_tests(page) == ["test_that_nobody_wrote", "test_third"]

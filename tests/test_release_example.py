@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reference import __main__ as commands
-from tests.conftest import require_or_skip
+from audit.gate.needs import require_or_skip
+from tests.command_lines import reference
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "examples" / "check_release.js"
 
@@ -35,11 +35,11 @@ def _node() -> None:
 def release(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / "release.json"
     words = ["--mechanism", request.param, *RELEASES[request.param], "--release", str(path), "--quiet"]
-    assert commands.main(["fit", *words, "--out", str(tmp_path / "report.txt")]) == 0
+    assert reference("fit", *words, "--out", str(tmp_path / "report.txt")) == 0
     return path
 
 
-def test_formulas_of_the_book_give_the_scales_and_the_statement_of_a_release(release: Path) -> None:
+def test_formulas_of_the_book_give_a_releases_scales_and_statement(release: Path) -> None:
     found = checked(release)
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.count("agree") >= 3
@@ -61,8 +61,6 @@ def test_a_release_with_another_scale_or_statement_is_noticed(release: Path, pla
 
 def test_what_the_formulas_do_not_cover_is_left_undecided(tmp_path: Path) -> None:
     path = tmp_path / "release.json"
-    assert (
-        commands.main(["fit", "--mechanism", "pflr", "--release", str(path), "--out", str(tmp_path / "r.txt")])
-        == 0
-    )
+    words = ["--mechanism", "pflr", "--release", str(path), "--out", str(tmp_path / "r.txt")]
+    assert reference("fit", *words) == 0
     assert checked(path).returncode == 2

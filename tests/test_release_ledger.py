@@ -16,10 +16,12 @@ from fractions import Fraction
 import pytest
 from joblib import Parallel, delayed
 
-from reference import release_ledger
-from reference.accounting import Enclosure, ExactPrivacy, Privacy, PrivacyStatement
+from reference.accounting import ExactPrivacy, Privacy, PrivacyStatement, ledger_file, release_ledger
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import SplitBudget
-from reference.errors import (
+from reference.common.documents import converted, plain
+from reference.common.errors import (
     CeilingError,
     CorruptLedgerError,
     DeltaError,
@@ -31,8 +33,8 @@ from reference.errors import (
     ReadingError,
     UncountableReleaseError,
 )
+from reference.common.numbers import Enclosure
 from reference.registry import MECHANISMS
-from reference.release_ledger import CountedRelease, ReleaseLedger
 from tests.strategies import random_records
 
 DOMAIN = random_records(5, 3, 0).domain
@@ -161,7 +163,7 @@ import os, signal, sys
 import numpy as np
 from reference import mechanisms
 from reference.classifier import PDFCClassifier
-from reference.release_ledger import ReleaseLedger
+from reference.accounting.release_ledger import ReleaseLedger
 
 def die(noisy, readings):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -231,7 +233,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path, damage):
 
 def test_a_header_without_terms_is_refused(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    path.write_bytes(release_ledger._line({"schema": release_ledger.SCHEMA, "data": "survey"}, b""))
+    path.write_bytes(ledger_file.line_of({"schema": "release_ledger_v1", "data": "survey"}, b""))
     with pytest.raises(CorruptLedgerError, match="header"):
         ReleaseLedger.open(path)
 
@@ -246,7 +248,7 @@ def test_an_undamaged_file_is_read(tmp_path):
 def test_a_line_that_is_no_release_is_refused(tmp_path):
     ledger = opened(tmp_path)
     header = ledger.path.read_bytes()
-    line = release_ledger._line({"release": 1, "mechanism": "pdfc"}, header[:-1])
+    line = ledger_file.line_of({"release": 1, "mechanism": "pdfc"}, header[:-1])
     ledger.path.write_bytes(header + line)
     with pytest.raises(CorruptLedgerError, match="no release"):
         ledger.check(pure("1e-9"))
@@ -272,7 +274,7 @@ def test_a_ledger_in_place_of_another_is_refused(tmp_path):
 
 def test_a_file_replaced_under_the_lock_is_noticed(tmp_path):
     ledger = opened(tmp_path)
-    with release_ledger._locked(ledger.path, exclusive=True) as handle:
+    with ledger_file.locked(ledger.path, exclusive=True) as handle:
         ledger.path.rename(tmp_path / "old")
         with pytest.raises(MissingLedgerError, match="gone"):
             ledger._releases(handle)
@@ -290,9 +292,9 @@ def test_a_failed_write_leaves_no_trace(tmp_path, monkeypatch, failure):
         raise OSError(28, "No space left on device")
 
     if failure == "short write":
-        monkeypatch.setattr(release_ledger.os, "write", lambda handle, line: write(handle, line[:10]))
+        monkeypatch.setattr(ledger_file.os, "write", lambda handle, line: write(handle, line[:10]))
     else:
-        monkeypatch.setattr(release_ledger.os, "fsync", broken_sync)
+        monkeypatch.setattr(ledger_file.os, "fsync", broken_sync)
     with pytest.raises(MissingLedgerError, match="written"):
         ledger.reserve(pure("1/2"))
     monkeypatch.undo()
@@ -332,7 +334,7 @@ def test_workers_together_stay_below_the_ceiling(tmp_path, backend):
 
 def both_between_check_and_write(monkeypatch, ledger: ReleaseLedger) -> list[str]:
     """Two threads reserve 3/4 each of a ceiling of 1; each waits for the other before it writes, if it can."""
-    append, meeting, outcomes = release_ledger._append, threading.Barrier(2), []
+    append, meeting, outcomes = release_ledger.append, threading.Barrier(2), []
 
     def slow_append(*arguments):
         with contextlib.suppress(threading.BrokenBarrierError):
@@ -345,7 +347,7 @@ def both_between_check_and_write(monkeypatch, ledger: ReleaseLedger) -> list[str
         except CeilingError:
             outcomes.append("refused")
 
-    monkeypatch.setattr(release_ledger, "_append", slow_append)
+    monkeypatch.setattr(release_ledger, "append", slow_append)
     threads = [threading.Thread(target=reserve) for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -370,7 +372,7 @@ def test_without_the_lock_both_pass_and_the_file_shows_it(tmp_path, monkeypatch)
 
 
 def test_a_ledger_is_made_once_by_two_makers(tmp_path, monkeypatch):
-    monkeypatch.setattr(release_ledger.Path, "exists", lambda _path: False)
+    monkeypatch.setattr(ledger_file.Path, "exists", lambda _path: False)
     first, second = opened(tmp_path), opened(tmp_path)
     first.reserve(pure("3/4"))
     with pytest.raises(CeilingError):
@@ -406,12 +408,12 @@ def test_report_says_where_nothing_is_published(tmp_path):
 
 def test_json_holds_terms_total_and_releases(tmp_path):
     ledger = opened(tmp_path)
-    assert ledger.to_json()["spent"] is None
+    assert ledger.document().spent is None
     ledger.reserve(pure("1/3"))
-    document = json.loads(json.dumps(ledger.to_json()))
+    document = json.loads(json.dumps(plain(ledger.document())))
     assert document["terms"]["epsilon"] == "1"
     assert document["spent"]["epsilon_exact"] == "1/3"
-    assert CountedRelease.from_json(document["releases"][0]).privacy == pure("1/3").privacy
+    assert converted(document["releases"][0], CountedRelease).privacy == pure("1/3").privacy
     assert "scores" in document["note"]
 
 

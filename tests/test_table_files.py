@@ -15,12 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from reference import record_blocks as blocks_module
-from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import open_table
-from reference.domain import Domain
-from reference.domain_file import DomainFile
-from reference.errors import (
+from reference.commands.evaluation import Plan, evaluate_splits
+from reference.common.errors import (
     ColumnTypeError,
     CsvRowError,
     DataError,
@@ -36,14 +32,18 @@ from reference.errors import (
     UnreadableFileError,
     UnseenCategoryError,
 )
-from reference.evaluation import evaluate_splits
+from reference.datasets import record_blocks as blocks_module
+from reference.datasets.from_file import encode_raw, record_blocks
+from reference.datasets.record_blocks import RecordBlocks
+from reference.datasets.table_file import open_table
+from reference.domain import Domain
+from reference.domain.file import DomainFile, domain_file_of
 from reference.fairness import boundary_covariance, evaluate, risk_difference
 from reference.moments import Moments
-from reference.record_blocks import RecordBlocks
-from reference.records import Records
+from reference.records import Records, check_matrix
 from reference.registry import MECHANISMS
 
-DECLARED = DomainFile.from_json(
+DECLARED = domain_file_of(
     {
         "schema": "domain_v1",
         "attributes": [
@@ -81,7 +81,7 @@ COLUMNS: dict[str, list[Any]] = {
     "y": ["no", "yes", "yes"],
     "z": [1, 0, 1],
 }
-EXPECTED = DECLARED.records(COLUMNS)
+EXPECTED = encode_raw(DECLARED, COLUMNS)
 
 
 def assert_expected(records: Records) -> None:
@@ -350,7 +350,7 @@ def test_blocks_are_cut_anew_without_losing_a_record(sizes: list[int], rows: int
     domain = Domain.of_columns(["a"])
     random = np.random.default_rng(seed)
     parts = [
-        domain.check(random.random((size, 1)), random.integers(0, 2, size), random.integers(0, 2, size))
+        check_matrix(domain, random.random((size, 1)), random.integers(0, 2, size), random.integers(0, 2, size))
         for size in sizes
     ]
     found = list(blocks_module._cut_anew(iter(parts), rows))
@@ -369,15 +369,14 @@ def test_evaluation_does_not_depend_on_the_rows_read_at_a_time(
     spec = MECHANISMS[mechanism]
     budget = SplitBudget.equal(1, "1e-3" if spec.needs_delta else 0) if spec.private else None
     readings = spec.readings.with_(adjacency=adjacency)
+    plan = Plan(spec=spec, budget=budget, readings=readings, splits=2)
     found = [
-        evaluate_splits(
-            spec, record_blocks(open_table(large), DECLARED, rows=rows), budget, readings, splits=2, rng=7
-        )
+        evaluate_splits(plan, record_blocks(open_table(large), DECLARED, rows=rows), rng=7)
         for rows in (999, 65_536)
     ]
     assert found[0].to_json() == found[1].to_json()
     # records in memory are counted in one block, so a sum of scores may differ in its last bits
-    in_memory = evaluate_splits(spec, read(large), budget, readings, splits=2, rng=7)
+    in_memory = evaluate_splits(plan, read(large), rng=7)
     assert [release.w for release in in_memory.releases] == [release.w for release in found[0].releases]
     for one, other in zip(in_memory.metrics, found[0].metrics, strict=True):
         assert one.risk_difference == other.risk_difference

@@ -15,6 +15,7 @@ from reference.budgets import SplitBudget
 from reference.domain import Domain
 from reference.mechanisms import adfc, pdfc
 from reference.moments import Moments
+from reference.records import check_matrix
 
 RECORDS, DIMENSION, ROUNDS = 370_000, 14, 15
 
@@ -32,10 +33,10 @@ def main() -> None:
     z = random.integers(0, 2, RECORDS).astype(float)
     domain = Domain.of_columns([f"x{i}" for i in range(DIMENSION)])
     works: dict[str, Callable[[], object]] = {
-        "check only": lambda: domain.check(x, y, z),
-        "check + moments": lambda: Moments.of(domain.check(x, y, z)),
-        "pdfc, whole": lambda: pdfc(Moments.of(domain.check(x, y, z)), SplitBudget(1, 1)),
-        "adfc, whole": lambda: adfc(Moments.of(domain.check(x, y, z)), SplitBudget.equal(1, "1e-3")),
+        "check only": lambda: check_matrix(domain, x, y, z),
+        "check + moments": lambda: Moments.of(check_matrix(domain, x, y, z)),
+        "pdfc, whole": lambda: pdfc(Moments.of(check_matrix(domain, x, y, z)), SplitBudget(1, 1)),
+        "adfc, whole": lambda: adfc(Moments.of(check_matrix(domain, x, y, z)), SplitBudget.equal(1, "1e-3")),
     }
     product = lambda: x.T @ x  # noqa: E731
     product()

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.catalogue import CATALOGUE, ProductLaplace, ScoredLaplace
-from audit.distinguish import Estimate, estimate
-from audit.subjects import Subject
+from audit.auditor.distinguish import Estimate, Terms, estimate
+from audit.auditor.subject import Subject
+from audit.subjects.catalogue import CATALOGUE, ProductLaplace, ScoredLaplace
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ TASKS = (
 def audit(subject: Subject, draws: int, seed: int, **choices: object) -> Estimate:
     delta = float(getattr(subject, "claimed_delta", 0))
     rng = np.random.default_rng(seed)
-    return estimate(subject, delta=delta, draws=draws, significance=0.05, rng=rng, **choices)
+    return estimate(subject, Terms(delta=delta, draws=draws, significance=0.05, **choices), rng)
 
 
 def table(seeds: int, names: list[str]) -> None:

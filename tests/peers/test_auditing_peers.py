@@ -13,10 +13,10 @@ import pytest
 from diffprivlib import mechanisms
 from diffprivlib.models import LinearRegression
 
-from audit.adapters import DiffprivlibMechanism, EstimatorSubject
-from audit.choose import Prospect
-from audit.distinguish import Estimate, estimate
-from audit.neighbour_search import DataSets, search
+from audit.auditor.choose import Prospect
+from audit.auditor.distinguish import Estimate, Terms, estimate
+from audit.subjects.adapters import DiffprivlibMechanism, EstimatorSubject
+from audit.subjects.search import DataSets, Effort, search
 
 SIGNIFICANCE = 1e-4
 
@@ -24,11 +24,8 @@ SIGNIFICANCE = 1e-4
 def audit(subject: Any, draws: int, **choices: Any) -> Estimate:
     return estimate(
         subject,
-        delta=float(subject.claimed_delta),
-        draws=draws,
-        significance=SIGNIFICANCE,
-        rng=np.random.default_rng(1),
-        **choices,
+        Terms(delta=float(subject.claimed_delta), draws=draws, significance=SIGNIFICANCE, **choices),
+        np.random.default_rng(1),
     )
 
 
@@ -55,7 +52,7 @@ def second_degree(lower: float) -> list[float]:
     return observed.sample(subject.right_data, 10, np.random.default_rng()).ravel().tolist()
 
 
-def test_linear_regression_adds_no_noise_to_squares_where_the_lower_bound_is_0():
+def test_linear_regression_adds_no_noise_to_squares_at_lower_bound_0():
     """The sensitivity of sum x^2 is taken from the lower bound alone: 0 here, 1 where the lower bound is -1."""
     assert second_degree(0.0) == [1.0] * 10
     assert len(set(second_degree(-1.0))) == 10
@@ -85,14 +82,14 @@ def test_a_search_finds_neighbours_that_refute_linear_regression():
     subject = Searched(regression(0.0).estimator, None, None)
     rng = np.random.default_rng(2)
     prospect = Prospect(1_500, 0.0, SIGNIFICANCE)
-    pair = search(subject, subject.neighbourhood, draws=2_000, prospect=prospect, rng=rng).pair
+    pair = search(subject, subject.neighbourhood, Effort(2_000), prospect, rng).pair
     at_pair = EstimatorSubject(
         subject.estimator, *((data.array()[:, :-1], data.array()[:, -1]) for data in pair), attribute="coef_"
     )
     assert audit(at_pair, 4_000, families=("coordinates", "additive")).verdict(1.0) == "refuted"
 
 
-def test_linear_regression_with_symmetric_bounds_is_not_refuted_on_the_same_data():
+def test_linear_regression_with_symmetric_bounds_is_not_refuted():
     """Null control: with lower bound -1 the lower bound alone gives the right sensitivity."""
     found = audit(regression(-1.0), 8_000, families=("coordinates", "additive"))
     assert found.verdict(1.0) == "not refuted"

@@ -13,8 +13,9 @@ from dp_accounting.pld import privacy_loss_distribution as distributions
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from dp_accounting.rdp import rdp_privacy_accountant
 
-from reference.accounting import Enclosure, ExactPrivacy, Privacy, compose, rho_of_pure, zcdp_epsilon
-from reference.release_ledger import CountedRelease
+from reference.accounting import ExactPrivacy, Privacy, compose, rho_of_pure, zcdp_epsilon
+from reference.accounting.ledger_file import CountedRelease
+from reference.common.numbers import Enclosure
 
 ORDERS = 1 + np.logspace(-3, 4, 4000)
 """Renyi orders for their accountant: dense, since ours minimises over all."""

@@ -21,7 +21,7 @@ def split():
 
 
 def test_every_library_is_run_on_every_split():
-    document = peers.measure(peers.Design("affairs", BOX, splits=2, epsilons=("1",)))
+    document = peers.measure(peers.PeerDesign("affairs", BOX, splits=2, epsilons=("1",)))
     assert document["absent"] == {}
     libraries = [row["library"] for row in document["rows"]]
     assert set(libraries) == {"this project", "scikit-learn", "fairlearn", "diffprivlib"}
@@ -38,7 +38,7 @@ def test_declared_norm_is_the_domains_and_not_the_datas():
         assert np.linalg.norm(records.x, axis=1).max() <= peers.largest_norm(records)
 
 
-def test_private_models_with_a_huge_epsilon_predict_like_those_without_noise(split):
+def test_private_models_with_a_huge_epsilon_predict_as_without_noise(split):
     on = SplitSpec("synthetic", BOX.encoding)
     test = split.test
     plain = constrained_regression(split.train.x, split.train.y, split.train.z, np.inf).w

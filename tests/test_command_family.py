@@ -1,0 +1,379 @@
+"""What every command of the reference does alike, each run as a program.
+
+The commands are the rows of the family: a new one is covered when it has an entry in :data:`WORKS`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reference.commands.family import ROWS
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from tests.command_lines import environment, program, reference
+
+NAMES = sorted(ROWS)
+
+# é is in cp1252 and ś is not; neither is in ascii
+DOMAIN = {
+    "schema": "domain_v1",
+    "attributes": [
+        {"name": "âge", "kind": "numeric", "lower": 18, "upper": 98},
+        {"name": "śród", "kind": "ordinal", "categories": ["none", "some"]},
+    ],
+    "label": {"column": "income", "one": ["high"], "zero": ["low"]},
+    "group": {"column": "sex", "one": ["M"], "zero": ["F"]},
+}
+
+EXPERIMENT = "experiments fig3a --data affairs --splits 1 --jobs 1 --subset-size 600"
+FIT = "fit --data people.csv --domain domain.json --mechanism pdfc,adfc --seed 1"
+
+WORKS: dict[str, list[str]] = {
+    "fit": [FIT, f"{FIT} --splits 2 --format json"],
+    "predict": ["predict --release release.json --data people.csv"],
+    "domain": ["domain --check domain.json --data people.csv", "domain --data people.csv --describe"],
+    "experiments": [
+        EXPERIMENT,
+        f"{EXPERIMENT} --format json",
+        "experiments rfm --data affairs --splits 1 --jobs 1",
+    ],
+}
+"""Of each command: command lines that work, with text and with JSON."""
+
+BAD: dict[str, list[str]] = {
+    "fit": ["fit --mechanism=pdfĉ", "fit --epsilon=–1", "fit --data=ścieżka.csv --domain=domain.json"],
+    "predict": ["predict --release=ś.json --data=people.csv"],
+    "domain": ["domain --check=ś.json", "domain --data=daté"],
+    "experiments": [
+        "experiments fig1–2",
+        "experiments fig1 --data=daté",
+        "experiments fig1 --data=affairs --delta=½",
+    ],
+}
+"""Of each command: bad input that the error quotes, with characters that few encodings have."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a data file, its domain and a release."""
+    made = tmp_path_factory.mktemp("commands")
+    rows = [
+        f"{20 + i % 70},{'some' if i % 3 else 'none'},{'high' if i % 2 else 'low'},{'MF'[i % 5 < 2]}"
+        for i in range(200)
+    ]
+    (made / "people.csv").write_text("\n".join(["âge,śród,income,sex", *rows]) + "\n", encoding="utf-8")
+    (made / "domain.json").write_text(json.dumps(DOMAIN), encoding="utf-8")
+    words = FIT.replace("pdfc,adfc", "pdfc").split()
+    done = program(*words, "--release", "release.json", folder=made)
+    assert done.returncode == EXIT_FINE, done.stderr
+    return made
+
+
+def every(lines: dict[str, list[str]]) -> list[str]:
+    return [line for name in NAMES for line in lines[name]]
+
+
+def test_every_command_has_lines_that_work_and_bad_ones():
+    assert set(WORKS) == set(BAD) == set(ROWS)
+    assert all(line.startswith(name) for name in NAMES for line in WORKS[name] + BAD[name])
+
+
+# --- Help, names, version --------------------------------------------------------------------------------------
+
+
+def test_help_of_the_family_lists_the_commands_and_how_to_complete(tmp_path):
+    done = program("--help", folder=tmp_path, COLUMNS="80")
+    assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
+    text = done.stdout.decode()
+    for name, row in ROWS.items():
+        assert any(line.split()[:1] == [name] for line in text.splitlines())
+        assert row.line in " ".join(text.split())
+    assert 'eval "$(_CFM_COMPLETE=bash_source cfm)"' in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_fits_and_has_an_example_that_is_read(name, folder, capsys):
+    done = program(name, "--help", folder=folder, COLUMNS="80")
+    assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
+    text = done.stdout.decode()
+    assert max(map(len, text.splitlines())) <= 80
+    example = text.partition("Example:\n")[2].replace("\\\n", "")
+    words = shlex.split(example)
+    assert words[:4] == ["python", "-m", "reference", name]
+    # every word is known: with one more that is not, only that one is refused
+    assert reference(*words[3:], "--no-such-option") == EXIT_USAGE
+    assert "'--no-such-option'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], *[[name] for name in NAMES]])
+def test_version_is_printed(words, tmp_path):
+    done = program(*words, "--version", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
+    assert done.stdout.decode().split()[0] == "calibrated-functional-mechanism"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mistyped_command_suggests_the_right_one(name, tmp_path):
+    done = program(name[:-1] + "x" + name[-1], folder=tmp_path)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
+    assert done.stderr.decode().endswith(f"did you mean {name}?\n")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mistyped_option_suggests_the_right_one(name, folder):
+    done = program(*shlex.split(WORKS[name][0]), "--dat", "x", folder=folder)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
+    assert b"'--data'" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("fit --mechanism pdcf", "pdfc"),
+        ("fit --mechanism pdfc,adcf", "adfc"),
+        ("fit --repair trimm", "trim"),
+        ("domain --data affairs --domain unit_bal", "unit_ball"),
+        ("experiments tabel2", "table2"),
+        ("experiments fig1 --variant boxx", "box"),
+    ],
+)
+def test_mistyped_choice_suggests_the_right_one(line, right, tmp_path):
+    done = program(*line.split(), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
+    assert done.stderr.decode().endswith(f"did you mean {right}?\n")
+
+
+@pytest.mark.parametrize("line", ["fit --mechanism pdfc adfc", "experiments fig1 --variant default box"])
+def test_bare_word_of_a_list_says_how_lists_are_written(line, tmp_path):
+    done = program(*line.split(), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
+    option = line.split()[-3]
+    assert f"repeat {option}, or put commas between its words" in done.stderr.decode()
+
+
+def test_lists_are_repeated_or_take_commas(folder):
+    found = [
+        program(*f"{FIT} --format json".replace("--mechanism pdfc,adfc", words).split(), folder=folder)
+        for words in ("--mechanism pdfc,adfc", "--mechanism pdfc --mechanism adfc", "--mechanism pdfc,adfc,pdfc")
+    ]
+    assert [done.returncode for done in found] == [EXIT_FINE] * 3
+    assert found[0].stdout == found[1].stdout == found[2].stdout
+    assert [one["mechanism"] for one in json.loads(found[0].stdout)] == ["pdfc", "adfc"]
+
+
+def test_an_option_is_no_value_of_another(folder):
+    before = sorted(path.name for path in folder.iterdir())
+    done = program("domain", "--data", "affairs", "--out", "--intercept", folder=folder)
+    assert (done.returncode, done.stderr) == (EXIT_USAGE, b"error: --out needs a value before --intercept\n")
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+# --- Completion ------------------------------------------------------------------------------------------------
+
+COMPLETED = """
+from reference.commands.family import command
+from reference.commands.parsing import exit_with
+exit_with(command, name="cfm")
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("cfm ", {"fit", "predict", "domain", "experiments"}),
+        ("cfm p", {"predict"}),
+        ("cfm fit --mech", {"--mechanism"}),
+        ("cfm fit --mechanism pdfc,a", {"pdfc,adfc", "pdfc,all"}),
+        ("cfm fit --data aff", {"affairs"}),
+        ("cfm domain --encoding o", {"ordinal", "one_hot"}),
+        ("cfm experiments fig3", {"fig3a", "fig3b", "fig3c"}),
+    ],
+)
+def test_shell_is_told_how_a_line_goes_on(line, offered, tmp_path):
+    asked = environment(_CFM_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(line.split(" ")) - 1))
+    done = subprocess.run(
+        [sys.executable, "-c", COMPLETED], cwd=tmp_path, env=asked, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (EXIT_FINE, "")
+    assert {line.partition(",")[2] for line in done.stdout.splitlines() if line.startswith("plain,")} == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_gets_its_script(shell, tmp_path):
+    asked = environment(_CFM_COMPLETE=f"{shell}_source")
+    done = subprocess.run(
+        [sys.executable, "-c", COMPLETED], cwd=tmp_path, env=asked, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == EXIT_FINE
+    assert f"_CFM_COMPLETE={shell}_complete" in done.stdout
+
+
+# --- Terminals -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("line", every(WORKS))
+def test_what_the_encoding_cannot_show_is_replaced(line, encoding, folder):
+    done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert done.returncode == EXIT_FINE, done.stderr
+    assert b"Traceback" not in done.stderr
+    text = done.stdout.decode(encoding)
+    if "--format json" in line or "--describe" in line:
+        # names that the encoding does not have are escaped: nothing is lost
+        json.loads(text)
+        assert "?" not in text
+    assert text
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("line", every(BAD))
+def test_error_that_quotes_what_the_encoding_cannot_show_is_one_line(line, encoding, folder):
+    done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
+    error = done.stderr.decode(encoding)
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", every(WORKS))
+def test_text_fits_80_columns(line, folder):
+    done = program(*shlex.split(line), folder=folder, COLUMNS="80")
+    assert (done.returncode, b"Traceback" in done.stderr) == (EXIT_FINE, False)
+    if not any(word in line for word in ("--format json", "--describe", "predict")):
+        assert max(map(len, done.stdout.decode().splitlines())) <= 80
+
+
+def test_text_is_a_table_where_it_fits_and_a_list_where_it_does_not(folder):
+    wide, narrow = (
+        program(*FIT.split(), folder=folder, COLUMNS=columns).stdout.decode() for columns in ("200", "80")
+    )
+    assert "┏" in wide
+    assert "mechanism: pdfc\n  published " in narrow
+    assert "┏" not in narrow
+    # nothing is lost in the list
+    listed = " ".join(narrow.split())
+    cells = [cell.strip() for row in wide.splitlines() if row.startswith("│") for cell in row.split("│")]
+    assert len(cells) > 10
+    assert all(cell in listed for cell in cells)
+
+
+def test_text_in_a_file_does_not_depend_on_the_terminal(folder, tmp_path):
+    for columns in ("80", "200"):
+        done = program(*FIT.split(), "--out", str(tmp_path / columns), folder=folder, COLUMNS=columns)
+        assert done.returncode == EXIT_FINE
+    assert (tmp_path / "80").read_bytes() == (tmp_path / "200").read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_closed_pipe_ends_quietly(name, folder):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "reference", *shlex.split(WORKS[name][0])],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=environment(),
+            check=False,
+            timeout=240,
+        )
+    finally:
+        os.close(writer)
+    assert done.returncode == EXIT_FINE
+    assert b"Traceback" not in done.stderr
+    assert b"Broken" not in done.stderr
+
+
+# --- Interruptions ---------------------------------------------------------------------------------------------
+
+LONG: dict[str, str] = {
+    "fit": "fit --data synthetic --records 20000 --dimension 8 --splits 100000",
+    "predict": "predict --release release.json --data endless.csv",
+    "domain": "domain --check domain.json --data endless.csv",
+    "experiments": "experiments fig1 --data affairs --splits 5000 --jobs 1",
+}
+"""Of each command: a line that takes long enough to be interrupted."""
+
+
+@pytest.fixture(scope="module")
+def endless(folder: Path) -> Path:
+    row = "30,some,high,M\n"
+    with (folder / "endless.csv").open("w", encoding="utf-8") as file:
+        file.write("âge,śród,income,sex\n")
+        for _ in range(300):
+            file.write(row * 10_000)
+    return folder
+
+
+INTERRUPTED = """
+import os, runpy, signal, sys, threading
+
+class CtrlC:
+    \"\"\"Presses Ctrl-C when a module is imported, or some seconds after.\"\"\"
+
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            if float(seconds) == 0:
+                raise KeyboardInterrupt
+            timer = threading.Timer(float(seconds), os.killpg, (0, signal.SIGINT))
+            timer.daemon = True
+            timer.start()
+
+sys.meta_path.insert(0, CtrlC())
+_, module, seconds, *words = sys.argv
+sys.argv = ["reference", *words]
+runpy.run_module("reference", run_name="__main__", alter_sys=True)
+"""
+
+
+def interrupted(line: str, folder: Path, module: str, seconds: float) -> tuple[int, str]:
+    """Press Ctrl-C some seconds after a program imports a module; return its exit code and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module, str(seconds), *shlex.split(line)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment(),
+        # Ctrl-C reaches the program and its workers, and not the tests
+        start_new_session=True,
+        check=False,
+        timeout=240,
+    )
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_interruption_is_one_line_and_exit_code_3(name, endless):
+    code, said = interrupted(LONG[name], endless, ROWS[name].module, 4.0)
+    assert (code, said.count("\n"), said[:20]) == (EXIT_UNDECIDED, 1, "error: interrupted: "), said
+
+
+def test_interruption_of_several_processes_is_one_line(tmp_path):
+    line = "experiments fig1 --data affairs --splits 5000 --jobs 2 --quiet --out results"
+    code, said = interrupted(line, tmp_path, ROWS["experiments"].module, 8.0)
+    assert said == "error: interrupted: with --out the same command goes on where it stopped\n"
+    assert code == EXIT_UNDECIDED
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["reference.commands.family", "click", "reference.common.errors", "numpy", "rich.progress"],
+)
+def test_interruption_of_an_import_is_one_line(module, folder):
+    code, said = interrupted(FIT, folder, module, 0)
+    assert (code, said) == (EXIT_UNDECIDED, "error: interrupted: nothing was decided\n")
+
+
+def test_program_that_is_not_interrupted_says_nothing(folder):
+    assert interrupted(FIT, folder, "no.such.module", 0) == (EXIT_FINE, "")

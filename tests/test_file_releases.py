@@ -1,0 +1,220 @@
+"""Releases in files, and ``predict``: what is written, used and refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reference.common.documents import plain
+from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.datasets.from_file import record_blocks
+from reference.datasets.table_file import open_table
+from reference.domain.file import domain_file_of
+from reference.fairness import NOT_PRIVATE
+from reference.release import release_of
+from tests.file_commands import DOMAIN, FIT, SMALL, Run, listing
+
+# --- Releases and predictions --------------------------------------------------------------------------------
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_release_and_predictions_are_written_and_used(run: Run, files: Path) -> None:
+    code, _, err = run(
+        *FIT, "people.csv", "--release", "release.json", "--predictions", "made.csv", "--keep-group", "--intercept"
+    )
+    assert (code, err) == (EXIT_FINE, "")
+    document = json.loads((files / "release.json").read_text(encoding="utf-8"))
+    release = release_of(document)
+    # public things only: the release, and the domain that was used
+    assert set(document) == {*plain(release), "domain"}
+    assert "metrics" not in json.dumps(document)
+    assert domain_file_of(document["domain"]).domain.columns == release.columns
+    made = rows_of((files / "made.csv").read_text(encoding="utf-8"))
+    assert [row["row"] for row in made] == [str(number) for number in range(1, 301)]
+    assert [row["part"] for row in made].count("test") == 60
+    assert {row["note"] for row in made} == {NOT_PRIVATE}
+    # the predictions are those of w on the encoded records
+    declared = domain_file_of(DOMAIN).with_(keep_group=True, intercept=True)
+    x = record_blocks(open_table(files / "people.csv"), declared).collect().x
+    scores = x @ np.array(release.w)
+    assert [float(row["score"]) for row in made] == pytest.approx(scores, abs=1e-12)
+    assert [int(row["prediction"]) for row in made] == (scores > 0).astype(int).tolist()
+    # predict gives them again, from either kind of file
+    for name in ("people.csv", "people.parquet"):
+        code, out, err = run("predict", "--release", "release.json", "--data", name, "--block-rows", "11")
+        assert (code, err) == (EXIT_FINE, "")
+        assert [row["prediction"] for row in rows_of(out)] == [row["prediction"] for row in made]
+    assert run("predict", "--release", "release.json", "--data", "people.csv", "--out", "new.csv")[1] == ""
+    assert (files / "new.csv").read_text(encoding="utf-8") == out
+
+
+@pytest.mark.parametrize("mechanism", ["lr", "no_privacy"])
+def test_release_of_a_baseline_is_marked(run: Run, mechanism: str, tmp_path: Path) -> None:
+    run("fit", *SMALL, "--mechanism", mechanism, "--release", "baseline.json")
+    run("fit", *SMALL, "--mechanism", "pdfc", "--release", "private.json")
+    notes = [json.loads((tmp_path / name).read_text()).get("note") for name in ("baseline.json", "private.json")]
+    assert notes == [NOT_PRIVATE, None]
+
+
+def test_predict_needs_neither_label_nor_group(run: Run, files: Path) -> None:
+    assert run(*FIT, "people.csv", "--release", "release.json")[0] == EXIT_FINE
+    (files / "new.csv").write_text("school,age\nnone,20\nmuch,97\n", encoding="utf-8")
+    code, out, err = run("predict", "--release", "release.json", "--data", "new.csv", "--domain", "domain.json")
+    assert (code, err) == (EXIT_FINE, "")
+    w = json.loads((files / "release.json").read_text(encoding="utf-8"))["w"]
+    expected = [2 / 80 * w[0], 79 / 80 * w[0] + w[1]]
+    assert [float(row["score"]) for row in rows_of(out)] == pytest.approx(
+        np.array(expected) / np.sqrt(2), abs=1e-12
+    )
+
+
+def test_predict_takes_the_document_of_fit_with_a_domain_file(run: Run, files: Path) -> None:
+    run(*FIT, "people.csv", "--format", "json", "--out", "fit.json", "--seed", "1", "--domain-file", "domain.json")
+    run(*FIT, "people.csv", "--release", "release.json", "--seed", "1")
+    arguments = ("predict", "--data", "people.csv", "--release")
+    code, out, _ = run(*arguments, "fit.json", "--domain", "domain.json")
+    assert (code, out) == (EXIT_FINE, run(*arguments, "release.json")[1])
+    assert run(*arguments, "fit.json")[0] == EXIT_USAGE
+    assert listing(files) >= {"fit.json", "release.json"}
+
+
+BAD_RELEASES: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
+    ("schema", lambda document: {**document, "schema": "release_v1"}, "schema is 'release_v1', not 'release_v2'"),
+    ("no object", lambda _document: [], "an object is needed, not []"),
+    ("no w", lambda document: {**document, "w": None, "status": "unbounded"}, "predicts nothing"),
+    ("short w", lambda document: {**document, "w": [1.0]}, "one finite number for each"),
+    ("text in w", lambda document: {**document, "w": ["1", "2"]}, "a number is needed, not '1'"),
+    ("no reading", lambda document: {**document, "readings": {}}, "the field 'domain' is missing"),
+    ("bad domain", lambda document: {**document, "domain": {}}, "the field 'schema' is missing"),
+    ("other columns", lambda document: {**document, "columns": ["a", "b"]}, "has a w for a, b"),
+    ("several", lambda document: {"releases": [document, document]}, "has 2 releases"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"), [case[1:] for case in BAD_RELEASES], ids=[c[0] for c in BAD_RELEASES]
+)
+def test_predict_refuses_what_is_no_release(
+    run: Run, files: Path, change: Callable[[dict[str, Any]], Any], message: str
+) -> None:
+    run(*FIT, "people.csv", "--release", "release.json")
+    document = json.loads((files / "release.json").read_text(encoding="utf-8"))
+    (files / "release.json").write_text(json.dumps(change(document)), encoding="utf-8")
+    code, out, err = run("predict", "--release", "release.json", "--data", "people.csv", "--out", "new.csv")
+    assert (code, out) == (EXIT_USAGE, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert "new.csv" not in listing(files)
+
+
+@pytest.mark.parametrize("content", [None, "{", "\xff", "[" * 100_000])
+def test_predict_refuses_a_file_that_cannot_be_read(run: Run, files: Path, content: str | None) -> None:
+    if content is not None:
+        (files / "release.json").write_text(content, encoding="latin-1")
+    code, out, err = run("predict", "--release", "release.json", "--data", "people.csv")
+    assert (code, out) == (EXIT_USAGE, "")
+    assert err.startswith("error: release file: ")
+    assert "(file release.json" in err
+
+
+def test_predict_refuses_other_bounds(run: Run, files: Path) -> None:
+    run(*FIT, "people.csv", "--release", "release.json")
+    document = json.loads(json.dumps(DOMAIN))
+    document["attributes"][0]["upper"] = 120
+    (files / "other.json").write_text(json.dumps(document), encoding="utf-8")
+    arguments = ("predict", "--release", "release.json", "--data", "people.csv", "--domain")
+    code, _, err = run(*arguments, "other.json")
+    assert (code, "other bounds or categories" in err) == (EXIT_USAGE, True)
+    assert run(*arguments, "domain.json")[0] == EXIT_FINE
+
+
+def test_predict_prints_nothing_when_a_record_is_bad(run: Run, files: Path) -> None:
+    run(*FIT, "people.csv", "--release", "release.json")
+    (files / "bad.csv").write_text("age,school\n20,none\n21,none\n22,high\n", encoding="utf-8")
+    for extra in ((), ("--out", "new.csv")):
+        code, out, err = run(
+            "predict", "--release", "release.json", "--data", "bad.csv", "--block-rows", "1", *extra
+        )
+        assert (code, out) == (EXIT_USAGE, "")
+        assert "file bad.csv, row 3, line 4, column 'school', value 'high'" in err
+    assert "new.csv" not in listing(files)
+
+
+@pytest.mark.parametrize("option", ["--release", "--predictions"])
+@pytest.mark.parametrize("several", ["--splits 2", "--mechanism lr,pdfc", "--epsilon-grid 1,2"])
+def test_one_release_is_written_and_not_one_of_several(
+    run: Run, option: str, several: str, tmp_path: Path
+) -> None:
+    code, _, err = run("fit", *SMALL, option, "file", *several.split())
+    assert code == EXIT_USAGE
+    assert "left out where there are several releases" in err
+    assert listing(tmp_path) == set()
+
+
+def test_unbounded_release_has_no_predictions_and_that_is_no_error(run: Run, tmp_path: Path) -> None:
+    options = "--mechanism functional --epsilon 1e-3 --repair none --seed 1 --release r.json --predictions p.csv"
+    code, out, err = run("fit", *SMALL, *options.split())
+    assert (code, "no minimum in 1 of 1" in out) == (EXIT_FINE, True)
+    assert "no predictions are written" in err
+    assert listing(tmp_path) == {"r.json"}
+
+
+@pytest.mark.parametrize("option", ["--out", "--release", "--predictions", "--plot"])
+def test_output_that_cannot_be_written_is_refused_before_anything_runs(
+    run: Run, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unexpected(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("a mechanism ran")
+
+    monkeypatch.setattr("reference.commands.fit.evaluate_splits", unexpected)
+    for target in ("missing/x.svg", "."):
+        code, _, err = run("fit", *SMALL, option, target)
+        assert (code, "a file that can be written" in err) == (EXIT_USAGE, True)
+    code, _, err = run(
+        "fit", *SMALL, option, "same", *(("--out",) if option != "--out" else ("--release",)), "./same"
+    )
+    assert (code, "another file than that of" in err) == (EXIT_USAGE, True)
+    assert listing(tmp_path) == set()
+
+
+OVER_INPUTS = [
+    (*FIT, "people.csv", "--release", "people.csv"),
+    (*FIT, "people.parquet", "--predictions", "./people.parquet"),
+    (*FIT, "people.csv", "--out", "domain.json"),
+    ("fit", "--data", "people.csv", "--domain-file", "domain.json", "--out", "domain.json"),
+    ("predict", "--data", "people.csv", "--release", "release.json", "--out", "release.json"),
+    ("predict", "--data", "people.csv", "--release", "release.json", "--out", "people.csv"),
+    ("domain", "--check", "domain.json", "--out", "domain.json"),
+    ("domain", "--describe", "--data", "people.csv", "--out", "people.csv"),
+]
+
+
+@pytest.mark.parametrize("arguments", OVER_INPUTS, ids=" ".join)
+def test_a_file_that_is_read_is_never_written_over(run: Run, files: Path, arguments: tuple[str, ...]) -> None:
+    assert run(*FIT, "people.csv", "--release", "release.json")[0] == EXIT_FINE
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    code, out, err = run(*arguments)
+    assert (code, out, "another file than that of" in err) == (EXIT_USAGE, "", True)
+    assert {path: path.read_bytes() for path in files.iterdir()} == before
+    # beside its input the same output is welcome
+    assert run(*arguments[:-1], "elsewhere.csv")[0] == EXIT_FINE
+
+
+# --- Corners -------------------------------------------------------------------------------------------------
+
+
+def test_predict_refuses_an_empty_block(run: Run, files: Path) -> None:
+    run(*FIT, "people.csv", "--release", "release.json")
+    code, _, err = run("predict", "--release", "release.json", "--data", "people.csv", "--block-rows", "0")
+    assert (code, err) == (EXIT_USAGE, "error: block_rows must be at least 1, not 0\n")
+    assert "release.json" in listing(files)

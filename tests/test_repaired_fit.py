@@ -1,0 +1,216 @@
+"""The repaired mechanism as a program: its account, its noise, neighbouring data sets, and what it is good for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from reference.budgets import Budget
+from reference.common.errors import ParameterError, ReadingError
+from reference.domain import Domain
+from reference.domain.attributes import Numeric, OneHot
+from reference.noise import Noise, NumpySampler
+from reference.records import Records, encode_table
+from reference.repaired import algorithm, repaired_logistic, schedule_of
+from reference.repaired.curator import Curator, unit_sigma
+from reference.repaired.sums import Change
+from reference.repaired.threshold import next_multiplier
+
+BUDGET, PURE = Budget(1, "1e-5"), Budget(1)
+ONE = Change(Fraction(1), Fraction(1))
+
+
+def domain(*, keep_group: bool, norm: str = "unit_ball") -> Domain:
+    return Domain(
+        attributes=(OneHot("job", tuple(range(6))), OneHot("town", tuple(range(4))), Numeric("age", 0, 100)),
+        label="y",
+        group="z",
+        norm=norm,
+        keep_group=keep_group,
+    )
+
+
+def people(n: int, seed: int, *, keep_group: bool = True) -> Records:
+    """Return records whose label depends on job and group, and whose group is seen in the town."""
+    random = np.random.default_rng(seed)
+    z = random.integers(0, 2, n)
+    job, town, age = random.integers(0, 6, n), random.integers(0, 2, n) + 2 * z, random.integers(0, 101, n)
+    score = np.array([-2.0, -1.5, -1.0, 0.5, 1.5, 2.5])[job] + 2 * (z - 0.5) + (age - 50) / 12
+    y = (random.random(n) < 1 / (1 + np.exp(-2 * score))).astype(float)
+    table = {"job": job.tolist(), "town": town.tolist(), "age": age, "y": y, "z": z}
+    return encode_table(domain(keep_group=keep_group), table)
+
+
+class Recording:
+    """Remembers exact values and noise; given earlier outputs it replays them, whatever the values are."""
+
+    seeded = True
+
+    def __init__(self, rng, outputs=None):
+        self.numpy = NumpySampler(np.random.default_rng(rng), True)
+        self.exact, self.noises, self.outputs, self.replayed = [], [], [], outputs
+
+    def add(self, values, noise: Noise):
+        self.exact.append(values)
+        self.noises.append(noise)
+        noisy = self.numpy.add(values, noise) if self.replayed is None else self.replayed[len(self.outputs)]
+        self.outputs.append(noisy)
+        return noisy
+
+
+@pytest.mark.parametrize("budget", [BUDGET, PURE])
+@pytest.mark.parametrize("fairness", ["none", "demographic_parity"])
+@pytest.mark.parametrize("keep_group", [True, False])
+def test_shifts_of_neighbours_on_one_transcript_fit_the_budget(monkeypatch, budget, fairness, keep_group):
+    """What composition asks for: sum |change|_2^2 / sigma^2 <= mu^2, or sum |change|_1 / b <= epsilon."""
+
+    def run(data, sampler):
+        monkeypatch.setattr(algorithm, "sampler_of", lambda *_: sampler)
+        repaired_logistic(data, budget, fairness=fairness)
+
+    random = np.random.default_rng(5)
+    records, first = people(60, 0, keep_group=keep_group), Recording(1)
+    run(records, first)
+    power, allowed = (2, 1 / Fraction(unit_sigma(budget)) ** 2) if budget.delta else (1, budget.epsilon)
+    largest = Fraction(0)
+    for _ in range(12):
+        donor, at = people(1, int(random.integers(1 << 30)), keep_group=keep_group), int(random.integers(60))
+        x, y, z = records.x.copy(), records.y.copy(), records.z.copy()
+        x[at], y[at], z[at] = donor.x[0], donor.y[0], donor.z[0]
+        second = Recording(1, first.outputs)
+        run(Records(records.domain, x, y, z), second)
+        shift = Fraction(0)
+        for before, after, noise in zip(first.exact, second.exact, first.noises, strict=True):
+            changes = [abs(Fraction(a) - Fraction(b)) ** power for a, b in zip(before, after, strict=True)]
+            shift += sum(changes, Fraction(0)) / Fraction(noise.scale_s) ** power
+        largest = max(largest, shift)
+    assert 0 < largest <= allowed
+
+
+@pytest.mark.parametrize("fairness", ["none", "demographic_parity"])
+@pytest.mark.parametrize("keep_group", [True, False])
+@pytest.mark.parametrize("n", [1, 50, 100_000])
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "10"])
+def test_shares_add_up_to_at_most_one(fairness, keep_group, n, epsilon):
+    schedule = schedule_of(domain(keep_group=keep_group), n, Budget(epsilon, "1e-5"), fairness)
+    assert schedule.shares == 1
+    assert 2 <= schedule.label_rounds <= 10
+
+
+@pytest.mark.parametrize("budget", [BUDGET, PURE])
+def test_the_account_of_a_fit_is_at_most_the_budget(monkeypatch, budget):
+    records, kept = people(300, 3, keep_group=False), []
+
+    class Kept(Curator):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            kept.append(self)
+
+    monkeypatch.setattr(algorithm, "Curator", Kept)
+    repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
+    (curator,) = kept
+    allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
+    assert allowed * Fraction(999_999, 1_000_000) < curator.loss <= allowed
+    for one in curator.spent:
+        # the noise is at least sensitivity / (mu sqrt(share)), or sensitivity / (share epsilon)
+        if budget.delta:
+            assert Fraction(one.scale) ** 2 * one.share * allowed >= one.change.l2_sensitivity_squared
+        else:
+            assert Fraction(one.scale) * one.share * allowed >= one.change.l1_sensitivity
+
+
+def test_the_curator_refuses_to_overspend_and_releases_nothing():
+    sampler = Recording(0)
+    curator = Curator(BUDGET, sampler, hardened=False)
+    curator.release(np.zeros(2), ONE, Fraction(2, 3))
+    for share in (Fraction(1, 2), Fraction(0), Fraction(-1)):
+        with pytest.raises(ParameterError):
+            curator.release(np.zeros(2), ONE, share)
+    assert len(sampler.outputs) == 1
+
+
+@pytest.mark.parametrize("budget", [BUDGET, PURE])
+def test_an_account_with_less_noise_is_seen(budget):
+    """The broken control of the account."""
+    curator = Curator(budget, Recording(0), hardened=False)
+    curator.release(np.zeros(2), ONE, Fraction(1))
+    allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
+    assert curator.loss <= allowed
+    curator.spent[0] = curator.spent[0]._replace(scale=curator.spent[0].scale * 0.999)
+    assert curator.loss > allowed
+
+
+@pytest.mark.parametrize("keep_group", [True, False])
+def test_a_fit_is_accurate_and_fair(keep_group):
+    train, test = people(20_000, 1, keep_group=keep_group), people(20_000, 2, keep_group=keep_group)
+
+    def rates(model):
+        chosen = model.predict(test.x, test.z)
+        return (chosen == test.y).mean(), chosen[test.z == 1].mean() - chosen[test.z == 0].mean()
+
+    plain, unfair = rates(repaired_logistic(train, BUDGET, rng=4))
+    accurate, fair = rates(repaired_logistic(train, BUDGET, fairness="demographic_parity", rng=4))
+    some, tolerated = rates(repaired_logistic(train, BUDGET, fairness="demographic_parity", slack=0.05, rng=4))
+    assert plain > 0.85
+    assert unfair > 0.1
+    assert abs(fair) < 0.03
+    assert 0.02 < tolerated < 0.08
+    assert plain - 0.12 < accurate < some + 0.01
+
+
+def test_without_delta_a_fit_is_worse_and_still_good():
+    train, test = people(20_000, 1), people(20_000, 2)
+    chosen = repaired_logistic(train, PURE, fairness="demographic_parity", rng=4).predict(test.x, test.z)
+    assert (chosen == test.y).mean() > 0.8
+    assert abs(chosen[test.z == 1].mean() - chosen[test.z == 0].mean()) < 0.05
+
+
+def test_hardened_noise_states_hardly_more_than_the_budget():
+    pytest.importorskip("opendp")
+    records = people(400, 6)
+    model = repaired_logistic(records, BUDGET, fairness="demographic_parity", noise="hardened")
+    assert 1 <= model.epsilon < Fraction(1_000_001, 1_000_000)
+    assert model.predict(records.x, records.z).shape == (400,)
+    assert repaired_logistic(records, PURE, noise="hardened").epsilon == 1
+    with pytest.raises(ParameterError):
+        repaired_logistic(records, BUDGET, noise="hardened", rng=1)
+
+
+def test_a_seed_repeats_a_release_and_a_purpose_changes_it():
+    records = people(200, 7)
+    one, two = (repaired_logistic(records, BUDGET, rng=3) for _ in range(2))
+    other = repaired_logistic(records, Budget(2, "1e-5"), rng=3)
+    assert one.w.tolist() == two.w.tolist() != other.w.tolist()
+
+
+def test_unusable_requests_are_refused_before_any_release():
+    records = people(50, 8)
+    with pytest.raises(ReadingError):
+        repaired_logistic(records, BUDGET, fairness="equal")
+    with pytest.raises(ParameterError):
+        repaired_logistic(records, BUDGET, slack=2)
+    with pytest.raises(ReadingError):
+        schedule_of(domain(keep_group=True, norm="unit_box"), 50, BUDGET, "none")
+    with pytest.raises(ReadingError):
+        schedule_of(Domain.of_columns(["a"], with_group=False), 50, BUDGET, "demographic_parity")
+    with pytest.raises(ParameterError):
+        schedule_of(domain(keep_group=True), 0, BUDGET, "none")
+    model = repaired_logistic(records, BUDGET, fairness="demographic_parity", rng=0)
+    with pytest.raises(ParameterError):
+        model.predict(records.x)
+
+
+def test_the_root_is_found_along_a_noiseless_line():
+    at, found = [0.0], []
+    for _ in range(4):
+        found.append(0.2 - 0.09 * at[-1])
+        at.append(next_multiplier(at, found, 1e-6, 0.02, 5.0))
+    assert at[-1] == pytest.approx(2.0, abs=0.02)
+
+
+def test_probabilities_lie_between_zero_and_one():
+    records = people(500, 9)
+    p = repaired_logistic(records, BUDGET, rng=0).predict_proba(records.x)
+    assert ((p > 0) & (p < 1)).all()
