@@ -16,13 +16,13 @@ audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
 
 claims: .venv/ready ## decide every claim of the paper by a program
-	@$(python) -m audit.claims $(ARGS)
+	@$(python) -m audit claims $(ARGS)
 
 proofs: .venv/ready ## compile the machine-checked proofs and compare them with what is committed (needs coqc)
-	@$(python) -m audit.proofs $(ARGS)
+	@$(python) -m audit proofs $(ARGS)
 
 validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms whose loss is known (a quarter of an hour or more)
-	@$(one_thread) $(python) -m audit.validity $(ARGS)
+	@$(one_thread) $(python) -m audit validity $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
 	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
@@ -30,10 +30,11 @@ test: .venv/ready ## all tests and checks, on two cores
 coverage: .venv/ready ## branch coverage of reference/ by tests/
 	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile --cov --cov-report=term tests $(ARGS)
 
-lint: .venv/ready ## style, format and types
+lint: .venv/ready ## style, format, types, and who imports whom
 	@$(python) -m ruff check .
 	@$(python) -m ruff format --check .
 	@$(python) -m mypy --strict reference audit
+	@.venv/bin/lint-imports --no-logo
 
 bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)
@@ -41,7 +42,7 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks.anytime
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
-	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers audit/gate/test_adapters.py $(ARGS)
+	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers audit/gate/subjects/test_adapters.py $(ARGS)
 
 lock: ## renew requirements.lock after a change of pyproject.toml (ARGS=--upgrade: newest versions)
 	@set -e; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \

@@ -1,4 +1,4 @@
-"""A small auditor to start from, for ``python -m audit.catalogue --auditor my_auditor:half_lines`` in this folder.
+"""A small auditor to start from, for ``python -m audit catalogue --auditor my_auditor:half_lines``.
 
 It tries half-lines of each coordinate. Half of the draws choose the event, the other half certify it: a bound
 from the draws that chose the event would be too large too often.
