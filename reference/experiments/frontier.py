@@ -49,7 +49,7 @@ MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate", "fit_seconds
 
 
 @dataclass(frozen=True)
-class Model:
+class FrontierModel:
     """What is fitted.
 
     Parameters
@@ -65,8 +65,8 @@ class Model:
 
 
 MODELS = (
-    Model("none", False),
-    *(Model("demographic_parity", group, slack) for group in (True, False) for slack in SLACKS),
+    FrontierModel("none", False),
+    *(FrontierModel("demographic_parity", group, slack) for group in (True, False) for slack in SLACKS),
 )
 
 
@@ -96,7 +96,7 @@ def encodings(data: str) -> dict[str, tuple[DomainFile, ...]]:
 
     `generic` reads declared bounds only; `public` has bins from public knowledge, and coarse ones for few records.
     """
-    found = {"generic": (binned(SOURCES[data].domain_file("one_hot")),)}
+    found: dict[str, tuple[DomainFile, ...]] = {"generic": (binned(SOURCES[data].domain_file("one_hot")),)}
     return {**found, "public": public_domains(data)} if data in PUBLIC else found
 
 
@@ -135,7 +135,7 @@ def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch 
     watch.expect(len(files) * design.splits * len(budgets) * len(MODELS))
     rows, references = list[dict[str, Any]](), list[dict[str, Any]]()
     for encoding, declared in files.items():
-        found: dict[tuple[str, str, Model], list[dict[str, float]]] = {}
+        found: dict[tuple[str, str, FrontierModel], list[dict[str, float]]] = {}
         noiseless: dict[str, list[dict[str, float]]] = {}
         for split, (trains, tests) in enumerate(_splits(design, declared)):
             for epsilon, delta in budgets:
@@ -189,7 +189,7 @@ def _splits(design: FrontierDesign, declared: Sequence[DomainFile]) -> Iterator[
 
 
 def _measured(
-    trains: Part, tests: Part, model: Model, budget: Budget, design: FrontierDesign, split: int
+    trains: Part, tests: Part, model: FrontierModel, budget: Budget, design: FrontierDesign, split: int
 ) -> dict[str, float]:
     """Fit once and measure on the held-out records; without fairness the group is a feature like others."""
     with_group = model.group_at_prediction or model.fairness == "none"
@@ -249,7 +249,9 @@ def _fair_thresholds(scores: FloatArray, y: FloatArray, members: BoolArray) -> t
     return best[1]
 
 
-def _row(epsilon: str, delta: str, model: Model, encoding: str, runs: list[dict[str, float]]) -> dict[str, Any]:
+def _row(
+    epsilon: str, delta: str, model: FrontierModel, encoding: str, runs: list[dict[str, float]]
+) -> dict[str, Any]:
     return {
         "epsilon": epsilon,
         "delta": delta,
