@@ -251,13 +251,13 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return promise
 
     def _require_kept(self, promise: CountedRelease | None, release: Release) -> None:
-        """Raise when a release costs other than was counted for it; it is then not handed out."""
+        """Raise when a release costs more than was counted for it; it is then not handed out."""
         if promise is None or self.release_ledger is None:
             return
         counted, made = promise.privacy.exact, release.privacy.exact
-        if counted is None or made is None or _cost(counted) != _cost(made):
+        if counted is None or made is None or not _within(made, counted):
             raise UncountableReleaseError(
-                f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
+                f"a release of {release.mechanism} costs more than was counted", str(self.release_ledger.path)
             )
 
 
@@ -462,8 +462,20 @@ def _has_columns(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
-def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
-    return exact.epsilon, exact.at_delta, exact.squared_shift, exact.rho
+def _within(made: ExactPrivacy, counted: ExactPrivacy) -> bool:
+    """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
+    if (made.at_delta, made.squared_shift is None, made.rho is None) != (
+        counted.at_delta,
+        counted.squared_shift is None,
+        counted.rho is None,
+    ):
+        return False
+    shifts = (made.squared_shift, counted.squared_shift)
+    return (
+        made.epsilon.upper <= counted.epsilon.upper
+        and (shifts[0] is None or shifts[1] is None or shifts[0].upper <= shifts[1].upper)
+        and (made.rho is None or counted.rho is None or made.rho <= counted.rho)
+    )
 
 
 def _random_source(random_state: Any) -> RandomSource:
