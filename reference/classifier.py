@@ -257,7 +257,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counted, made = promise.privacy.exact, release.privacy.exact
         if counted is None or made is None or not _within(made, counted):
             raise UncountableReleaseError(
-                f"a release of {release.mechanism} costs more than was counted", str(self.release_ledger.path)
+                f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
             )
 
 

@@ -107,7 +107,8 @@ class MechanismSpec:
         choices = domain.selectable if x_s is None else (domain.coordinate(x_s),)
         stated = {self.statement(domain, budget, readings, s) for s in choices}
         published = stated.pop() if len(stated) == 1 else None
-        kinds = {families_of(domain, s).kind_of_x_s: s for s in choices if self.split_budget} or {"": choices[0]}
+        counted = choices if self.split_budget else choices[:1]
+        kinds = {families_of(domain, s).kind_of_x_s: s for s in counted}
         stated_of = [
             accounting.privacy_of(
                 declared_of(domain, readings, s if self.split_budget else None),

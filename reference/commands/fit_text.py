@@ -108,7 +108,7 @@ def _spent(result: Evaluation) -> Iterator[str]:
     releases, first = result.releases, result.releases[0]
     if first.x_s is not None:
         yield f"{first.mechanism}: x_s = {', '.join(sorted({str(release.x_s) for release in releases}))}"
-    if first.privacy.norm_domain is not None and first.privacy.norm_domain.epsilon != first.privacy.exact.epsilon:
+    if first.privacy.norm_domain != first.privacy.exact:
         worst = _worst([release.privacy.norm_domain for release in releases])
         yield f"{first.mechanism}: over all rows of the {first.readings.domain}: epsilon at most {worst}"
     for kind, total in (("published", result.composed), ("exact", result.composed_exact)):

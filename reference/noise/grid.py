@@ -40,12 +40,12 @@ def with_l2_slack(l2_sensitivity_squared: Fraction, layout: Layout) -> Fraction:
 
 def encoded_l1(l1_sensitivity: Fraction, layout: Layout, setting: Setting) -> Fraction:
     """Return a bound on the l1 change of rows that are encoded and then rounded to the grid of records."""
-    return l1_sensitivity + layout.size * data_change(setting)
+    return l1_sensitivity + layout.size * encoded_change(setting)
 
 
 def encoded_l2_squared(l2_sensitivity_squared: Fraction, layout: Layout, setting: Setting) -> Fraction:
     """Return a bound on the square of the l2 change of rows that are encoded and then rounded."""
-    return _moved_up(l2_sensitivity_squared, layout.size * data_change(setting) ** 2)
+    return _moved_up(l2_sensitivity_squared, layout.size * encoded_change(setting) ** 2)
 
 
 def widened_l1(
@@ -65,7 +65,8 @@ def widened_l1(
     leaves : bool
         Whether rounded records may leave the set that `loss` is over: what a domain encodes, rather than a norm.
     """
-    below = inverse_scales * (data_change(setting) + Fraction(1, steps))
+    rounding = encoded_change(setting) if leaves else data_change(setting)
+    below = inverse_scales * (rounding + Fraction(1, steps))
     above = below if leaves else inverse_scales / steps
     return Supremum(max(Fraction(0), loss.lower - below), loss.upper + above, loss.method)
 
@@ -74,9 +75,10 @@ def widened_l2_squared(
     squared: Supremum, setting: Setting, inverse_squares: Fraction, steps: int, *, leaves: bool = False
 ) -> Supremum:
     """Return the supremum of sum (change / sigma)^2 for coefficients on the grid; as :func:`widened_l1`."""
-    above = Fraction(1, steps) + (data_change(setting) if leaves else 0)
+    rounding = encoded_change(setting) if leaves else data_change(setting)
+    above = Fraction(1, steps) + (rounding if leaves else 0)
     upper = _moved_up(squared.upper, inverse_squares * above**2)
-    moved = inverse_squares * (data_change(setting) + Fraction(1, steps)) ** 2
+    moved = inverse_squares * (rounding + Fraction(1, steps)) ** 2
     lower = Fraction(0)
     if squared.lower > moved:
         # (sqrt(a) - sqrt(b))^2 = a + b - 2 sqrt(ab), rounded down
@@ -87,11 +89,15 @@ def widened_l2_squared(
 def data_change(setting: Setting) -> Fraction:
     """Return by how much rounding the records can change what one record moves one coefficient by.
 
-    (1 + 3 alpha_1) / DATA_STEPS; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.  A little
-    more, for entries that floats round when they are encoded.
+    (1 + 3 alpha_1) / DATA_STEPS; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.
     """
     weight = {"none": Fraction(0), "separate": Fraction(1)}.get(setting.fairness, setting.fairness_weight)
-    return (1 + 3 * weight) / DATA_STEPS * (1 + ENCODING)
+    return (1 + 3 * weight) / DATA_STEPS
+
+
+def encoded_change(setting: Setting) -> Fraction:
+    """Return the same for rows that a domain encodes: floats round their entries before the grid does."""
+    return data_change(setting) * (1 + ENCODING)
 
 
 def _moved_up(squared: Fraction, moved: Fraction) -> Fraction:
