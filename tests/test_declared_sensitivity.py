@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from reference.domain import Domain
-from reference.domain.attributes import Numeric, OneHot, Ordinal
+from reference.domain.attributes import Binned, Grouped, Numeric, OneHot, Ordinal
 from reference.moments import Moments
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import encode_table
 from reference.sensitivity import Setting, box, cases, declared
-from reference.sensitivity.declared import Declared, Found, declared_supremum
+from reference.sensitivity.declared import Attained, Declared, declared_supremum
 from reference.sensitivity.ladders import Sums
 from tests.declared_rows import largest_change
 
@@ -106,7 +106,7 @@ def test_looking_at_all_pairs_notices_a_case_that_is_left_out(monkeypatch: pytes
     declared_supremum.cache_clear()
 
 
-def changed(found: Found, where: Declared, readings: Readings) -> np.ndarray:
+def changed(found: Attained, where: Declared, readings: Readings) -> np.ndarray:
     """Return the change between the data sets of a witness, by the code that a release runs."""
     domain, rows, records = where.domain, found.rows, where.setting.records
     assert records is not None
@@ -154,6 +154,23 @@ def test_numeric_attributes_in_the_box_give_its_closed_forms(fairness: str, adja
         assert declared_supremum(where, 2, *weights).supremum == box.weighted_l2_squared(setting, *weights)
 
 
+def test_bins_and_groups_of_categories_are_blocks() -> None:
+    other = (Binned(name="a", lower=0, upper=9, edges=(3, 5)), Grouped("b", {"low": (1, 2), "high": (3,)}))
+    domains = [
+        Domain(attributes, "label", "group", keep_group=True)
+        for attributes in (other, (OneHot("a", (0, 1, 2)), OneHot("b", (0, 1))))
+    ]
+    setting = Setting(6, "covariance", records=2)
+    for s, power in product(range(6), (1, 2)):
+        binned, plain = (declared_supremum(Declared(d, setting, s), power, ONE, ONE / 3) for d in domains)
+        assert binned.supremum == plain.supremum
+        assert [row.x(domains[0]) for row in (binned.rows.after, binned.rows.others)] == [
+            row.x(domains[1]) for row in (plain.rows.after, plain.rows.others)
+        ]
+        change = changed(binned, Declared(domains[0], setting, s), Readings(fairness="covariance"))
+        assert change @ change > 0
+
+
 def test_levels_between_the_ends_win_and_differ_from_their_hull() -> None:
     three, halves = (tuple(Ordinal(f"a{k}", tuple(range(n))) for k in range(3)) for n in (2, 4))
     setting = Setting(3, "none", "unit_box")
@@ -189,7 +206,7 @@ def test_sums_are_those_of_all_levels() -> None:
         assert all((level * n).denominator == 1 for level, n in zip(levels, steps, strict=True))
 
 
-def test_many_ordinal_sizes_give_a_bound_that_is_called_one_and_an_exact_value_on_request() -> None:
+def test_many_ordinal_sizes_give_a_bound_and_an_exact_value_on_request() -> None:
     sizes = (12, 14, 18, 20, 24, 8)
     domain = Domain(
         tuple(Ordinal(f"a{n}", tuple(range(n))) for n in sizes),

@@ -17,7 +17,7 @@ from reference.domain import Domain
 from reference.sensitivity.cases import Case, cases
 from reference.sensitivity.families import Families, families_of
 from reference.sensitivity.ladders import Sums, ends_only
-from reference.sensitivity.rows import Row, Rows
+from reference.sensitivity.rows import EncodedRow, NeighbouringRows
 from reference.sensitivity.setting import Setting, Supremum
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -46,6 +46,10 @@ class Declared:
     setting: Setting
     s: int | None = None
 
+    def __hash__(self) -> int:
+        # groups of categories are a dict
+        return hash((self.domain.columns, self.domain.norm, self.setting, self.s))
+
     @property
     def is_norm_domain(self) -> bool:
         """Whether every point of a ball is a row: nothing is encoded."""
@@ -53,17 +57,17 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Found:
+class Attained:
     """A supremum, and rows that attain it (its lower end)."""
 
     supremum: Supremum
-    rows: Rows
+    rows: NeighbouringRows
 
 
 @lru_cache(maxsize=1024)
 def declared_supremum(
     where: Declared, power: int, weight_s: Fraction, weight_n: Fraction, effort: str = "quick"
-) -> Found:
+) -> Attained:
     """Return sup of w_s |D_s|_1 + w_n |D_n|_1 (power 1) or of w_s |D_s|_2^2 + w_n |D_n|_2^2 (power 2).
 
     Parameters
@@ -78,7 +82,7 @@ def declared_supremum(
 
     Returns
     -------
-    Found
+    Attained
         Over real tables: the encoding's own rounding, 2^-53 of an entry, is not counted.
     """
     s = None if weight_s == weight_n else where.s
@@ -98,7 +102,7 @@ def _over(
     sums: tuple[Sums, Sums],
     power: int,
     weights: tuple[Fraction, Fraction],
-) -> Found:
+) -> Attained:
     """Maximise over the sums that are attained, and bound by the sums that may be."""
     attained, allowed = sums
     every = [
@@ -109,11 +113,11 @@ def _over(
     rows = best.problem.rows(best, attained, where.domain)
     relaxed = [problem.relaxed() for problem in every if not problem.is_convex]
     if allowed is attained and not relaxed:
-        return Found(Supremum.exactly(best.value), rows)
+        return Attained(Supremum.exactly(best.value), rows)
     upper = _maximum([*every, *relaxed], allowed).value
     if upper == best.value:
-        return Found(Supremum.exactly(upper), rows)
-    return Found(Supremum(best.value, upper, "an upper bound; rows attain the lower end"), rows)
+        return Attained(Supremum.exactly(upper), rows)
+    return Attained(Supremum(best.value, upper, "an upper bound; rows attain the lower end"), rows)
 
 
 @dataclass(frozen=True)
@@ -337,7 +341,7 @@ class _Problem:
         case = self.case.relaxed(STEEP * self.families.corner)
         return _Problem(self.families, self.setting, case, self.weights, self.power)
 
-    def rows(self, best: _Best, sums: Sums, domain: Domain) -> Rows:
+    def rows(self, best: _Best, sums: Sums, domain: Domain) -> NeighbouringRows:
         """Return rows that attain a value."""
         families, case = self.families, self.case
         # of each attribute: new, old, others
@@ -359,8 +363,8 @@ class _Problem:
         new_row, old_row, other_row = (
             tuple(places[index][side] for index in range(len(domain.attributes))) for side in range(3)
         )
-        before = Row(old_row, case.label, case.group) if self.replaces else None
-        return Rows(before, Row(new_row, 0, 1), Row(other_row, 0, 0))
+        before = EncodedRow(old_row, case.label, case.group) if self.replaces else None
+        return NeighbouringRows(before, EncodedRow(new_row, 0, 1), EncodedRow(other_row, 0, 0))
 
     def _gain_of(self, block: tuple[int, int]) -> Fraction:
         at_rest, in_motion = (self._block(block[1], new, old)[0] for new, old in ((0, 0), (0, 1)))
@@ -371,4 +375,4 @@ class _Problem:
         return Fraction(new), Fraction(old), Fraction(others)
 
 
-__all__ = ["Declared", "Found", "declared_supremum"]
+__all__ = ["Attained", "Declared", "declared_supremum"]

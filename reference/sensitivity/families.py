@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from reference.domain import Domain
-from reference.domain.attributes import Numeric, OneHot, Ordinal
+from reference.domain.attributes import Attribute, Ordinal
 
 Special = Literal["none", "ladder", "block", "intercept", "group"]
 
@@ -91,8 +91,8 @@ def families_of(domain: Domain, s: int | None) -> Families:
     )
 
 
-def _size(attribute: Numeric | Ordinal | OneHot) -> int:
+def _size(attribute: Attribute) -> int:
     """Return the columns of a block, the steps of a ladder, or 0 for a ladder with every number."""
-    if isinstance(attribute, OneHot):
-        return len(attribute.categories)
-    return 0 if isinstance(attribute, Numeric) else len(attribute.categories) - 1
+    if len(attribute.columns) > 1:
+        return len(attribute.columns)
+    return len(attribute.categories) - 1 if isinstance(attribute, Ordinal) else 0

@@ -1,4 +1,4 @@
-"""Rows of a declared domain by the places of their attributes, and what they change in exact arithmetic."""
+"""Rows of a declared domain by the places of their attributes, and what they are encoded as, exactly."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from fractions import Fraction
 from typing import Any
 
 from reference.domain import Domain
-from reference.domain.attributes import Numeric, OneHot, Ordinal
+from reference.domain.attributes import Attribute, Binned, Grouped, OneHot, Ordinal
 
 
 @dataclass(frozen=True)
-class Row:
+class EncodedRow:
     """One row that a domain encodes.
 
     Parameters
     ----------
     places : tuple of Fraction
-        Of each attribute: how far between its bounds or ranks, or the index of its category.
+        Of each attribute: how far between its bounds or ranks, or the index of its column.
     y, z : int
     """
 
@@ -30,10 +30,8 @@ class Row:
         corner = Fraction(domain.column_factor)
         entries = [corner] if domain.intercept else []
         for attribute, place in zip(domain.attributes, self.places, strict=True):
-            if isinstance(attribute, OneHot):
-                entries += [
-                    corner if place == index else Fraction(0) for index in range(len(attribute.categories))
-                ]
+            if (width := len(attribute.columns)) > 1:
+                entries += [corner if place == column else Fraction(0) for column in range(width)]
             else:
                 entries.append(corner * place)
         return (*entries, corner * self.z) if domain.keep_group else tuple(entries)
@@ -46,24 +44,28 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
+class NeighbouringRows:
     """What neighbouring data sets are made of: the row that differs on each side, and N - 1 equal ones.
 
     Parameters
     ----------
-    before : Row or None
+    before : EncodedRow or None
         None where the new row is added.
-    after, others : Row
+    after, others : EncodedRow
     """
 
-    before: Row | None
-    after: Row
-    others: Row
+    before: EncodedRow | None
+    after: EncodedRow
+    others: EncodedRow
 
 
-def _value(attribute: Numeric | Ordinal | OneHot, place: Fraction) -> Any:
+def _value(attribute: Attribute, place: Fraction) -> Any:
     if isinstance(attribute, OneHot):
         return attribute.categories[int(place)]
+    if isinstance(attribute, Grouped):
+        return list(attribute.groups.values())[int(place)][0]
+    if isinstance(attribute, Binned):
+        return (attribute.lower, *attribute.edges)[int(place)]
     if isinstance(attribute, Ordinal):
         return attribute.categories[int(place * (len(attribute.categories) - 1))]
     lower, upper = Fraction(attribute.lower), Fraction(attribute.upper)
