@@ -18,7 +18,7 @@ from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
 from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning, Metrics, evaluate
 from reference.fairness.private_metrics import PrivateMetrics, composed, private_metrics
-from reference.noise import RandomSource, generator
+from reference.noise import RandomSource, Recorded, generator
 from reference.readings import Readings
 from reference.records import Records
 from reference.registry import MechanismSpec
@@ -176,6 +176,8 @@ class Plan:
         Share of the records held out, in [0, 1); 0 trains and measures on all records.
     private_epsilon : Fraction, optional
         Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+    record : Recorded, optional
+        Keeps what the noise of the last split was added to: for a trace.
     """
 
     spec: MechanismSpec
@@ -185,6 +187,7 @@ class Plan:
     splits: int = 1
     test_share: float = 0.2
     private_epsilon: Fraction | None = None
+    record: Recorded | None = None
 
     def check(self) -> None:
         """Raise unless it can be carried out."""
@@ -223,11 +226,14 @@ def evaluate_splits(
         train = part_of(records, ~held_out)
         test = part_of(records, held_out) if held_out.any() else train
         # a seed gives every split, and every mechanism, a stream of its own
-        source = noise_of_metrics = random if isinstance(rng, np.random.Generator) else None
+        source: RandomSource = random if isinstance(rng, np.random.Generator) else None
+        noise_of_metrics: RandomSource = source
         if seed is not None:
             purpose = f"{plan.spec.name} {plan.budget} {plan.readings} {plan.x_s} {split}"
             source = generator(seed, purpose)[0]
             noise_of_metrics = generator(seed, f"private metrics of {purpose}")[0]
+        if plan.record is not None:
+            plan.record.source, source = source, plan.record
         with warnings.catch_warnings():
             # counted and reported as a whole: by constant_predictors, and by the exact privacy
             warnings.simplefilter("ignore", ConstantPredictorWarning)

@@ -18,6 +18,7 @@ from reference.noise.draws import (
 )
 from reference.noise.hardened import HardenedSampler
 from reference.noise.kinds import Noise
+from reference.noise.recorded import Recorded, RecordingSampler
 from reference.noise.scales import (
     analytic_gaussian_sigma,
     extended_gaussian_sigma,
@@ -30,6 +31,7 @@ __all__ = [
     "Noise",
     "NumpySampler",
     "RandomSource",
+    "Recorded",
     "Sampler",
     "add_noise",
     "analytic_gaussian_sigma",
@@ -45,15 +47,22 @@ __all__ = [
 Sampler: TypeAlias = NumpySampler | HardenedSampler
 
 
-def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
+def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler | RecordingSampler:
     """Return the sampler that a reading names.
 
     Parameters
     ----------
     source : {'numpy', 'hardened'}
     rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy; `hardened` takes nothing else.
+        None takes the operating system's entropy; `hardened` takes nothing else.  A :class:`Recorded` one keeps
+        what is perturbed with it.
     purpose : str
         As for :func:`generator`.
     """
+    if isinstance(rng, Recorded):
+        return rng.around(_sampler_of(source, rng.source, purpose))
+    return _sampler_of(source, rng, purpose)
+
+
+def _sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
     return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))

@@ -16,8 +16,9 @@ from reference.coefficients import Coefficients, NoisyCoefficients
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import ParameterError, ReadingError
 from reference.noise.kinds import Noise
+from reference.noise.recorded import Recorded
 
-RandomSource: TypeAlias = int | np.integer | np.random.Generator | None
+RandomSource: TypeAlias = int | np.integer | np.random.Generator | Recorded | None
 
 
 def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, bool]:
