@@ -16,7 +16,6 @@ from reference.common.arrays import FloatArray
 from reference.common.documents import Document
 from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, moments_of
-from reference.fairness import NOT_PRIVATE
 from reference.minimiser import RELATIVE_ZERO
 from reference.moments import Moments
 from reference.noise import RandomSource, Recorded, draw
@@ -169,7 +168,7 @@ def trace_of(release: Release, record: Recorded, records: Records | RecordBlocks
     calibration = readings.with_(fairness="none") if unfair else readings
     laplace = kept.noise.kind == "laplace"
     return Trace(
-        note=NOT_PRIVATE,
+        note="not private: for the data holder",
         mechanism=release.mechanism,
         columns=release.columns,
         readings=release.readings,

@@ -60,7 +60,7 @@ def test_trace_of_pdfc_holds_every_step_of_the_same_run():
     assert found.shift == pytest.approx(4 * np.sqrt(2) * 11.25)
 
 
-def test_trace_of_adfc_and_of_the_functional_mechanism_replay_to_the_same_w():
+def test_traces_of_other_mechanisms_replay_to_the_same_w():
     for name, budget, readings, function in (
         ("adfc", SPLIT, FAIR.with_(repair="trim"), adfc),
         ("functional", Budget(3), PLAIN, functional),

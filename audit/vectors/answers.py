@@ -23,6 +23,7 @@ from audit.vectors.steps import (
     table_of,
 )
 from reference.coefficients import Coefficients, NoisyCoefficients
+from reference.common.arrays import BoolArray
 from reference.common.errors import DeltaError
 from reference.common.numbers import exact
 from reference.fairness.metrics import ConstantPredictorWarning
@@ -83,9 +84,14 @@ def _scale(steps: Steps, inputs: Answer) -> Answer:
     return {"scale": find(squared, epsilon, delta)}
 
 
+def _noise(inputs: Answer, member: BoolArray) -> Noise:
+    scale_s, scale_n = floats([inputs["scaleS"], inputs["scaleN"]])
+    return Noise(inputs["noise"], scale_s, scale_n, member)
+
+
 def _perturbation(steps: Steps, inputs: Answer) -> Answer:
     member = np.array(inputs["inS"]) == "1"
-    noise = Noise(inputs["noise"], *floats([inputs["scaleS"], inputs["scaleN"]]), member)
+    noise = _noise(inputs, member)
     values, variates = (np.array(floats(inputs[name])) for name in ("values", "unitVariates"))
     return {"noisy": steps.perturb(values, noise, variates)}
 
@@ -94,7 +100,7 @@ def _minimiser(steps: Steps, inputs: Answer) -> Answer:
     d = len(inputs["linear"])
     layout = layout_of(d, inputs)
     values = np.array(floats(inputs["linear"] + inputs["quadratic"] + inputs.get("covariance", [])))
-    noise = Noise(inputs["noise"], *floats([inputs["scaleS"], inputs["scaleN"]]), layout.contains(0))
+    noise = _noise(inputs, layout.contains(0))
     return _minimised(steps, NoisyCoefficients(layout, values, noise), readings_of(inputs))
 
 

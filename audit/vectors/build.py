@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.vectors.answers import answer
 from audit.vectors.cases import CASES
-from audit.vectors.cases.asked import Asked
+from audit.vectors.cases.asked import AskedCase
 from audit.vectors.format import VERSION, Note, SecondSource, TestGroup, VectorCase, VectorFile
 from audit.vectors.judge import passes
 from audit.vectors.mutants import MUTANTS
@@ -93,7 +93,7 @@ def flags_of(kind: str, inputs: Answer, right: Answer | None) -> tuple[str, ...]
     return tuple(sorted(flag for flag in near if not passes(right, mutated(flag, kind, inputs))))
 
 
-def case_of(kind: str, number: int, asked: Asked) -> VectorCase:
+def case_of(kind: str, number: int, asked: AskedCase) -> VectorCase:
     """Return one case with its answer and its flags."""
     right, error = expected(kind, asked.inputs)
     document: dict[str, Any] = {

@@ -35,7 +35,7 @@ LAPLACE = ("functional", "pdfc")
 SPLIT = ("pdfc", "adfc")
 
 
-class Table(SimpleNamespace):
+class EncodedTable(SimpleNamespace):
     """Encoded records as plain arrays: x, y and z (None without groups)."""
 
     x: FloatArray
@@ -70,7 +70,7 @@ class Steps:
         marks = {"intercept": inputs["intercept"] == "1", "keep_group": inputs["keepGroup"] == "1"}
         return Domain(self.attributes(inputs), **names, **marks)
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         """Return the checked and encoded records."""
         domain, rows = self.domain(inputs), [floats(row) for row in inputs["rows"]]
         y, z = self.labels(inputs), floats(inputs["z"]) if "z" in inputs else None
@@ -80,7 +80,7 @@ class Steps:
             columns = zip(domain.attributes, zip(*rows, strict=True), strict=True)
             table: dict[str, Any] = {attribute.name: column for attribute, column in columns}
             records = encode_table(domain, table | {"y": y} | ({} if z is None else {"z": z}))
-        return Table(x=np.array(records.x), y=records.y, z=records.z)
+        return EncodedTable(x=np.array(records.x), y=records.y, z=records.z)
 
     def labels(self, inputs: Answer) -> list[float]:
         """Return the labels."""
@@ -88,13 +88,13 @@ class Steps:
 
     # --- coefficients ----------------------------------------------------------------------------------------
 
-    def records(self, table: Table) -> Records:
+    def records(self, table: EncodedTable) -> Records:
         """Return already encoded records as the reference has them."""
         norm = "unit_box" if table.x.min() >= 0 else "symmetric_ball"
         names = [f"x{i}" for i in range(table.x.shape[1])]
         return Records(Domain.of_columns(names, norm=norm, with_group=table.z is not None), **vars(table))
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         """Return equation (6)'s coefficients."""
         return objective(Moments.of(self.records(table)), readings)
 
@@ -209,7 +209,7 @@ class Steps:
 
     # --- metrics ---------------------------------------------------------------------------------------------
 
-    def metrics(self, w: FloatArray, table: Table) -> Metrics:
+    def metrics(self, w: FloatArray, table: EncodedTable) -> Metrics:
         """Return all metrics of a predictor."""
         return evaluate(w, self.records(table))
 
@@ -224,11 +224,11 @@ def fractions(texts: list[str]) -> list[Fraction]:
     return [exact("number", text) for text in texts]
 
 
-def table_of(inputs: Answer, ending: str = "") -> Table:
+def table_of(inputs: Answer, ending: str = "") -> EncodedTable:
     """Return the already encoded records of a case."""
     x, y = np.array([floats(row) for row in inputs[f"x{ending}"]]), np.array(floats(inputs[f"y{ending}"]))
     z = np.array(floats(inputs[f"z{ending}"])) if f"z{ending}" in inputs else None
-    return Table(x=x, y=y, z=z)
+    return EncodedTable(x=x, y=y, z=z)
 
 
 def readings_of(inputs: Answer) -> Readings:

@@ -226,19 +226,17 @@ def evaluate_splits(
         train = part_of(records, ~held_out)
         test = part_of(records, held_out) if held_out.any() else train
         # a seed gives every split, and every mechanism, a stream of its own
-        source: RandomSource = random if isinstance(rng, np.random.Generator) else None
-        noise_of_metrics: RandomSource = source
+        source = noise_of_metrics = random if isinstance(rng, np.random.Generator) else None
         if seed is not None:
             purpose = f"{plan.spec.name} {plan.budget} {plan.readings} {plan.x_s} {split}"
             source = generator(seed, purpose)[0]
             noise_of_metrics = generator(seed, f"private metrics of {purpose}")[0]
-        if plan.record is not None:
-            plan.record.source, source = source, plan.record
+        used = source if plan.record is None else plan.record.around_source(source)
         with warnings.catch_warnings():
             # counted and reported as a whole: by constant_predictors, and by the exact privacy
             warnings.simplefilter("ignore", ConstantPredictorWarning)
             warnings.simplefilter("ignore", PublishedStatementWarning)
-            release = plan.spec.run(train, plan.budget, plan.readings, x_s=plan.x_s, rng=source)
+            release = plan.spec.run(train, plan.budget, plan.readings, x_s=plan.x_s, rng=used)
             if release.w is not None:
                 metrics.append(evaluate(release.w, test))
         if plan.private_epsilon is not None:

@@ -44,10 +44,10 @@ __all__ = [
     "sampler_of",
 ]
 
-Sampler: TypeAlias = NumpySampler | HardenedSampler
+Sampler: TypeAlias = NumpySampler | HardenedSampler | RecordingSampler
 
 
-def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler | RecordingSampler:
+def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
     """Return the sampler that a reading names.
 
     Parameters
@@ -64,5 +64,5 @@ def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler | Record
     return _sampler_of(source, rng, purpose)
 
 
-def _sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
+def _sampler_of(source: str, rng: RandomSource, purpose: str) -> NumpySampler | HardenedSampler:
     return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 from reference.coefficients import Coefficients, NoisyCoefficients
+from reference.common.arrays import NumberArray
 from reference.noise.kinds import Noise
 
 
 class _Perturbs(Protocol):
     """What is recorded: either sampler."""
 
-    random: Any
-    seeded: bool
+    @property
+    def random(self) -> Any:
+        """Where numbers come from."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a caller chose them."""
+        ...
 
     def perturb(self, coefficients: Coefficients, noise: Noise) -> NoisyCoefficients:
         """Return the noisy coefficients of one release."""
+        ...
+
+    def add(self, values: NumberArray, noise: Noise) -> list[Fraction]:
+        """Return numbers plus noise."""
         ...
 
 
@@ -55,6 +67,11 @@ class Recorded:
         self.source = source
         self.perturbation: Perturbation | None = None
 
+    def around_source(self, source: int | np.integer | np.random.Generator | None) -> Recorded:
+        """Take another random source, for the next run."""
+        self.source = source
+        return self
+
     def around(self, sampler: _Perturbs) -> RecordingSampler:
         """Return a sampler that does the same and is recorded here."""
         return RecordingSampler(sampler, self)
@@ -73,3 +90,7 @@ class RecordingSampler:
         noisy = self._sampler.perturb(coefficients, noise)
         self._record.perturbation = Perturbation(coefficients, noise, noisy, before)
         return noisy
+
+    def add(self, values: NumberArray, noise: Noise) -> list[Fraction]:
+        """Return numbers plus noise, unrecorded: they are no coefficients."""
+        return self._sampler.add(values, noise)

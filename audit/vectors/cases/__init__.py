@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from audit.vectors.cases import budgets, data, objectives, releases
-from audit.vectors.cases.asked import Asked
+from audit.vectors.cases.asked import AskedCase
 
-CASES: dict[str, Callable[[], Iterator[Asked]]] = {
+CASES: dict[str, Callable[[], Iterator[AskedCase]]] = {
     "Domain": data.domains,
     "Coefficients": data.coefficients,
     "Grouping": data.groupings,

@@ -13,7 +13,7 @@ EXACT = ("exact-arithmetic",)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCase:
     """A case without its answer.
 
     Parameters

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from audit.vectors.cases.asked import DOUBLE, ERFC, EXACT, Asked, Stream
+from audit.vectors.cases.asked import DOUBLE, ERFC, EXACT, AskedCase, Stream
 from audit.vectors.cases.data import FAIRNESS, objective_data
 
 ADJACENCIES = ("replace_one", "add_or_remove_one")
@@ -41,21 +41,23 @@ def _settings() -> Iterator[tuple[str, dict[str, str]]]:
         yield f"d = 2, {fairness}, alpha_1 = {weight}", setting
 
 
-def sensitivities() -> Iterator[Asked]:
+def sensitivities() -> Iterator[AskedCase]:
     """Yield the cases of Sensitivity."""
     for d, fairness, norm in product((1, 2, 3, 4, 5, 9, 14, 50, 100), FAIRNESS[:3], ("l1", "l2")):
         inputs = {"kind": f"published_{norm}", "dimension": str(d), "fairness": fairness}
-        yield Asked(f"the paper's bound, {norm}, d = {d}, {fairness}", inputs)
+        yield AskedCase(f"the paper's bound, {norm}, d = {d}, {fairness}", inputs)
     for (name, setting), norm in product(_settings(), ("l1", "l2")):
-        yield Asked(f"the supremum over the box, {norm}, {name}", {"kind": f"exact_{norm}"} | setting)
+        yield AskedCase(f"the supremum over the box, {norm}, {name}", {"kind": f"exact_{norm}"} | setting)
     for fairness, d, adjacency in product(FAIRNESS, (1, 2, 3), ADJACENCIES):
         name = f"a pair of data sets, {fairness}, d = {d}, {adjacency}"
-        yield Asked(name, _pair(name, d, fairness, adjacency))
+        yield AskedCase(name, _pair(name, d, fairness, adjacency))
     for fairness in FAIRNESS:
         # four records, so that zbar is dyadic on both sides
         first = {"x": [["1", "1"], *[["1", "1"]] * 3], "y": ["1", "0", "0", "0"], "z": ["0", "0", "0", "0"]}
         second = {"x": [["0", "0"], *[["1", "1"]] * 3], "y": ["0", "0", "0", "0"], "z": ["1", "0", "0", "0"]}
-        yield Asked(f"a pair at the corners: zbar moves every record, {fairness}", _two(first, second, fairness))
+        yield AskedCase(
+            f"a pair at the corners: zbar moves every record, {fairness}", _two(first, second, fairness)
+        )
 
 
 def _two(first: dict[str, Any], second: dict[str, Any], fairness: str) -> dict[str, Any]:
@@ -76,11 +78,11 @@ def _pair(name: str, d: int, fairness: str, adjacency: str) -> dict[str, Any]:
 SIZES = ("1e-9", "1/1000", "1/10", "1", "10", "1000", "1e9")
 
 
-def scales() -> Iterator[Asked]:
+def scales() -> Iterator[AskedCase]:
     """Yield the cases of Scale."""
     for epsilon, l1 in product(SIZES, ("1/3", "27/4", "1e6")):
         inputs = {"kind": "laplace", "l1Sensitivity": l1, "epsilon": epsilon}
-        yield Asked(f"Delta_1 = {l1}, epsilon = {epsilon}", inputs)
+        yield AskedCase(f"Delta_1 = {l1}, epsilon = {epsilon}", inputs)
     for epsilon, delta in product(SIZES, ("3/4", "1/10", "1e-5", "1e-15", "1e-100", "1e-300")):
         inputs = {
             "kind": "extended_gaussian",
@@ -88,13 +90,13 @@ def scales() -> Iterator[Asked]:
             "epsilon": epsilon,
             "delta": delta,
         }
-        yield Asked(f"epsilon = {epsilon}, delta = {delta}", inputs)
+        yield AskedCase(f"epsilon = {epsilon}, delta = {delta}", inputs)
     for epsilon, delta, squared in product(("1/10", "1", "8"), ("1/10", "1e-5"), ("1", "289/16")):
         inputs = {"kind": "analytic_gaussian", "l2SensitivitySquared": squared, "epsilon": epsilon, "delta": delta}
-        yield Asked(f"the smallest sigma at epsilon = {epsilon}, delta = {delta}, {squared}", inputs, ERFC)
+        yield AskedCase(f"the smallest sigma at epsilon = {epsilon}, delta = {delta}, {squared}", inputs, ERFC)
     for epsilon, delta in product(("1e-3", "1"), ("1e-100", "1e-300")):
         inputs = {"kind": "analytic_gaussian", "l2SensitivitySquared": "1", "epsilon": epsilon, "delta": delta}
-        yield Asked(f"the smallest sigma far out: epsilon = {epsilon}, delta = {delta}", inputs, EXACT)
+        yield AskedCase(f"the smallest sigma far out: epsilon = {epsilon}, delta = {delta}", inputs, EXACT)
     yield from _mechanism_scales()
     for kind, epsilon, delta in (
         ("laplace", "0", "0"),
@@ -107,29 +109,29 @@ def scales() -> Iterator[Asked]:
         ("extended_gaussian", "1", "-1/10"),
     ):
         size = {"l1Sensitivity": "1"} if kind == "laplace" else {"l2SensitivitySquared": "1", "delta": delta}
-        yield Asked(
+        yield AskedCase(
             f"{kind} is not defined at epsilon = {epsilon}, delta = {delta}",
             {"kind": kind, "epsilon": epsilon} | size,
         )
 
 
-def _mechanism_scales() -> Iterator[Asked]:
+def _mechanism_scales() -> Iterator[AskedCase]:
     for mechanism, d, fairness in product(("functional", "relaxed_functional"), (1, 3, 14), ("none", "absolute")):
         budget = {"epsilon": "1/2"} | ({"delta": "1e-3"} if mechanism != "functional" else {})
         inputs = {"kind": "mechanism", "mechanism": mechanism, "dimension": str(d), "fairness": fairness}
-        yield Asked(f"{mechanism}, d = {d}, {fairness}", inputs | budget)
+        yield AskedCase(f"{mechanism}, d = {d}, {fairness}", inputs | budget)
     for mechanism, d, (epsilon_s, epsilon_n) in product(
         ("pdfc", "adfc"), (1, 2, 14), (("1", "1"), ("1/10", "1"), ("4", "1/4"))
     ):
         deltas = {"deltaS": "1e-4", "deltaN": "1e-3"} if mechanism == "adfc" else {}
         inputs = {"kind": "mechanism", "mechanism": mechanism, "dimension": str(d), "fairness": "absolute"}
         budget = {"epsilonS": epsilon_s, "epsilonN": epsilon_n}
-        yield Asked(
+        yield AskedCase(
             f"{mechanism}, d = {d}, epsilon_s = {epsilon_s}, epsilon_n = {epsilon_n}", inputs | budget | deltas
         )
 
 
-def privacy() -> Iterator[Asked]:
+def privacy() -> Iterator[AskedCase]:
     """Yield the cases of Privacy."""
     for mechanism, d, (s, n) in product(
         ("pdfc", "adfc"), (1, 2, 3, 14), (("1", "1"), ("1/10", "1"), ("4", "1/4"))
@@ -137,41 +139,43 @@ def privacy() -> Iterator[Asked]:
         deltas = ("1/1024", "1/64") if mechanism == "adfc" else ("0", "0")
         budget = {"epsilonS": s, "epsilonN": n, "deltaS": deltas[0], "deltaN": deltas[1]}
         inputs = {"kind": "claimed", "mechanism": mechanism, "dimension": str(d)}
-        yield Asked(f"what {mechanism} claims, d = {d}, epsilon_s = {s}, epsilon_n = {n}", inputs | budget)
+        yield AskedCase(f"what {mechanism} claims, d = {d}, epsilon_s = {s}, epsilon_n = {n}", inputs | budget)
     for mechanism, delta in (("functional", "0"), ("relaxed_functional", "1/1024")):
         inputs = {"kind": "claimed", "mechanism": mechanism, "dimension": "3", "epsilon": "3/2", "delta": delta}
-        yield Asked(f"what {mechanism} claims", inputs)
+        yield AskedCase(f"what {mechanism} claims", inputs)
     for fairness, d, adjacency, s in product(FAIRNESS, (1, 2), ADJACENCIES, ("8", "16")):
         inputs = {"scaleS": s, "scaleN": "8"} | _setting(d, fairness, adjacency, "monomial")
         name = f"d = {d}, {fairness}, {adjacency}, scales {s} and 8"
-        yield Asked(f"the exact loss of Laplace noise, {name}", {"kind": "exact_laplace"} | inputs)
-        yield Asked(f"the longest shift of Gaussian noise, {name}", {"kind": "exact_shift"} | inputs)
+        yield AskedCase(f"the exact loss of Laplace noise, {name}", {"kind": "exact_laplace"} | inputs)
+        yield AskedCase(f"the longest shift of Gaussian noise, {name}", {"kind": "exact_shift"} | inputs)
     for shift, epsilon in product(("1/16", "1", "4", "25"), ("0", "1/2", "2", "6")):
         far = (Fraction(epsilon) / Fraction(shift)) > 16
         inputs = {"kind": "gaussian_delta", "squaredShift": shift, "epsilon": epsilon}
-        yield Asked(f"delta at epsilon = {epsilon} for mu^2 = {shift}", inputs, EXACT if far else ERFC)
+        yield AskedCase(f"delta at epsilon = {epsilon} for mu^2 = {shift}", inputs, EXACT if far else ERFC)
     for shift, delta in product(("1/100", "1", "4", "100"), ("1/10", "1e-5", "1e-12")):
         inputs = {"kind": "gaussian_epsilon", "squaredShift": shift, "delta": delta}
-        yield Asked(f"epsilon at delta = {delta} for mu^2 = {shift}", inputs, EXACT if delta == "1e-12" else ERFC)
+        yield AskedCase(
+            f"epsilon at delta = {delta} for mu^2 = {shift}", inputs, EXACT if delta == "1e-12" else ERFC
+        )
     for delta in ("1e-100", "1e-300"):
         inputs = {"kind": "gaussian_epsilon", "squaredShift": "1", "delta": delta}
-        yield Asked(f"epsilon far out, at delta = {delta}", inputs, EXACT)
+        yield AskedCase(f"epsilon far out, at delta = {delta}", inputs, EXACT)
     for delta in ("0", "1"):
         inputs = {"kind": "gaussian_epsilon", "squaredShift": "1", "delta": delta}
-        yield Asked(f"Gaussian noise has no finite epsilon to state at delta = {delta}", inputs, ERFC)
+        yield AskedCase(f"Gaussian noise has no finite epsilon to state at delta = {delta}", inputs, ERFC)
 
 
-def accounting() -> Iterator[Asked]:
+def accounting() -> Iterator[AskedCase]:
     """Yield the cases of Accounting."""
     for adjacency, scale, count in product(ADJACENCIES, ("1", "5/2", "16"), ("1", "4", "30")):
         shared = {"bound": "1", "adjacency": adjacency, "scale": scale, "count": count}
-        yield Asked(f"{count} Laplace releases of scale {scale}, {adjacency}", {"kind": "laplace"} | shared)
+        yield AskedCase(f"{count} Laplace releases of scale {scale}, {adjacency}", {"kind": "laplace"} | shared)
         gaussian = {"kind": "gaussian", "delta": "1e-5"} | shared
-        yield Asked(f"{count} Gaussian releases of sigma {scale}, {adjacency}", gaussian, ERFC)
+        yield AskedCase(f"{count} Gaussian releases of sigma {scale}, {adjacency}", gaussian, ERFC)
     for adjacency, bound in product(ADJACENCIES, ("1/2", "3")):
         shared = {"bound": bound, "adjacency": adjacency, "scale": "4", "count": "2"}
-        yield Asked(f"a record adds at most {bound}: Laplace, {adjacency}", {"kind": "laplace"} | shared)
-        yield Asked(
+        yield AskedCase(f"a record adds at most {bound}: Laplace, {adjacency}", {"kind": "laplace"} | shared)
+        yield AskedCase(
             f"a record adds at most {bound}: Gaussian, {adjacency}",
             {"kind": "gaussian", "delta": "1e-3"} | shared,
             ERFC,
@@ -184,14 +188,14 @@ def accounting() -> Iterator[Asked]:
             "epsilons": [str(stream.dyadic(0, 2) + 1) for _ in range(several)],
             "deltas": deltas,
         }
-        yield Asked(f"basic composition of {several} statements, number {number}", inputs, DOUBLE)
-    yield Asked(
+        yield AskedCase(f"basic composition of {several} statements, number {number}", inputs, DOUBLE)
+    yield AskedCase(
         "deltas that add up to more than 1 stop at 1",
         {"kind": "basic", "epsilons": ["1", "1"], "deltas": ["3/4", "3/4"]},
     )
     for delta in ("0", "1"):
         shared = {"bound": "1", "adjacency": "replace_one", "scale": "1", "count": "1"}
-        yield Asked(
+        yield AskedCase(
             f"a Gaussian release has no epsilon at delta = {delta}",
             {"kind": "gaussian", "delta": delta} | shared,
             ERFC,

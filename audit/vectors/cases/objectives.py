@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from audit.vectors.cases.asked import Asked, Stream
+from audit.vectors.cases.asked import AskedCase, Stream
 
 
-def perturbations() -> Iterator[Asked]:
+def perturbations() -> Iterator[AskedCase]:
     """Yield the cases of Perturbation."""
     for noise, d, (scale_s, scale_n) in product(
         ("laplace", "gaussian"), (1, 2, 3, 4), (("3", "3"), ("1/2", "4"), ("16", "1/4"))
@@ -17,21 +17,23 @@ def perturbations() -> Iterator[Asked]:
         name = f"{noise}, d = {d}, scales {scale_s} and {scale_n}"
         stream, size = Stream(name), d + d * (d + 1) // 2
         member = [str(int(v)) for v in _first(d)]
-        yield Asked(
+        yield AskedCase(
             name,
             _noisy(noise, stream.several(size, -4, 4), member, (scale_s, scale_n), stream.several(size, -3, 3)),
         )
     for noise in ("laplace", "gaussian"):
         scales = ("3", "3/2")
-        yield Asked(
+        yield AskedCase(
             f"zero variates give the coefficients back, {noise}",
             _noisy(noise, ["1", "-2"], ["1", "0"], scales, ["0", "0"]),
         )
-        yield Asked(f"large variates, {noise}", _noisy(noise, ["1", "-2"], ["1", "0"], scales, ["40", "-1000000"]))
-        yield Asked(
+        yield AskedCase(
+            f"large variates, {noise}", _noisy(noise, ["1", "-2"], ["1", "0"], scales, ["40", "-1000000"])
+        )
+        yield AskedCase(
             f"tiny scales, {noise}", _noisy(noise, ["1", "-2"], ["1", "0"], ("1e-300", "1e-12"), ["1", "-1"])
         )
-        yield Asked(
+        yield AskedCase(
             f"coefficients of zero, {noise}", _noisy(noise, ["0", "0"], ["0", "0"], ("1", "7"), ["1/2", "-1/2"])
         )
 
@@ -80,16 +82,16 @@ def _definite(name: str, d: int, basis: str) -> dict[str, Any]:
     return {"linear": stream.several(d, -4, 4), "quadratic": quadratic, "basis": basis}
 
 
-def minimisers() -> Iterator[Asked]:
+def minimisers() -> Iterator[AskedCase]:
     """Yield the cases of Minimiser."""
     for d, basis, repair in product((1, 2, 3, 5), ("monomial", "matrix"), REPAIRS):
         name = f"positive definite, d = {d}, {basis}, {repair}"
         # with one coordinate every coefficient is in Phi_s: there is one scale
         scales = {"scaleS": "1/4"} if d == 1 else {}
-        yield Asked(name, PLAIN | _definite(name, d, basis) | {"repair": repair} | scales)
+        yield AskedCase(name, PLAIN | _definite(name, d, basis) | {"repair": repair} | scales)
     for (fact, objective), repair in product(INDEFINITE.items(), REPAIRS):
         scales = {"scaleS": "1/4"} if len(objective["linear"]) == 1 else {}
-        yield Asked(f"{fact}, {repair}", PLAIN | objective | {"repair": repair} | scales)
+        yield AskedCase(f"{fact}, {repair}", PLAIN | objective | {"repair": repair} | scales)
     yield from _singular()
     yield from _shifted()
     yield from _balls()
@@ -107,51 +109,51 @@ INDEFINITE: dict[str, dict[str, Any]] = {
 """Noisy objectives without a minimum."""
 
 
-def _singular() -> Iterator[Asked]:
+def _singular() -> Iterator[AskedCase]:
     for repair in REPAIRS[:3]:
         duplicate = {"linear": ["-2", "-2"], "quadratic": ["1", "2", "1"], "repair": repair}
-        yield Asked(f"duplicate columns: the minimiser of least norm, {repair}", PLAIN | duplicate)
+        yield AskedCase(f"duplicate columns: the minimiser of least norm, {repair}", PLAIN | duplicate)
         falling = {"linear": ["-2", "-1"], "quadratic": ["1", "2", "1"], "repair": repair}
-        yield Asked(f"a falling direction in the null space, {repair}", PLAIN | falling)
+        yield AskedCase(f"a falling direction in the null space, {repair}", PLAIN | falling)
         flat = {"linear": ["0", "0"], "quadratic": ["0", "0", "0"], "repair": repair}
-        yield Asked(f"the zero objective, {repair}", PLAIN | flat)
+        yield AskedCase(f"the zero objective, {repair}", PLAIN | flat)
         missing = {"linear": ["-1", "0"], "quadratic": ["2", "0", "0"], "repair": repair}
-        yield Asked(f"a column of zeros, {repair}", PLAIN | missing)
+        yield AskedCase(f"a column of zeros, {repair}", PLAIN | missing)
         slope = {"linear": ["1", "0"], "quadratic": ["0", "0", "0"], "repair": repair}
-        yield Asked(f"a linear objective, {repair}", PLAIN | slope)
+        yield AskedCase(f"a linear objective, {repair}", PLAIN | slope)
     three = {"linear": ["-3", "-3", "-3"], "quadratic": ["1", "2", "2", "1", "2", "1"]}
-    yield Asked("three equal columns share their weight", PLAIN | three)
+    yield AskedCase("three equal columns share their weight", PLAIN | three)
 
 
-def _shifted() -> Iterator[Asked]:
+def _shifted() -> Iterator[AskedCase]:
     base = INDEFINITE["one negative eigenvalue"]
     for noise, scales in product(
         ("laplace", "gaussian"), (("1/16", "1/4"), ("1/4", "1/16"), ("1", "1"), ("1/64", "3"))
     ):
         changes = {"repair": "shift_and_trim", "noise": noise, "scaleS": scales[0], "scaleN": scales[1]}
         comment = f"the shift is four deviations of the noisier scale: {noise}, {scales[0]} and {scales[1]}"
-        yield Asked(comment, PLAIN | base | changes)
+        yield AskedCase(comment, PLAIN | base | changes)
     for number in range(8):
         name, d = f"random symmetric objective {number}", 2 + number % 3
         stream = Stream(name)
         objective = {"linear": stream.several(d, -3, 3), "quadratic": stream.several(d * (d + 1) // 2, -3, 3)}
         for repair in ("shift_and_trim", "trim"):
-            yield Asked(f"{name}, {repair}", PLAIN | objective | {"repair": repair, "scaleN": "1/8"})
+            yield AskedCase(f"{name}, {repair}", PLAIN | objective | {"repair": repair, "scaleN": "1/8"})
 
 
-def _balls() -> Iterator[Asked]:
+def _balls() -> Iterator[AskedCase]:
     for radius in ("1/8", "1/2", "1", "100"):
         inside = {"linear": ["-3", "1"], "quadratic": ["2", "1/2", "3"], "repair": "ball", "ballRadius": radius}
-        yield Asked(f"a convex objective in the ball of radius {radius}", PLAIN | inside)
+        yield AskedCase(f"a convex objective in the ball of radius {radius}", PLAIN | inside)
         saddle = {"linear": ["-3", "1"], "quadratic": ["2", "1/2", "-3"], "repair": "ball", "ballRadius": radius}
-        yield Asked(f"a saddle in the ball of radius {radius}", PLAIN | saddle)
+        yield AskedCase(f"a saddle in the ball of radius {radius}", PLAIN | saddle)
         mirror = {"linear": ["1/16", "0"], "quadratic": ["2", "0", "-1"], "repair": "ball", "ballRadius": radius}
-        yield Asked(f"two mirror minimisers in the ball of radius {radius}", PLAIN | mirror)
+        yield AskedCase(f"two mirror minimisers in the ball of radius {radius}", PLAIN | mirror)
     slope = {"linear": ["-3", "4"], "quadratic": ["0", "0", "0"], "repair": "ball", "ballRadius": "5"}
-    yield Asked("a linear objective in the ball ends on the sphere", PLAIN | slope)
+    yield AskedCase("a linear objective in the ball ends on the sphere", PLAIN | slope)
 
 
-def _separate() -> Iterator[Asked]:
+def _separate() -> Iterator[AskedCase]:
     for number, repair, weight in product(range(4), ("shift_and_trim", "trim"), ("1/4", "1", "16")):
         name, d = f"boundary covariance {number}", 2 + number % 2
         objective = _definite(name, d, "monomial")
@@ -160,7 +162,7 @@ def _separate() -> Iterator[Asked]:
             "repair": repair,
             "fairnessWeight": weight,
         }
-        yield Asked(f"{name}, {repair}, alpha_1 = {weight}", PLAIN | objective | changes)
+        yield AskedCase(f"{name}, {repair}, alpha_1 = {weight}", PLAIN | objective | changes)
     for tau in ("1/8", "1/2", "4"):
         objective = {"linear": ["-6", "2"], "quadratic": ["3", "1/2", "2"], "covariance": ["1", "-1"], "tau": tau}
-        yield Asked(f"tau = {tau} moves the kink", PLAIN | objective)
+        yield AskedCase(f"tau = {tau} moves the kink", PLAIN | objective)

@@ -6,42 +6,42 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from audit.vectors.cases.asked import Asked, Stream
+from audit.vectors.cases.asked import AskedCase, Stream
 from audit.vectors.cases.data import declared, with_data
 
 SPLIT = ("pdfc", "adfc")
 LAPLACE = ("functional", "pdfc")
 
 
-def releases() -> Iterator[Asked]:
+def releases() -> Iterator[AskedCase]:
     """Yield the cases of Release."""
     for mechanism, m, intercept in product(("functional", "relaxed_functional", *SPLIT), (1, 2, 3), (0, 1)):
         fairness = "absolute" if mechanism in SPLIT else "none"
         name = f"{mechanism}, {m} attributes, intercept {intercept}"
-        yield Asked(name, release(name, mechanism, (m, bool(intercept), False), fairness=fairness))
+        yield AskedCase(name, release(name, mechanism, (m, bool(intercept), False), fairness=fairness))
     for mechanism, fairness, basis in product(SPLIT, ("covariance", "absolute", "none"), ("monomial", "matrix")):
         name = f"{mechanism}, {fairness}, {basis}"
-        yield Asked(name, release(name, mechanism, (2, False, False), fairness=fairness, basis=basis))
+        yield AskedCase(name, release(name, mechanism, (2, False, False), fairness=fairness, basis=basis))
     for mechanism, repair in product(SPLIT, ("none", "trim", "ball", "shift_and_trim")):
         name = f"{mechanism}, {repair}, so noisy that the objective is indefinite"
         changes = {"repair": repair, "epsilonS": "1/4", "epsilonN": "1/2"}
-        yield Asked(name, release(name, mechanism, (2, False, False), **changes))
+        yield AskedCase(name, release(name, mechanism, (2, False, False), **changes))
     for mechanism, s in product(SPLIT, (0, 1, 2)):
         name = f"{mechanism}, x_s is coordinate {s}"
-        yield Asked(name, release(name, mechanism, (3, False, False), xS=str(s)))
+        yield AskedCase(name, release(name, mechanism, (3, False, False), xS=str(s)))
     for mechanism, norm, keep in product(("functional", *SPLIT), ("unit_box", "unit_ball"), (False, True)):
         name = f"{mechanism}, {norm}, kept group {int(keep)}"
-        yield Asked(name, release(name, mechanism, (2, True, keep), norm=norm))
+        yield AskedCase(name, release(name, mechanism, (2, True, keep), norm=norm))
     for mechanism, weight in product(SPLIT, ("0", "1/2", "3")):
         name = f"{mechanism}, alpha_1 = {weight}"
-        yield Asked(name, release(name, mechanism, (2, False, False), fairnessWeight=weight))
+        yield AskedCase(name, release(name, mechanism, (2, False, False), fairnessWeight=weight))
     for mechanism, value in product(SPLIT, ("NaN", "Infinity", "2")):
         name = f"{mechanism} of a record that holds {value}"
         inputs = release(name, mechanism, (1, False, False))
-        yield Asked(name, inputs | {"rows": [["1/2"], [value], *inputs["rows"][2:]]})
+        yield AskedCase(name, inputs | {"rows": [["1/2"], [value], *inputs["rows"][2:]]})
     for mechanism in SPLIT:
         name = f"{mechanism} without a budget for Phi_s"
-        yield Asked(name, release(name, mechanism, (1, False, False), epsilonS="0"))
+        yield AskedCase(name, release(name, mechanism, (1, False, False), epsilonS="0"))
 
 
 def release(name: str, mechanism: str, shape: tuple[int, bool, bool], **changes: Any) -> dict[str, Any]:

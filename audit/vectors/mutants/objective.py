@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from audit.vectors.mutants.broken import Broken
-from audit.vectors.steps import Table
+from audit.vectors.steps import EncodedTable
 from reference.coefficients import Coefficients, Layout
 from reference.common.arrays import BoolArray, FloatArray
 from reference.readings import Readings
@@ -43,7 +43,7 @@ class CovarianceAbsolutePerRecord(Broken):
     bug_type = "FAIRNESS"
     claims = ("O1", "F1")
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         absolute = readings.fairness == "covariance" and table.x.min() >= 0
         return super().coefficients(table, readings.with_(fairness="absolute") if absolute else readings)
 
@@ -56,7 +56,7 @@ class ZbarIsHalf(Broken):
 
     bug_type = "FAIRNESS"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         if table.z is None or readings.fairness == "none":
             return found
@@ -81,7 +81,7 @@ class LabelSignWrong(Broken):
     bug_type = "BASIC"
     claims = ("O1",)
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         return _linear(super().coefficients(table, readings), 2 * table.y @ table.x)
 
 
@@ -94,7 +94,7 @@ class TaylorLinearForgotten(Broken):
     bug_type = "MISSING_STEP"
     claims = ("O1",)
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         return _linear(super().coefficients(table, readings), -table.x.sum(axis=0) / 2)
 
 
@@ -107,7 +107,7 @@ class TaylorFactorialForgotten(Broken):
     bug_type = "SENSITIVITY"
     claims = ("O1", "L1")
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         return _quadratic(found, np.full(len(found.layout.pairs[0]), 2.0))
 
@@ -120,7 +120,7 @@ class CrossTermsOnce(Broken):
 
     bug_type = "BASIC"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         if readings.basis == "matrix":
             return found
@@ -135,7 +135,7 @@ class MatrixEntriesDoubled(Broken):
 
     bug_type = "BASIC"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         if readings.basis == "monomial":
             return found
@@ -150,7 +150,7 @@ class SizeFromData(Broken):
 
     bug_type = "DATA_DEPENDENT"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         return replace(found, values=found.values / len(table.y))
 
@@ -164,7 +164,7 @@ class FairnessWeightIgnored(Broken):
     bug_type = "FAIRNESS"
     claims = ("L2.alpha",)
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         return super().coefficients(table, readings.with_(fairness_weight=1))
 
 
@@ -176,7 +176,7 @@ class FairnessTermForgotten(Broken):
 
     bug_type = "MISSING_STEP"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         linear = readings.fairness in ("absolute", "covariance")
         return super().coefficients(table, readings.with_(fairness_weight=0) if linear else readings)
 
@@ -189,7 +189,7 @@ class SeparateCovarianceWeighted(Broken):
 
     bug_type = "FAIRNESS"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         if readings.fairness != "separate":
             return found
@@ -206,7 +206,7 @@ class CovarianceSignWrong(Broken):
 
     bug_type = "FAIRNESS"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         if table.z is None or readings.fairness in ("none", "absolute"):
             return found
@@ -224,7 +224,7 @@ class PairsByColumn(Broken):
 
     bug_type = "BASIC"
 
-    def coefficients(self, table: Table, readings: Readings) -> Coefficients:
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
         found = super().coefficients(table, readings)
         rows, columns = found.layout.pairs
         d, order = found.layout.dimension, np.lexsort((rows, columns))

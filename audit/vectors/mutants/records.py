@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from audit.vectors.mutants.broken import Broken
-from audit.vectors.steps import Answer, Steps, Table, floats
+from audit.vectors.steps import Answer, EncodedTable, Steps, floats
 from reference.common.arrays import FloatArray
 from reference.records import check_matrix
-
-COUNTED = "counted attributes"
 
 
 def _map_values(inputs: Answer, change: Any) -> Answer:
@@ -36,18 +34,18 @@ def _moved(change: Any) -> Any:
 
 
 def _is_ball(inputs: Answer) -> bool:
-    return inputs["norm"] != "unit_box" and inputs["encoded"] == "0"
+    return bool(inputs["norm"] != "unit_box" and inputs["encoded"] == "0")
 
 
 def _counted(inputs: Answer) -> int:
-    return len(inputs["kinds"]) + (inputs["intercept"] == "1") + (inputs["keepGroup"] == "1")
+    return len(inputs["kinds"]) + int(inputs["intercept"] == "1") + int(inputs["keepGroup"] == "1")
 
 
-def _rescaled(table: Table, factor: float) -> Table:
-    return Table(x=table.x * factor, y=table.y, z=table.z)
+def _rescaled(table: EncodedTable, factor: float) -> EncodedTable:
+    return EncodedTable(x=table.x * factor, y=table.y, z=table.z)
 
 
-class LowerBoundTwice(Broken):
+class LowerBoundSubtractedTwice(Broken):
     """The lower bound is subtracted twice when a value is moved to [0, 1].
 
     Values pile up at 0 where the lower bound is positive; nothing is seen while it is 0.
@@ -56,7 +54,7 @@ class LowerBoundTwice(Broken):
     bug_type = "KNOWN_BUG"
     links = ("https://github.com/IBM/differential-privacy-library/issues/105",)
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         moved = _map_values(inputs, _moved(lambda v, low, high: v - low if low <= v <= high else v))
         if moved is inputs or _is_outside(inputs):
             return super().encode(inputs)
@@ -83,7 +81,7 @@ class BoundsFromData(Broken):
 
     bug_type = "DATA_DEPENDENT"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         if inputs["encoded"] == "1":
             return super().encode(inputs)
         table = super().encode(inputs)
@@ -104,7 +102,7 @@ class NormFromData(Broken):
 
     bug_type = "DATA_DEPENDENT"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         longest = float(np.linalg.norm(table.x, axis=1).max())
         return _rescaled(table, 1 / longest) if _is_ball(inputs) and longest > 0 else table
@@ -144,7 +142,7 @@ class GroupsNotChecked(Broken):
 
     bug_type = "MALFORMED"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         groups = [str(int(value > 0)) for value in floats(inputs.get("z", []))]
         return super().encode(inputs | ({"z": groups} if "z" in inputs else {}))
 
@@ -157,7 +155,7 @@ class NanPassesClipping(Broken):
 
     bug_type = "KNOWN_BUG"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         if inputs.get("clip") != "1":
             return super().encode(inputs)
         return super().encode(_map_values(inputs, lambda text, _kind, low, _high: low if text == "NaN" else text))
@@ -171,7 +169,7 @@ class NanEntersAsZero(Broken):
 
     bug_type = "MALFORMED"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         if inputs["encoded"] == "1":
             return super().encode(
                 inputs | {"rows": [["0" if t == "NaN" else t for t in r] for r in inputs["rows"]]}
@@ -187,7 +185,7 @@ class InfinityClipped(Broken):
 
     bug_type = "MALFORMED"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         if inputs.get("clip") != "1":
             return super().encode(inputs)
         ends = {"Infinity": 1, "-Infinity": 0}
@@ -204,7 +202,7 @@ class ClippedWithoutAsking(Broken):
 
     bug_type = "MALFORMED"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         return super().encode(inputs | {"clip": "1"})
 
 
@@ -216,7 +214,7 @@ class ClippingIgnoresLower(Broken):
 
     bug_type = "SENSITIVITY"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         if inputs.get("clip") != "1":
             return super().encode(inputs)
         table = super().encode(inputs)
@@ -228,7 +226,7 @@ class ClippingIgnoresLower(Broken):
         return table
 
 
-class InterceptOutsideNorm(Broken):
+class InterceptAddedAfterNorm(Broken):
     """The constant 1 of the intercept is added after the records were scaled into the ball.
 
     The norm of a record is up to sqrt(2), and every sensitivity is too small.
@@ -237,7 +235,7 @@ class InterceptOutsideNorm(Broken):
     bug_type = "SENSITIVITY"
     claims = ("L1",)
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         if not _is_ball(inputs) or inputs["intercept"] == "0":
             return table
@@ -255,7 +253,7 @@ class ColumnsCounted(Broken):
 
     bug_type = "BASIC"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         if not _is_ball(inputs):
             return table
@@ -270,7 +268,7 @@ class KeptGroupNotCounted(Broken):
 
     bug_type = "SENSITIVITY"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         if not _is_ball(inputs) or inputs["keepGroup"] == "0":
             return table
@@ -286,7 +284,7 @@ class NotScaledIntoBall(Broken):
     bug_type = "MISSING_STEP"
     claims = ("L1", "L2")
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         return _rescaled(table, float(np.sqrt(_counted(inputs)))) if _is_ball(inputs) else table
 
@@ -299,7 +297,7 @@ class DividedByNumber(Broken):
 
     bug_type = "BASIC"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         return _rescaled(table, 1 / float(np.sqrt(_counted(inputs)))) if _is_ball(inputs) else table
 
@@ -312,7 +310,7 @@ class BoxScaledIntoBall(Broken):
 
     bug_type = "BASIC"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         scaled = inputs["norm"] == "unit_box" and inputs["encoded"] == "0"
         return _rescaled(table, 1 / float(np.sqrt(_counted(inputs)))) if scaled else table
@@ -326,11 +324,11 @@ class OrdinalByNumber(Broken):
 
     bug_type = "BASIC"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         return _columns_times(super().encode(inputs), inputs, "ordinal", 2 / 3)
 
 
-def _columns_times(table: Table, inputs: Answer, kind: str, factor: float) -> Table:
+def _columns_times(table: EncodedTable, inputs: Answer, kind: str, factor: float) -> EncodedTable:
     """Multiply the columns of all attributes of a kind, all of three categories."""
     if inputs["encoded"] == "1":
         return table
@@ -351,12 +349,12 @@ class OneHotDropsFirst(Broken):
 
     bug_type = "BASIC"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         table = super().encode(inputs)
         if inputs["encoded"] == "1" or "one_hot" not in inputs["kinds"]:
             return table
         first = int(inputs["intercept"]) + inputs["kinds"].index("one_hot")
-        return Table(x=np.delete(table.x, first, axis=1), y=table.y, z=table.z)
+        return EncodedTable(x=np.delete(table.x, first, axis=1), y=table.y, z=table.z)
 
 
 class UnknownCategoryIsLast(Broken):
@@ -367,7 +365,7 @@ class UnknownCategoryIsLast(Broken):
 
     bug_type = "MALFORMED"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         def changed(text: str, kind: str, _lower: str, upper: str) -> str:
             value = floats([text])[0]
             known = kind == "numeric" or (value.is_integer() and 0 <= value <= float(upper))
@@ -388,7 +386,7 @@ class NormNotChecked(Broken):
 
     bug_type = "MISSING_STEP"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         longest = float(np.linalg.norm(_entries(inputs), axis=1).max()) if inputs["encoded"] == "1" else 0.0
         if not np.isfinite(longest) or longest <= 1 or inputs["norm"] == "unit_box":
             return super().encode(inputs)
@@ -396,7 +394,7 @@ class NormNotChecked(Broken):
         # NaN and negative entries are still refused, by the box
         smaller = found / longest
         check_matrix(self.domain(inputs), smaller * (1 - 1e-9), floats(inputs["y"]), floats(inputs["z"]))
-        return Table(x=found, y=np.array(floats(inputs["y"])), z=np.array(floats(inputs["z"])))
+        return EncodedTable(x=found, y=np.array(floats(inputs["y"])), z=np.array(floats(inputs["z"])))
 
 
 class NegativeEntriesAccepted(Broken):
@@ -407,11 +405,11 @@ class NegativeEntriesAccepted(Broken):
 
     bug_type = "MISSING_STEP"
 
-    def encode(self, inputs: Answer) -> Table:
+    def encode(self, inputs: Answer) -> EncodedTable:
         if inputs["encoded"] == "0" or inputs["norm"] == "symmetric_ball" or not _entries(inputs).min() < 0:
             return super().encode(inputs)
         found = _entries(inputs)
-        return Table(x=found, y=np.array(floats(inputs["y"])), z=np.array(floats(inputs["z"])))
+        return EncodedTable(x=found, y=np.array(floats(inputs["y"])), z=np.array(floats(inputs["z"])))
 
 
 class DimensionWithoutIntercept(Broken):
