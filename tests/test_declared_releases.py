@@ -37,7 +37,7 @@ MIXED = Domain(
 )
 
 
-def test_a_fit_says_that_a_statement_is_false_only_where_encodable_rows_show_it() -> None:
+def test_a_fit_calls_a_statement_false_only_by_encodable_rows() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", PublishedStatementWarning)
         release = adfc(Moments.of(load()), APART, FAIR, rng=0)

@@ -43,7 +43,7 @@ class DataSetOptions(DataSetShape):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DomainOptions(DataSetShape):
+class DeclaredOptions(DataSetShape):
     """Data sets: of all rows of a norm, or of those that a declared domain encodes."""
 
     dimension: int | None = option(

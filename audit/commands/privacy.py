@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from audit.commands.again import again
-from audit.commands.options import DomainOptions, check_known
+from audit.commands.options import DeclaredOptions, check_known
 from audit.commands.text import AGAIN, columns, fitted
 from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge, judge_declared
 from audit.exact.settings import setting_from
@@ -36,7 +36,7 @@ class MechanismOptions:
 @make_command(
     "privacy",
     MechanismOptions,
-    DomainOptions,
+    DeclaredOptions,
     BudgetOptions,
     ReadingOptions,
     OutputOptions,
@@ -52,7 +52,7 @@ class MechanismOptions:
 )
 def command(
     mechanisms: MechanismOptions,
-    sets: DomainOptions,
+    sets: DeclaredOptions,
     budgets: BudgetOptions,
     readings: ReadingOptions,
     output: OutputOptions,
@@ -84,7 +84,7 @@ def command(
     return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
 
 
-def _judge(name: str, sets: DomainOptions, budgets: BudgetOptions, options: ReadingOptions) -> Judgement:
+def _judge(name: str, sets: DeclaredOptions, budgets: BudgetOptions, options: ReadingOptions) -> Judgement:
     spec = MECHANISMS[name]
     readings = readings_from(options, spec)
     domain = sets.declared

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from audit.commands.again import again
 from audit.commands.options import (
-    DomainOptions,
+    DeclaredOptions,
     FileOptions,
     TermOptions,
     setting_of_terms,
@@ -67,13 +67,13 @@ class ChangeOptions:
 
 @make_command(
     "sensitivity",
-    DomainOptions,
+    DeclaredOptions,
     TermOptions,
     ChangeOptions,
     FileOptions,
     example="python -m audit sensitivity --dimension 5 --norm l1 --fairness none",
 )
-def command(sets: DomainOptions, terms: TermOptions, change: ChangeOptions, output: FileOptions) -> int:
+def command(sets: DeclaredOptions, terms: TermOptions, change: ChangeOptions, output: FileOptions) -> int:
     """Tell how far one record can move the coefficients.
 
     The paper's bound beside the exact supremum over all neighbouring data sets (or a certified enclosure of it),
@@ -98,7 +98,7 @@ def command(sets: DomainOptions, terms: TermOptions, change: ChangeOptions, outp
 
 
 def _result(
-    sets: DomainOptions,
+    sets: DeclaredOptions,
     terms: TermOptions,
     change: ChangeOptions,
     norm: str,

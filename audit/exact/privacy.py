@@ -113,7 +113,6 @@ class Judgement:
             "readings": {
                 **plain(self.readings),
                 "domain": self.setting.norm,
-                "declared": self.norm_domain is not None,
                 "dimension": self.setting.dimension,
                 "records": self.setting.records,
                 "x_s": self.x_s,

@@ -175,7 +175,7 @@ def test_a_statement_that_fails_on_the_ball_holds_for_the_rows_that_the_domain_e
     assert (code, document["verdict"], document["norm_domain"]["verdict"]) == (0, "enclosed", "refuted")
     assert low(document["norm_domain"]["exact_delta"]) > 10 * float(document["claimed_delta"])
     code, document = run(capsys, "adfc --dimension 7 --epsilon-s 10 --epsilon-n 0.1")
-    assert (code, document["verdict"], document["readings"]["declared"]) == (1, "refuted", False)
+    assert (code, document["verdict"], "norm_domain" in document) == (1, "refuted", False)
 
 
 def test_a_statement_is_refuted_by_rows_that_the_domain_encodes(capsys):
@@ -198,7 +198,6 @@ def test_a_domain_file_is_judged_as_it_declares(capsys, tmp_path):
     path.write_text(json.dumps({"schema": "domain_v1", "attributes": attributes, "label": label, "group": group}))
     code, document = run(capsys, f"pdfc functional --domain {path}")
     assert code == 0
-    assert [found["readings"]["declared"] for found in document] == [True, True]
     # one numeric attribute fills the ball
     assert {
         low(found["exact_epsilon"]) == pytest.approx(low(found["norm_domain"]["exact_epsilon"]))
