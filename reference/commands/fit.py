@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import click
+
 from reference.budgets import parse_epsilon
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_text import as_text
@@ -20,6 +22,7 @@ from reference.commands.options import (
     data_from,
     emit,
     private_epsilon_from,
+    random_source,
     readings_from,
     require_writable,
     write_file,
@@ -31,12 +34,16 @@ from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
 from reference.commands.terminal import page
 from reference.common.arrays import BoolArray
+from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.datasets.record_blocks import part_of
 from reference.fairness import NOT_PRIVATE
+from reference.noise import Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
+from reference.trace import check_traceable, trace_of
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are named."""
@@ -54,6 +61,9 @@ class RunOptions:
         help=f"some of {', '.join(MECHANISMS)}, or all; may be repeated (pdfc)",
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
+    split_seed: int | None = option(
+        "--split-seed", type=click.IntRange(min=0), metavar="K", help="make the splits repeatable, and no noise"
+    )
     test_share: float = option(
         "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"
     )
@@ -73,6 +83,12 @@ class FitFileOptions:
         type=FileName(),
         metavar="FILE",
         help="write the release alone, with its domain: for publication",
+    )
+    trace: str | None = option(
+        "--trace",
+        type=FileName(),
+        metavar="FILE",
+        help=f"write every intermediate of the one release, to compare with another program ({NOT_PRIVATE})",
     )
     predictions: str | None = option(
         "--predictions", type=FileName(), metavar="FILE", help=f"write a CSV of predictions ({NOT_PRIVATE})"
@@ -120,6 +136,7 @@ def command(
         {"data": named.data, "domain": named.domain, "domain_file": named.domain_file},
         out=output.out,
         release=files.release,
+        trace=files.trace,
         predictions=files.predictions,
         plot=files.plot,
     )
@@ -139,11 +156,20 @@ def command(
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
         require_one_release(runs, files)
+        if files.trace is not None:
+            check_traceable(runs[0].plan.spec.name)
+            record = Recorded()
+            runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
         watch.expect(sum(one.plan.splits for one in runs))
-        results = [evaluate_splits(one.plan, data.records, output.seed, on_release) for one in runs]
+        source = random_source(readings.noise, output.seed)
+        results = [evaluate_splits(one.plan, data.records, source, on_release) for one in runs]
     if files.release is not None:
         write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
     title = str(named.data)
+    if files.trace is not None:
+        release, held_out = last[0]
+        traced = trace_of(release, record, part_of(data.records, ~held_out))
+        write_file("trace", files.trace, json_text(plain(traced)))
     emit(
         as_json(runs, results) if output.format == "json" else as_text(title, results, page(output.out)),
         output.out,
@@ -184,6 +210,7 @@ def runs_from(
                 readings=readings_from(readings, spec),
                 x_s=readings.x_s,
                 splits=asked.splits,
+                split_seed=asked.split_seed,
                 test_share=asked.test_share,
                 private_epsilon=private_epsilon,
             )
@@ -204,7 +231,8 @@ def require_one_release(runs: Sequence[Run], files: FitFileOptions) -> None:
     """Raise unless there is one release, where one file is to be written of it."""
     if len(runs) == 1 and runs[0].plan.splits == 1:
         return
-    for name, path in (("release", files.release), ("predictions", files.predictions)):
+    asked = {"release": files.release, "trace": files.trace, "predictions": files.predictions}
+    for name, path in asked.items():
         if path is not None:
             raise ReadingError(
                 name,
