@@ -36,6 +36,7 @@ from reference.common.errors import (
     UncountableReleaseError,
 )
 from reference.common.numbers import RealLike, decimal_above, decimal_below, decimal_text
+from reference.common.printable import one_line
 
 NOT_COUNTED = (
     "Not counted: scores on held-out records, and whatever was chosen by looking at them or at the data "
@@ -191,7 +192,7 @@ class ReleaseLedger:
         terms, releases = self.terms, self.releases
         lines = [
             f"Release ledger {self.path}",
-            f"data: {terms.data}; neighbours: {terms.adjacency}; composition: {terms.method}",
+            f"data: {one_line(terms.data)}; neighbours: {terms.adjacency}; composition: {terms.method}",
             f"ceiling: epsilon {_shown(terms.epsilon)}, delta {_shown(terms.delta)}",
         ]
         if not releases:
