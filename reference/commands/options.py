@@ -20,10 +20,11 @@ from reference.common.numbers import exact
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
 from reference.datasets.from_file import record_blocks
 from reference.datasets.record_blocks import RecordBlocks, in_memory
-from reference.datasets.table_file import ENDINGS, ROWS_READ, is_table_file, open_table
+from reference.datasets.table import ROWS_READ
+from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
-from reference.noise import ENTROPY, RandomSource
+from reference.noise import ENTROPY, Source
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.records import Records
 from reference.registry import PAPER_DELTA, BudgetParts, MechanismSpec
@@ -175,7 +176,7 @@ def check_noise_options(noise: str | None, seed: int | None) -> None:
         raise SeededHardenedNoiseError("seed", seed, "left out with --noise hardened, which takes no seed")
 
 
-def random_source(noise: str | None, seed: int | None) -> RandomSource:
+def random_source(noise: str | None, seed: int | None) -> Source:
     """Return what noise is drawn from: hardened without a seed, numpy's with one or by name."""
     check_noise_options(noise, seed)
     if noise == "numpy" and seed is None:
