@@ -264,6 +264,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             readings.adjacency,
             spec.promise(domain, budget, readings, self.x_s),
             seeded=self.random_state is not None,
+            noise=readings.noise,
         )
         self.release_ledger.check(promise)
         return promise

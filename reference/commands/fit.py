@@ -10,6 +10,7 @@ from fractions import Fraction
 import click
 
 from reference.budgets import parse_epsilon
+from reference.commands.counting import Counter, counted_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_text import as_text
 from reference.commands.options import (
@@ -18,7 +19,6 @@ from reference.commands.options import (
     DataOptions,
     OutputOptions,
     ReadingOptions,
-    check_noise_options,
     data_from,
     emit,
     private_epsilon_from,
@@ -78,6 +78,10 @@ class RunOptions:
 class FitFileOptions:
     """Files and progress."""
 
+    ledger: str | None = option(
+        "--ledger", type=FileName(), metavar="FILE", help="count every release in a file of `ledger create`"
+    )
+
     release: str | None = option(
         "--release",
         type=FileName(),
@@ -133,7 +137,12 @@ def command(
 ) -> int:
     """Run ``fit``."""
     require_writable(
-        {"data": named.data, "domain": named.domain, "domain_file": named.domain_file},
+        {
+            "data": named.data,
+            "domain": named.domain,
+            "domain_file": named.domain_file,
+            "ledger": files.ledger,
+        },
         out=output.out,
         release=files.release,
         trace=files.trace,
@@ -142,7 +151,8 @@ def command(
     )
     if files.plot is not None:
         require_plot(files.plot)
-    check_noise_options(readings.noise, output.seed)
+    source = random_source(readings.noise, output.seed)
+    counter = None if files.ledger is None else Counter.open(files.ledger)
     private_epsilon = private_epsilon_from(asked.private_metrics)
     last: list[tuple[Release, BoolArray]] = []
     with watched(quiet=files.quiet) as watch:
@@ -160,9 +170,13 @@ def command(
             check_traceable(runs[0].plan.spec.name)
             record = Recorded()
             runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
+        if counter is not None:
+            counter.check([one.plan for one in runs], data.declared.domain, source)
         watch.expect(sum(one.plan.splits for one in runs))
-        source = random_source(readings.noise, output.seed)
-        results = [evaluate_splits(one.plan, data.records, source, on_release) for one in runs]
+        results = []
+        for one in runs:
+            reserve = None if counter is None else counter.reserve_for(one.plan)
+            results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve))
     if files.release is not None:
         write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
     title = str(named.data)
@@ -171,7 +185,9 @@ def command(
         traced = trace_of(release, record, part_of(data.records, ~held_out))
         write_file("trace", files.trace, json_text(plain(traced)))
     emit(
-        as_json(runs, results) if output.format == "json" else as_text(title, results, page(output.out)),
+        as_json(runs, results, counter)
+        if output.format == "json"
+        else as_text(title, results, page(output.out), *counted_lines(results, counter)),
         output.out,
     )
     if files.predictions is not None:
@@ -289,9 +305,10 @@ def write_predictions(path: str, data: Data, release: Release, held_out: BoolArr
     write_file("predictions", path, prediction_lines(release.w, data.records, held_out))
 
 
-def as_json(runs: Sequence[Run], results: Sequence[Evaluation]) -> str:
+def as_json(runs: Sequence[Run], results: Sequence[Evaluation], counter: Counter | None = None) -> str:
     """Return the results as one object, or as a list when there are several."""
-    documents = [result.to_json() for result in results]
+    file = None if counter is None else str(counter.ledger.path)
+    documents = [{**result.to_json(), "ledger": file} for result in results]
     if len({one.epsilon for one in runs if one.plan.spec.private}) > 1:
         documents = [{"epsilon": one.epsilon, **document} for one, document in zip(runs, documents, strict=True)]
     return json_text(documents if len(documents) > 1 else documents[0])
