@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +13,8 @@ from reference.common.balls import square_root
 from reference.common.errors import ParameterError
 from reference.common.numbers import rounded_up
 from reference.noise import Noise, Sampler, analytic_gaussian_sigma, laplace_scale
-from reference.repaired.sums import SUM_STEPS, Change
-
-
-class Spent(NamedTuple):
-    """One release: public."""
-
-    share: Fraction
-    change: Change
-    scale: float
-    size: int
+from reference.repaired.spent import Change, Spent
+from reference.repaired.sums import SUM_STEPS
 
 
 class Curator:

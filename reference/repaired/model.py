@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
+from reference.domain import Domain
+from reference.repaired.expected import drawn_records, expected_difference
 from reference.repaired.loss import probability
+from reference.repaired.spent import Spent
+from reference.repaired.threshold import Probe, next_multiplier
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +34,14 @@ class Model:
         lambda: 0 predicts by the sign of the score.
     epsilon, delta : Fraction
         Of everything that was released together, for `replace_one`.
+    counts : ndarray, shape (2 d,)
+        Released sums over each half of the records, by label, or by group where `group_weights` are given.
+    n : int
+        Records that were fitted: public.
+    probes : tuple of Probe
+        Released risk differences.
+    spent : tuple of Spent
+        What was released, in order.
     """
 
     w: FloatArray
@@ -35,6 +50,28 @@ class Model:
     multiplier: float
     epsilon: Fraction
     delta: Fraction
+    counts: FloatArray
+    n: int
+    probes: tuple[Probe, ...] = ()
+    spent: tuple[Spent, ...] = ()
+
+    def after(self, difference: float, noise: float) -> Model:
+        """Return the model with one more probe, made at its multiplier."""
+        return replace(self, probes=(*self.probes, Probe(self.multiplier, difference, noise)))
+
+    def expected_curve(self, domain: Domain) -> Callable[[float], float]:
+        """Return the risk difference that the releases lead one to expect at each multiplier."""
+        assert self.zbar is not None
+        drawn = drawn_records(self.counts, domain, self.n)
+        members = drawn.target if self.group_weights is not None else drawn.x[:, -1] > 0
+        z = members.astype(np.float64)
+        return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
+
+    def tuned(self, domain: Domain, slack: float) -> Model:
+        """Return the model for another slack: from what is released already, so at no cost in privacy."""
+        if not self.probes:
+            raise ParameterError("slack", slack, "left out for a model that was fitted without fairness")
+        return replace(self, multiplier=next_multiplier(self.probes, slack, self.expected_curve(domain)))
 
     def predict(self, x: FloatArray, z: FloatArray | None = None) -> BoolArray:
         """Return the predictions, shape (n,).

@@ -1,0 +1,22 @@
+"""What is known of a release beside its values: public."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Change(NamedTuple):
+    """By how much one record can change a sum."""
+
+    l1_sensitivity: Fraction
+    l2_sensitivity_squared: Fraction
+
+
+class Spent(NamedTuple):
+    """One release: public."""
+
+    share: Fraction
+    change: Change
+    scale: float
+    size: int
