@@ -112,7 +112,7 @@ def test_the_account_of_a_fit_is_at_most_the_budget(monkeypatch, budget):
     repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
     (curator,) = kept
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
-    assert allowed * Fraction(999_999, 1_000_000) < curator.loss <= allowed
+    assert allowed * Fraction(999_999, 1_000_000) < curator.account.loss <= allowed
     for one in curator.spent:
         # the noise is at least sensitivity / (mu sqrt(share)), or sensitivity / (share epsilon)
         if budget.delta:
@@ -137,9 +137,9 @@ def test_an_account_with_less_noise_is_seen(budget):
     curator = Curator(budget, Recording(0), hardened=False)
     curator.release(np.zeros(2), ONE, Fraction(1))
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
-    assert curator.loss <= allowed
+    assert curator.account.loss <= allowed
     curator.spent[0] = curator.spent[0]._replace(scale=curator.spent[0].scale * 0.999)
-    assert curator.loss > allowed
+    assert curator.account.loss > allowed
 
 
 @pytest.mark.parametrize("keep_group", [True, False])

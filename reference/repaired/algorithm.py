@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from reference.accounting.discrete import epsilon_ends
 from reference.budgets import Budget
 from reference.common.arrays import FloatArray
 from reference.common.errors import ParameterError
@@ -18,9 +17,8 @@ from reference.records import DATA_STEPS, Records, require_on_grid
 from reference.repaired import descent, sums
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
-from reference.repaired.schedule import PROBES, schedule_of
+from reference.repaired.schedule import COUNTS, GRADIENT, GROUP_COUNT, PROBE, PROBES, schedule_of
 from reference.repaired.threshold import next_multiplier
-from reference.sensitivity.setting import Supremum
 
 SMALLEST_GROUP = Fraction(1, 16)
 """zbar is released within [1/16, 15/16]: both on the grid."""
@@ -72,7 +70,7 @@ def repaired_logistic(
         model = replace(model, zbar=noisy_share(records.z, curator, schedule.group_count))
         # lambda <- root of the noisy risk difference
         model = noisy_root(records, model, curator, schedule.probes, float(tolerated))
-    return replace(model, epsilon=stated_epsilon(curator, budget, noise), spent=tuple(curator.spent))
+    return replace(model, epsilon=curator.account.epsilon, spent=curator.account.spent)
 
 
 class PreparedRecords(Records):
@@ -104,7 +102,7 @@ def noisy_descent(
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
     # counts of (cell, label): the gradient at 0 and the means together
-    counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each)
+    counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each, COUNTS)
     # P <- inverse curvature of independent attributes, with a ridge as large as the noise
     moments = descent.independent_second_moments(counts, domain, len(records))
     inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds))
@@ -113,7 +111,7 @@ def noisy_descent(
     for _ in range(rounds - 1):
         # w_{t+1} <- w_t - P (g(w_t) + noise)
         exact_gradient = sums.gradient(records.x, target, iterates[-1])
-        noisy = curator.release(exact_gradient, change, each)
+        noisy = curator.release(exact_gradient, change, each, GRADIENT)
         iterates.append(descent.step(iterates[-1], noisy, inverse))
     # w <- mean of the last iterates
     return descent.averaged(iterates), counts
@@ -121,7 +119,7 @@ def noisy_descent(
 
 def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
     """Return the share of group 1, on the grid."""
-    (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share)
+    (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share, GROUP_COUNT)
     zbar = Fraction(round(noisy / len(z) * DATA_STEPS), DATA_STEPS)
     return min(1 - SMALLEST_GROUP, max(SMALLEST_GROUP, zbar))
 
@@ -138,16 +136,7 @@ def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction
     for _ in range(PROBES):
         # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
         prediction = advantage > model.multiplier * belonging
-        (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES)
+        (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES, PROBE)
         model = model.after(noisy / spread, noise)
         model = replace(model, multiplier=next_multiplier(model.probes, slack, curve))
     return model
-
-
-def stated_epsilon(curator: Curator, budget: Budget, noise: str) -> Fraction:
-    """Return epsilon at the budget's delta: the budget's, or what discrete noise adds to it, rounded up."""
-    # discrete Laplace noise loses what continuous noise does
-    if noise != "hardened" or budget.delta == 0:
-        return budget.epsilon
-    supremum = Supremum.exactly(curator.loss)
-    return epsilon_ends(supremum, curator.inverse_scales, curator.size, sums.SUM_STEPS, budget.delta)[1]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+SUM_STEPS = 2**40
+"""Released sums are multiples of 1/SUM_STEPS: products of two numbers on the grid of the records."""
+
 
 class Change(NamedTuple):
     """By how much one record can change a sum."""
@@ -16,6 +19,7 @@ class Change(NamedTuple):
 class Spent(NamedTuple):
     """One release: public."""
 
+    what: str
     share: Fraction
     change: Change
     scale: float

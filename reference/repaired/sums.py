@@ -18,9 +18,7 @@ from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.records import BLOCK_ROWS, DATA_STEPS, Records
 from reference.repaired.loss import residual
-from reference.repaired.spent import Change
-
-SUM_STEPS = DATA_STEPS**2
+from reference.repaired.spent import SUM_STEPS, Change
 
 
 def largest_l1(domain: Domain) -> Fraction:
