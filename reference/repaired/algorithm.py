@@ -70,7 +70,9 @@ def repaired_logistic(
         model = replace(model, zbar=noisy_share(records.z, curator, schedule.group_count))
         # lambda <- root of the noisy risk difference
         model = noisy_root(records, model, curator, schedule.probes, float(tolerated))
-    return replace(model, epsilon=curator.account.epsilon, spent=curator.account.spent)
+    return replace(
+        model, epsilon=curator.account.epsilon, spent=curator.account.spent, budget_epsilon=budget.epsilon
+    )
 
 
 class PreparedRecords(Records):
@@ -135,7 +137,7 @@ def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction
     curve = model.expected_curve(records.domain)
     for _ in range(PROBES):
         # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
-        prediction = advantage > model.multiplier * belonging
+        prediction = advantage - model.multiplier * belonging > 0.0
         (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES, PROBE)
         model = model.after(noisy / spread, noise)
         model = replace(model, multiplier=next_multiplier(model.probes, slack, curve))

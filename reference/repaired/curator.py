@@ -43,12 +43,7 @@ class Curator:
 
     def scale(self, change: Change, share: Fraction) -> float:
         """Return sigma, or the Laplace scale, of a release; rounded up."""
-        if self._kind == "laplace":
-            # b <- Delta_1 / (share epsilon)
-            return laplace_scale(change.l1_sensitivity, share * self._budget.epsilon)
-        # sigma <- (1/mu) Delta_2 / sqrt(share)
-        ratio = square_root(change.l2_sensitivity_squared / share).upper
-        return rounded_up(Fraction(unit_sigma(self._budget)) * ratio)
+        return planned_scale(self._budget, change, share)
 
     def deviation(self, change: Change, share: Fraction) -> float:
         """Return the standard deviation of the noise of a release."""
@@ -74,6 +69,16 @@ class Curator:
     def account(self) -> Account:
         """What was released."""
         return Account(self._budget, tuple(self.spent), self._steps is not None)
+
+
+def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:
+    """Return sigma, or the Laplace scale, of a release for a share of a budget; rounded up."""
+    if not budget.delta:
+        # b <- Delta_1 / (share epsilon)
+        return laplace_scale(change.l1_sensitivity, share * budget.epsilon)
+    # sigma <- (1/mu) Delta_2 / sqrt(share)
+    ratio = square_root(change.l2_sensitivity_squared / share).upper
+    return rounded_up(Fraction(unit_sigma(budget)) * ratio)
 
 
 def unit_sigma(budget: Budget) -> float:

@@ -42,6 +42,8 @@ class Model:
         Released risk differences.
     spent : tuple of Spent
         What was released, in order.
+    budget_epsilon : Fraction
+        As it was asked for; discrete noise adds a trifle.
     """
 
     w: FloatArray
@@ -54,6 +56,7 @@ class Model:
     n: int
     probes: tuple[Probe, ...] = ()
     spent: tuple[Spent, ...] = ()
+    budget_epsilon: Fraction = Fraction(0)
 
     def after(self, difference: float, noise: float) -> Model:
         """Return the model with one more probe, made at its multiplier."""
@@ -74,7 +77,11 @@ class Model:
         return replace(self, multiplier=next_multiplier(self.probes, slack, self.expected_curve(domain)))
 
     def predict(self, x: FloatArray, z: FloatArray | None = None) -> BoolArray:
-        """Return the predictions, shape (n,).
+        """Return the predictions, shape (n,): whether :meth:`excess` is above 0."""
+        return self.excess(x, z) > 0.0
+
+    def excess(self, x: FloatArray, z: FloatArray | None = None) -> FloatArray:
+        """Return how far each record is beyond its threshold, shape (n,).
 
         Parameters
         ----------
@@ -84,11 +91,11 @@ class Model:
             Groups, where the model uses them.
         """
         if self.zbar is None:
-            return decision_scores(self.w, x) > 0.0
+            return decision_scores(self.w, x)
         if self.group_weights is None and z is None:
             raise ParameterError("z", z, "the groups: this model uses them for its predictions")
         advantage, belonging = margins(self.w, self.group_weights, float(self.zbar), x, z)
-        return advantage > self.multiplier * belonging
+        return advantage - self.multiplier * belonging
 
     def predict_proba(self, x: FloatArray) -> FloatArray:
         """Return P(y = 1 | x), before any threshold moves, shape (n,)."""
