@@ -26,7 +26,7 @@ from reference.mechanisms import (
     relaxed_functional,
     relaxed_functional_noise,
 )
-from reference.noise import Noise, RandomSource
+from reference.noise import Noise, RandomSource, with_sampler
 from reference.readings import Readings
 from reference.records import Records
 from reference.release import Release
@@ -124,6 +124,7 @@ class MechanismSpec:
             return lr(in_memory(records), readings)
         if not self.private:
             return self.function(moments_of(records), readings)
+        readings = with_sampler(readings, rng)
         moments = moments_of(records, exact=readings.noise == "hardened")
         if self.split_budget:
             return self.function(moments, budget, readings, x_s=x_s, rng=rng)

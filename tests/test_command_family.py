@@ -5,6 +5,7 @@ The commands are the rows of the family: a new one is covered when it has an ent
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shlex
@@ -298,8 +299,8 @@ def test_closed_pipe_ends_quietly(name, folder):
 
 LONG: dict[str, str] = {
     "fit": "fit --data synthetic --records 20000 --dimension 8 --splits 100000",
-    "predict": "predict --release release.json --data endless.csv",
-    "domain": "domain --check domain.json --data endless.csv",
+    "predict": "predict --release release.json --data endless.csv.gz",
+    "domain": "domain --check domain.json --data endless.csv.gz",
     "experiments": "experiments fig1 --data affairs --splits 5000 --jobs 1",
 }
 """Of each command: a line that takes long enough to be interrupted."""
@@ -307,11 +308,11 @@ LONG: dict[str, str] = {
 
 @pytest.fixture(scope="module")
 def endless(folder: Path) -> Path:
-    row = "30,some,high,M\n"
-    with (folder / "endless.csv").open("w", encoding="utf-8") as file:
-        file.write("âge,śród,income,sex\n")
+    rows = gzip.compress(b"30,some,high,M\n" * 1_000_000)
+    with (folder / "endless.csv.gz").open("wb") as file:
+        file.write(gzip.compress("âge,śród,income,sex\n".encode()))
         for _ in range(300):
-            file.write(row * 10_000)
+            file.write(rows)
     return folder
 
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from msgspec import UNSET, UnsetType, field
 from msgspec.structs import force_setattr, replace
 
-from reference.accounting.discrete import delta_ends, epsilon_ends
+from reference.accounting.discrete import delta_ends, epsilon_ends, grid_shift
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import Document
 from reference.common.errors import ReadingError
@@ -188,6 +188,9 @@ class ExactPrivacy(Document, frozen=True):
         Laplace noise and on a grid.
     rho : Fraction or None
         Gaussian noise on a grid: it is rho-zCDP.  None elsewhere, where the shift or epsilon gives rho.
+    grid_shift : Fraction
+        Gaussian noise on a grid: mu^2, where it is mu-GDP but for a total variation of
+        :data:`reference.accounting.discrete.BEYOND`.
     """
 
     epsilon: Enclosure
@@ -197,6 +200,7 @@ class ExactPrivacy(Document, frozen=True):
     verdict: Verdict | None
     squared_shift: Enclosure | None = None
     rho: Fraction | None = None
+    grid_shift: Fraction | UnsetType = UNSET
 
     def __str__(self) -> str:
         """Return what holds in six digits, for a person: upper ends, rounded up."""
@@ -305,11 +309,13 @@ def _exact_privacy_on_grid(
     worst_epsilon = _outwards(*epsilon_ends(*noise, delta))
     # the discrete Gaussian: D_alpha <= alpha mu^2 / 2, as the continuous one
     rho = decimal_above(squared_shift.upper / 2, 20)
+    mu_squared = grid_shift(squared_shift, inverse_scales, in_s + others, steps)
+    shift = UNSET if mu_squared is None else decimal_above(mu_squared, 20)
     if epsilon is None:
-        return ExactPrivacy(worst_epsilon, delta, None, None, None, rho=rho)
+        return ExactPrivacy(worst_epsilon, delta, None, None, None, rho=rho, grid_shift=shift)
     lower, upper = delta_ends(*noise, epsilon, delta)
     verdict = _verdict(lower, upper, delta, exact=False)
-    return ExactPrivacy(worst_epsilon, delta, _outwards(lower, upper), epsilon, verdict, rho=rho)
+    return ExactPrivacy(worst_epsilon, delta, _outwards(lower, upper), epsilon, verdict, rho=rho, grid_shift=shift)
 
 
 def _outwards(lower: Fraction, upper: Fraction) -> Enclosure:

@@ -300,7 +300,7 @@ def variants_from(asked: ExperimentOptions, given: ReadingOptions) -> list[Varia
         asked.domain or "unit_ball", asked.encoding or "ordinal", asked.intercept, asked.keep_group
     )
     readings = readings_but_fairness(given)
-    if given.noise != "numpy":
+    if given.noise == "hardened":
         raise ReadingError("noise", given.noise, "'numpy': experiments are seeded")
     fairness, ratio = given.fairness or FAIR.fairness, asked.epsilon_ratio or "1"
     chosen = Variant("chosen", "as the options say", encoding, fairness, readings, ratio)

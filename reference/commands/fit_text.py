@@ -159,5 +159,7 @@ def _notes(result: Evaluation) -> str:
     if result.constant_predictors:
         notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
     if result.releases[0].seeded:
-        notes.append("seeded")
+        notes.append("seeded: for study")
+    elif result.releases[0].readings.noise == "numpy" and result.releases[0].privacy.exact is not None:
+        notes.append("numpy noise: for study")
     return "; ".join(notes)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from reference.common.errors import ChecksumError, DataError, MissingDataError, ReadingError, UnreadableFileError
+from reference.datasets.csv_table import CsvTable
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import CsvTable
 from reference.domain import Domain
 from reference.domain.attributes import OneHot, Ordinal
 from reference.domain.file import DomainFile

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from itertools import pairwise
 from typing import Annotated, Any, TypeAlias
 
@@ -13,7 +13,7 @@ from msgspec.structs import force_setattr
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.documents import Document
 from reference.common.errors import DeclarationError, NotANumberError, OutOfBoundsError, UnseenCategoryError
-from reference.domain.values import as_numbers, is_finite, is_hashable, is_missing
+from reference.domain.values import Column, as_numbers, codes_of, entry, is_finite, is_hashable, is_missing
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
@@ -68,7 +68,7 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         """Names of the encoded coordinates."""
         return (self.name,)
 
-    def within(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def within(self, values: Column, *, clip: bool) -> FloatArray:
         """Return one column as numbers within the bounds, shape (n,)."""
         numbers = as_numbers(self.name, values)
         outside = (numbers < self.lower) | (numbers > self.upper)
@@ -84,7 +84,7 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         within: FloatArray = np.clip(numbers, self.lower, self.upper)
         return within
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
         within = self.within(values, clip=clip)
         # The quotient of two rounded differences can exceed 1 by one rounding: the clip keeps [0, 1] exact.
@@ -119,7 +119,7 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
         inner = [f"[{a:g}, {b:g})" for a, b in pairwise([self.lower, *self.edges])]
         return tuple(f"{self.name}={part}" for part in [*inner, f"[{self.edges[-1]:g}, {self.upper:g}]"])
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of bins) with one 1 a row."""
         numbers = self.within(values, clip=clip)
         bins = np.searchsorted(np.array(self.edges, dtype=np.float64), numbers, side="right")
@@ -154,7 +154,7 @@ class Ordinal(Document, frozen=True, tag_field="kind", tag="ordinal", omit_defau
         """Names of the encoded coordinates."""
         return (self.name,)
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
         ranks = _ranks(self.name, self.categories, values)
         return (ranks / (len(self.categories) - 1))[:, None]
@@ -188,7 +188,7 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
         """Names of the encoded coordinates."""
         return tuple(f"{self.name}={category}" for category in self.categories)
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
         return _one_a_row(_ranks(self.name, self.categories, values), len(self.categories))
 
@@ -231,7 +231,7 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
         """Names of the encoded coordinates."""
         return tuple(f"{self.name}={group}" for group in self.groups)
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of groups) with one 1 a row."""
         sizes = [len(group) for group in self.groups.values()]
         group_of_rank = np.repeat(np.arange(len(sizes)), sizes)
@@ -253,14 +253,13 @@ def _check_categories(name: str, categories: Any) -> None:
         raise DeclarationError(f"categories of {name!r}", categories, "at least two, all distinct")
 
 
-def _ranks(name: str, categories: tuple[Hashable, ...], values: Sequence[Any]) -> IntArray:
-    rank_of = {category: rank for rank, category in enumerate(categories)}
-    ranks = np.empty(len(values), dtype=np.int64)
-    for row, value in enumerate(values):
-        rank = rank_of.get(value) if is_hashable(value) else None
-        if rank is None:
-            if is_hashable(value) and is_missing(value):
-                raise NotANumberError("missing value", row=row, column=name, value=value)
-            raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
-        ranks[row] = rank
+def _ranks(name: str, categories: tuple[Hashable, ...], values: Column) -> IntArray:
+    ranks = codes_of(values, {category: rank for rank, category in enumerate(categories)})
+    unknown = ranks < 0
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        value = entry(values, row)
+        if is_hashable(value) and is_missing(value):
+            raise NotANumberError("missing value", row=row, column=name, value=value)
+        raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
     return ranks

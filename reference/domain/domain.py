@@ -6,6 +6,7 @@ are encoded with these public constants only; nothing here is ever computed from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -78,7 +79,7 @@ class Domain:
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
-            twice = sorted({name for name in duplicates if duplicates.count(name) > 1})
+            twice = sorted(name for name, times in Counter(duplicates).items() if times > 1)
             if twice:
                 raise DeclarationError("names", twice, "distinct")
         if self.prescaled:
@@ -134,7 +135,7 @@ class Domain:
         if isinstance(x_s, str) and x_s in self.columns:
             return self.columns.index(x_s)
         digits = str(x_s)
-        index = int(digits) if digits.isdecimal() and len(digits) < 10 else -1
+        index = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else -1
         if 0 <= index < self.dimension and not isinstance(x_s, bool):
             return index
         raise UnknownAttributeError(
