@@ -22,15 +22,12 @@ from reference.common.errors import ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike, exact
 from reference.datasets.from_file import encode_raw
 from reference.domain import Domain
-from reference.domain.binning import binned
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.records import Records
 from reference.repaired import Model, repaired_logistic
-from reference.repaired.advice import advise, planned
+from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease, load_repaired
-
-FEW_RECORDS = ("poor", "not with this many records")
 
 
 class FewRecordsWarning(UserWarning):
@@ -109,10 +106,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             file = file.with_(group=None, keep_group=False, ignore=_with(file.ignore, file.group))
         elif file.group is None:
             raise ReadingError("fairness", self.fairness, "'none' for a domain that declares no group")
-        file = binned(file) if self.bins else file
-        has_constant = file.intercept or any(len(attribute.columns) > 1 for attribute in file.attributes)
-        norm = "symmetric_ball" if file.norm == "symmetric_ball" else "unit_ball"
-        return file.with_(norm=norm, keep_group=keep, intercept=file.intercept or not has_constant)
+        return laid_out(file, keep_group=keep, bins=self.bins)
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
         """Make a release.

@@ -39,6 +39,11 @@ WORKS: dict[str, list[str]] = {
     "fit": [FIT, f"{FIT} --splits 2 --format json"],
     "predict": ["predict --release release.json --data people.csv"],
     "domain": ["domain --check domain.json --data people.csv", "domain --data people.csv --describe"],
+    "advise": [
+        "advise --domain domain.json --records 200",
+        "advise --domain domain.json --records 9 --format json",
+    ],
+    "card": ["card repaired.json", "card repaired.json --format json"],
     "experiments": [
         EXPERIMENT,
         f"{EXPERIMENT} --format json",
@@ -51,6 +56,8 @@ BAD: dict[str, list[str]] = {
     "fit": ["fit --mechanism=pdfĉ", "fit --epsilon=–1", "fit --data=ścieżka.csv --domain=domain.json"],
     "predict": ["predict --release=ś.json --data=people.csv"],
     "domain": ["domain --check=ś.json", "domain --data=daté"],
+    "advise": ["advise --domain ś.json --records 9", "advise --domain domain.json --records 9 --epsilon=½"],
+    "card": ["card ś.json"],
     "experiments": [
         "experiments fig1–2",
         "experiments fig1 --data=daté",
@@ -72,6 +79,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "domain.json").write_text(json.dumps(DOMAIN), encoding="utf-8")
     words = FIT.replace("pdfc,adfc", "pdfc").split()
     done = program(*words, "--release", "release.json", folder=made)
+    assert done.returncode == EXIT_FINE, done.stderr
+    words = FIT.replace("pdfc,adfc", "repaired").split()
+    done = program(*words, "--release", "repaired.json", folder=made)
     assert done.returncode == EXIT_FINE, done.stderr
     return made
 
@@ -130,9 +140,12 @@ def test_mistyped_command_suggests_the_right_one(name, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mistyped_option_suggests_the_right_one(name, folder):
-    done = program(*shlex.split(WORKS[name][0]), "--dat", "x", folder=folder)
+    mistyped, right = {"advise": ("--domai", b"'--domain'"), "card": ("--forma", b"'--format'")}.get(
+        name, ("--dat", b"'--data'")
+    )
+    done = program(*shlex.split(WORKS[name][0]), mistyped, "x", folder=folder)
     assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
-    assert b"'--data'" in done.stderr
+    assert right in done.stderr
     assert done.stderr.count(b"\n") == 1
 
 
@@ -190,7 +203,7 @@ exit_with(command, name="cfm")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("cfm ", {"fit", "predict", "domain", "experiments"}),
+        ("cfm ", {"fit", "predict", "domain", "advise", "card", "experiments"}),
         ("cfm p", {"predict"}),
         ("cfm fit --mech", {"--mechanism"}),
         ("cfm fit --mechanism pdfc,a", {"pdfc,adfc", "pdfc,all"}),
@@ -303,7 +316,7 @@ LONG: dict[str, str] = {
     "domain": "domain --check domain.json --data endless.csv.gz",
     "experiments": "experiments fig1 --data affairs --splits 5000 --jobs 1",
 }
-"""Of each command: a line that takes long enough to be interrupted."""
+"""Of each command that can take long: a line that takes long enough to be interrupted."""
 
 
 @pytest.fixture(scope="module")
@@ -354,7 +367,7 @@ def interrupted(line: str, folder: Path, module: str, seconds: float) -> tuple[i
     return done.returncode, done.stderr.decode()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(LONG))
 def test_interruption_is_one_line_and_exit_code_3(name, endless):
     code, said = interrupted(LONG[name], endless, ROWS[name].module, 4.0)
     assert (code, said.count("\n"), said[:20]) == (EXIT_UNDECIDED, 1, "error: interrupted: "), said

@@ -86,7 +86,7 @@ def test_a_fit_is_accurate_and_as_fair_as_asked():
     assert unfair > 0.12
     for use in (True, False):
         accurate, fair = rates(fitted(group_at_prediction=use))
-        assert accurate > 0.75
+        assert accurate > 0.72
         assert abs(fair) < 0.05
 
 

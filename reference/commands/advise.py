@@ -10,10 +10,12 @@ from reference.budgets import Budget
 from reference.commands.options import emit, require_writable
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
+from reference.commands.terminal import page
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
+from reference.common.page import Page
 from reference.repaired.advice import Advice, advise
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 from reference.repaired_classifier import RepairedClassifier
@@ -52,11 +54,11 @@ def command(asked: AdviseOptions) -> int:
         group_at_prediction=not asked.without_group,
     )
     found = advise(planned.declared.domain, asked.records, Budget(asked.epsilon, asked.delta), planned.fairness)
-    emit(json_text(plain(found)) if asked.format == "json" else as_text(found), asked.out)
+    emit(json_text(plain(found)) if asked.format == "json" else as_text(found, page(asked.out)), asked.out)
     return EXIT_FINE
 
 
-def as_text(found: Advice) -> str:
+def as_text(found: Advice, on: Page) -> str:
     """Return the advice in lines."""
     lines = [
         (
@@ -78,4 +80,4 @@ def as_text(found: Advice) -> str:
         if found.signal < signal:
             times = signal / found.signal
             lines.append(f"For {outlook!r}: {times:.3g} times the records or the epsilon, or fewer columns.")
-    return "\n".join([*lines, ""])
+    return on.text(*lines)

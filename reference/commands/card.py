@@ -11,10 +11,12 @@ import click
 from reference.commands.options import emit, require_writable
 from reference.commands.parsing import FileName, argument, option
 from reference.commands.parsing import command as make_command
+from reference.commands.terminal import page
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
+from reference.common.page import Page
 from reference.repaired.released import RepairedRelease, load_repaired
 
 
@@ -37,7 +39,7 @@ def command(asked: CardOptions) -> int:
     """Run ``card``."""
     require_writable({"release": asked.release}, out=asked.out)
     facts = facts_of(load_repaired(asked.release))
-    emit(json_text(plain(facts)) if asked.format == "json" else as_text(facts), asked.out)
+    emit(json_text(plain(facts)) if asked.format == "json" else as_text(facts, page(asked.out)), asked.out)
     return EXIT_FINE
 
 
@@ -69,7 +71,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     }
 
 
-def as_text(facts: dict[str, Any]) -> str:
+def as_text(facts: dict[str, Any], on: Page) -> str:
     """Return the page."""
     parts = {
         "What it is": [
@@ -88,7 +90,7 @@ def as_text(facts: dict[str, Any]) -> str:
     lines: list[str] = []
     for title, sentences in parts.items():
         lines += [title, "-" * len(title), *(f"- {sentence}" for sentence in sentences), ""]
-    return "\n".join(lines)
+    return on.text(*lines)
 
 
 def _promised(facts: dict[str, Any]) -> list[str]:

@@ -28,7 +28,8 @@ from reference.domain.file import DomainFile
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import SplitSpec
 from reference.experiments.watch import NOBODY, Watch
-from reference.fairness import NOT_PRIVATE, risk_difference
+from reference.fairness import NOT_PRIVATE
+from reference.fairness.metrics import MEASURES, measures
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, signal_of
 from reference.repaired.schedule import USABLE
@@ -45,7 +46,7 @@ SLACKS = ("0", "0.01", "0.02")
 REFERENCE_SPLITS = 5
 """Splits on which models without noise are fitted."""
 
-MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate", "fit_seconds")
+COLUMNS = (*MEASURES, "fit_seconds")
 
 
 @dataclass(frozen=True)
@@ -199,21 +200,8 @@ def _measured(
     seconds = time.perf_counter() - start
     for slack in SLACKS if model.fairness != "none" else SLACKS[:1]:
         tuned = fitted if slack == "0" else fitted.tuned(train.domain, float(slack))
-        found = measures(tuned.predict(test.x, test.z), test)
+        found = measures(tuned.predict(test.x, test.z), test.y, test.z)
         yield replace(model, slack=slack), {**found, "fit_seconds": seconds, "columns": train.domain.dimension}
-
-
-def measures(prediction: BoolArray, held_out: Records) -> dict[str, float]:
-    """Return what is measured of predictions."""
-    assert held_out.z is not None
-    accuracy, positives = float((prediction == held_out.y).mean()), float(held_out.y.mean())
-    difference = risk_difference(prediction, held_out.z)
-    return {
-        "accuracy": accuracy,
-        "gain": accuracy - max(positives, 1 - positives),
-        "risk_difference": np.nan if difference is None else difference,
-        "positive_rate": float(prediction.mean()),
-    }
 
 
 def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
@@ -229,8 +217,8 @@ def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
     lowest = _fair_thresholds(scores, train.y, train.z == 1)
     fair = held_out > np.where(test.z == 1, lowest[1], lowest[0])
     return {
-        "logistic regression, not private": measures(held_out > 0, test),
-        "logistic regression with two thresholds, not private": measures(fair, test),
+        "logistic regression, not private": measures(held_out > 0, test.y, test.z),
+        "logistic regression with two thresholds, not private": measures(fair, test.y, test.z),
     }
 
 
@@ -266,7 +254,7 @@ def _means(runs: list[dict[str, float]]) -> dict[str, Any]:
             "mean": float(np.mean([run[name] for run in runs])),
             "std": float(np.std([run[name] for run in runs], ddof=1)) if len(runs) > 1 else None,
         }
-        for name in MEASURES
+        for name in COLUMNS
         if name in runs[0]
     }
 
@@ -281,13 +269,13 @@ def as_text(document: dict[str, Any], page: Page) -> str:
             "yes" if row["group_at_prediction"] else "no",
             row["slack"],
             row["encoding"],
-            *(_spread(row[name]) for name in MEASURES[:4]),
+            *(_spread(row[name]) for name in MEASURES),
             f"{row['fit_seconds']['mean']:.2f}",
         )
         for row in document["rows"]
     ]
     cells += [
-        ("", "", row["name"], "", "", row["encoding"], *(_spread(row[name]) for name in MEASURES[:4]), "")
+        ("", "", row["name"], "", "", row["encoding"], *(_spread(row[name]) for name in MEASURES), "")
         for row in document["references"]
     ]
     head = ("delta", "epsilon", "fairness", "group", "slack", "encoding", "accuracy", "gain")

@@ -9,6 +9,9 @@ from typing import Literal, TypeAlias
 from reference.budgets import Budget
 from reference.common.documents import Document
 from reference.domain import Domain
+from reference.domain.binning import binned
+from reference.domain.domain import Norm
+from reference.domain.file import DomainFile
 from reference.repaired.account import Account
 from reference.repaired.curator import planned_scale
 from reference.repaired.schedule import (
@@ -39,6 +42,26 @@ WORDS: dict[Outlook, str] = {
     "not with this many records": "the noise drowns the data: do not spend the budget; declare fewer columns, or "
     "get more records",
 }
+
+
+FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
+
+
+def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> DomainFile:
+    """Return a domain file as the mechanism uses it.
+
+    Parameters
+    ----------
+    file : DomainFile
+    keep_group : bool
+        Whether predictions use the group.
+    bins : bool
+        Put plain numbers into bins by their bounds.
+    """
+    file = binned(file) if bins else file
+    has_constant = file.intercept or any(len(attribute.columns) > 1 for attribute in file.attributes)
+    norm: Norm = "symmetric_ball" if file.norm == "symmetric_ball" else "unit_ball"
+    return file.with_(norm=norm, keep_group=keep_group, intercept=not has_constant or file.intercept)
 
 
 class Advice(Document, frozen=True, kw_only=True):

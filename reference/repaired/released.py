@@ -10,7 +10,7 @@ import numpy as np
 
 from reference.accounting import Privacy
 from reference.budgets import Budget
-from reference.common.documents import Document, converted, json_of_file, plain
+from reference.common.documents import Document, converted, format_of, json_of_file, plain
 from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
@@ -209,3 +209,9 @@ def load_repaired(path: str | Path) -> RepairedRelease:
         With the file and the place in it.
     """
     return converted(json_of_file(path, ReleaseFileError), RepairedRelease, ReleaseFileError, file=str(path))
+
+
+def is_repaired(path: str | Path) -> bool:
+    """Tell whether a file says that it is a repaired release."""
+    document = json_of_file(path, ReleaseFileError)
+    return isinstance(document, dict) and document.get("schema") == format_of(RepairedRelease)
