@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -268,11 +269,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return promise
 
     def _require_kept(self, promise: CountedRelease | None, release: Release) -> None:
-        """Raise when a release costs other than was counted for it; it is then not handed out."""
+        """Raise when a release costs more than was counted for it; it is then not handed out."""
         if promise is None or self.release_ledger is None:
             return
         counted, made = promise.privacy.exact, release.privacy.exact
-        if counted is None or made is None or _cost(counted) != _cost(made):
+        if counted is None or made is None or not _within(made, counted):
             raise UncountableReleaseError(
                 f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
             )
@@ -482,5 +483,15 @@ def _has_columns(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
-def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
-    return exact.epsilon, exact.at_delta, exact.squared_shift, exact.rho, exact.grid_shift
+def _within(made: ExactPrivacy, counted: ExactPrivacy) -> bool:
+    """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
+    if made.at_delta != counted.at_delta or made.epsilon.upper > counted.epsilon.upper:
+        return False
+    both = list(zip(_shifts(made), _shifts(counted), strict=True))
+    return all((a is None) == (b is None) and (a is None or b is None or a <= b) for a, b in both)
+
+
+def _shifts(exact: ExactPrivacy) -> tuple[Fraction | None, ...]:
+    """Return what a ledger composes by, where it is stated."""
+    shift = None if exact.squared_shift is None else exact.squared_shift.upper
+    return shift, exact.rho, exact.grid_shift or None

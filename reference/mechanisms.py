@@ -32,12 +32,12 @@ from reference.noise import (
     sampler_of,
     with_sampler,
 )
-from reference.noise.grid import RELEASE_STEPS, l1_slack, with_l2_slack
+from reference.noise.grid import RELEASE_STEPS, encoded_l1, encoded_l2_squared, l1_slack, with_l2_slack
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import Records
 from reference.release import PublicRun, Release
-from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
+from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
 
 PLAIN = Readings(fairness="none")
 FAIR = Readings(fairness="absolute")
@@ -406,12 +406,22 @@ def _steps(readings: Readings) -> int | None:
 
 def _with_l1_slack(l1: Fraction, domain: Domain, readings: Readings) -> Fraction:
     """Return Delta_1, enlarged for coefficients that are rounded to the grid of hardened noise."""
-    return l1 + l1_slack(layout(domain, readings)) if readings.noise == "hardened" else l1
+    if readings.noise != "hardened":
+        return l1
+    public = layout(domain, readings)
+    if readings.sensitivity == "exact" and not domain.prescaled:
+        l1 = encoded_l1(l1, public, setting_of(domain, readings))
+    return l1 + l1_slack(public)
 
 
 def _with_l2_slack(l2_squared: Fraction, domain: Domain, readings: Readings) -> Fraction:
     """Return the square of Delta_2, enlarged in the same way."""
-    return with_l2_slack(l2_squared, layout(domain, readings)) if readings.noise == "hardened" else l2_squared
+    if readings.noise != "hardened":
+        return l2_squared
+    public = layout(domain, readings)
+    if readings.sensitivity == "exact" and not domain.prescaled:
+        l2_squared = encoded_l2_squared(l2_squared, public, setting_of(domain, readings))
+    return with_l2_slack(l2_squared, public)
 
 
 def random_x_s(domain: Domain, random: np.random.Generator) -> int:

@@ -49,7 +49,7 @@ if ("delta_s" in budget && noise.kind === "gaussian") {
 const ball = readings.domain === "unit_ball" && readings.adjacency === "replace_one";
 if (noise.kind === "gaussian" && grid === 0 && ball && readings.fairness === "absolute" && readings.fairness_weight === "1") {
   const squared = 9 / Math.min(noise.scale_s, noise.scale_n) ** 2;
-  compare("squared_shift", squared, number(privacy.exact.squared_shift.lo ?? privacy.exact.squared_shift));
+  compare("squared_shift", squared, number(privacy.norm_domain.squared_shift.lo ?? privacy.norm_domain.squared_shift));
 }
 
 process.exit(same ? 0 : 1);

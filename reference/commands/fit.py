@@ -35,12 +35,16 @@ from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
 from reference.commands.terminal import page
 from reference.common.arrays import BoolArray
+from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.datasets.record_blocks import part_of
 from reference.fairness import NOT_PRIVATE
+from reference.noise import Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
+from reference.trace import check_traceable, trace_of
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are named."""
@@ -80,6 +84,12 @@ class FitFileOptions:
         type=FileName(),
         metavar="FILE",
         help="write the release alone, with its domain: for publication",
+    )
+    trace: str | None = option(
+        "--trace",
+        type=FileName(),
+        metavar="FILE",
+        help=f"write every intermediate of the one release, to compare with another program ({NOT_PRIVATE})",
     )
     predictions: str | None = option(
         "--predictions", type=FileName(), metavar="FILE", help=f"write a CSV of predictions ({NOT_PRIVATE})"
@@ -132,6 +142,7 @@ def command(
         {"data": named.data, "domain": named.domain, "domain_file": named.domain_file},
         out=output.out,
         release=files.release,
+        trace=files.trace,
         predictions=files.predictions,
         plot=files.plot,
     )
@@ -151,12 +162,20 @@ def command(
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
         require_one_release(runs, files)
+        if files.trace is not None:
+            check_traceable(runs[0].plan.spec.name)
+            record = Recorded()
+            runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
         watch.expect(sum(one.plan.splits for one in runs))
         source = random_source(readings.noise, output.seed)
         results = [evaluate_splits(one.plan, data.records, source, on_release) for one in runs]
     if files.release is not None:
         write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
     title = str(named.data)
+    if files.trace is not None:
+        release, held_out = last[0]
+        traced = trace_of(release, record, part_of(data.records, ~held_out))
+        write_file("trace", files.trace, json_text(plain(traced)))
     emit(
         as_json(runs, results) if output.format == "json" else as_text(title, results, page(output.out)),
         output.out,
@@ -251,7 +270,8 @@ def require_one_release(runs: Sequence[Run], files: FitFileOptions) -> None:
     """Raise unless there is one release, where one file is to be written of it."""
     if len(runs) == 1 and runs[0].plan.splits == 1:
         return
-    for name, path in (("release", files.release), ("predictions", files.predictions)):
+    asked = {"release": files.release, "trace": files.trace, "predictions": files.predictions}
+    for name, path in asked.items():
         if path is not None:
             raise ReadingError(
                 name,

@@ -10,7 +10,7 @@ from typing import Any
 
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
-from reference.noise import ENTROPY
+from reference.noise import ENTROPY, RandomSource
 from reference.records import Records
 from reference.registry import MECHANISMS
 
@@ -35,7 +35,7 @@ def document(
         norm = readings.pop("domain")
         records = replace(affairs, x=affairs.x * 0.0, domain=affairs.domain.with_(norm=norm))
     # the theorems are about noise with a density
-    source = None if readings.get("noise") == "hardened" else ENTROPY
+    source: RandomSource = None if readings.get("noise") == "hardened" else ENTROPY
     release = spec.run(records, budget, spec.readings.with_(**readings), rng=source)
     return dict(json.loads(json.dumps(plain(release))))
 

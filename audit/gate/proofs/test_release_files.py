@@ -45,7 +45,7 @@ def test_release_with_its_domain_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": "release_v1"}, "schema is 'release_v1', not 'release_v2'"),
+        ({"schema": "release_v2"}, "schema is 'release_v2', not 'release_v3'"),
         ({"mechanism": "repaired_pdfc"}, "mechanism must be one of lr"),
         ({"mechanism": "adfc"}, "noise.kind must be 'gaussian' for adfc"),
         ({"columns": ["a", "b"]}, "w must be one finite number for each of its columns"),
