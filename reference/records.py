@@ -188,6 +188,19 @@ def _length_of_column(name: str, values: Any) -> int:
         raise ShapeError("a column is a sequence of values", column=name, value=values) from None
 
 
+def require_on_grid(records: Records) -> None:
+    """Raise unless x is as :meth:`Records.on_grid` returns it.
+
+    Raises
+    ------
+    reference.common.errors.NormError
+    """
+    steps = records.x * DATA_STEPS
+    off = (steps != np.trunc(steps)).any(axis=1)
+    if off.any():
+        raise NormError("x is not on the grid", row=int(np.flatnonzero(off)[0]))
+
+
 def norm_slack(dimension: int) -> float:
     """Return how far a computed |x|_2^2 may exceed 1: the rounding error of computing it.
 

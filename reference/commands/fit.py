@@ -12,6 +12,7 @@ import click
 from reference.budgets import parse_epsilon
 from reference.commands.counting import Counter, counted_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
+from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
 from reference.commands.options import (
     BudgetOptions,
@@ -55,10 +56,10 @@ class RunOptions:
 
     mechanism: tuple[str, ...] = listed(
         "--mechanism",
-        choices=[*MECHANISMS, "all"],
+        choices=[*MECHANISMS, REPAIRED, "all"],
         default=("pdfc",),
         metavar="NAME[,NAME...]",
-        help=f"some of {', '.join(MECHANISMS)}, or all; may be repeated (pdfc)",
+        help=f"some of {', '.join(MECHANISMS)}, or all; or {REPAIRED}; may be repeated (pdfc)",
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
     split_seed: int | None = option(
@@ -124,6 +125,7 @@ class Run:
     ReadingOptions,
     OutputOptions,
     FitFileOptions,
+    RepairedOptions,
     example="python -m reference fit --mechanism pdfc,adfc --epsilon 0.5 --splits 10",
     text="Train mechanisms on random splits and measure them on the rest.",
 )
@@ -134,8 +136,12 @@ def command(
     readings: ReadingOptions,
     output: OutputOptions,
     files: FitFileOptions,
+    mine: RepairedOptions,
 ) -> int:
     """Run ``fit``."""
+    if asked.mechanism == (REPAIRED,):
+        return run_repaired(asked, spent, named, readings, output, files, mine)
+    require_no_repaired(asked, mine)
     require_writable(
         {
             "data": named.data,
@@ -195,6 +201,39 @@ def command(
     if files.plot is not None:
         draw(curves_of(runs, results), files.plot, title)
     return EXIT_FINE
+
+
+def run_repaired(
+    asked: RunOptions,
+    spent: BudgetOptions,
+    named: DataOptions,
+    readings: ReadingOptions,
+    output: OutputOptions,
+    files: FitFileOptions,
+    mine: RepairedOptions,
+) -> int:
+    """Run the mechanism `repaired`, which has options and a release file of its own."""
+    inputs = {"data": named.data, "domain": named.domain, "domain_file": named.domain_file}
+    require_writable(inputs, out=output.out, release=files.release)
+    unused = {
+        "private_metrics": asked.private_metrics,
+        "predictions": files.predictions,
+        "plot": files.plot,
+        "epsilon_grid": files.epsilon_grid,
+    }
+    for name, value in unused.items():
+        if value is not None:
+            raise ReadingError(name, value, f"left out with {REPAIRED}")
+    wanted = wanted_from(mine, spent, named, readings, output.seed)
+    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release)
+
+
+def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
+    """Raise where `repaired` is mixed with others, or its options are given to them."""
+    if REPAIRED in asked.mechanism:
+        raise ReadingError("mechanism", ",".join(asked.mechanism), f"{REPAIRED} alone, or others")
+    if mine != RepairedOptions(slack="0", without_group=False):
+        raise ReadingError("slack and without_group", "given", f"left out without {REPAIRED}")
 
 
 def runs_from(
