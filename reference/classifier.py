@@ -19,7 +19,7 @@ from reference.accounting import ExactPrivacy, Privacy
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, SplitBudget
-from reference.common.arrays import FloatArray, NumberArray
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
     ExtraColumnError,
     GroupError,
@@ -31,18 +31,20 @@ from reference.common.errors import (
 )
 from reference.common.numbers import RealLike
 from reference.common.scores import decision_scores
+from reference.datasets.from_arrays import Arrays
+from reference.datasets.record_blocks import RecordBlocks, moments_of
 from reference.domain import Domain
 from reference.domain.declaration import (
     OBSERVED,
     declared_pair,
     domain_of_bounds,
     fitted_domain,
+    is_second,
     observed_classes,
-    zero_or_one,
 )
 from reference.noise import RandomSource
 from reference.readings import Readings
-from reference.records import Records, encode_table
+from reference.records import require_names
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
 from reference.release import Release
 
@@ -106,8 +108,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # private: the values
         labels = column_or_1d(y, warn=True)
         pair = self._declared_classes(labels)
-        codes = zero_or_one(domain.label, labels, pair, LabelError)
-        records = self._encode(domain, X, codes, sensitive_features)
+        label = is_second(domain.label, labels, pair, LabelError)
+        records = self._encode(domain, X, label, sensitive_features)
+        # every record is checked here, before anything is counted or drawn
+        moments_of(records, exact=readings.noise == "hardened")
         if promise is not None and self.release_ledger is not None:
             self.release_ledger.reserve(promise)
         release = spec.run(records, budget, readings, x_s=self.x_s, rng=_random_source(self.random_state))
@@ -176,24 +180,28 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if domain.keep_group and group is None:
             raise ReadingError("sensitive_features", None, "given where the group stands among the features")
         records = self._encode(domain, X, None, group)
-        return decision_scores(self.release_.w, records.x)
+        return np.concatenate([decision_scores(self.release_.w, block.x) for block in records.read()])
 
-    def _encode(self, domain: Domain, X: Any, label: FloatArray | None, group: Any) -> Records:
-        """Check the values against the domain and encode them; without labels all of them are 0."""
-        columns = self._columns([attribute.name for attribute in domain.attributes])
+    def _encode(self, domain: Domain, X: Any, label: BoolArray | None, group: Any) -> RecordBlocks:
+        """Return checked and encoded records; without labels all of them are 0."""
+        declared = [attribute.name for attribute in domain.attributes]
+        columns = self._columns(declared)
         for name in (domain.label, domain.group):
             if name in columns:
                 raise ExtraColumnError("the label and the group are given apart from X", column=name)
-        if _has_columns(X) and all(name in X.columns for name in columns):
-            # column by column: a matrix would force one type on all
-            table = {name: X[name] for name in columns}
-        else:
-            table = dict(zip(columns, check_array(X, estimator=self, **ANY_VALUES).T, strict=True))
-        table[domain.label] = np.zeros(len(table[columns[0]])) if label is None else label
+        # column by column where there are names: a matrix would force one type on all
+        named = _has_columns(X) and all(name in _names(X) for name in columns)
+        require_names(domain, columns)
+        features = X if named else check_array(X, estimator=self, **ANY_VALUES)
+        if label is None:
+            label = np.zeros(len(features), dtype=np.bool_)
+        if not named and columns != declared:
+            features = dict(zip(columns, features.T, strict=True))
+        second = None
         if domain.group is not None:
             pair = declared_pair("groups", self.groups)
-            table[domain.group] = zero_or_one(domain.group, column_or_1d(group), pair, GroupError)
-        return encode_table(domain, table, clip=self.clip)
+            second = is_second(domain.group, column_or_1d(group), pair, GroupError)
+        return Arrays(domain, features, label, second, self.clip).records()
 
     def _columns(self, declared: list[str]) -> list[str]:
         """Return the names of the columns of X: its own, or the declared ones in their order."""
@@ -460,6 +468,11 @@ class LRClassifier(_Declared):
 def _has_columns(X: Any) -> bool:
     """Tell a DataFrame from an array."""
     return hasattr(X, "columns")
+
+
+def _names(X: Any) -> set[str]:
+    """Return the names of the columns; a table of pyarrow keeps the columns themselves under `columns`."""
+    return set(getattr(X, "column_names", X.columns))
 
 
 def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from reference.common.arrays import FloatArray, NumberArray
+from reference.common.arrays import BoolArray, NumberArray
 from reference.common.errors import (
     DeclarationError,
     DomainMismatchError,
@@ -22,13 +22,17 @@ from reference.common.errors import (
 )
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
-from reference.domain.values import is_hashable
+from reference.domain.values import codes_of, is_hashable, masks_of
 
 LABEL, GROUP = "(label)", "(group)"
 """Names of the label and the group in a domain made from bounds: no column is called so."""
 
 OBSERVED = "observed"
 """`classes="observed"`: the labels that occur in y are taken as public."""
+
+
+FIRST_LABELS = 1_000
+"""The classes are mostly found among so many."""
 
 
 def domain_of_bounds(
@@ -102,6 +106,9 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise LabelError("Input y contains NaN or infinity", row=row, column=LABEL, value=y[row].item())
+    first = np.unique(y[:FIRST_LABELS]).tolist() if y.dtype.kind in "biuU" else []
+    if len(first) == 2 and codes_of(y, {first[0]: 0, first[1]: 1}).min() >= 0:
+        return first[0], first[1]
     check_classification_targets(y)
     labels = np.unique(y).tolist()
     if len(labels) > 2:
@@ -115,15 +122,21 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
     return labels[0], labels[1]
 
 
-def zero_or_one(
+def is_second(
     column: str, values: NumberArray, pair: tuple[Any, Any], error: type[LabelError | GroupError]
-) -> FloatArray:
-    """Return 0 and 1 for the first and the second declared value, shape (n,), naming the first other value."""
-    codes = {pair[0]: 0.0, pair[1]: 1.0}
-    coded = np.empty(len(values))
-    for row, value in enumerate(values.tolist()):
-        code = codes.get(value) if is_hashable(value) else None
-        if code is None:
-            raise error(f"not one of the two declared values {pair}", row=row, column=column, value=value)
-        coded[row] = code
-    return coded
+) -> BoolArray:
+    """Return where the second of two declared values stands, shape (n,), naming the first other value."""
+    masks = masks_of(values, pair)
+    if masks is not None and (masks[0] | masks[1]).all():
+        return masks[1]
+    codes = codes_of(values, {pair[0]: 0, pair[1]: 1})
+    if codes.min(initial=0) < 0:
+        row = int(np.flatnonzero(codes < 0)[0])
+        given = values.tolist()
+        distinct = {value for value in given if is_hashable(value)}
+        several = f"; {len(distinct)} distinct values occur where two are declared" if len(distinct) > 2 else ""
+        raise error(
+            f"not one of the two declared values {pair}{several}", row=row, column=column, value=given[row]
+        )
+    second: BoolArray = codes == 1
+    return second
