@@ -120,7 +120,8 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
     for records in parts:
         for start in range(0, len(records), BLOCK_ROWS):
             sums.add(records, slice(start, start + BLOCK_ROWS))
-    return Moments(domain, sums.n, sums.sum_z, *sums.first(), sums.second())
+    sum_x, sum_yx, sum_zx = sums.first()
+    return Moments(domain, sums.n, sums.sum_z, sum_x, sum_yx, sum_zx, sums.second())
 
 
 class _Sums:

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+import scipy.sparse
 
+from reference.budgets import LargeEpsilonWarning
 from reference.classifier import NoPrivacyClassifier, PDFCClassifier
-from reference.common.errors import DataError, InputError, NotANumberError, OutOfBoundsError
+from reference.common.errors import DataError, DataHolderWarning, InputError, NotANumberError, OutOfBoundsError
 from reference.datasets.from_arrays import Arrays
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot, Ordinal
@@ -192,3 +194,49 @@ def test_many_columns_are_fitted() -> None:
     fitted = NoPrivacyClassifier(bounds=(0, 1)).fit(x, Y[:2_000])
     assert fitted.release_.w is not None
     assert len(fitted.release_.w) == 1_000
+
+
+# --- What scikit-learn's users look for ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_coefficients_are_those_of_the_columns(classes: tuple[int, int], intercept: bool) -> None:
+    bounds = [(-1, 3), (0, 1), (-5, 2)]
+    fitted = NoPrivacyClassifier(bounds=bounds, classes=classes, intercept=intercept).fit(X, Y)
+    decisions = X @ fitted.coef_.T + fitted.intercept_
+    assert fitted.coef_.shape == (1, 3)
+    assert np.allclose(decisions[:, 0], fitted.decision_function(X), atol=1e-9)
+
+
+def test_coefficients_are_missing_where_columns_are_no_numbers() -> None:
+    domain = Domain((Ordinal("a", ("low", "high")),), "y")
+    fitted = NoPrivacyClassifier(domain=domain).fit(np.array(["low", "high"])[Y][:, None], Y)
+    assert not hasattr(fitted, "coef_")
+    assert not hasattr(fitted, "intercept_")
+
+
+def test_weights_and_sparse_input_are_refused_by_name() -> None:
+    model = NoPrivacyClassifier(bounds=(0, 1))
+    with pytest.raises(
+        InputError, match="sample_weight must be left out: the sensitivity is that of records of weight"
+    ):
+        model.fit(X, Y, sample_weight=np.ones(N))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        model.fit(X, Y, weights=1)
+    assert model.fit(X, Y, sample_weight=None).release_.w is not None
+    for call in (model.fit, model.score):
+        with pytest.raises(InputError, match=r"sparse input is not taken, so give X.toarray\(\)"):
+            call(scipy.sparse.csr_matrix(X), Y)
+
+
+def test_data_of_one_group_warn_their_holder() -> None:
+    with pytest.warns(DataHolderWarning, match="all records have the group 1"):
+        w_of(X, Y, np.ones(N, dtype=int))
+    w_of(X)
+
+
+def test_large_epsilon_warns() -> None:
+    with pytest.warns(LargeEpsilonWarning, match="above 100"):
+        assert w_of(X, epsilon=101)
+    assert w_of(X, epsilon=100)

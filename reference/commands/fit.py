@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from reference.budgets import parse_epsilon
+import click
+
+from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_text import as_text
 from reference.commands.options import (
@@ -20,6 +22,7 @@ from reference.commands.options import (
     data_from,
     emit,
     private_epsilon_from,
+    random_source,
     readings_from,
     require_writable,
     write_file,
@@ -31,7 +34,7 @@ from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
 from reference.commands.terminal import page
 from reference.common.arrays import BoolArray
-from reference.common.errors import ReadingError
+from reference.common.errors import EpsilonError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.fairness import NOT_PRIVATE
@@ -54,6 +57,9 @@ class RunOptions:
         help=f"some of {', '.join(MECHANISMS)}, or all; may be repeated (pdfc)",
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
+    split_seed: int | None = option(
+        "--split-seed", type=click.IntRange(min=0), metavar="K", help="make the splits repeatable, and no noise"
+    )
     test_share: float = option(
         "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"
     )
@@ -61,6 +67,11 @@ class RunOptions:
         "--private-metrics",
         metavar="EPSILON",
         help="also release accuracy and risk difference with noise of their own, EPSILON for each release",
+    )
+    allow_large_epsilon: bool = option(
+        "--allow-large-epsilon",
+        is_flag=True,
+        help=f"take an epsilon above {LARGE_EPSILON}, which promises nothing",
     )
 
 
@@ -140,7 +151,8 @@ def command(
         require_public(runs, data)
         require_one_release(runs, files)
         watch.expect(sum(one.plan.splits for one in runs))
-        results = [evaluate_splits(one.plan, data.records, output.seed, on_release) for one in runs]
+        source = random_source(readings.noise, output.seed)
+        results = [evaluate_splits(one.plan, data.records, source, on_release) for one in runs]
     if files.release is not None:
         write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
     title = str(named.data)
@@ -178,12 +190,16 @@ def runs_from(
         spec = MECHANISMS[name]
         # a mechanism without noise is the same for every epsilon
         for epsilon in epsilons if spec.private else epsilons[:1]:
+            budget = budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension)
+            if is_large(budget) and not asked.allow_large_epsilon:
+                raise EpsilonError("epsilon", epsilon, f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
             plan = Plan(
                 spec=spec,
-                budget=budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension),
+                budget=budget,
                 readings=readings_from(readings, spec),
                 x_s=readings.x_s,
                 splits=asked.splits,
+                split_seed=asked.split_seed,
                 test_share=asked.test_share,
                 private_epsilon=private_epsilon,
             )

@@ -7,7 +7,7 @@ value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray, NumberArray
-from reference.common.errors import DataError, EmptyDataError, NotANumberError, ShapeError
+from reference.common.errors import DataError, EmptyDataError, ExtraColumnError, NotANumberError, ShapeError
 from reference.datasets.arrow_columns import coded, kind_of, numbers_in
 from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.values import Coded, Column, is_missing
-from reference.records import BLOCK_ROWS, Records, encode_table, is_inside
+from reference.records import BLOCK_ROWS, Records, encode_table, is_inside, require_names
 
 TABLE_ROWS = 4 * BLOCK_ROWS
 """Rows of a table of columns encoded at a time: each column costs a few calls."""
@@ -178,6 +178,44 @@ class Arrays:
         counts = {name: sum(map(is_missing, _part(self._column(name), slice(None)))) for name in self._positions}
         found = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
         return f"; missing values: {found}" if sum(counts.values()) > 1 else ""
+
+
+def features_of(
+    domain: Domain, X: Any, names: list[str], matrix: Callable[[], NumberArray]
+) -> NumberArray | Mapping[str, Any]:
+    """Return the features of a table, by name where it has names; columns are never forced into one type.
+
+    Parameters
+    ----------
+    domain : Domain
+    X : array or DataFrame
+    names : list of str
+        Of its columns, in order.
+    matrix : callable
+        Returns X as an array.
+
+    Raises
+    ------
+    reference.common.errors.ExtraColumnError, reference.common.errors.MissingColumnError
+        When the names are not those of the domain's attributes.
+    """
+    for name in (domain.label, domain.group):
+        if name in names:
+            raise ExtraColumnError("the label and the group are given apart from X", column=name)
+    require_names(domain, names)
+    # a table of pyarrow keeps the columns themselves under `columns`
+    held = set(getattr(X, "column_names", X.columns)) if has_columns(X) else set()
+    if held.issuperset(names):
+        features: Mapping[str, Any] = X
+        return features
+    given = matrix()
+    in_order = names == [attribute.name for attribute in domain.attributes]
+    return given if in_order else dict(zip(names, given.T, strict=True))
+
+
+def has_columns(X: Any) -> bool:
+    """Tell a table with names from an array."""
+    return hasattr(X, "columns")
 
 
 def _part(column: Any, rows: slice, *, numeric: bool = True) -> Any:

@@ -6,6 +6,7 @@ bit, on how many rows were read at a time.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -13,7 +14,7 @@ from itertools import chain
 import numpy as np
 
 from reference.common.arrays import BoolArray
-from reference.common.errors import EmptyDataError, UnreadableFileError
+from reference.common.errors import DataHolderWarning, EmptyDataError, UnreadableFileError
 from reference.domain import Domain
 from reference.moments import Moments, sum_of
 from reference.records import BLOCK_ROWS, Records
@@ -123,6 +124,17 @@ class RecordBlocks:
 def moments_of(records: Records | RecordBlocks, *, exact: bool = False) -> Moments:
     """Return the moments of records, wherever they are."""
     return records.moments(exact=exact) if isinstance(records, RecordBlocks) else Moments.of(records, exact=exact)
+
+
+def warn_of_one_group(moments: Moments) -> None:
+    """Warn the data holder when all records are of one group: a fairness term of such data says nothing."""
+    if moments.domain.group is not None and moments.sum_z in (0, moments.n):
+        warnings.warn(
+            f"all records have the group {int(moments.sum_z > 0)}, so the fairness term compares nothing "
+            "(not private: for the data holder)",
+            DataHolderWarning,
+            stacklevel=3,
+        )
 
 
 def in_memory(records: Records | RecordBlocks) -> Records:

@@ -68,7 +68,8 @@ class Source:
         """
         table = self.table()
         try:
-            return encode_table(declared.domain, table.columns)
+            kept = {name: values for name, values in table.columns.items() if name not in declared.ignore}
+            return encode_table(declared.domain, kept)
         except DataError as problem:
             if problem.row is None or table.places is None:
                 raise

@@ -6,18 +6,20 @@ caller asks for by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from reference.common.arrays import BoolArray, NumberArray
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
     DeclarationError,
     DomainMismatchError,
     GroupError,
     LabelError,
+    ParameterError,
     ReadingError,
 )
 from reference.domain import Domain
@@ -140,3 +142,50 @@ def is_second(
         )
     second: BoolArray = codes == 1
     return second
+
+
+def require_dense(X: Any) -> None:
+    """Raise for a sparse matrix.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        With the remedy.
+    """
+    if issparse(X):
+        raise ParameterError("X", type(X).__name__, "dense: sparse input is not taken, so give X.toarray()")
+
+
+def require_known(given: Mapping[str, Any]) -> None:
+    """Raise for an argument that no fit takes; a weight is refused with the reason.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+    """
+    if given.get("sample_weight") is not None:
+        raise ParameterError(
+            "sample_weight",
+            type(given["sample_weight"]).__name__,
+            "left out: the sensitivity is that of records of weight 1, and a weight multiplies it",
+        )
+    for name in given:
+        if name != "sample_weight":
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+
+
+def on_columns(domain: Domain, w: Sequence[float] | None) -> tuple[FloatArray, float]:
+    """Return a vector v and a number c with x.w = raw.v + c for raw columns within their bounds.
+
+    Raises
+    ------
+    AttributeError
+        When there are none: w is not there, an attribute is no number, or the group is a feature.
+    """
+    attributes = [attribute for attribute in domain.attributes if isinstance(attribute, Numeric)]
+    if w is None or len(attributes) < len(domain.attributes) or domain.keep_group:
+        raise AttributeError("there are coefficients of the columns only for w of numeric columns; see release_.w")
+    lower, upper = np.array([(attribute.lower, attribute.upper) for attribute in attributes], dtype=np.float64).T
+    scaled = np.asarray(w) * domain.column_factor
+    slopes = scaled[int(domain.intercept) :] / (upper - lower)
+    return slopes, float(scaled[0] if domain.intercept else 0.0) - float(slopes @ lower)

@@ -39,7 +39,7 @@ class Domain:
 
     Parameters
     ----------
-    attributes : tuple of Numeric, Ordinal or OneHot
+    attributes : tuple of Numeric, Binned, Ordinal, OneHot or Grouped
         The unprotected attributes x, in order.
     label : str
         Column with y in {0, 1}.
@@ -85,7 +85,7 @@ class Domain:
                 raise DeclarationError("names", twice, "distinct")
         if self.prescaled:
             for attribute in self.attributes:
-                if not isinstance(attribute, Numeric) or (attribute.lower, attribute.upper) != (0.0, 1.0):
+                if type(attribute) is not Numeric or (attribute.lower, attribute.upper) != (0.0, 1.0):
                     raise DeclarationError("attributes", attribute.name, "Numeric on [0, 1] when prescaled")
 
     @classmethod

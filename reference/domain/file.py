@@ -37,7 +37,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
     ----------
     norm, intercept, keep_group, prescaled
         As in :class:`reference.domain.Domain`.
-    attributes : tuple of Numeric, Ordinal or OneHot
+    attributes : tuple of Numeric, Binned, Ordinal, OneHot or Grouped
         Each one a raw column of the same name.
     label, group : Marker, optional
         Without a label the file must be completed with :meth:`with_columns` before :attr:`domain` exists.

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from reference.noise.draws import (
+    ENTROPY,
     NumpySampler,
     RandomSource,
+    StudyNoiseWarning,
     add_noise,
     draw,
     generator,
@@ -24,13 +26,16 @@ from reference.noise.scales import (
     laplace_scale,
     require_delta_in_extended_range,
 )
+from reference.readings import Readings
 
 __all__ = [
+    "ENTROPY",
     "HardenedSampler",
     "Noise",
     "NumpySampler",
     "RandomSource",
     "Sampler",
+    "StudyNoiseWarning",
     "add_noise",
     "analytic_gaussian_sigma",
     "draw",
@@ -40,6 +45,7 @@ __all__ = [
     "perturb",
     "require_delta_in_extended_range",
     "sampler_of",
+    "with_sampler",
 ]
 
 Sampler: TypeAlias = NumpySampler | HardenedSampler
@@ -57,3 +63,11 @@ def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
         As for :func:`generator`.
     """
     return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))
+
+
+def with_sampler(readings: Readings, rng: RandomSource) -> Readings:
+    """Return the readings of a run: without a seed its noise is hardened.
+
+    numpy's noise is for study.  It is drawn where a seed, a generator or :data:`ENTROPY` is given.
+    """
+    return readings.with_(noise="hardened") if rng is None else readings
