@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import click
 
-from reference.budgets import parse_epsilon
+from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
 from reference.commands.counting import Counter, counted_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
@@ -36,7 +36,7 @@ from reference.commands.progress import watched
 from reference.commands.terminal import page
 from reference.common.arrays import BoolArray
 from reference.common.documents import plain
-from reference.common.errors import ReadingError
+from reference.common.errors import EpsilonError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.datasets.record_blocks import part_of
@@ -72,6 +72,11 @@ class RunOptions:
         "--private-metrics",
         metavar="EPSILON",
         help="also release accuracy and risk difference with noise of their own, EPSILON for each release",
+    )
+    allow_large_epsilon: bool = option(
+        "--allow-large-epsilon",
+        is_flag=True,
+        help=f"take an epsilon above {LARGE_EPSILON}, which promises nothing",
     )
 
 
@@ -259,9 +264,12 @@ def runs_from(
         spec = MECHANISMS[name]
         # a mechanism without noise is the same for every epsilon
         for epsilon in epsilons if spec.private else epsilons[:1]:
+            budget = budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension)
+            if is_large(budget) and not asked.allow_large_epsilon:
+                raise EpsilonError("epsilon", epsilon, f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
             plan = Plan(
                 spec=spec,
-                budget=budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension),
+                budget=budget,
                 readings=readings_from(readings, spec),
                 x_s=readings.x_s,
                 splits=asked.splits,
