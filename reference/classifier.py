@@ -6,7 +6,9 @@ Every ``fit`` is a release: it spends the budget again, in each fold and for eac
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,7 +42,7 @@ from reference.domain.declaration import (
     observed_classes,
     zero_or_one,
 )
-from reference.noise import RandomSource
+from reference.noise import ENTROPY, RandomSource, StudyNoiseWarning, with_sampler
 from reference.readings import Readings
 from reference.records import Records, encode_table
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
@@ -101,7 +103,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not getattr(self, "n_features_in_", 0):
             check_array(X, estimator=self, **ANY_VALUES)  # no table: says what is wrong
         domain = fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
-        budget = self._budget(spec, domain)
+        budget, source = self._budget(spec, domain), self._random_source()
+        if spec.private:
+            readings = with_sampler(readings, source)
         promise = self._promise(spec, domain, budget, readings)
         # private: the values
         labels = column_or_1d(y, warn=True)
@@ -110,7 +114,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         records = self._encode(domain, X, codes, sensitive_features)
         if promise is not None and self.release_ledger is not None:
             self.release_ledger.reserve(promise)
-        release = spec.run(records, budget, readings, x_s=self.x_s, rng=_random_source(self.random_state))
+        release = spec.run(records, budget, readings, x_s=self.x_s, rng=source)
         self._require_kept(promise, release)
         self.domain_, self.release_ = domain, release
         self.classes_, self.positive_class_ = np.unique(np.asarray(pair)), pair[1]
@@ -222,9 +226,23 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return declared_pair("classes", self.classes)
 
     def _readings(self) -> Readings:
-        return Readings(
-            **{name: getattr(self, name) for name in Readings.__struct_fields__ if hasattr(self, name)}
-        )
+        stated = {name: getattr(self, name) for name in Readings.__struct_fields__ if hasattr(self, name)}
+        # without a seed the run takes hardened noise
+        return Readings(**{name: value for name, value in stated.items() if (name, value) != ("noise", None)})
+
+    def _random_source(self) -> RandomSource:
+        """Return a source for the mechanisms; a legacy RandomState gives a seed."""
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(np.iinfo(np.int32).max))
+        if self.random_state is None and getattr(self, "noise", None) == "numpy":
+            warnings.warn(
+                "noise='numpy' leaks at its bits: it is for study; leave it out for a release",
+                StudyNoiseWarning,
+                stacklevel=3,
+            )
+            return ENTROPY
+        source: RandomSource = self.random_state
+        return source
 
     def _budget(self, spec: MechanismSpec, domain: Domain) -> Budget | SplitBudget | None:
         parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}
@@ -251,11 +269,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return promise
 
     def _require_kept(self, promise: CountedRelease | None, release: Release) -> None:
-        """Raise when a release costs other than was counted for it; it is then not handed out."""
+        """Raise when a release costs more than was counted for it; it is then not handed out."""
         if promise is None or self.release_ledger is None:
             return
         counted, made = promise.privacy.exact, release.privacy.exact
-        if counted is None or made is None or _cost(counted) != _cost(made):
+        if counted is None or made is None or not _within(made, counted):
             raise UncountableReleaseError(
                 f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
             )
@@ -293,7 +311,7 @@ class _Private(_Approximate):
     epsilon: RealLike | None = None
     adjacency: str = "replace_one"
     sensitivity: str | RealLike = "published"
-    noise: str = "numpy"
+    noise: str | None = None
     random_state: int | np.random.RandomState | np.random.Generator | None = None
     release_ledger: ReleaseLedger | None = None
 
@@ -329,8 +347,11 @@ class PDFCClassifier(_Split):
         one at random.
     fairness : {'absolute', 'covariance', 'separate', 'none'}
         How the paper's fairness term is read.
-    fairness_weight, tau, basis, adjacency, sensitivity, repair, ball_radius, noise
+    fairness_weight, tau, basis, adjacency, sensitivity, repair, ball_radius
         As for :class:`reference.readings.Readings`.
+    noise : {'hardened', 'numpy'}, optional
+        None is hardened noise without a `random_state`, and numpy's with one.  numpy's noise is for study: it
+        leaks at its bits.
     bounds : (lower, upper) or one pair per column
         Declared bounds of numeric columns; needed unless `domain` is a Domain.
     clip : bool
@@ -347,7 +368,7 @@ class PDFCClassifier(_Split):
     groups : (value, value)
         The two values of `sensitive_features`; the second one is group z = 1.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
-        None takes the operating system's entropy.  Anything else makes a seeded release, which says so.
+        None takes the operating system's entropy.  Anything else makes a seeded release, for study: it says so.
     release_ledger : ReleaseLedger, optional
         Counts every fit, those of clones and worker processes included.
 
@@ -462,13 +483,15 @@ def _has_columns(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
-def _cost(exact: ExactPrivacy) -> tuple[Any, ...]:
-    return exact.epsilon, exact.at_delta, exact.squared_shift, exact.rho
+def _within(made: ExactPrivacy, counted: ExactPrivacy) -> bool:
+    """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
+    if made.at_delta != counted.at_delta or made.epsilon.upper > counted.epsilon.upper:
+        return False
+    both = list(zip(_shifts(made), _shifts(counted), strict=True))
+    return all((a is None) == (b is None) and (a is None or b is None or a <= b) for a, b in both)
 
 
-def _random_source(random_state: Any) -> RandomSource:
-    """Return a source for the mechanisms; a legacy RandomState gives a seed."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(np.iinfo(np.int32).max))
-    source: RandomSource = random_state
-    return source
+def _shifts(exact: ExactPrivacy) -> tuple[Fraction | None, ...]:
+    """Return what a ledger composes by, where it is stated."""
+    shift = None if exact.squared_shift is None else exact.squared_shift.upper
+    return shift, exact.rho, exact.grid_shift or None

@@ -6,7 +6,8 @@ are 0 or 1; every later step relies on that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from reference.common.errors import (
     ShapeError,
 )
 from reference.domain import Domain
-from reference.domain.values import as_floats, as_matrix, as_numbers
+from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
 """Rows handled at a time: small enough to stay in cache."""
@@ -108,7 +109,7 @@ class Records:
         return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z)
 
 
-def encode_table(domain: Domain, table: Mapping[str, Sequence[Any]], *, clip: bool = False) -> Records:
+def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = False) -> Records:
     """Check a table against the domain and encode it.
 
     Parameters
@@ -159,18 +160,19 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
     )
 
 
-def _length(domain: Domain, table: Mapping[str, Sequence[Any]]) -> int:
+def _length(domain: Domain, table: Mapping[str, Column]) -> int:
     """Return n, after checking that the table has exactly the declared columns, each of length n."""
     declared = [attribute.name for attribute in domain.attributes] + [domain.label]
     declared += [] if domain.group is None else [domain.group]
-    present = list(table)
+    present = Counter(list(table))
     for name in declared:
         if name not in present:
             raise MissingColumnError("a declared column is missing", column=name)
-    for name in present:
-        if name not in declared:
+    known = set(declared)
+    for name, times in present.items():
+        if name not in known:
             raise ExtraColumnError("the domain does not declare this column", column=name)
-        if present.count(name) > 1:
+        if times > 1:
             raise ExtraColumnError("the column was given more than once", column=name)
     lengths = {name: _length_of_column(name, table[name]) for name in declared}
     for name, length in lengths.items():

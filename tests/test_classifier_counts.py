@@ -177,7 +177,7 @@ def test_grid_search_on_real_data_in_two_workers_counts_every_fit(tmp_path):
     search.fit(attributes, y, sensitive_features=z)
     assert len(ledger.releases) == 7
     assert ledger.releases[-1].privacy == search.best_estimator_.privacy_
-    shifts = [release.privacy.exact.squared_shift.upper for release in ledger.releases]
+    shifts = [release.privacy.exact.grid_shift for release in ledger.releases]
     assert ledger.spent().squared_shift == sum(shifts)
     assert "7 x adfc" in ledger.report()
     with pytest.raises(CeilingError):

@@ -16,7 +16,7 @@ from fractions import Fraction
 import pytest
 from joblib import Parallel, delayed
 
-from reference.accounting import ExactPrivacy, Privacy, PrivacyStatement, ledger_file, release_ledger
+from reference.accounting import METHODS, ExactPrivacy, Privacy, PrivacyStatement, ledger_file, release_ledger
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import SplitBudget
@@ -136,16 +136,31 @@ def test_seeded_releases_are_refused(tmp_path):
         opened(tmp_path).reserve(pure("1/2", seeded=True))
 
 
-def test_gdp_ledger_counts_shifts_and_refuses_laplace_noise(tmp_path):
+def test_gdp_ledger_counts_shifts_and_pure_releases(tmp_path):
     ledger = opened(tmp_path, method="gdp", delta="1e-5")
     for _ in range(4):
         ledger.reserve(gaussian())
     shift = gaussian().privacy.exact.squared_shift.upper
     assert ledger.spent().squared_shift == 4 * shift
     assert ledger.spent().epsilon < ledger.spent("basic").epsilon
-    with pytest.raises(UncountableReleaseError, match="gdp"):
-        ledger.reserve(pure("1e-9"))
-    assert len(ledger.releases) == 4
+    before = ledger.spent().epsilon
+    ledger.reserve(pure("1e-9"))
+    assert before < ledger.spent().epsilon < before + Fraction("1e-8")
+    assert len(ledger.releases) == 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["pdfc", "adfc"])
+def test_every_ledger_counts_hardened_noise(tmp_path, method, name):
+    spec = MECHANISMS[name]
+    readings = spec.readings.with_(noise="hardened")
+    budget = SplitBudget.equal("1/10", "1e-5" if spec.needs_delta else 0)
+    promise = CountedRelease(name, "replace_one", spec.promise(DOMAIN, budget, readings, 0))
+    ledger = opened(tmp_path, method=method, delta="1e-3")
+    for _ in range(3):
+        ledger.reserve(promise)
+    assert ReleaseLedger.open(ledger.path).releases[-1].privacy == promise.privacy
+    assert 0 < ledger.spent().epsilon <= 1
 
 
 def test_zcdp_ledger_counts_both_noises(tmp_path):

@@ -8,12 +8,11 @@ from typing import Any
 
 from rich.table import Table
 
-from audit.auditor.distinguish import CertifiedEvent
-from audit.auditor.events import Event
 from audit.auditor.verdict import STATED_SIZE
 from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
+from audit.evidence.words import counted_in_words
 from reference.common.numbers import text_below
 from reference.common.printable import printable
 
@@ -79,11 +78,12 @@ def _lines(result: EstimateResult) -> Iterator[str]:
         yield f"  inputs: {left} against {right}{adjacency}"
     if "search" in inputs:
         yield _search_text(inputs["search"])
-    yield f"  event: {_event_text(found.ideal, result.output_names)}"
-    if found.implementation.event != found.ideal.event:
+    yield f"  event: {counted_in_words(found.event, found.counts, result.output_names)}"
+    bits = found.implementation
+    if bits.event != found.ideal.event:
         yield (
-            f"  at the bits: epsilon at least {text_below(found.implementation.epsilon_lower_bound, 4)}; "
-            f"event: {_event_text(found.implementation, result.output_names)}"
+            f"  at the bits: epsilon at least {text_below(bits.epsilon_lower_bound, 4)}; "
+            f"event: {counted_in_words(bits.event, bits.counts, result.output_names)}"
         )
     if found.stopped is not None:
         yield (
@@ -103,37 +103,6 @@ def _lines(result: EstimateResult) -> Iterator[str]:
         yield f"  undecided: so many draws could not show {STATED_SIZE:g} times the claim; {enough}"
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command}"
-
-
-def _event_text(found: CertifiedEvent, names: Sequence[str]) -> str:
-    counts, event = found.counts, found.event
-    other = "right" if event.likely_input == "left" else "left"
-    return (
-        f"{_what(event, names)}, on {event.likely_input} {counts.likely:,} of {counts.likely_draws:,}, "
-        f"on {other} {counts.unlikely:,} of {counts.unlikely_draws:,}"
-    )
-
-
-def _what(event: Event, names: Sequence[str]) -> str:
-    """Describe an event in a few words."""
-    document = event.to_json()
-    coordinate = document.get("coordinate")
-    if coordinate is not None and event.reduction is not None:
-        where = event.reduction.described(coordinate)
-    else:
-        where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
-    occurs = event.at_least == (event.threshold > 0)
-    if document["score"] == "coordinate":
-        return f"{where} {document['relation']} {event.threshold:.6g}"
-    if document["score"] == "interval":
-        return f"{where} {'' if occurs else 'not '}in [{document['low']:.6g}, {document['high']:.6g}]"
-    if document["score"] == "bits":
-        offset = f" - {document['offset']:g}" if document["offset"] else ""
-        return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
-    score = {"not_finite": f"{document.get('kind')} in an output"}.get(
-        document["score"], document["score"] + " score"
-    )
-    return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
 
 
 def _search_text(search: dict[str, Any]) -> str:

@@ -9,24 +9,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 from msgspec import UNSET, UnsetType, field
 from scipy.optimize import minimize_scalar
 
+from reference.accounting.discrete import BEYOND
 from reference.accounting.statements import ExactPrivacy, Privacy, PrivacyStatement, basic_composition, set_rounded
 from reference.budgets import parse_delta
-from reference.common.balls import Ball, ball, enclosed
+from reference.common.balls import Ball, ball, bisected, enclosed, sign, square_root
 from reference.common.documents import Document
 from reference.common.errors import DeltaError, NotPrivateError, ReadingError
-from reference.common.numbers import (
-    RealLike,
-    decimal_above,
-)
-from reference.noise.profile import epsilon_of_shift
+from reference.common.numbers import RealLike, decimal_above, decimal_text
+from reference.noise.profile import epsilon_of_shift, normal_cdf
 
 METHODS = ("basic", "gdp", "zcdp")
 STATEMENTS = ("exact", "published")
+
+LARGEST_GDP_EPSILON = 90
+BEYOND_SHARE, DELTA_SHARE = Fraction(1, 10**60), Fraction(1, 10**20)
+"""A total variation of delta * BEYOND_SHARE costs DELTA_SHARE of delta at most: 1 + exp(90) < 10^40."""
 
 
 class Counted(Protocol):
@@ -99,9 +102,9 @@ def compose(
     releases : sequence of Release
         At least one, all for the same neighbours.
     method : {'basic', 'gdp', 'zcdp'}
-        `basic`: epsilons and deltas add up, each at the delta of its release.  `gdp`: squared Mahalanobis
-        shifts add up, for Gaussian noise only; the result is the exact profile of the sum.  `zcdp`: rhos add
-        up, for Laplace and Gaussian noise together.
+        `basic`: epsilons and deltas add up, each at the delta of its release.  `gdp`: squares of mu add up, which
+        is the Mahalanobis shift of Gaussian noise; the result is the profile of the sum.  `zcdp`: rhos add up.
+        All three count both noises, hardened or not.
     delta : number, optional
         Where epsilon is evaluated: needed by `gdp` and `zcdp`, left out with `basic`.
     statement : {'exact', 'published'}
@@ -147,18 +150,51 @@ def _basic(releases: Sequence[Counted], known: list[ExactPrivacy], adjacency: st
 
 
 def _gdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composition:
-    """Add up squared shifts: independent Gaussian outputs are one Gaussian output in more dimensions."""
-    shifts = [one.squared_shift for one in known]
+    """Add up squares of mu: independent Gaussian outputs are one Gaussian output in more dimensions."""
     if delta == 0:
         raise DeltaError("delta", "0", "positive: Gaussian noise is not purely private")
     # mu^2 <- sum mu_j^2
-    total = Fraction(0)
-    for shift in shifts:
-        if shift is None:
-            raise ReadingError("method", "gdp", "basic, or zcdp, where a release is not the continuous Gaussian's")
-        total += shift.upper
-    epsilon = decimal_above(epsilon_of_shift(total, delta).upper, 20)
+    total = sum((_mu_squared(one) for one in known), Fraction(0))
+    # noise on a grid is mu-GDP but for a total variation: together (1 + exp(epsilon)) sum of them, on delta
+    beyond = BEYOND * sum(one.grid_shift is not UNSET for one in known)
+    if beyond > delta * BEYOND_SHARE:
+        raise DeltaError("delta", decimal_text(delta), "above 1e-40 with gdp and hardened Gaussian noise")
+    left = delta if beyond == 0 else delta * (1 - DELTA_SHARE)
+    epsilon = decimal_above(epsilon_of_shift(total, left).upper, 20)
+    if beyond and epsilon > LARGEST_GDP_EPSILON:
+        raise ReadingError("method", "gdp", f"another one beyond epsilon {LARGEST_GDP_EPSILON}")
     return Composition(len(known), "gdp", "exact", epsilon, delta, adjacency, squared_shift=total)
+
+
+def _mu_squared(one: ExactPrivacy) -> Fraction:
+    """Return mu^2 of one release."""
+    if one.squared_shift is not None:
+        return one.squared_shift.upper
+    if one.grid_shift is not UNSET:
+        return one.grid_shift
+    if one.at_delta == 0:
+        return squared_shift_of_pure(one.epsilon.upper)
+    raise ReadingError("method", "gdp", "basic where a release is known at a single delta only")
+
+
+@lru_cache(maxsize=1024)
+def squared_shift_of_pure(epsilon: Fraction) -> Fraction:
+    """Return the square of the smallest mu for which epsilon-differential privacy implies mu-GDP, rounded up.
+
+    Phi(mu/2) = exp(epsilon) / (1 + exp(epsilon)), attained by randomised response; proof:
+    ``proofs/post_processing_and_composition.md``.
+    """
+    if epsilon == 0:
+        return Fraction(0)
+
+    def too_small(mu: Fraction) -> bool:
+        # Phi(-mu/2) > 1 / (1 + exp(epsilon))
+        return sign(lambda: normal_cdf(-ball(mu) / 2) * (1 + ball(epsilon).exp()) - 1) > 0
+
+    # mu < epsilon sqrt(pi/2), and Phi(-x) <= exp(-x^2 / 2) / 2
+    at_most = min(epsilon * Fraction(1254, 1000), 2 * square_root(2 * epsilon).upper)
+    found = bisected(too_small, Fraction(0), at_most, Fraction(1, 2**70))
+    return decimal_above(found.upper**2, 20)
 
 
 def _zcdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composition:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import click
+
 from reference.budgets import parse_epsilon
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_text import as_text
@@ -20,6 +22,7 @@ from reference.commands.options import (
     data_from,
     emit,
     private_epsilon_from,
+    random_source,
     readings_from,
     require_writable,
     write_file,
@@ -58,6 +61,9 @@ class RunOptions:
         help=f"some of {', '.join(MECHANISMS)}, or all; may be repeated (pdfc)",
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
+    split_seed: int | None = option(
+        "--split-seed", type=click.IntRange(min=0), metavar="K", help="make the splits repeatable, and no noise"
+    )
     test_share: float = option(
         "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"
     )
@@ -155,7 +161,8 @@ def command(
             record = Recorded()
             runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
         watch.expect(sum(one.plan.splits for one in runs))
-        results = [evaluate_splits(one.plan, data.records, output.seed, on_release) for one in runs]
+        source = random_source(readings.noise, output.seed)
+        results = [evaluate_splits(one.plan, data.records, source, on_release) for one in runs]
     if files.release is not None:
         write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
     title = str(named.data)
@@ -203,6 +210,7 @@ def runs_from(
                 readings=readings_from(readings, spec),
                 x_s=readings.x_s,
                 splits=asked.splits,
+                split_seed=asked.split_seed,
                 test_share=asked.test_share,
                 private_epsilon=private_epsilon,
             )

@@ -13,7 +13,8 @@ from reference.commands.predictions import prediction_lines
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import ENDINGS, ROWS_READ, open_table
+from reference.datasets.table import ROWS_READ
+from reference.datasets.table_file import ENDINGS, open_table
 from reference.domain.file import load_domain_file
 from reference.fairness import NOT_PRIVATE
 from reference.release import fitting_domain, load_release

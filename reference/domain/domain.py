@@ -6,6 +6,7 @@ are encoded with these public constants only; nothing here is ever computed from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -37,7 +38,7 @@ class Domain:
 
     Parameters
     ----------
-    attributes : tuple of Numeric, Ordinal or OneHot
+    attributes : tuple of Numeric, Binned, Ordinal, OneHot or Grouped
         The unprotected attributes x, in order.
     label : str
         Column with y in {0, 1}.
@@ -78,12 +79,12 @@ class Domain:
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
-            twice = sorted({name for name in duplicates if duplicates.count(name) > 1})
+            twice = sorted(name for name, times in Counter(duplicates).items() if times > 1)
             if twice:
                 raise DeclarationError("names", twice, "distinct")
         if self.prescaled:
             for attribute in self.attributes:
-                if not isinstance(attribute, Numeric) or (attribute.lower, attribute.upper) != (0.0, 1.0):
+                if type(attribute) is not Numeric or (attribute.lower, attribute.upper) != (0.0, 1.0):
                     raise DeclarationError("attributes", attribute.name, "Numeric on [0, 1] when prescaled")
 
     @classmethod
@@ -134,7 +135,7 @@ class Domain:
         if isinstance(x_s, str) and x_s in self.columns:
             return self.columns.index(x_s)
         digits = str(x_s)
-        index = int(digits) if digits.isdecimal() and len(digits) < 10 else -1
+        index = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else -1
         if 0 <= index < self.dimension and not isinstance(x_s, bool):
             return index
         raise UnknownAttributeError(

@@ -6,18 +6,129 @@ used, no huge integer overflows, and no missing value passes for a number.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.errors import InfiniteValueError, NotANumberError, ShapeError
 
+Column: TypeAlias = Sequence[Any] | NumberArray
+"""Values of one column."""
 
-def as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to this are floats without rounding."""
+
+FEW = 8
+"""So many texts are compared with a whole array each; more are looked up one by one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded(Sequence[Any]):
+    """A column of few distinct values, each kept once.
+
+    Parameters
+    ----------
+    values : sequence
+        The distinct values; some may not occur.
+    codes : ndarray of int, shape (n,)
+        Which of them each entry is; -1 for a missing one, which reads as None.
+    """
+
+    values: Sequence[Any]
+    codes: IntArray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return Coded(self.values, self.codes[row])
+        code = self.codes[row]
+        return self.values[code] if code >= 0 else None
+
+    def __iter__(self) -> Iterator[Any]:
+        known = [*self.values, None]
+        return (known[code] for code in self.codes.tolist())
+
+    def mapped(self, change: Callable[[Sequence[Any]], Any]) -> Coded:
+        """Return the column with its distinct values replaced."""
+        return Coded(change(self.values), self.codes)
+
+    @property
+    def present(self) -> list[Any]:
+        """The distinct values that occur, without missing ones."""
+        used = np.unique(self.codes)
+        return [self.values[code] for code in used[used >= 0].tolist()]
+
+
+def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
+    """Return the meaning of each value as a dict knows it, shape (n,); -1 where it has none."""
+    if isinstance(values, Coded):
+        return np.append(_looked_up(values.values, meaning), -1)[values.codes]
+    found = _compared(values, meaning) if isinstance(values, np.ndarray) and values.ndim == 1 else None
+    return _looked_up(values, meaning) if found is None else found
+
+
+def entry(values: Column, row: int) -> Any:
+    """Return one value as an error shows it; a column may have an index of its own, so it is counted off."""
+    return next(itertools.islice(iter(values), row, None))
+
+
+def _looked_up(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
+    codes = (meaning.get(value, -1) if is_hashable(value) else -1 for value in values)
+    return np.fromiter(codes, np.int64, len(values))
+
+
+def _compared(values: NumberArray, meaning: Mapping[Hashable, int]) -> IntArray | None:
+    """Return the same as :func:`_looked_up` by a few passes over a whole array; None where it might differ."""
+    if values.dtype.kind in "biuf" and all(isinstance(key, (bool, int, float)) for key in meaning):
+        if (
+            values.dtype.kind in "iu"
+            and len(values)
+            and max(int(values.max()), -int(values.min())) > LARGEST_WHOLE
+        ):
+            return None
+        numbers = np.array(list(meaning), dtype=np.float64)
+        if np.abs(numbers).max(initial=0) > LARGEST_WHOLE:
+            return None
+        if len(numbers) <= FEW:
+            return _first_equal([values == number for number in numbers], meaning)
+        order = np.argsort(numbers)
+        nearest = order[np.searchsorted(numbers[order], values).clip(max=len(numbers) - 1)]
+        return np.where(numbers[nearest] == values, np.array(list(meaning.values()))[nearest], -1)
+    texts = values.dtype.kind == "U" and values.dtype.isnative and len(meaning) <= FEW
+    if texts and all(isinstance(key, str) and not key.endswith("\0") for key in meaning):
+        return _first_equal([_equal_text(values, str(key)) for key in meaning], meaning)
+    return None
+
+
+def _first_equal(masks: Sequence[BoolArray], meaning: Mapping[Hashable, int]) -> IntArray:
+    codes = np.full(len(masks[0]), -1)
+    for mask, code in zip(masks, meaning.values(), strict=True):
+        codes[mask] = code
+    return codes
+
+
+def _equal_text(values: NumberArray, text: str) -> BoolArray:
+    """Compare texts of fixed width with one text, four bytes at a time."""
+    width = values.dtype.itemsize // 4
+    words = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), width)
+    wanted = [ord(character) for character in text.ljust(width, "\0")]
+    if len(wanted) > width:
+        return np.zeros(len(values), dtype=np.bool_)
+    equal: BoolArray = words[:, 0] == wanted[0]
+    for position in range(1, width):
+        equal &= words[:, position] == wanted[position]
+    return equal
+
+
+def as_numbers(name: str, values: Column) -> FloatArray:
     """Return a column as finite float64, shape (n,), naming the first value that is none."""
     numbers = as_floats(name, values)
     if numbers.ndim != 1:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from reference.noise.draws import (
+    ENTROPY,
     NumpySampler,
     RandomSource,
+    StudyNoiseWarning,
     add_noise,
     draw,
     generator,
@@ -18,21 +20,25 @@ from reference.noise.draws import (
 )
 from reference.noise.hardened import HardenedSampler
 from reference.noise.kinds import Noise
-from reference.noise.recorded import Recorded, RecordingSampler
+from reference.noise.recorded import Recorded, RecordingSampler, Source
 from reference.noise.scales import (
     analytic_gaussian_sigma,
     extended_gaussian_sigma,
     laplace_scale,
     require_delta_in_extended_range,
 )
+from reference.readings import Readings
 
 __all__ = [
+    "ENTROPY",
     "HardenedSampler",
     "Noise",
     "NumpySampler",
     "RandomSource",
     "Recorded",
     "Sampler",
+    "Source",
+    "StudyNoiseWarning",
     "add_noise",
     "analytic_gaussian_sigma",
     "draw",
@@ -42,6 +48,7 @@ __all__ = [
     "perturb",
     "require_delta_in_extended_range",
     "sampler_of",
+    "with_sampler",
 ]
 
 Sampler: TypeAlias = NumpySampler | HardenedSampler | RecordingSampler
@@ -66,3 +73,12 @@ def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
 
 def _sampler_of(source: str, rng: RandomSource, purpose: str) -> NumpySampler | HardenedSampler:
     return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))
+
+
+def with_sampler(readings: Readings, rng: RandomSource) -> Readings:
+    """Return the readings of a run: without a seed its noise is hardened.
+
+    numpy's noise is for study.  It is drawn where a seed, a generator or :data:`ENTROPY` is given.
+    """
+    source = rng.source if isinstance(rng, Recorded) else rng
+    return readings.with_(noise="hardened") if source is None else readings

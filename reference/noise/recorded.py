@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from reference.coefficients import Coefficients, NoisyCoefficients
 from reference.common.arrays import NumberArray
 from reference.noise.kinds import Noise
+
+Source: TypeAlias = int | np.integer | np.random.Generator | Literal["entropy"] | None
 
 
 class _Perturbs(Protocol):
@@ -63,11 +65,11 @@ class Recorded:
         The random source itself.
     """
 
-    def __init__(self, source: int | np.integer | np.random.Generator | None = None) -> None:
+    def __init__(self, source: Source = None) -> None:
         self.source = source
         self.perturbation: Perturbation | None = None
 
-    def around_source(self, source: int | np.integer | np.random.Generator | None) -> Recorded:
+    def around_source(self, source: Source) -> Recorded:
         """Take another random source, for the next run."""
         self.source = source
         return self

@@ -7,6 +7,6 @@ post-processing and cannot reach records.  Proofs: ``proofs/repaired.md``.
 
 from reference.repaired.algorithm import repaired_logistic
 from reference.repaired.model import Model
-from reference.repaired.schedule import Schedule, schedule_of
+from reference.repaired.schedule import Schedule, schedule_of, signal_of
 
-__all__ = ["Model", "Schedule", "repaired_logistic", "schedule_of"]
+__all__ = ["Model", "Schedule", "repaired_logistic", "schedule_of", "signal_of"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +14,10 @@ from reference.budgets import Budget
 from reference.common.arrays import FloatArray
 from reference.common.errors import ParameterError
 from reference.common.numbers import RealLike, exact
+from reference.domain import Domain
 from reference.noise import RandomSource, sampler_of
 from reference.records import DATA_STEPS, Records
-from reference.repaired import descent, sums, threshold
+from reference.repaired import descent, expected, sums, threshold
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
 from reference.repaired.schedule import PROBES, schedule_of
@@ -22,9 +25,6 @@ from reference.sensitivity.setting import Supremum
 
 SMALLEST_GROUP = Fraction(1, 16)
 """zbar is released within [1/16, 15/16]: both on the grid."""
-
-REACH = {True: 5.0, False: 2.0}
-"""Prior change of lambda per unit of risk difference: in scores with the group, in probabilities without."""
 
 
 def repaired_logistic(
@@ -59,43 +59,48 @@ def repaired_logistic(
     schedule = schedule_of(records.domain, len(records), budget, fairness)
     purpose = f"repaired logistic {records.domain.columns} {budget} {fairness} {tolerated}"
     curator = Curator(budget, sampler_of(noise, rng, purpose), hardened=noise == "hardened")
-    records = records.on_grid()
+    records = by_column(records.on_grid())
     sums.require_encoded(records)
     # w <- noisy descent on the labels
-    w = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
+    w, counts = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
     v, zbar, multiplier = None, None, 0.0
     if fairness != "none":
         assert records.z is not None
         # v <- noisy descent on the groups, where predictions may not use them
         if schedule.group_model:
-            v = noisy_descent(records, records.z, curator, schedule.group_model, schedule.group_rounds)
+            v, counts = noisy_descent(records, records.z, curator, schedule.group_model, schedule.group_rounds)
         # zbar <- (sum z + noise) / n
         zbar = noisy_share(records.z, curator, schedule.group_count)
         # lambda <- root of the noisy risk difference
-        multiplier = noisy_root(records, (w, v, zbar), curator, schedule.probes, float(tolerated))
+        multiplier = noisy_root(records, Earlier(w, v, zbar, counts), curator, schedule.probes, float(tolerated))
     return Model(w, v, zbar, multiplier, stated_epsilon(curator, budget, noise), budget.delta)
+
+
+def by_column(records: Records) -> Records:
+    """Return the records with x stored column by column, as scores add it up: five times as fast."""
+    return Records(records.domain, np.asfortranarray(records.x), records.y, records.z)
 
 
 def noisy_descent(
     records: Records, target: FloatArray, curator: Curator, share: Fraction, rounds: int
-) -> FloatArray:
-    """Return weights of the capped logistic loss, by so many equal releases."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return weights of the capped logistic loss, by so many equal releases, and the counts of the first one."""
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
     # counts of (cell, label): the gradient at 0 and the means together
-    noisy = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each)
+    counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each)
     # P <- inverse curvature of independent attributes, with a ridge as large as the noise
-    moments = descent.independent_second_moments(noisy, domain, len(records))
+    moments = descent.independent_second_moments(counts, domain, len(records))
     inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds))
     # w_1 <- -P g(0)
-    iterates = [descent.step(np.zeros(domain.dimension), descent.first_gradient(noisy), inverse)]
+    iterates = [descent.step(np.zeros(domain.dimension), descent.first_gradient(counts), inverse)]
     for _ in range(rounds - 1):
         # w_{t+1} <- w_t - P (g(w_t) + noise)
         exact_gradient = sums.gradient(records.x, target, iterates[-1])
         noisy = curator.release(exact_gradient, change, each)
         iterates.append(descent.step(iterates[-1], noisy, inverse))
     # w <- mean of the last iterates
-    return descent.averaged(iterates)
+    return descent.averaged(iterates), counts
 
 
 def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
@@ -105,26 +110,37 @@ def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
     return min(1 - SMALLEST_GROUP, max(SMALLEST_GROUP, zbar))
 
 
-def noisy_root(
-    records: Records,
-    released: tuple[FloatArray, FloatArray | None, Fraction],
-    curator: Curator,
-    share: Fraction,
-    slack: float,
-) -> float:
+class Earlier(NamedTuple):
+    """What was released before the probes."""
+
+    w: FloatArray
+    v: FloatArray | None
+    zbar: Fraction
+    counts: FloatArray
+
+    def curve(self, domain: Domain, n: int) -> Callable[[float], float]:
+        """Return the risk difference that is expected at each multiplier."""
+        drawn = expected.drawn_records(self.counts, domain, n)
+        members = drawn.target if self.v is not None else drawn.x[:, -1] > 0
+        advantage, belonging = margins(self.w, self.v, float(self.zbar), drawn.x, members.astype(np.float64))
+        return expected.expected_difference(advantage, belonging, members)
+
+
+def noisy_root(records: Records, earlier: Earlier, curator: Curator, share: Fraction, slack: float) -> float:
     """Return the multiplier at which the risk difference is the slack, by a few noisy probes."""
-    w, v, zbar = released
+    w, v, zbar, _ = earlier
     assert records.z is not None
     advantage, belonging = margins(w, v, float(zbar), records.x, records.z)
     change, spread = sums.imbalance_change(zbar), len(records) * float(zbar * (1 - zbar))
     noise = curator.deviation(change, share / PROBES) / spread
+    curve = earlier.curve(records.domain, len(records))
     multipliers, differences = [0.0], list[float]()
     for _ in range(PROBES):
         # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
         prediction = advantage > multipliers[-1] * belonging
         (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES)
         differences.append(noisy / spread)
-        multipliers.append(threshold.next_multiplier(multipliers, differences, noise, slack, REACH[v is None]))
+        multipliers.append(threshold.next_multiplier(multipliers, differences, noise, slack, curve))
     return multipliers[-1]
 
 

@@ -1,0 +1,278 @@
+"""One call: a bound from two arrays, or an assertion that a mechanism keeps what it claims.
+
+Both are imported from `audit` itself.  Nothing is stored: for a certificate that others can check, give the
+mechanism a name that Python imports, and use ``python -m audit estimate``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from audit.auditor.choose import Prospect
+from audit.auditor.distinguish import SMALLEST_DRAWS, Estimate, Terms, estimate
+from audit.auditor.draws import Draws
+from audit.auditor.events import IDEAL
+from audit.auditor.events.reduction import WIDEST
+from audit.auditor.selection import Phases, select
+from audit.auditor.verdict import Verdict
+from audit.bounds import Counts
+from audit.bounds import epsilon_lower_bound as bound_of_counts
+from audit.evidence.words import counted_in_words
+from audit.subjects.adapters.function import FunctionSubject
+from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours
+from reference.budgets import parse_delta, parse_epsilon
+from reference.common.arrays import FloatArray
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.numbers import decimal_text, text_below
+
+DRAWS = 200_000
+"""Of an assertion, where nothing else is asked for: both inputs, all phases."""
+
+OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
+"""Families that are tried on arrays."""
+
+
+class CertifiedBound(float):
+    """A lower bound on epsilon, with what it rests on.
+
+    Attributes
+    ----------
+    counts : Counts
+        Of the rows that neither taught a score nor chose the event.
+    event : str
+        In words.
+    delta, significance : float
+    """
+
+    counts: Counts
+    event: str
+    delta: float
+    significance: float
+
+
+def epsilon_lower_bound(
+    left: npt.ArrayLike,
+    right: npt.ArrayLike,
+    *,
+    delta: float = 0.0,
+    significance: float = 0.05,
+    seed: int = 0,
+) -> CertifiedBound:
+    """Return a lower bound on epsilon from outputs, or scores of outputs, on two neighbouring inputs.
+
+    Assumes that the rows of each array are independent draws, and that the inputs are neighbours.  The rows are
+    shuffled; some teach scores, some choose an event, the rest certify.  The bound exceeds the true epsilon at
+    this delta with probability at most the significance.
+
+    Parameters
+    ----------
+    left, right : array of shape (n,) or (n, k)
+        At least 500 rows each; n may differ.
+    delta, significance : float
+    seed : int
+        Of the shuffle.
+
+    Raises
+    ------
+    ValueError
+        When the arrays are no outputs, or too small.
+    """
+    ours, others = _rows("left", left), _rows("right", right)
+    if ours.shape[1] != others.shape[1]:
+        raise ValueError(f"left has {ours.shape[1]} columns, right has {others.shape[1]}")
+    rng = np.random.default_rng(seed)
+    ours, others = rng.permutation(ours), rng.permutation(others)
+    rows = min(len(ours), len(others))
+    plan = Phases.of(2 * rows, ours.shape[1], learning=True)
+    prospect = Prospect(plan.certify, delta, significance)
+    source = _Given(FunctionSubject(None, ours, others), (ours, others), ours.shape[1], (seed,))
+    chosen = select(source, plan, OF_ARRAYS, prospect)
+    # the rows up to here were seen
+    seen = plan.learn + plan.choose
+    event = chosen.ideal
+    found = [int(event.occurs(side[seen:]).sum()) for side in (ours, others)]
+    sizes = [len(side) - seen for side in (ours, others)]
+    likely = 0 if event.likely_input == "left" else 1
+    counts = Counts(found[likely], sizes[likely], found[1 - likely], sizes[1 - likely])
+    bound = CertifiedBound(bound_of_counts(counts, delta, significance, chosen.methods[0]))
+    bound.counts, bound.event = counts, counted_in_words(event, counts)
+    bound.delta, bound.significance = delta, significance
+    return bound
+
+
+def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(given)
+    if values.dtype.kind not in "fiub" or values.ndim not in (1, 2) or not values.size:
+        raise ValueError(f"{name} must be an array of real numbers of shape (n,) or (n, k)")
+    values = values.reshape(len(values), -1).astype(np.float64)
+    if len(values) < SMALLEST_DRAWS // 2:
+        raise ValueError(f"{name} has {len(values)} rows; at least {SMALLEST_DRAWS // 2} are needed")
+    if values.shape[1] > WIDEST:
+        raise ValueError(f"{name} has {values.shape[1]} columns; at most {WIDEST}: give a score of each row")
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Given(Draws):
+    """Draws that were made already: a phase is the next rows of both arrays."""
+
+    def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
+        """Return rows that no other phase returns: phases are asked for in order, each once."""
+        first = getattr(self, "_used", 0)
+        object.__setattr__(self, "_used", first + rows)
+        left, right = self.inputs
+        return left[first : first + rows], right[first : first + rows]
+
+
+class How(TypedDict, total=False):
+    """What an assertion may be told beside the claim."""
+
+    draws: int
+    significance: float
+    seed: int
+    adjacency: Relation | None
+    allow_undecided: bool
+    workers: int
+
+
+@dataclass(frozen=True, eq=False)
+class OneCallFinding:
+    """What an assertion found.
+
+    Parameters
+    ----------
+    claimed_epsilon : float
+    claimed_delta : Fraction
+    estimate : Estimate
+    neighbours : str or None
+        None where the inputs were found to be neighbours.
+    seed : int
+    """
+
+    claimed_epsilon: float
+    claimed_delta: Fraction
+    estimate: Estimate
+    neighbours: str | None
+    seed: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the ideal mechanism."""
+        return self.estimate.verdict(self.claimed_epsilon)
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """The certified bound."""
+        return self.estimate.epsilon_lower_bound
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        return (*self.estimate.notes, *(() if self.neighbours is None else (self.neighbours,)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding as JSON, in the words of the command's results."""
+        found = self.estimate
+        return {
+            "claimed_epsilon": self.claimed_epsilon,
+            "claimed_delta": decimal_text(self.claimed_delta),
+            "epsilon_lower_bound": found.epsilon_lower_bound,
+            "significance": found.significance,
+            "bound": found.method,
+            "detectable_epsilon": found.detectable_epsilon(self.claimed_epsilon),
+            "draws": found.draws,
+            "verdict": self.verdict,
+            "witness": {"event": found.event.to_json(), "counts": plain(found.counts)},
+            "notes": list(self.notes),
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        """Return a few lines: the verdict, the witness, how to repeat it."""
+        found = self.estimate
+        claim = f"({self.claimed_epsilon:g}, {decimal_text(self.claimed_delta)}) is claimed"
+        bound = text_below(found.epsilon_lower_bound, 4)
+        lines = [
+            f"{self.verdict}: epsilon is at least {bound} (significance {found.significance:g}), {claim}",
+            f"  event: {counted_in_words(found.event, found.counts)}",
+            f"  {found.draws:,} draws, seed {self.seed}",
+        ]
+        if self.verdict == "undecided":
+            detectable = found.detectable_epsilon(self.claimed_epsilon)
+            shown = "no loss" if detectable is None else f"only a loss of {detectable:.3g} or more"
+            lines.insert(1, f"  this event would have shown {shown}: more draws are needed")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def assert_private(
+    mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Unpack[How]
+) -> OneCallFinding:
+    """Raise AssertionError where a mechanism is found to lose more than it claims; return what was found.
+
+    A test that could not have shown 1.5 times the claim is undecided, and no success: it raises as well, unless
+    `allow_undecided` is true.
+
+    Parameters
+    ----------
+    mechanism : callable or object
+        `mechanism(data, rng)` returns one output, a number or an array, and takes its randomness from `rng`; or an
+        object whose method `sample(data, count, rng)` returns `count` outputs, one a row.
+    left, right : object
+        The two neighbouring inputs.
+    epsilon, delta : number or decimal string
+        The claim.
+    draws : int
+        Of all phases and both inputs (200,000).
+    significance : float
+        Chance that a right mechanism is refuted, at most (0.05).
+    seed : int
+        Of the generators that the mechanism gets (0): the same draws each time.
+    adjacency : {'replace_one', 'add_or_remove_one'} or callable
+        Checked of the inputs; where left out, a note says that nobody checked.
+    allow_undecided : bool
+    workers : int
+        Threads; changes no result (1).
+
+    Raises
+    ------
+    AssertionError
+    reference.common.errors.InputError
+        When the claim, the inputs or the mechanism cannot be audited.
+    """
+    unknown = sorted(set(how) - set(How.__annotations__))
+    if unknown:
+        raise TypeError(f"assert_private() has no argument {unknown[0]!r}")
+    finding = audited(mechanism, (left, right), (epsilon, delta), **how)
+    undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
+    if finding.verdict == "refuted" or undecided:
+        raise AssertionError(str(finding))
+    return finding
+
+
+def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]) -> OneCallFinding:
+    """Return what an audit of a mechanism finds, whatever the verdict; arguments as for :func:`assert_private`."""
+    epsilon, delta = parse_epsilon("epsilon", str(claim[0])), parse_delta("delta", str(claim[1]))
+    if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
+        raise ReadingError(
+            "mechanism", repr(mechanism)[:100], "a function of (data, rng), or with a method sample"
+        )
+    neighbours = require_neighbours(*inputs, how.get("adjacency"))
+    terms = Terms(
+        draws=how.get("draws", DRAWS),
+        delta=float(delta),
+        significance=how.get("significance", 0.05),
+        claimed_epsilon=float(epsilon),
+    )
+    seed = how.get("seed", 0)
+    subject = FunctionSubject(mechanism, *inputs)
+    found = estimate(subject, terms, np.random.default_rng(seed), workers=how.get("workers", 1))
+    return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+
+
+__all__ = ["UNCHECKED", "CertifiedBound", "OneCallFinding", "assert_private", "audited", "epsilon_lower_bound"]

@@ -1,0 +1,59 @@
+"""The pytest plugin `cfm_audit`: a fixture that asserts privacy, a budget of draws, and JUnit properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from audit.evidence.one_call import OneCallFinding
+
+MARKER = "audit_draws"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers", f"{MARKER}(number): the most draws that all calls of the fixture assert_private make in a test"
+    )
+
+
+@pytest.fixture(name="assert_private")
+def assert_private_fixture(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[..., OneCallFinding]:
+    """Return `audit.assert_private`: it keeps to the test's budget, and its results stand in the JUnit report."""
+    unspent = [_budget(request.node.get_closest_marker(MARKER))]
+
+    def checked(
+        mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Any
+    ) -> OneCallFinding:
+        __tracebackhide__ = True
+        # loaded by the first call: a test run without one stays as quick as it was
+        from audit.evidence.one_call import audited
+
+        if unspent[0] is not None:
+            draws = how.setdefault("draws", unspent[0])
+            if draws > unspent[0]:
+                pytest.fail(f"{draws:,} draws asked for, {unspent[0]:,} left of the test's budget", pytrace=False)
+            unspent[0] -= draws
+        finding = audited(mechanism, (left, right), (epsilon, delta), **how)
+        for name, value in finding.to_json().items():
+            record_property(f"audit.{name}", value)
+        undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
+        if finding.verdict == "refuted" or undecided:
+            # short: the trace shows nothing of the mechanism
+            pytest.fail(str(finding), pytrace=False)
+        return finding
+
+    return checked
+
+
+def _budget(marker: pytest.Mark | None) -> int | None:
+    if marker is None:
+        return None
+    if marker.kwargs or len(marker.args) != 1 or type(marker.args[0]) is not int or marker.args[0] < 1:
+        raise pytest.UsageError(f"{MARKER} takes one whole number, at least 1")
+    return int(marker.args[0])

@@ -1,0 +1,46 @@
+"""Events in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from audit.auditor.events import Event
+from audit.bounds import Counts
+
+
+def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
+    """Describe an event in a few words.
+
+    Parameters
+    ----------
+    event : Event
+    names : sequence of str
+        Of the coordinates of an output.
+    """
+    document = event.to_json()
+    coordinate = document.get("coordinate")
+    if coordinate is not None and event.reduction is not None:
+        where = event.reduction.described(coordinate)
+    else:
+        where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
+    occurs = event.at_least == (event.threshold > 0)
+    if document["score"] == "coordinate":
+        return f"{where} {document['relation']} {event.threshold:.6g}"
+    if document["score"] == "interval":
+        return f"{where} {'' if occurs else 'not '}in [{document['low']:.6g}, {document['high']:.6g}]"
+    if document["score"] == "bits":
+        offset = f" - {document['offset']:g}" if document["offset"] else ""
+        return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
+    score = {"not_finite": f"{document.get('kind')} in an output"}.get(
+        document["score"], document["score"] + " score"
+    )
+    return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+
+
+def counted_in_words(event: Event, counts: Counts, names: Sequence[str] = ()) -> str:
+    """Describe an event and how often it occurred on each input."""
+    other = "right" if event.likely_input == "left" else "left"
+    return (
+        f"{event_in_words(event, names)}, on {event.likely_input} {counts.likely:,} of {counts.likely_draws:,}, "
+        f"on {other} {counts.unlikely:,} of {counts.unlikely_draws:,}"
+    )

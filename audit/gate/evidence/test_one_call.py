@@ -1,0 +1,177 @@
+"""One call: bounds from arrays, assertions on functions, and the pytest plugin, each with right and wrong ones."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audit import assert_private, epsilon_lower_bound
+from audit.auditor.subject import SubjectError
+from audit.subjects.adjacency import UNCHECKED, require_neighbours
+from reference.common.errors import ReadingError
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "one-call.md"
+
+
+def noisy_sum(records, rng):
+    return float(np.sum(records)) + rng.laplace()
+
+
+class ManyAtOnce:
+    """The same, many outputs at a time."""
+
+    def sample(self, data, count, rng):
+        return float(np.sum(data)) + rng.laplace(size=(count, 1))
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_bound_from_arrays_is_near_and_below_the_truth(delta):
+    rng = np.random.default_rng(1)
+    found = epsilon_lower_bound(rng.laplace(0, 1, 60_000), rng.laplace(1, 1, 40_000), delta=delta)
+    assert 0.9 < found < 1
+    assert found.counts.likely_draws + found.counts.unlikely_draws < 100_000
+    assert "output[0]" in found.event
+
+
+def test_bound_from_equal_laws_is_zero_or_wrong_as_seldom_as_stated():
+    wrong = 0
+    for seed in range(60):
+        rng = np.random.default_rng([3, seed])
+        left, right = rng.normal(size=(2, 600))
+        # sorted scores are shuffled before they are split
+        wrong += epsilon_lower_bound(np.sort(left), right, seed=seed) > 0
+    # above 9 of 60 has probability below 0.1 % at 5 %
+    assert wrong <= 9
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "said"),
+    [
+        (np.zeros(400), np.zeros(900), "at least 500"),
+        (np.zeros((900, 2)), np.zeros(900), "left has 2 columns, right has 1"),
+        (np.zeros((600, 600)), np.zeros((600, 600)), "at most 512"),
+        (["a"] * 900, np.zeros(900), "real numbers"),
+    ],
+)
+def test_what_is_no_sample_is_refused(left, right, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        epsilon_lower_bound(left, right)
+
+
+@pytest.mark.parametrize("mechanism", [noisy_sum, ManyAtOnce()])
+def test_assertion_names_the_event_for_a_wrong_mechanism_only(mechanism):
+    how = {"epsilon": 1, "adjacency": "replace_one", "draws": 20_000}
+    found = assert_private(mechanism, [0.0, 1.0], [0.0, 0.0], **how)
+    assert (found.verdict, found.notes) == ("not refuted", ())
+    with pytest.raises(AssertionError, match=r"refuted: epsilon is at least 1\.\d+ .*\n  event: output\[0\]"):
+        assert_private(mechanism, [0.0, 2.0], [0.0, 0.0], **how)
+
+
+def test_undecided_is_no_success_unless_that_is_allowed():
+    how = {"epsilon": 6, "draws": 1_000}
+    with pytest.raises(AssertionError, match="undecided"):
+        assert_private(ManyAtOnce(), [0.0], [1.0], **how)
+    found = assert_private(ManyAtOnce(), [0.0], [1.0], allow_undecided=True, **how)
+    assert found.verdict == "undecided"
+    assert UNCHECKED in found.notes
+
+
+RECORDS = np.array([[0.0, 1.0], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "relation", "neighbours"),
+    [
+        (RECORDS, RECORDS[::-1], "replace_one", False),
+        (RECORDS, RECORDS * [[1, 1], [1, 2]], "replace_one", True),
+        (RECORDS, RECORDS, "replace_one", True),
+        (RECORDS, RECORDS + 1, "replace_one", False),
+        (RECORDS, RECORDS[:1], "add_or_remove_one", True),
+        (RECORDS[:1], RECORDS, "add_or_remove_one", True),
+        (RECORDS, RECORDS[:1], "replace_one", False),
+        ((RECORDS, np.array([0, 1])), (RECORDS, np.array([0, 0])), "replace_one", True),
+        ((RECORDS, np.array([0, 1])), (RECORDS[::-1], np.array([0, 1])), "replace_one", False),
+        ([1, "a"], [1, "b"], "replace_one", True),
+        ([1, 0.0, 2], [1.0, -0.0, 3], "replace_one", True),
+        ([1, 2, 3, 4], [1, 3, 4], "add_or_remove_one", True),
+        ([1, 2, 3, 4], [1, 4, 3], "add_or_remove_one", False),
+        ([1, 2, 3], [3, 2, 1], "add_or_remove_one", False),
+        (3.0, 4.0, lambda left, right: abs(left - right) <= 1, True),
+        (3.0, 5.0, lambda left, right: abs(left - right) <= 1, False),
+    ],
+)
+def test_neighbours_are_told_from_others(left, right, relation, neighbours):
+    if neighbours:
+        assert require_neighbours(left, right, relation) is None
+    else:
+        with pytest.raises(SubjectError, match="no neighbours"):
+            require_neighbours(left, right, relation)
+
+
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [("replace_two", "adjacency"), (math.remainder, "failed"), ("replace_one", "one a row")],
+)
+def test_relation_that_decides_nothing_is_refused(relation, said):
+    with pytest.raises((SubjectError, ReadingError), match=said):
+        require_neighbours(1.0, 0.0, relation)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_documented_calls_run():
+    asserted, bounded, _ = blocks("python")
+    exec(asserted, {})
+    names: dict[str, object] = {}
+    exec(bounded, names)
+    assert 0.9 < names["bound"] < 1
+
+
+WRONG = """
+
+@pytest.mark.audit_draws(20_000)
+def test_sum_with_half_the_noise(assert_private):
+    assert_private(lambda data, rng: sum(data) + rng.laplace(), [0.0, 2.0], [0.0, 0.0], epsilon=1)
+
+@pytest.mark.audit_draws(5_000)
+def test_budget_is_kept(assert_private):
+    assert_private(lambda data, rng: 0.0, [0.0], [0.0], epsilon=1, draws=6_000)
+"""
+
+
+def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
+    (tmp_path / "test_mine.py").write_text(blocks("python")[2] + WRONG, encoding="utf-8")
+    plugin = ["--disable-plugin-autoload", "-p", "audit.evidence.pytest_plugin", "-p", "no:cacheprovider"]
+    words = [sys.executable, "-m", "pytest", *plugin, "-q", "--strict-markers", "--junitxml=report.xml", "."]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "1 passed" in done.stdout.replace("2 failed, ", "")
+    assert "refuted: epsilon is at least 1." in done.stdout
+    assert "6,000 draws asked for, 5,000 left" in done.stdout
+    # short: no trace of the mechanism's code
+    assert "lambda" not in done.stdout
+    cases = {case.get("name"): case for case in ET.parse(tmp_path / "report.xml").iter("testcase")}
+    found = {
+        name: {entry.get("name"): entry.get("value") for entry in case.iter("property")}
+        for name, case in cases.items()
+    }
+    assert found["test_sum_keeps_epsilon_one"]["audit.verdict"] == "not refuted"
+    assert float(found["test_sum_with_half_the_noise"]["audit.epsilon_lower_bound"]) > 1
+
+
+def test_package_is_light_and_declares_its_plugin():
+    code = "import sys, audit, audit.evidence.pytest_plugin; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert 'cfm_audit = "audit.evidence.pytest_plugin"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
