@@ -177,9 +177,9 @@ def command(
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
         require_one_release(runs, files)
-        if files.trace is not None:
+        record = None if files.trace is None else Recorded()
+        if record is not None:
             check_traceable(runs[0].plan.spec.name)
-            record = Recorded()
             runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
         if counter is not None:
             counter.check([one.plan for one in runs], data.declared.domain, source)
@@ -188,13 +188,8 @@ def command(
         for one in runs:
             reserve = None if counter is None else counter.reserve_for(one.plan)
             results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve))
-    if files.release is not None:
-        write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
+    write_documents(files, data, record, last)
     title = str(named.data)
-    if files.trace is not None:
-        release, held_out = last[0]
-        traced = trace_of(release, record, part_of(data.records, ~held_out))
-        write_file("trace", files.trace, json_text(plain(traced)))
     emit(
         as_json(runs, results, counter)
         if output.format == "json"
@@ -206,6 +201,18 @@ def command(
     if files.plot is not None:
         draw(curves_of(runs, results), files.plot, title)
     return EXIT_FINE
+
+
+def write_documents(
+    files: FitFileOptions, data: Data, record: Recorded | None, last: Sequence[tuple[Release, BoolArray]]
+) -> None:
+    """Write the release, and the trace of how it was made, where a file is named."""
+    if files.release is not None:
+        write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
+    if files.trace is not None and record is not None:
+        release, held_out = last[0]
+        traced = trace_of(release, record, part_of(data.records, ~held_out))
+        write_file("trace", files.trace, json_text(plain(traced)))
 
 
 def run_repaired(
