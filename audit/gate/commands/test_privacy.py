@@ -170,7 +170,7 @@ def test_bad_input_is_one_line_and_exit_code_2(capsys, line):
 DECLARED = "adfc --data affairs --epsilon-s 10 --epsilon-n 0.1"
 
 
-def test_a_statement_that_fails_on_the_ball_holds_for_the_rows_that_the_domain_encodes(capsys):
+def test_a_statement_that_fails_on_the_ball_holds_for_encodable_rows(capsys):
     code, document = run(capsys, DECLARED)
     assert (code, document["verdict"], document["norm_domain"]["verdict"]) == (0, "enclosed", "refuted")
     assert low(document["norm_domain"]["exact_delta"]) > 10 * float(document["claimed_delta"])
@@ -178,7 +178,7 @@ def test_a_statement_that_fails_on_the_ball_holds_for_the_rows_that_the_domain_e
     assert (code, document["verdict"], "norm_domain" in document) == (1, "refuted", False)
 
 
-def test_a_statement_is_refuted_by_rows_that_the_domain_encodes(capsys):
+def test_a_statement_is_refuted_by_encodable_rows(capsys):
     code, document = run(capsys, "adfc --data affairs --domain unit_box --epsilon-s 10 --epsilon-n 0.1")
     assert (code, document["verdict"]) == (1, "refuted")
     shown = document["witness"]

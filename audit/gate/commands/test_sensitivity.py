@@ -87,7 +87,7 @@ def test_bad_input_is_one_line_that_says_what_would_work(capsys, words, advice):
     assert output.err.count("\n") == 1
 
 
-def test_a_declared_domain_gives_its_own_supremum_beside_that_of_the_norm(capsys):
+def test_a_declared_domain_has_a_supremum_beside_the_norms(capsys):
     _, result = run(capsys, "--data", "affairs", "--norm", "l1", "--weight-s", "3", "--x-s", "age")
     assert float(Fraction(result["exact"])) < result["norm_domain"]["lower"]
     assert (result["witness"]["x_s"], result["method"]) == ("age", "finite maximum")
