@@ -160,7 +160,7 @@ class NumericEncoder:
     """
 
     def __init__(self, domain: Domain) -> None:
-        bounds = [(entry.lower, entry.upper) for entry in domain.attributes if isinstance(entry, Numeric)]
+        bounds = [(entry.lower, entry.upper) for entry in domain.attributes if type(entry) is Numeric]
         self.domain = domain
         self.columns = slice(int(domain.intercept), int(domain.intercept) + len(bounds))
         lower, upper = np.array(bounds, dtype=np.float64).T
@@ -171,7 +171,7 @@ class NumericEncoder:
     @classmethod
     def of(cls, domain: Domain) -> NumericEncoder | None:
         """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
-        plain = all(isinstance(entry, Numeric) and not entry.clip for entry in domain.attributes)
+        plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
         return cls(domain) if plain else None
 
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
