@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -101,9 +102,8 @@ def check_samples(
         beyond = int((np.abs(u) > law.isf(TAIL / 2)).sum())
         words = f"{beyond} draws are far out, where {TAIL * len(u):.4g} are expected"
         found += [_test("tails", place, stats.binomtest(beyond, len(u), TAIL).pvalue, size, words)]
-        found += [
-            _test("shape", place, stats.kstest(u, law.cdf).pvalue, size, f"the distribution is not {noise.kind}")
-        ]
+        shape = float(stats.kstest(u, law.cdf).pvalue)
+        found += [_test("shape", place, shape, size, f"the distribution is not {noise.kind}")]
         # disjoint pairs of draws that follow each other
         pairs = (u[: len(u) // 2 * 2] > 0).reshape(-1, 2)
         found += [_agreement(pairs[:, 0], pairs[:, 1], f"{place}, one draw and the next", size)]
@@ -125,6 +125,7 @@ def _location(u: FloatArray, place: str, size: float) -> SampleCheck:
 
 
 def _scale(u: FloatArray, noise: Noise, index: int, place: str, size: float) -> SampleCheck:
+    law: Any
     if noise.kind == "laplace":
         # |u| is exponential, a sum of them gamma
         total, law = float(np.abs(u).sum()), stats.gamma(len(u))
