@@ -15,9 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.budgets import SplitBudget
 from reference.commands.family import ROWS
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.mechanisms import FAIR
+from reference.registry import MECHANISMS
 from tests.command_lines import environment, program, reference
+from tests.strategies import random_records
 
 NAMES = sorted(ROWS)
 
@@ -39,6 +45,7 @@ WORKS: dict[str, list[str]] = {
     "fit": [FIT, f"{FIT} --splits 2 --format json"],
     "predict": ["predict --release release.json --data people.csv"],
     "domain": ["domain --check domain.json --data people.csv", "domain --data people.csv --describe"],
+    "ledger": ["ledger show ledger.jsonl", "ledger show ledger.jsonl --format json"],
     "advise": [
         "advise --domain domain.json --records 200",
         "advise --domain domain.json --records 9 --format json",
@@ -56,6 +63,7 @@ BAD: dict[str, list[str]] = {
     "fit": ["fit --mechanism=pdfĉ", "fit --epsilon=–1", "fit --data=ścieżka.csv --domain=domain.json"],
     "predict": ["predict --release=ś.json --data=people.csv"],
     "domain": ["domain --check=ś.json", "domain --data=daté"],
+    "ledger": ["ledger show ś.jsonl", "ledger create ledger.jsonl --data=daté --epsilon=½"],
     "advise": ["advise --domain ś.json --records 9", "advise --domain domain.json --records 9 --epsilon=½"],
     "card": ["card ś.json"],
     "experiments": [
@@ -80,6 +88,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = FIT.replace("pdfc,adfc", "pdfc").split()
     done = program(*words, "--release", "release.json", folder=made)
     assert done.returncode == EXIT_FINE, done.stderr
+    promise = MECHANISMS["pdfc"].promise(random_records(5, 3, 0).domain, SplitBudget(1, 1), FAIR)
+    ledger = ReleaseLedger(made / "ledger.jsonl", data="śród", epsilon=1)
+    ledger.reserve(CountedRelease("pdfc", "replace_one", promise))
     words = FIT.replace("pdfc,adfc", "repaired").split()
     done = program(*words, "--release", "repaired.json", folder=made)
     assert done.returncode == EXIT_FINE, done.stderr
@@ -209,7 +220,7 @@ exit_with(command, name="cfm")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("cfm ", {"fit", "predict", "domain", "advise", "card", "experiments"}),
+        ("cfm ", {"fit", "predict", "ledger", "domain", "advise", "card", "experiments"}),
         ("cfm p", {"predict"}),
         ("cfm fit --mech", {"--mechanism"}),
         ("cfm fit --mechanism pdfc,a", {"pdfc,adfc", "pdfc,all"}),

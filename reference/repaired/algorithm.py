@@ -78,8 +78,8 @@ def repaired_logistic(
 class PreparedRecords(Records):
     """Records on the grid, as a domain encodes them; x is stored column by column, as scores are added up."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def __post_init__(self, inside: bool) -> None:
+        super().__post_init__(inside)
         require_on_grid(self)
         sums.require_encoded(self)
 
