@@ -192,6 +192,7 @@ def at_worst_pair(
     note = {
         "origin": found.origin,
         "pairs_tried": found.tried,
+        "pairs_untried": found.untried,
         "draws": found.draws,
         "stopped": found.stopped,
     }

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, CertifiedEvent, Estimate
+from audit.auditor.events import FAMILIES
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, versions
 from audit.evidence.request import EstimateRequest, Judged
+from audit.evidence.words import event_in_words
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
@@ -174,7 +176,7 @@ class EstimateResult:
         return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
 
     def draws_needed(self) -> int | None:
-        """Return about how many draws would decide; None where not even very many would."""
+        """Return about how many draws would decide, with the best event; None where not even very many would."""
         found, draws = self.estimate, self.estimate.requested_draws
         while 2 * draws <= LARGEST_DRAWS:
             draws *= 2
@@ -186,15 +188,21 @@ class EstimateResult:
 
     def not_ruled_out(self) -> str:
         """Say in plain words what this result leaves open."""
-        parts = ["other neighbouring inputs", "events of other kinds than were searched"]
-        detectable = self.estimate.detectable_epsilon(self.claimed)
+        found = self.estimate
+        parts = ["other neighbouring inputs"]
+        search = self.inputs.get("search", {})
+        if search.get("pairs_untried"):
+            parts.append(f"{search['pairs_untried']:,} listed pairs, which the search did not try")
+        untried = [family for family in FAMILIES if family not in self.request.events]
+        kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
+        certified = event_in_words(found.event, self.output_names)
+        parts.append(f"what another event would show: only this one was certified ({certified})")
+        parts.append(f"events of other kinds than were searched{kinds}")
+        detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:
-            parts.append("any loss at all: with so few draws no event can refute this claim")
+            parts.append("any loss at all: with so many draws this event cannot refute this claim")
         else:
-            parts.append(
-                f"losses below {detectable:.3g}, the smallest that so many draws show in nine runs of ten, "
-                "given the best event"
-            )
+            parts.append(f"losses below {detectable:.3g}, the smallest that this event shows in nine runs of ten")
         leak = self.rarest_leak
         if leak is not None:
             parts.append(f"leaks that happen less often than about once in {1 / leak:,.0f} draws")
