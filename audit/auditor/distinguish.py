@@ -205,6 +205,8 @@ class Terms:
         the bound is then the anytime one.
     with_curve : bool
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
+    stopped_at : int, optional
+        Draws of all phases and both inputs at which certifying ended in a run that is repeated.
 
     Raises
     ------
@@ -221,6 +223,7 @@ class Terms:
     until: StoppingRule | None = None
     max_seconds: float | None = None
     with_curve: bool = False
+    stopped_at: int | None = None
 
     def __post_init__(self) -> None:
         """Check the size and the method."""
@@ -273,6 +276,8 @@ def estimate(
     prospect = Prospect(plan.certify, terms.delta, terms.significance, claim=terms.claimed_epsilon)
     selection = select(source, plan, terms.families, prospect)
     plan = plan.chosen_on(selection.rows)
+    if terms.stopped_at is not None:
+        ending = replace(ending, rows=terms.stopped_at // 2 - plan.selection)
     progress(2 * plan.selection)
     tally = EventTally(selection, with_curve=terms.with_curve)
     stopped = certify(source, plan.certify, tally, progress, ending, terms.level)
@@ -321,10 +326,13 @@ class Ending:
         Of the monotonic clock.
     rule : StoppingRule or None
         Looks at the counts after every wave of chunks.
+    rows : int or None
+        Certifying draws per input at which a run that is repeated ended.
     """
 
     deadline: float | None
     rule: StoppingRule | None
+    rows: int | None = None
 
     @classmethod
     def after(cls, seconds: float | None, rule: StoppingRule | None) -> Ending:
@@ -438,6 +446,8 @@ def certify(
                 reason = ending.rule.reason(level)
                 if reason is not None:
                     return reason
+            if ending.rows is not None and ending.rows <= tally.rows < rows:
+                return "as in the run that is repeated"
             if ending.deadline is not None and time.monotonic() > ending.deadline and tally.rows < rows:
                 return "the time is over"
     except KeyboardInterrupt:

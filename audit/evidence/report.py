@@ -16,6 +16,7 @@ from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, versions
 from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.words import event_in_words
+from audit.subjects.adjacency import UNCHECKED
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
@@ -40,6 +41,8 @@ class EstimateResult:
     claimed_delta : Fraction
     inputs : dict
         The two inputs, for a reader.
+    neighbours : str
+        Who checked that they are neighbours.
     output_names : tuple of str
     note : str or None
         What became of the auditor's seeds where the randomness is not its own.
@@ -53,6 +56,7 @@ class EstimateResult:
     claimed: float
     claimed_delta: Fraction
     inputs: dict[str, Any]
+    neighbours: str = UNCHECKED
     output_names: tuple[str, ...] = ()
     note: str | None = None
     seeded: bool = True
@@ -106,7 +110,8 @@ class EstimateResult:
     @property
     def notes(self) -> list[str]:
         """What a reader must know about the outputs, and about randomness that is not the auditor's."""
-        return [*self.estimate.notes, *([] if self.note is None else [f"randomness: {self.note}"])]
+        unchecked = [UNCHECKED] if self.neighbours == UNCHECKED else []
+        return [*self.estimate.notes, *unchecked, *([] if self.note is None else [f"randomness: {self.note}"])]
 
     def witness(self, found: CertifiedEvent) -> dict[str, Any]:
         """Return inputs, event and counts."""
@@ -131,7 +136,9 @@ class EstimateResult:
             inputs=self.inputs,
             event=found.event.stored,
             judged=judged,
+            neighbours=self.neighbours,
             counts=found.decided_by,
+            all_counts=found.counts,
             draws=self.estimate.draws,
             method=found.method,
             formula=FORMULAS[found.method],
