@@ -30,13 +30,14 @@ from reference.noise import (
     laplace_scale,
     require_delta_in_extended_range,
     sampler_of,
+    with_sampler,
 )
-from reference.noise.grid import RELEASE_STEPS, l1_slack, with_l2_slack
+from reference.noise.grid import RELEASE_STEPS, encoded_l1, encoded_l2_squared, l1_slack, with_l2_slack
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import Records
 from reference.release import PublicRun, Release
-from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
+from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
 
 PLAIN = Readings(fairness="none")
 FAIR = Readings(fairness="absolute")
@@ -69,9 +70,11 @@ def functional(
     budget : Budget
         delta must be 0.
     readings : Readings
-    rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy; anything else makes a seeded release.
+    rng : None, 'entropy', int or numpy.random.Generator
+        None makes a release: hardened noise, which needs exact moments.  Anything else draws numpy's noise, for
+        study; 'entropy' does so without a seed.
     """
+    readings = with_sampler(readings, rng)
     sampler = sampler_of(readings.noise, rng, _purpose("functional", budget, readings))
     # lambda <- sum_i lambda_{phi t_i}
     coefficients = objective(moments, readings)
@@ -107,6 +110,7 @@ def relaxed_functional(
     *Implements* Algorithm 2 *except* for the repair.  Claims: L3, T2, T4.  Parameters as in
     :func:`functional`, with 0 < delta <= sqrt(2/pi).
     """
+    readings = with_sampler(readings, rng)
     sampler = sampler_of(readings.noise, rng, _purpose("relaxed_functional", budget, readings))
     # line 1: f(D, w)
     coefficients = objective(moments, readings)
@@ -161,9 +165,11 @@ def pdfc(
     readings : Readings
     x_s : str, int or None
         A coordinate by name or index; None draws one at random, as the paper does.
-    rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy; anything else makes a seeded release.
+    rng : None, 'entropy', int or numpy.random.Generator
+        None makes a release: hardened noise, which needs exact moments.  Anything else draws numpy's noise, for
+        study; 'entropy' does so without a seed.
     """
+    readings = with_sampler(readings, rng)
     named = None if x_s is None else moments.domain.coordinate(x_s)
     sampler = sampler_of(readings.noise, rng, _purpose("pdfc", budget, readings, named))
     s = random_x_s(moments.domain, sampler.random) if named is None else named
@@ -215,6 +221,7 @@ def adfc(
     the repair.  Claims: L4, T2, T5, O1, A.argmin, A.xs.  Parameters as in :func:`pdfc`, with both deltas in
     (0, sqrt(2/pi)].
     """
+    readings = with_sampler(readings, rng)
     named = None if x_s is None else moments.domain.coordinate(x_s)
     sampler = sampler_of(readings.noise, rng, _purpose("adfc", budget, readings, named))
     s = random_x_s(moments.domain, sampler.random) if named is None else named
@@ -282,6 +289,7 @@ def pflr(
     shift : sequence of d numbers, optional
         Public mean of the noise on the linear coefficients.
     """
+    readings = with_sampler(readings, rng)
     sampler = sampler_of(readings.noise, rng, _purpose("pflr", budget, readings))
     mean = _public_shift(shift, moments.domain, readings)
     # lambda + mu: without a public shift, mu is the fairness term
@@ -398,12 +406,22 @@ def _steps(readings: Readings) -> int | None:
 
 def _with_l1_slack(l1: Fraction, domain: Domain, readings: Readings) -> Fraction:
     """Return Delta_1, enlarged for coefficients that are rounded to the grid of hardened noise."""
-    return l1 + l1_slack(layout(domain, readings)) if readings.noise == "hardened" else l1
+    if readings.noise != "hardened":
+        return l1
+    public = layout(domain, readings)
+    if readings.sensitivity == "exact" and not domain.prescaled:
+        l1 = encoded_l1(l1, public, setting_of(domain, readings))
+    return l1 + l1_slack(public)
 
 
 def _with_l2_slack(l2_squared: Fraction, domain: Domain, readings: Readings) -> Fraction:
     """Return the square of Delta_2, enlarged in the same way."""
-    return with_l2_slack(l2_squared, layout(domain, readings)) if readings.noise == "hardened" else l2_squared
+    if readings.noise != "hardened":
+        return l2_squared
+    public = layout(domain, readings)
+    if readings.sensitivity == "exact" and not domain.prescaled:
+        l2_squared = encoded_l2_squared(l2_squared, public, setting_of(domain, readings))
+    return with_l2_slack(l2_squared, public)
 
 
 def random_x_s(domain: Domain, random: np.random.Generator) -> int:

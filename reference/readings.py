@@ -56,7 +56,8 @@ class Readings(Document, frozen=True):
     ball_radius : number
         Radius of the ball of `repair='ball'`: a public constant.
     noise : {'numpy', 'hardened'}
-        The sampler: numpy's, which is repeatable, or OpenDP's, which is safe at the bits and takes no seed.
+        The sampler: numpy's, for study, or OpenDP's, which is safe at the bits and takes no seed.  A run
+        without a seed takes OpenDP's, whatever stands here.
     """
 
     fairness: Fairness = "none"

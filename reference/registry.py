@@ -26,11 +26,12 @@ from reference.mechanisms import (
     relaxed_functional,
     relaxed_functional_noise,
 )
-from reference.noise import Noise, RandomSource
+from reference.noise import Noise, RandomSource, with_sampler
 from reference.readings import Readings
 from reference.records import Records
 from reference.release import Release
-from reference.sensitivity import setting_of
+from reference.sensitivity import declared_of
+from reference.sensitivity.families import families_of
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,24 @@ class MechanismSpec:
     ) -> accounting.Privacy:
         """Return the privacy of a release before it is made, from public things only.
 
-        With `x_s` drawn at random, `published` is what every choice would state, else None; the exact privacy
-        is the same for every choice.
+        With `x_s` drawn at random, `published` is what every choice would state, else None, and the exact privacy
+        is the least private one of any choice.
         """
         choices = domain.selectable if x_s is None else (domain.coordinate(x_s),)
         stated = {self.statement(domain, budget, readings, s) for s in choices}
         published = stated.pop() if len(stated) == 1 else None
-        noise = self.noise(domain, budget, readings, choices[0])
-        exact = accounting.exact_privacy(setting_of(domain, readings), noise, published, budget.delta)
-        return accounting.Privacy(published, exact)
+        counted = choices if self.split_budget else choices[:1]
+        kinds = {families_of(domain, s).kind_of_x_s: s for s in counted}
+        stated_of = [
+            accounting.privacy_of(
+                declared_of(domain, readings, s if self.split_budget else None),
+                self.noise(domain, budget, readings, s),
+                published,
+                budget.delta,
+            )
+            for s in kinds.values()
+        ]
+        return accounting.Privacy(published, *max(stated_of, key=lambda both: both[0].epsilon.upper))
 
     def run(
         self,
@@ -124,6 +134,7 @@ class MechanismSpec:
             return lr(in_memory(records), readings)
         if not self.private:
             return self.function(moments_of(records), readings)
+        readings = with_sampler(readings, rng)
         moments = moments_of(records, exact=readings.noise == "hardened")
         if self.split_budget:
             return self.function(moments, budget, readings, x_s=x_s, rng=rng)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from reference.accounting import Privacy, PrivacyStatement, PublishedStatementWarning, exact_privacy
+from reference.accounting import Privacy, PrivacyStatement, PublishedStatementWarning, privacy_of
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import Document, converted, json_of_file, plain
 from reference.common.errors import ReadingError, ReleaseFileError
@@ -25,7 +25,7 @@ from reference.fairness import NOT_PRIVATE
 from reference.minimiser import Minimum
 from reference.noise import Noise
 from reference.readings import Adjacency, Basis, Fairness, NoiseSource, Readings, Repair
-from reference.sensitivity import setting_of
+from reference.sensitivity import declared_of
 
 READINGS_NOT_USED = {
     "no_privacy": ("adjacency", "sensitivity", "noise"),
@@ -141,7 +141,7 @@ class PublicRun:
     seeded: bool = False
 
 
-class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_v2"):
+class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_v3"):
     """The outcome of one run of one mechanism.
 
     Parameters
@@ -154,8 +154,8 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
     columns : tuple of str
         Names of the coordinates of w.
     privacy : Privacy
-        What is claimed (`published`) and what is true (`exact`); both None for `no_privacy` and `lr`, whose w
-        is an exact function of the data.
+        What is claimed (`published`), what is true of the declared domain (`exact`) and of its norm
+        (`norm_domain`); all None for `no_privacy` and `lr`, whose w is an exact function of the data.
     budget : dict
         Budget parameters.
     readings : StatedReadings
@@ -232,14 +232,15 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
 def _privacy(run: PublicRun, published: PrivacyStatement | None) -> Privacy:
     if run.budget is None:
         return Privacy(published, None)
-    exact = exact_privacy(setting_of(run.domain, run.readings), run.noise, published, run.budget.delta)
+    where = declared_of(run.domain, run.readings, run.s)
+    exact, norm_domain = privacy_of(where, run.noise, published, run.budget.delta)
     if exact.verdict == "refuted":
         warnings.warn(
             f"{run.mechanism}: the published statement is false for this budget; see privacy.exact of the release",
             PublishedStatementWarning,
             stacklevel=4,
         )
-    return Privacy(published, exact)
+    return Privacy(published, exact, norm_domain)
 
 
 # --- Files ---------------------------------------------------------------------------------------------------

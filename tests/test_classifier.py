@@ -47,9 +47,11 @@ from reference.common.errors import (
     OutOfBoundsError,
     ParameterError,
     ReadingError,
+    SeededHardenedNoiseError,
     ShapeError,
     UnseenCategoryError,
 )
+from reference.noise import StudyNoiseWarning
 from reference.registry import MECHANISMS
 from reference.release import release_of
 from tests.estimators import ALL, DOMAIN, FRAME, X, Y, Z, plain, table
@@ -96,7 +98,7 @@ def test_every_reading_reaches_the_release(name):
         "adjacency": "add_or_remove_one",
         "sensitivity": "exact",
         "repair": "trim",
-        "noise": "numpy",
+        "noise": "hardened",
         "tau": "0.25",
     }
     model = PDFCClassifier(bounds=(-1, 1), **{name: values[name]}).fit(X, Y, sensitive_features=Z)
@@ -105,6 +107,18 @@ def test_every_reading_reaches_the_release(name):
         model = PDFCClassifier(bounds=(-1, 1), **{flag: True}).fit(X, Y, sensitive_features=Z)
         assert getattr(model.release_.readings, flag)
     assert plain(domain="unit_box").fit(X, Y).release_.readings.domain == "unit_box"
+
+
+def test_noise_is_hardened_without_a_seed_and_for_study_with_one():
+    model = PDFCClassifier(bounds=(-1, 1))
+    assert model.fit(X, Y, sensitive_features=Z).release_.readings.noise == "hardened"
+    seeded = clone(model).set_params(random_state=1).fit(X, Y, sensitive_features=Z).release_
+    assert (seeded.readings.noise, seeded.seeded) == ("numpy", True)
+    with pytest.warns(StudyNoiseWarning, match="for study"):
+        asked = clone(model).set_params(noise="numpy").fit(X, Y, sensitive_features=Z).release_
+    assert (asked.readings.noise, asked.seeded) == ("numpy", False)
+    with pytest.raises(SeededHardenedNoiseError):
+        clone(model).set_params(noise="hardened", random_state=1).fit(X, Y, sensitive_features=Z)
 
 
 def test_without_a_seed_two_fits_differ_and_say_so():
@@ -404,7 +418,8 @@ def test_defaults_are_those_of_the_readings(estimator):
     parameters = estimator().get_params()
     readings = MECHANISMS[estimator._mechanism].readings
     for name, value in parameters.items():
-        if name in readings.__struct_fields__:
+        # without a seed the run takes hardened noise
+        if name in readings.__struct_fields__ and name != "noise":
             assert value == getattr(readings, name), name
     assert datasets.Encoding().norm == parameters["domain"]
 

@@ -120,7 +120,7 @@ def test_json_prints_every_reading_with_the_result(fit: CommandLine) -> None:
         "sensitivity": "7/3",
         "repair": "ball",
         "ball_radius": "2.5",
-        "noise": "numpy",
+        "noise": "hardened",
         "domain": "unit_box",
         "dimension": 3,
         "intercept": True,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 from reference.accounting import ExactPrivacy, Privacy, compose, rho_of_pure, zcdp_epsilon
+from reference.accounting.composition import squared_shift_of_pure
 from reference.accounting.ledger_file import CountedRelease
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
@@ -209,7 +211,6 @@ def test_a_release_without_privacy_does_not_compose():
         ({"method": "zcdp"}, DeltaError, "given"),
         ({"method": "zcdp", "delta": 0}, DeltaError, "positive"),
         ({"releases": GAUSSIAN, "method": "gdp", "delta": 0}, DeltaError, "positive"),
-        ({"method": "gdp", "delta": "1e-5"}, ReadingError, "basic, or zcdp"),
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(arguments, error, word):
@@ -298,5 +299,40 @@ def test_hardened_releases_compose_by_zcdp():
     assert float(exact.rho) == pytest.approx(float(continuous.privacy.exact.squared_shift.upper) / 2, rel=1e-6)
     both = compose([hardened, hardened], "zcdp", delta="1e-4")
     assert both.rho == 2 * exact.rho
-    with pytest.raises(ReadingError, match="gdp"):
-        compose([hardened], "gdp", delta="1e-4")
+    together = compose([hardened, continuous], "gdp", delta="1e-4")
+    assert together.squared_shift == exact.grid_shift + continuous.privacy.exact.squared_shift.upper
+    assert float(exact.grid_shift) == pytest.approx(2 * float(exact.rho), rel=1e-6)
+    assert exact.grid_shift > 2 * exact.rho
+    assert compose([hardened], "gdp", delta="1e-4").epsilon >= exact.epsilon.lower
+    with pytest.raises(DeltaError, match="1e-40"):
+        compose([hardened], "gdp", delta="1e-60")
+    with pytest.raises(ReadingError, match="beyond epsilon 90"):
+        compose([hardened] * 4000, "gdp", delta="1e-4")
+
+
+@pytest.mark.parametrize("epsilon", ["1e-30", "0.01", "1", "5", "300"])
+def test_pure_privacy_is_gaussian_privacy_of_the_smallest_shift(epsilon):
+    """Randomised response attains it: its delta is nowhere above the Gaussian's, and its corner touches it."""
+    mu_squared = squared_shift_of_pure(Fraction(epsilon))
+    with mpmath.workdps(200):
+        target = mpmath.mpf(epsilon)
+        mu = mpmath.sqrt(mpmath.mpf(mu_squared.numerator) / mu_squared.denominator)
+        # the corner of the trade-off function, errors (p, p) with p = 1 / (1 + e^epsilon), lies on the Gaussian's
+        corner = 1 / (1 + mpmath.exp(target))
+        assert corner * (1 - mpmath.mpf(10) ** -12) <= mpmath.ncdf(-mu / 2) <= corner
+        for share in (0, 0.2, 0.7, 0.99):
+            # delta of randomised response at share * epsilon
+            lost = (mpmath.exp(target) - mpmath.exp(share * target)) / (1 + mpmath.exp(target))
+            half, ratio = mu / 2, share * target / mu
+            gaussian = mpmath.ncdf(half - ratio) - mpmath.exp(share * target) * mpmath.ncdf(-half - ratio)
+            assert lost <= gaussian * (1 + mpmath.mpf(10) ** -12)
+
+
+def test_gdp_counts_pure_releases_too():
+    total = compose([*LAPLACE, *GAUSSIAN], "gdp", delta="1e-3")
+    pure = sum(squared_shift_of_pure(release.privacy.exact.epsilon.upper) for release in LAPLACE)
+    assert total.squared_shift == pure + sum(release.privacy.exact.squared_shift.upper for release in GAUSSIAN)
+    assert 0 < pure < total.squared_shift
+    many = compose(LAPLACE * 50, "gdp", delta="1e-3")
+    assert many.epsilon < compose(LAPLACE * 50, "basic").epsilon
+    assert squared_shift_of_pure(Fraction(0)) == 0

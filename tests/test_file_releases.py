@@ -89,7 +89,7 @@ def test_predict_takes_the_document_of_fit_with_a_domain_file(run: Run, files: P
 
 
 BAD_RELEASES: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
-    ("schema", lambda document: {**document, "schema": "release_v1"}, "schema is 'release_v1', not 'release_v2'"),
+    ("schema", lambda document: {**document, "schema": "release_v2"}, "schema is 'release_v2', not 'release_v3'"),
     ("no object", lambda _document: [], "an object is needed, not []"),
     ("no w", lambda document: {**document, "w": None, "status": "unbounded"}, "predicts nothing"),
     ("short w", lambda document: {**document, "w": [1.0]}, "one finite number for each"),

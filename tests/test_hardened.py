@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from reference.accounting import exact_privacy
-from reference.accounting.discrete import delta_ends, epsilon_ends, log_density_gap
+from reference.accounting.discrete import delta_ends, epsilon_ends, grid_shift, log_density_gap
 from reference.accounting.statements import PublishedStatementWarning
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import Layout
@@ -38,6 +38,7 @@ from reference.noise.grid import (
     with_l2_slack,
 )
 from reference.noise.hardened import on_steps
+from reference.noise.profile import delta_of_shift
 from reference.objective import layout, objective
 from reference.readings import BASES, FAIRNESS, Readings
 from reference.records import DATA_STEPS, Records, check_matrix
@@ -304,6 +305,25 @@ def test_epsilon_of_discrete_gaussian_lies_in_its_enclosure():
     assert 0 < upper - lower < Fraction(1, 50)
 
 
+@pytest.mark.parametrize(
+    ("shifts", "scales"), [((4000,), (4000.0,)), ((20,), (200.0,)), ((300, 100), (200.0, 230.0))]
+)
+def test_discrete_gaussian_is_gdp_but_for_a_gap(shifts, scales):
+    squared = sum((Fraction(a) / Fraction(s)) ** 2 for a, s in zip(shifts, scales, strict=True))
+    inverse = sum(1 / Fraction(s) for s in scales)
+    widened = grid_shift(Supremum.exactly(squared), inverse, len(scales), 1)
+    assert squared < widened
+    for epsilon in (1e-9, 0.1, 1.0, 2.0):
+        true = discrete_delta(shifts, scales, epsilon)
+        assert true <= delta_of_shift(widened, Fraction(epsilon)).upper
+        # a tenth less of a shift is too little
+        assert true < 1e-12 or true > delta_of_shift(squared * Fraction(81, 100), Fraction(epsilon)).upper
+
+
+def test_a_grid_that_is_too_coarse_has_no_gaussian_shift():
+    assert grid_shift(Supremum.exactly(Fraction(1)), Fraction(1, 10), 1, 1) is None
+
+
 def test_density_gap_covers_the_densities():
     """The proof's inequality at the grid points and half-way between, where it is tightest."""
     s, delta, epsilon = 50.0, Fraction("1e-3"), Fraction(1)
@@ -407,9 +427,9 @@ def test_whether_a_release_comes_out_does_not_depend_on_the_data():
         assert release.privacy.exact is not None
 
 
-def test_absent_opendp_is_reported_with_the_extra(monkeypatch):
+def test_absent_opendp_is_reported_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-    with pytest.raises(HardenedNoiseMissingError, match=r"\[hardened\]"):
+    with pytest.raises(HardenedNoiseMissingError, match="pip install opendp"):
         hardened("functional")
 
 

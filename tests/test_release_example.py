@@ -18,7 +18,7 @@ RELEASES = {
     "functional": [],
     "relaxed_functional": ["--fairness", "covariance"],
     "pdfc": ["--epsilon-s", "2/3", "--epsilon-n", "1"],
-    "adfc": ["--epsilon-s", "2", "--epsilon-n", "1/2", "--delta", "1e-5"],
+    "adfc": ["--epsilon-s", "2", "--epsilon-n", "1/2", "--delta", "1e-5", "--noise", "numpy"],
 }
 
 
@@ -34,7 +34,16 @@ def _node() -> None:
 @pytest.fixture(params=RELEASES)
 def release(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / "release.json"
-    words = ["--mechanism", request.param, *RELEASES[request.param], "--release", str(path), "--quiet"]
+    words = [
+        "--mechanism",
+        request.param,
+        *RELEASES[request.param],
+        "--noise",
+        "numpy",
+        "--release",
+        str(path),
+        "--quiet",
+    ]
     assert reference("fit", *words, "--out", str(tmp_path / "report.txt")) == 0
     return path
 

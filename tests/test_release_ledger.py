@@ -16,7 +16,7 @@ from fractions import Fraction
 import pytest
 from joblib import Parallel, delayed
 
-from reference.accounting import ExactPrivacy, Privacy, PrivacyStatement, ledger_file, release_ledger
+from reference.accounting import METHODS, ExactPrivacy, Privacy, PrivacyStatement, ledger_file, release_ledger
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import SplitBudget
@@ -136,16 +136,31 @@ def test_seeded_releases_are_refused(tmp_path):
         opened(tmp_path).reserve(pure("1/2", seeded=True))
 
 
-def test_gdp_ledger_counts_shifts_and_refuses_laplace_noise(tmp_path):
+def test_gdp_ledger_counts_shifts_and_pure_releases(tmp_path):
     ledger = opened(tmp_path, method="gdp", delta="1e-5")
     for _ in range(4):
         ledger.reserve(gaussian())
     shift = gaussian().privacy.exact.squared_shift.upper
     assert ledger.spent().squared_shift == 4 * shift
     assert ledger.spent().epsilon < ledger.spent("basic").epsilon
-    with pytest.raises(UncountableReleaseError, match="gdp"):
-        ledger.reserve(pure("1e-9"))
-    assert len(ledger.releases) == 4
+    before = ledger.spent().epsilon
+    ledger.reserve(pure("1e-9"))
+    assert before < ledger.spent().epsilon < before + Fraction("1e-8")
+    assert len(ledger.releases) == 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["pdfc", "adfc"])
+def test_every_ledger_counts_hardened_noise(tmp_path, method, name):
+    spec = MECHANISMS[name]
+    readings = spec.readings.with_(noise="hardened")
+    budget = SplitBudget.equal("1/10", "1e-5" if spec.needs_delta else 0)
+    promise = CountedRelease(name, "replace_one", spec.promise(DOMAIN, budget, readings, 0))
+    ledger = opened(tmp_path, method=method, delta="1e-3")
+    for _ in range(3):
+        ledger.reserve(promise)
+    assert ReleaseLedger.open(ledger.path).releases[-1].privacy == promise.privacy
+    assert 0 < ledger.spent().epsilon <= 1
 
 
 def test_zcdp_ledger_counts_both_noises(tmp_path):
@@ -212,7 +227,7 @@ DAMAGES = {
     "blank line": lambda text: text + b"\n",
     "no list of entries": lambda text: text + b"[]\n",
     "binary": lambda text: text + b"\xff\xfe\n",
-    "other schema": lambda text: text.replace(b"release_ledger_v1", b"release_ledger_v0"),
+    "other schema": lambda text: text.replace(b"release_ledger_v2", b"release_ledger_v1"),
     "a header with a higher ceiling": lambda text: text.replace(b'"epsilon": "1"', b'"epsilon": "9"', 1),
 }
 
@@ -233,7 +248,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path, damage):
 
 def test_a_header_without_terms_is_refused(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    path.write_bytes(ledger_file.line_of({"schema": "release_ledger_v1", "data": "survey"}, b""))
+    path.write_bytes(ledger_file.line_of({"schema": "release_ledger_v2", "data": "survey"}, b""))
     with pytest.raises(CorruptLedgerError, match="header"):
         ReleaseLedger.open(path)
 
@@ -283,19 +298,33 @@ def test_a_file_replaced_under_the_lock_is_noticed(tmp_path):
             ledger._releases(handle)
 
 
-@pytest.mark.parametrize("failure", ["short write", "no sync"])
+def test_short_writes_are_gone_on_with(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(ledger_file.os, "write", lambda handle, line: write(handle, line[:10]))
+    ledger = opened(tmp_path)
+    assert [ledger.reserve(pure("1/4")), ledger.reserve(pure("1/4"))] == [1, 2]
+    monkeypatch.undo()
+    assert len(ReleaseLedger.open(ledger.path).releases) == 2
+
+
+@pytest.mark.parametrize("failure", ["full disk", "no sync"])
 def test_a_failed_write_leaves_no_trace(tmp_path, monkeypatch, failure):
     ledger = opened(tmp_path)
-    before, write = ledger.path.read_bytes(), os.write
+    before, write, room = ledger.path.read_bytes(), os.write, [100]
+
+    def full(handle, line):
+        if not room:
+            raise OSError(28, "No space left on device")
+        return write(handle, line[: room.pop()])
 
     def broken_sync(_handle):
         raise OSError(28, "No space left on device")
 
-    if failure == "short write":
-        monkeypatch.setattr(ledger_file.os, "write", lambda handle, line: write(handle, line[:10]))
+    if failure == "full disk":
+        monkeypatch.setattr(ledger_file.os, "write", full)
     else:
         monkeypatch.setattr(ledger_file.os, "fsync", broken_sync)
-    with pytest.raises(MissingLedgerError, match="written"):
+    with pytest.raises(MissingLedgerError, match="No space left"):
         ledger.reserve(pure("1/2"))
     monkeypatch.undo()
     assert ledger.path.read_bytes() == before

@@ -156,7 +156,7 @@ def _score(options: ScoreOptions, seed: int, names: Sequence[str]) -> AuditorSco
 def _draws(given: str) -> int | None:
     if given == "own":
         return None
-    if not given.isdecimal() or int(given) < SMALLEST_DRAWS:
+    if not (given.isascii() and given.isdecimal() and len(given) < 20) or int(given) < SMALLEST_DRAWS:
         raise ReadingError("draws", given, f"`own`, or a whole number of at least {SMALLEST_DRAWS}")
     return int(given)
 

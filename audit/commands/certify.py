@@ -24,7 +24,7 @@ from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
-from reference.common.numbers import decimal_text
+from reference.common.numbers import decimal_text, is_number_text
 from reference.registry import MECHANISMS
 
 EXIT_CODES = {"certified": EXIT_FINE, "rejected": EXIT_REFUTED}
@@ -37,10 +37,7 @@ class Seconds(click.ParamType[float]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number."""
-        try:
-            seconds = float(str(value))
-        except ValueError:
-            seconds = 0.0
+        seconds = float(str(value)) if is_number_text(str(value)) else 0.0
         if not 0 < seconds < float("inf"):
             self.fail(f"{value!r} is no positive number of seconds", param, ctx)
         return seconds

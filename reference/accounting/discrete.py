@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from reference.common.balls import Ball, ball, enclosed
+from reference.common.balls import Ball, ball, enclosed, square_root
 from reference.common.errors import GridError
 from reference.noise.profile import delta_of_shift, epsilon_of_shift
 from reference.sensitivity.setting import Supremum
@@ -18,6 +18,9 @@ MASS = Fraction(1, 2**60)
 """The tails outside [-T s, T s] may cost this share of delta."""
 
 LARGEST_GAP = Fraction(1, 4)
+
+BEYOND = Fraction(1, 10**100)
+"""How far, in total variation, a release may be from one that is mu-GDP: see :func:`grid_shift`."""
 
 
 def log_density_gap(
@@ -80,3 +83,22 @@ def delta_ends(
     upper = (1 + 2 * c) * at_least + delta * MASS
     at_most = delta_of_shift(squared_shift.lower, epsilon + 2 * c).lower
     return max(Fraction(0), (1 - c) * (at_most - delta * MASS)), min(Fraction(1), upper)
+
+
+def grid_shift(squared_shift: Supremum, inverse_sigmas: Fraction, size: int, steps: int) -> Fraction | None:
+    """Return mu^2: but for a total variation of :data:`BEYOND` on either side, the release is mu-GDP.
+
+    mu is the longest shift plus 4 sqrt(2 pi) c.  Proof: ``proofs/hardened_noise.md``, section 4.  None where the
+    grid is too coarse for that.
+    """
+
+    def tail() -> Ball:
+        # 3/2 mu_0 = 6 size exp(-T^2 / 2)
+        return (2 * (ball(6 * size) / ball(BEYOND)).log()).sqrt()
+
+    gap = (enclosed(tail).upper + 1) * inverse_sigmas / (2 * steps)
+    if gap > LARGEST_GAP:
+        return None
+    # 4 sqrt(2 pi) < 10.03
+    mu = square_root(squared_shift.upper).upper + Fraction(1003, 100) * gap
+    return mu * mu

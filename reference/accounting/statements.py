@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from msgspec import UNSET, UnsetType, field
 from msgspec.structs import force_setattr, replace
 
-from reference.accounting.discrete import delta_ends, epsilon_ends
+from reference.accounting.discrete import delta_ends, epsilon_ends, grid_shift
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import Document
 from reference.common.errors import ReadingError
@@ -24,7 +24,7 @@ from reference.noise import Noise
 from reference.noise.grid import widened_l1, widened_l2_squared
 from reference.noise.profile import delta_of_shift, epsilon_of_shift
 from reference.readings import Adjacency, Readings
-from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
+from reference.sensitivity import Declared, Setting, Supremum, exact_l1, exact_l2_squared
 
 Verdict: TypeAlias = Literal["proved", "enclosed", "refuted", "undecided"]
 
@@ -168,7 +168,7 @@ def _above(value: Enclosure) -> str:
 
 
 class ExactPrivacy(Document, frozen=True):
-    """The privacy that noise of given scales really gives, over all neighbouring data sets of a setting.
+    """The privacy that noise of given scales really gives, over all neighbouring data sets of a kind.
 
     Parameters
     ----------
@@ -188,6 +188,9 @@ class ExactPrivacy(Document, frozen=True):
         Laplace noise and on a grid.
     rho : Fraction or None
         Gaussian noise on a grid: it is rho-zCDP.  None elsewhere, where the shift or epsilon gives rho.
+    grid_shift : Fraction
+        Gaussian noise on a grid: mu^2, where it is mu-GDP but for a total variation of
+        :data:`reference.accounting.discrete.BEYOND`.
     """
 
     epsilon: Enclosure
@@ -197,6 +200,7 @@ class ExactPrivacy(Document, frozen=True):
     verdict: Verdict | None
     squared_shift: Enclosure | None = None
     rho: Fraction | None = None
+    grid_shift: Fraction | UnsetType = UNSET
 
     def __str__(self) -> str:
         """Return what holds in six digits, for a person: upper ends, rounded up."""
@@ -218,11 +222,15 @@ class Privacy(Document, frozen=True):
         The paper's theorem with the paper's sensitivity, as printed.  None without noise, with a sensitivity
         that is not the paper's, and where x_s is one column of an attribute encoded in several.
     exact : ExactPrivacy or None
-        What the noise really gives, whatever it was calibrated to; None without noise.
+        What the noise really gives, whatever it was calibrated to, over data sets of rows that the declared domain
+        encodes; None without noise.
+    norm_domain: ExactPrivacy or None
+        The same over all rows of the norm, of which the declared domain encodes a part; never less private.
     """
 
     published: PrivacyStatement | None = None
     exact: ExactPrivacy | None = None
+    norm_domain: ExactPrivacy | None = None
 
     def __str__(self) -> str:
         """Return both in six digits, for a person."""
@@ -231,7 +239,9 @@ class Privacy(Document, frozen=True):
         return f"published {self.published or 'nothing'}; exact {self.exact}"
 
 
-def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None, delta: Fraction) -> ExactPrivacy:
+def exact_privacy(
+    where: Setting | Declared, noise: Noise, claim: PrivacyStatement | None, delta: Fraction
+) -> ExactPrivacy:
     """Return the exact privacy of the noisy coefficients.
 
     Laplace noise loses exactly the supremum of sum |change| / scale.  Gaussian noise has the profile of
@@ -242,7 +252,8 @@ def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None
 
     Parameters
     ----------
-    setting : Setting
+    where : Setting or Declared
+        All rows of a norm, or those that a domain encodes.
     noise : Noise
         Laplace or Gaussian.
     claim : PrivacyStatement or None
@@ -256,19 +267,31 @@ def exact_privacy(setting: Setting, noise: Noise, claim: PrivacyStatement | None
     if noise.steps is not None:
         in_s = int(noise.in_s.sum())
         grid = (noise.steps, in_s, noise.in_s.size - in_s)
-        return _exact_privacy_on_grid(setting, noise.kind, scale_s, scale_n, grid, epsilon, delta)
-    return _exact_privacy(setting, noise.kind, scale_s, scale_n, epsilon, delta)
+        return _exact_privacy_on_grid(where, noise.kind, scale_s, scale_n, grid, epsilon, delta)
+    return _exact_privacy(where, noise.kind, scale_s, scale_n, epsilon, delta)
+
+
+def privacy_of(
+    where: Declared, noise: Noise, claim: PrivacyStatement | None, delta: Fraction
+) -> tuple[ExactPrivacy, ExactPrivacy]:
+    """Return the exact privacy over the declared domain, and over the norm domain; see :func:`exact_privacy`."""
+    return exact_privacy(where, noise, claim, delta), exact_privacy(where.setting, noise, claim, delta)
 
 
 @lru_cache(maxsize=1024)
 def _exact_privacy(
-    setting: Setting, kind: str, scale_s: Fraction, scale_n: Fraction, epsilon: Fraction | None, delta: Fraction
+    where: Setting | Declared,
+    kind: str,
+    scale_s: Fraction,
+    scale_n: Fraction,
+    epsilon: Fraction | None,
+    delta: Fraction,
 ) -> ExactPrivacy:
     if kind == "laplace":
-        loss = exact_l1(setting, 1 / scale_s, 1 / scale_n)
+        loss = exact_l1(where, 1 / scale_s, 1 / scale_n)
         verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=loss.is_exact)
         return ExactPrivacy(Enclosure(loss.lower, loss.upper), delta, None, epsilon, verdict)
-    squared_shift = exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2)
+    squared_shift = exact_l2_squared(where, 1 / scale_s**2, 1 / scale_n**2)
     shift = Enclosure(decimal_below(squared_shift.lower, 20), decimal_above(squared_shift.upper, 20))
     worst_epsilon = _enclose(squared_shift, epsilon_of_shift, delta)
     if epsilon is None:
@@ -281,7 +304,7 @@ def _exact_privacy(
 
 @lru_cache(maxsize=1024)
 def _exact_privacy_on_grid(
-    setting: Setting,
+    where: Setting | Declared,
     kind: str,
     scale_s: Fraction,
     scale_n: Fraction,
@@ -293,23 +316,40 @@ def _exact_privacy_on_grid(
     steps, in_s, others = grid
     inverse_scales = in_s / scale_s + others / scale_n
     if kind == "laplace":
-        ideal = exact_l1(setting, 1 / scale_s, 1 / scale_n)
-        loss = widened_l1(ideal, setting, inverse_scales, steps)
-        verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=ideal.is_exact)
+        weights = (1 / scale_s, 1 / scale_n)
+        loss = _on_grid(where, 1, weights, inverse_scales, steps)
+        is_exact = exact_l1(where, *weights).is_exact
+        verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=is_exact)
         return ExactPrivacy(_outwards(loss.lower, loss.upper), delta, None, epsilon, verdict)
     inverse_squares = in_s / scale_s**2 + others / scale_n**2
-    squared_shift = widened_l2_squared(
-        exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2), setting, inverse_squares, steps
-    )
+    squared_shift = _on_grid(where, 2, (1 / scale_s**2, 1 / scale_n**2), inverse_squares, steps)
     noise = (squared_shift, inverse_scales, in_s + others, steps)
     worst_epsilon = _outwards(*epsilon_ends(*noise, delta))
     # the discrete Gaussian: D_alpha <= alpha mu^2 / 2, as the continuous one
     rho = decimal_above(squared_shift.upper / 2, 20)
+    mu_squared = grid_shift(squared_shift, inverse_scales, in_s + others, steps)
+    shift = UNSET if mu_squared is None else decimal_above(mu_squared, 20)
     if epsilon is None:
-        return ExactPrivacy(worst_epsilon, delta, None, None, None, rho=rho)
+        return ExactPrivacy(worst_epsilon, delta, None, None, None, rho=rho, grid_shift=shift)
     lower, upper = delta_ends(*noise, epsilon, delta)
     verdict = _verdict(lower, upper, delta, exact=False)
-    return ExactPrivacy(worst_epsilon, delta, _outwards(lower, upper), epsilon, verdict, rho=rho)
+    return ExactPrivacy(worst_epsilon, delta, _outwards(lower, upper), epsilon, verdict, rho=rho, grid_shift=shift)
+
+
+def _on_grid(
+    where: Setting | Declared, power: int, weights: tuple[Fraction, Fraction], inverse: Fraction, steps: int
+) -> Supremum:
+    """Return the supremum of the l1 change (power 1) or of the square of the l2 change for rounded records."""
+    supremum, widened = (exact_l1, widened_l1) if power == 1 else (exact_l2_squared, widened_l2_squared)
+    if isinstance(where, Setting):
+        return widened(supremum(where, *weights), where, inverse, steps)
+    setting, leaves = where.setting, not where.domain.prescaled
+    found = widened(supremum(where, *weights), setting, inverse, steps, leaves=leaves)
+    if leaves and (power == 2 or setting.norm == "unit_box"):
+        # rounded records are no encoded ones any more, but stay inside the norm
+        inside = widened(supremum(setting, *weights), setting, inverse, steps)
+        return Supremum(found.lower, min(found.upper, inside.upper), found.method)
+    return found
 
 
 def _outwards(lower: Fraction, upper: Fraction) -> Enclosure:

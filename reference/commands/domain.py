@@ -18,12 +18,13 @@ from reference.common.documents import format_of, plain
 from reference.common.errors import MissingColumnError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.common.numbers import is_number_text
 from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import ENDINGS, ROWS_READ, TableFile, is_table_file, open_table
+from reference.datasets.table import ROWS_READ, TableFile
+from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
-from reference.domain.markers import NUMBER
 
 SAMPLE = 1000
 """Records of a text file that are looked at to guess whether a column holds numbers."""
@@ -186,7 +187,7 @@ def guessed_kinds(table: TableFile) -> dict[str, str]:
     kinds = dict.fromkeys(table.columns, "number")
     for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
         for name, values in block.columns.items():
-            if not all(NUMBER.fullmatch(value) for value in values):
+            if not all(is_number_text(value) for value in values):
                 kinds[name] = "text"
     return kinds
 
@@ -236,7 +237,7 @@ def _marker(name: str, kind: str, values: set[Any] | None) -> dict[str, Any]:
 
 
 def _as_number(value: Any) -> int | float | None:
-    if isinstance(value, str) and not NUMBER.fullmatch(value):
+    if isinstance(value, str) and not is_number_text(value):
         return None
     try:
         number = float(value)

@@ -18,7 +18,7 @@ from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
 from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning, Metrics, evaluate
 from reference.fairness.private_metrics import PrivateMetrics, composed, private_metrics
-from reference.noise import RandomSource, generator
+from reference.noise import Recorded, Source, generator, with_sampler
 from reference.readings import Readings
 from reference.records import Records
 from reference.registry import MechanismSpec
@@ -174,8 +174,12 @@ class Plan:
     splits : int
     test_share : float
         Share of the records held out, in [0, 1); 0 trains and measures on all records.
+    split_seed : int, optional
+        Seeds the splits alone.
     private_epsilon : Fraction, optional
         Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+    record : Recorded, optional
+        Keeps what the noise of the last split was added to: for a trace.
     """
 
     spec: MechanismSpec
@@ -184,7 +188,9 @@ class Plan:
     x_s: str | int | None = None
     splits: int = 1
     test_share: float = 0.2
+    split_seed: int | None = None
     private_epsilon: Fraction | None = None
+    record: Recorded | None = None
 
     def check(self) -> None:
         """Raise unless it can be carried out."""
@@ -197,8 +203,9 @@ class Plan:
 def evaluate_splits(
     plan: Plan,
     records: Records | RecordBlocks,
-    rng: RandomSource = None,
+    rng: Source = None,
     on_release: Callable[[Release, BoolArray], None] | None = None,
+    reserve: Callable[[], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, once for each split of the plan.
 
@@ -211,45 +218,52 @@ def evaluate_splits(
         As for the mechanisms.
     on_release : callable, optional
         Told after each split its release, and which records were held out, shape (n,).
+    reserve : callable, optional
+        Called before each split draws any noise; every record was checked by then.
     """
     plan.check()
     seed = int(rng) if isinstance(rng, (int, np.integer)) else None
-    random, seeded = generator(rng, "splits")
+    readings = with_sampler(plan.readings, rng) if plan.spec.private else plan.readings
+    _, seeded = generator(rng, "splits")
+    random, _ = generator(rng if plan.split_seed is None else plan.split_seed, "splits")
     releases: list[Release] = []
     metrics: list[Metrics] = []
     private: list[PrivateMetrics | None] = []
     for split in range(plan.splits):
-        held_out = _held_out(len(records), plan.test_share, plan.readings.adjacency, random)
+        held_out = _held_out(len(records), plan.test_share, readings.adjacency, random)
         train = part_of(records, ~held_out)
         test = part_of(records, held_out) if held_out.any() else train
         # a seed gives every split, and every mechanism, a stream of its own
-        source = noise_of_metrics = random if isinstance(rng, np.random.Generator) else None
+        source = noise_of_metrics = rng
         if seed is not None:
-            purpose = f"{plan.spec.name} {plan.budget} {plan.readings} {plan.x_s} {split}"
+            purpose = f"{plan.spec.name} {plan.budget} {readings} {plan.x_s} {split}"
             source = generator(seed, purpose)[0]
             noise_of_metrics = generator(seed, f"private metrics of {purpose}")[0]
+        used = source if plan.record is None else plan.record.around_source(source)
         with warnings.catch_warnings():
             # counted and reported as a whole: by constant_predictors, and by the exact privacy
             warnings.simplefilter("ignore", ConstantPredictorWarning)
             warnings.simplefilter("ignore", PublishedStatementWarning)
-            release = plan.spec.run(train, plan.budget, plan.readings, x_s=plan.x_s, rng=source)
+            if reserve is not None:
+                reserve()
+            release = plan.spec.run(train, plan.budget, readings, x_s=plan.x_s, rng=used)
             if release.w is not None:
                 metrics.append(evaluate(release.w, test))
         if plan.private_epsilon is not None:
-            private.append(_measured(release, test, plan.private_epsilon, plan.readings, noise_of_metrics))
+            private.append(_measured(release, test, plan.private_epsilon, readings, noise_of_metrics))
         assert release.seeded == (seeded and plan.spec.private)
         releases.append(release)
         if on_release is not None:
             on_release(release, held_out)
     together = None
     if plan.private_epsilon is not None:
-        spent = PrivacyStatement(plan.private_epsilon, Fraction(0), plan.readings.adjacency, ("T1",))
+        spent = PrivacyStatement(plan.private_epsilon, Fraction(0), readings.adjacency, ("T1",))
         together = _private_evaluation(releases, private, spent, same_records=plan.test_share == 0)
     return Evaluation(tuple(releases), tuple(metrics), seed, together)
 
 
 def _measured(
-    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: RandomSource
+    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: Source
 ) -> PrivateMetrics | None:
     if release.w is None:
         return None

@@ -44,6 +44,7 @@ from reference.mechanisms import FAIR
 EMBEDDED = "affairs"
 
 DATA = ("adult", "us", EMBEDDED, "synthetic")
+FRONTIER_DATA = ("compas", "german")
 
 SPLITS = 10
 """Of figures and tables: the paper's number of runs."""
@@ -58,7 +59,9 @@ class ExperimentOptions:
     """What is run."""
 
     name: str = argument(type=click.Choice([*EXHIBITS, "all", PAGE, *QUESTIONS, QUESTION_PAGES]), metavar="NAME")
-    data: str | None = option("--data", type=click.Choice(DATA), help="another data set than the paper's")
+    data: str | None = option(
+        "--data", type=click.Choice([*DATA, *FRONTIER_DATA]), help="another data set than the paper's"
+    )
     splits: int | None = option(
         "--splits", type=int, metavar="K", help=f"random splits, one run each ({SPLITS}; {splits_text()})"
     )
@@ -114,8 +117,8 @@ class ExperimentOutput:
     text=(
         f"Run the paper's figures and tables on real data: {', '.join(EXHIBITS)}, or all.\n\n"
         "x_s: does noise on x_s reduce discrimination; rfm: when is Algorithm 2 No-Privacy's equal; peers: other "
-        f"libraries.  {PAGE} measures and writes docs/experiments.md, {QUESTION_PAGES} writes the pages of x_s, "
-        "rfm and peers."
+        f"libraries; frontier: our own mechanism.  {PAGE} measures and writes docs/experiments.md, "
+        f"{QUESTION_PAGES} writes the pages of x_s, rfm and peers."
     ),
 )
 def command(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> int:
@@ -137,6 +140,8 @@ def measure(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
         raise ReadingError("splits", asked.splits, "at least 1")
     if output.source is not None or output.only is not None:
         raise ReadingError("from and only", asked.name, f"left out: they are of {QUESTION_PAGES}")
+    if asked.data in FRONTIER_DATA and asked.name != "frontier":
+        raise ReadingError("data", asked.data, f"one of {', '.join(DATA)} unless for the frontier")
     own_ratio = question is not None and question.own_ratio
     variants = variants_from(replace(asked, epsilon_ratio=None) if own_ratio else asked, readings)
     if question is not None:
@@ -295,7 +300,7 @@ def variants_from(asked: ExperimentOptions, given: ReadingOptions) -> list[Varia
         asked.domain or "unit_ball", asked.encoding or "ordinal", asked.intercept, asked.keep_group
     )
     readings = readings_but_fairness(given)
-    if given.noise != "numpy":
+    if given.noise == "hardened":
         raise ReadingError("noise", given.noise, "'numpy': experiments are seeded")
     fairness, ratio = given.fairness or FAIR.fairness, asked.epsilon_ratio or "1"
     chosen = Variant("chosen", "as the options say", encoding, fairness, readings, ratio)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reference.accounting import basic_composition
+from reference.accounting import ExactPrivacy, basic_composition
 from reference.commands.evaluation import Evaluation
 from reference.common.documents import plain
 from reference.common.numbers import decimal_above, short_text
@@ -16,8 +16,8 @@ MARK = "*"
 """Put behind the name of every exact metric in a table."""
 
 
-def as_text(data: str, results: Sequence[Evaluation], page: Page) -> str:
-    """Return the results as a table with the readings they rest on."""
+def as_text(data: str, results: Sequence[Evaluation], page: Page, *notes: str) -> str:
+    """Return the results as a table with the readings they rest on, and notes."""
     exact_metrics = ("accuracy", "majority", "positive rate", "risk difference", "notes")
     table = Listing(
         f"{data}: per release",
@@ -36,13 +36,14 @@ def as_text(data: str, results: Sequence[Evaluation], page: Page) -> str:
             for result in results
         ),
     )
-    return page.text(table, *_details(results))
+    return page.text(table, *_details(results), *notes)
 
 
 def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
     yield f"{MARK} {NOT_PRIVATE}."
-    yield "Published: the paper's theorem as printed. Exact: what the noise gives over all neighbouring data sets."
+    yield "Published: the paper's theorem as printed."
+    yield "Exact: what the noise gives over all neighbouring data sets of rows that the declared domain encodes."
     by_readings: dict[str, list[str]] = {}
     for result in results:
         first = result.releases[0]
@@ -107,6 +108,9 @@ def _spent(result: Evaluation) -> Iterator[str]:
     releases, first = result.releases, result.releases[0]
     if first.x_s is not None:
         yield f"{first.mechanism}: x_s = {', '.join(sorted({str(release.x_s) for release in releases}))}"
+    if first.privacy.norm_domain != first.privacy.exact:
+        worst = _worst([release.privacy.norm_domain for release in releases])
+        yield f"{first.mechanism}: over all rows of the {first.readings.domain}: epsilon at most {worst}"
     for kind, total in (("published", result.composed), ("exact", result.composed_exact)):
         if len(releases) > 1 and total is not None:
             spent = f"({short_text(total.epsilon)}, {short_text(total.delta)})"
@@ -134,7 +138,11 @@ def _published(result: Evaluation) -> str:
 
 def _exact(result: Evaluation) -> str:
     """Return the worst exact epsilon of the releases, rounded up, with the delta it belongs to."""
-    known = [release.privacy.exact for release in result.releases if release.privacy.exact is not None]
+    return _worst([release.privacy.exact for release in result.releases])
+
+
+def _worst(stated: Sequence[ExactPrivacy | None]) -> str:
+    known = [exact for exact in stated if exact is not None]
     if not known:
         return "infinite"
     worst = max(known, key=lambda exact: exact.epsilon.upper)
@@ -159,5 +167,7 @@ def _notes(result: Evaluation) -> str:
     if result.constant_predictors:
         notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
     if result.releases[0].seeded:
-        notes.append("seeded")
+        notes.append("seeded: for study")
+    elif result.releases[0].readings.noise == "numpy" and result.releases[0].privacy.exact is not None:
+        notes.append("numpy noise: for study")
     return "; ".join(notes)

@@ -20,9 +20,11 @@ from reference.common.numbers import exact
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
 from reference.datasets.from_file import record_blocks
 from reference.datasets.record_blocks import RecordBlocks, in_memory
-from reference.datasets.table_file import ENDINGS, ROWS_READ, is_table_file, open_table
+from reference.datasets.table import ROWS_READ
+from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
+from reference.noise import ENTROPY, Source
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.records import Records
 from reference.registry import PAPER_DELTA, BudgetParts, MechanismSpec
@@ -89,13 +91,17 @@ class DataOptions:
     keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
 
 
+PARITY = "demographic_parity"
+"""The fairness of the mechanism `repaired`; others have readings of the paper's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
     """Readings of the paper."""
 
     fairness: str | None = option(
         "--fairness",
-        type=click.Choice(FAIRNESS),
+        type=click.Choice([*FAIRNESS, PARITY]),
         help="fairness term (absolute for pdfc, adfc and pflr, else none)",
     )
     fairness_weight: str = option(
@@ -122,11 +128,10 @@ class ReadingOptions:
         help="when the noisy objective has no minimum; the paper has no such step (shift_and_trim)",
     )
     ball_radius: str = option("--ball-radius", default="10", metavar="R", help="radius of --repair ball (10)")
-    noise: str = option(
+    noise: str | None = option(
         "--noise",
         type=click.Choice(NOISE_SOURCES),
-        default="numpy",
-        help="sampler; hardened is for releases (numpy)",
+        help="sampler; numpy is for study (fit: hardened without --seed; elsewhere numpy)",
     )
     x_s: str | None = option(
         "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
@@ -157,7 +162,10 @@ class OutputOptions:
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
     out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
     seed: int | None = option(
-        "--seed", type=click.IntRange(min=0), metavar="K", help="make the run repeatable (a release then says so)"
+        "--seed",
+        type=click.IntRange(min=0),
+        metavar="K",
+        help="repeatable, and for study: numpy's noise",
     )
 
 
@@ -166,10 +174,19 @@ def private_epsilon_from(given: str | None) -> Fraction | None:
     return None if given is None else parse_epsilon("private_metrics", given)
 
 
-def check_noise_options(noise: str, seed: int | None) -> None:
+def check_noise_options(noise: str | None, seed: int | None) -> None:
     """Raise unless the seed goes with the sampler."""
     if noise == "hardened" and seed is not None:
         raise SeededHardenedNoiseError("seed", seed, "left out with --noise hardened, which takes no seed")
+
+
+def random_source(noise: str | None, seed: int | None) -> Source:
+    """Return what noise is drawn from: hardened without a seed, numpy's with one or by name."""
+    check_noise_options(noise, seed)
+    if noise == "numpy" and seed is None:
+        sys.stderr.write("warning: --noise numpy leaks at its bits: it is for study; leave it out for a release\n")
+        return ENTROPY
+    return seed
 
 
 @dataclass(frozen=True)
@@ -282,7 +299,7 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
         sensitivity=options.sensitivity,
         repair=options.repair,
         ball_radius=exact("ball_radius", options.ball_radius),
-        noise=options.noise,
+        noise=options.noise or "numpy",
     )
 
 

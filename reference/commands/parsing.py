@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import importlib
+import math
 import os
 import shlex
 import signal
@@ -40,8 +41,9 @@ from click.shell_completion import CompletionItem, shell_complete
 
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.common.numbers import is_number_text
 from reference.common.page import INDENT
-from reference.common.printable import one_line
+from reference.common.printable import quoted, short_line, shown
 
 DISTRIBUTION = "calibrated-functional-mechanism"
 
@@ -128,6 +130,14 @@ class Option(click.Option):
                 if given in known:
                     raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]} needs a value before {given}", ctx)
         return value, source
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value as its type; a number is written as numbers are everywhere, never as 1_0 or inf."""
+        if isinstance(self.type, (click.types.IntParamType, click.types.FloatParamType)):
+            for given in value if isinstance(value, (tuple, list)) else (value,):
+                if isinstance(given, str) and not (is_number_text(given) and abs(float(given)) < math.inf):
+                    self.type.fail(f"{shown(given)} is no number here", self, ctx)
+        return super().type_cast_value(ctx, value)
 
 
 def option(*names: str, **settings: Any) -> Any:
@@ -386,9 +396,9 @@ class Family(click.Group):
 def unknown(kind: str, given: str, known: Iterable[str]) -> str:
     """Return what is said of a name that nothing has, with the nearest one."""
     known = list(known)
-    near = difflib.get_close_matches(given, known, n=1)
+    near = difflib.get_close_matches(given[:100], known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"
-    return f"no {kind} {given!r}: {hint}"
+    return f"no {kind} {quoted(given)}: {hint}"
 
 
 # --- How a program runs and ends -------------------------------------------------------------------------------
@@ -483,6 +493,6 @@ def _from_interruption(problem: BaseException | None) -> bool:
 
 def _say(text: str, code: int = EXIT_USAGE) -> int:
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"error: {one_line(text)}\n")
+        sys.stderr.write(f"error: {short_line(text)}\n")
         sys.stderr.flush()
     return code

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from reference.common.errors import DocumentError
-from reference.common.numbers import Enclosure, decimal_text, exact
+from reference.common.numbers import Enclosure, decimal_text, exact, is_exact_text
 from reference.common.printable import one_line
 from reference.common.strict_json import parsed
 
@@ -186,12 +186,12 @@ def _decoded(kind: type[Any], value: Any) -> Any:
 
 
 def _fraction(value: Any) -> Fraction:
-    if not isinstance(value, str):
-        raise ValueError(f"an exact number as a text is needed, not {_quoted(value)}")
     try:
-        return exact("number", value)
+        if isinstance(value, str) and is_exact_text(value):
+            return exact("number", value)
     except ValueError:
-        raise ValueError(f"an exact number as a text is needed, not {_quoted(value)}") from None
+        pass
+    raise ValueError(f"an exact number as a text is needed, not {_quoted(value)}")
 
 
 # --- What an error says --------------------------------------------------------------------------------------

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference.common.printable import one_line, quoted
+
 
 class InputError(ValueError):
     """Base of everything this package rejects; a command line turns it into exit code 2."""
+
+
+class DataHolderWarning(UserWarning):
+    """Something about the data that their holder may want to know: not private, and no part of a release."""
 
 
 class NotPrivateError(InputError):
@@ -147,11 +153,11 @@ class DataError(InputError):
             None if self.file is None else f"file {self.file}",
             None if self.record is None else f"row {self.record}",
             None if self.row is None else f"{line_or_row} {self.row}",
-            None if self.column is None else f"column {self.column!r}",
-            None if self.value is None else f"value {self.value!r}",
+            None if self.column is None else f"column {quoted(self.column)}",
+            None if self.value is None else f"value {quoted(self.value)}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        return f"{self.problem} ({where})" if where else self.problem
+        return one_line(f"{self.problem} ({where})" if where else self.problem)
 
 
 class NotANumberError(DataError):
@@ -312,7 +318,7 @@ class ParameterError(InputError):
         self.name = name
         self.value = value
         self.allowed = allowed
-        super().__init__(f"{name} must be {allowed}, not {value!r}")
+        super().__init__(f"{name} must be {allowed}, not {quoted(value)}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel from a worker process: it is made again from its three facts."""

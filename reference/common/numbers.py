@@ -7,6 +7,7 @@ loss (a delta of 1e-400 survives), ``rounded_up`` turns an exact scale into the 
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -20,6 +21,16 @@ RealLike: TypeAlias = int | float | str | Decimal | Fraction
 
 LARGEST_EXPONENT = 4000
 """Decimal exponents beyond this are refused: Python writes integers of at most 4,300 digits."""
+
+LONGEST_NUMBER = 10_000
+"""Characters that a number may have: enough for the two parts of the longest rational number that is written."""
+
+_DECIMAL = r"[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++"
+_EXPONENT = r"(?:[eE][+-]?+[0-9]++)?+"
+# possessive: no character is looked at twice, so a long field costs no more than its length
+_NUMBER = re.compile(rf"[+-]?+(?:{_DECIMAL}){_EXPONENT}")
+_EXACT = re.compile(rf"[+-]?+(?:[0-9]++/[0-9]++|(?:{_DECIMAL}){_EXPONENT})")
+_BLANKS = " \t"
 
 LARGEST_PARAMETER = Fraction(10**100)
 """Parameters that become floats lie between the inverse of this and this, so that no product overflows."""
@@ -39,6 +50,10 @@ def exact(name: str, value: Any) -> Fraction:
     try:
         if isinstance(value, bool):
             raise ValueError("a truth value is no number")
+        if isinstance(value, str):
+            value = value.strip(_BLANKS)
+            if not is_exact_text(value):
+                raise ValueError("not written as a number")
         if isinstance(value, (float, np.floating)):
             return Fraction(repr(float(value)))
         if isinstance(value, np.integer):
@@ -51,6 +66,19 @@ def exact(name: str, value: Any) -> Fraction:
         return Fraction(value)
     except (ValueError, TypeError, ArithmeticError):
         raise ReadingError(name, value, "a finite number") from None
+
+
+def is_number_text(text: str) -> bool:
+    """Tell whether a text is a decimal number: the grammar of tables, options and documents.
+
+    ASCII digits, a point, an exponent, a sign; blanks around it are passed over.  Not ``1_0``, ``inf`` or ``nan``.
+    """
+    return len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text.strip(_BLANKS)) is not None
+
+
+def is_exact_text(text: str) -> bool:
+    """Tell whether a text, without blanks around it, is an exact number: a decimal one, or ``p/q``."""
+    return len(text) <= LONGEST_NUMBER and _EXACT.fullmatch(text) is not None
 
 
 def in_float_range(value: Fraction) -> bool:

@@ -8,11 +8,24 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def short_line(text: str, most: int = 2_000) -> str:
+    """Return a text as one line of bounded length: what an error says."""
+    line = one_line(text[: most + 1])
+    return line if len(line) <= most else f"{line[:most]}..."
+
+
 def shown(text: str | bytes | bytearray, most: int = 100) -> str:
     """Return the start of a text or of some bytes, in printable characters."""
     encoded = text.encode("utf-8", errors="backslashreplace") if isinstance(text, str) else bytes(text)
     more = f" and {len(encoded) - most:,} bytes more" if len(encoded) > most else ""
     return f"'{printable(encoded[:most])}'{more}"
+
+
+def quoted(value: object, most: int = 200) -> str:
+    """Return a value as Python writes it, in one short line, whatever a file held."""
+    text = one_line(repr(value[: most + 1] if isinstance(value, (str, bytes)) else value))
+    length = len(value) if isinstance(value, (str, bytes)) else len(text)
+    return text if length <= most else f"{text[:most]}... ({length:,} characters)"
 
 
 def printable(text: bytes) -> str:

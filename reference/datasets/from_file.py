@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from reference.common.errors import ColumnTypeError, DataError, EmptyDataError, GroupError, LabelError
 from reference.datasets.record_blocks import RecordBlocks
-from reference.datasets.table_file import ROWS_READ, Block, TableFile
+from reference.datasets.table import ROWS_READ, Block, TableFile
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
+from reference.domain.values import Column
 from reference.records import Records, encode_table
 
 
@@ -57,7 +59,7 @@ class _Reader:
     def read(self) -> Iterator[Records]:
         """Yield the records of each block."""
         empty = True
-        for block in self.table.blocks(self._names(), self.rows):
+        for block in read_ahead(self.table.blocks(self._names(), self.rows, _numbers(self.declared))):
             records = self._records(block)
             empty = False
             if self.on_block is not None:
@@ -75,13 +77,44 @@ class _Reader:
     def _records(self, block: Block) -> Records:
         try:
             return encode_raw(self.declared, block.columns)
+        except DataError:
+            return self._plain_records(block.plain())
+
+    def _plain_records(self, block: Block) -> Records:
+        """Encode the values as they stand in the file; the first bad one is named with its place."""
+        try:
+            return encode_raw(self.declared, block.columns)
         except DataError as problem:
+            lines = block.lines()
             record = None if problem.row is None else block.records[problem.row]
-            line = None if problem.row is None or block.lines is None else block.lines[problem.row]
+            line = None if problem.row is None or lines is None else lines[problem.row]
             raise in_file(problem, str(self.table.path), record, line) from problem
 
 
-def encode_raw(declared: DomainFile, table: Mapping[str, Sequence[Any]]) -> Records:
+def _numbers(declared: DomainFile) -> set[str]:
+    """Return the raw columns that are numbers for all who read them."""
+    numbers = {attribute.name for attribute in declared.attributes if isinstance(attribute, Numeric)}
+    others = {attribute.name for attribute in declared.attributes} - numbers
+    for marker in (declared.label, declared.group):
+        if marker is not None:
+            (others if marker.meanings else numbers).add(marker.column)
+    return numbers - others
+
+
+def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the same blocks, each decoded in a thread of its own while the one before is used."""
+    with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
+        waiting = thread.submit(next, blocks, None)
+        try:
+            while (block := waiting.result()) is not None:
+                waiting = thread.submit(next, blocks, None)
+                yield block
+        finally:
+            waiting.cancel()
+            thread.submit(blocks.close).result()  # type: ignore[attr-defined]
+
+
+def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     """Check a table of raw columns against the domain of a file and encode it.
 
     Parameters

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from reference.common.errors import ChecksumError, DataError, MissingDataError, ReadingError, UnreadableFileError
+from reference.datasets.csv_table import CsvTable
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import CsvTable
 from reference.domain import Domain
 from reference.domain.attributes import OneHot, Ordinal
 from reference.domain.file import DomainFile
@@ -68,7 +68,8 @@ class Source:
         """
         table = self.table()
         try:
-            return encode_table(declared.domain, table.columns)
+            kept = {name: values for name, values in table.columns.items() if name not in declared.ignore}
+            return encode_table(declared.domain, kept)
         except DataError as problem:
             if problem.row is None or table.places is None:
                 raise

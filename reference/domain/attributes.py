@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
+from itertools import pairwise
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from msgspec.structs import force_setattr
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.documents import Document
 from reference.common.errors import DeclarationError, NotANumberError, OutOfBoundsError, UnseenCategoryError
-from reference.domain.values import as_numbers, is_finite, is_hashable, is_missing
+from reference.domain.values import Column, as_numbers, codes_of, entry, is_finite, is_hashable, is_missing
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
@@ -67,8 +68,8 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         """Names of the encoded coordinates."""
         return (self.name,)
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
-        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
+    def within(self, values: Column, *, clip: bool) -> FloatArray:
+        """Return one column as numbers within the bounds, shape (n,)."""
         numbers = as_numbers(self.name, values)
         outside = (numbers < self.lower) | (numbers > self.upper)
         if outside.any() and not (clip or self.clip):
@@ -80,9 +81,49 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
                 column=self.name,
                 value=numbers[row].item(),
             )
-        clipped = np.clip(numbers, self.lower, self.upper)
+        within: FloatArray = np.clip(numbers, self.lower, self.upper)
+        return within
+
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
+        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
+        within = self.within(values, clip=clip)
         # The quotient of two rounded differences can exceed 1 by one rounding: the clip keeps [0, 1] exact.
-        return np.clip((clipped - self.lower) / (self.upper - self.lower), 0.0, 1.0)[:, None]
+        return np.clip((within - self.lower) / (self.upper - self.lower), 0.0, 1.0)[:, None]
+
+
+class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned", omit_defaults=True):
+    """A number in declared bins; encoded as one coordinate per bin.
+
+    Parameters
+    ----------
+    name, lower, upper, clip, from_data, comment
+        As for :class:`Numeric`.
+    edges : tuple of float
+        Where a bin ends and the next begins, ascending between the bounds; an edge belongs to the bin above it.
+    source : str
+        Where the edges are known from: outside the table.
+    """
+
+    edges: Annotated[tuple[int | float, ...], Meta(min_length=1)]
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ends = [self.lower, *self.edges, self.upper]
+        if not all(is_finite(edge) for edge in self.edges) or any(a >= b for a, b in pairwise(ends)):
+            raise DeclarationError(f"edges of {self.name!r}", self.edges, "ascending, between the bounds")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the encoded coordinates."""
+        inner = [f"[{a:g}, {b:g})" for a, b in pairwise([self.lower, *self.edges])]
+        return tuple(f"{self.name}={part}" for part in [*inner, f"[{self.edges[-1]:g}, {self.upper:g}]"])
+
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
+        """Encode one column, shape (n,), into shape (n, number of bins) with one 1 a row."""
+        numbers = self.within(values, clip=clip)
+        bins = np.searchsorted(np.array(self.edges, dtype=np.float64), numbers, side="right")
+        return _one_a_row(bins, len(self.edges) + 1)
 
 
 class Ordinal(Document, frozen=True, tag_field="kind", tag="ordinal", omit_defaults=True):
@@ -113,7 +154,7 @@ class Ordinal(Document, frozen=True, tag_field="kind", tag="ordinal", omit_defau
         """Names of the encoded coordinates."""
         return (self.name,)
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
         ranks = _ranks(self.name, self.categories, values)
         return (ranks / (len(self.categories) - 1))[:, None]
@@ -147,15 +188,63 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
         """Names of the encoded coordinates."""
         return tuple(f"{self.name}={category}" for category in self.categories)
 
-    def encode(self, values: Sequence[Any], *, clip: bool) -> FloatArray:
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
-        ranks = _ranks(self.name, self.categories, values)
-        encoded = np.zeros((len(ranks), len(self.categories)))
-        encoded[np.arange(len(ranks)), ranks] = 1.0
-        return encoded
+        return _one_a_row(_ranks(self.name, self.categories, values), len(self.categories))
 
 
-Attribute: TypeAlias = Numeric | Ordinal | OneHot
+class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defaults=True):
+    """A value among declared categories, which are put into groups; encoded as one coordinate per group.
+
+    Parameters
+    ----------
+    name : str
+    groups : dict from name to categories
+        Two or more groups, together of distinct categories.
+    from_data : bool
+        The categories were read from the data, so that they are not public.
+    source : str
+        Where the groups are known from: outside the table.
+    comment : str
+        For who reads the file; not kept.
+    """
+
+    name: Name
+    groups: Annotated[dict[Name, tuple[Category, ...]], Meta(extra_json_schema={"minProperties": 2})]
+    from_data: bool = False
+    source: str = ""
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "comment", "")
+        if len(self.groups) < 2 or not all(self.groups.values()):
+            raise DeclarationError(f"groups of {self.name!r}", self.groups, "at least two, each with a category")
+        _check_categories(self.name, self.categories)
+
+    @property
+    def categories(self) -> tuple[Category, ...]:
+        """All categories, group by group."""
+        return tuple(category for group in self.groups.values() for category in group)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the encoded coordinates."""
+        return tuple(f"{self.name}={group}" for group in self.groups)
+
+    def encode(self, values: Column, *, clip: bool) -> FloatArray:
+        """Encode one column, shape (n,), into shape (n, number of groups) with one 1 a row."""
+        sizes = [len(group) for group in self.groups.values()]
+        group_of_rank = np.repeat(np.arange(len(sizes)), sizes)
+        return _one_a_row(group_of_rank[_ranks(self.name, self.categories, values)], len(sizes))
+
+
+Attribute: TypeAlias = Numeric | Binned | Ordinal | OneHot | Grouped
+
+
+def _one_a_row(places: IntArray, width: int) -> FloatArray:
+    encoded = np.zeros((len(places), width))
+    encoded[np.arange(len(places)), places] = 1.0
+    return encoded
 
 
 def _check_categories(name: str, categories: Any) -> None:
@@ -164,14 +253,13 @@ def _check_categories(name: str, categories: Any) -> None:
         raise DeclarationError(f"categories of {name!r}", categories, "at least two, all distinct")
 
 
-def _ranks(name: str, categories: tuple[Hashable, ...], values: Sequence[Any]) -> IntArray:
-    rank_of = {category: rank for rank, category in enumerate(categories)}
-    ranks = np.empty(len(values), dtype=np.int64)
-    for row, value in enumerate(values):
-        rank = rank_of.get(value) if is_hashable(value) else None
-        if rank is None:
-            if is_hashable(value) and is_missing(value):
-                raise NotANumberError("missing value", row=row, column=name, value=value)
-            raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
-        ranks[row] = rank
+def _ranks(name: str, categories: tuple[Hashable, ...], values: Column) -> IntArray:
+    ranks = codes_of(values, {category: rank for rank, category in enumerate(categories)})
+    unknown = ranks < 0
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        value = entry(values, row)
+        if is_hashable(value) and is_missing(value):
+            raise NotANumberError("missing value", row=row, column=name, value=value)
+        raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
     return ranks

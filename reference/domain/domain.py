@@ -6,9 +6,11 @@ are encoded with these public constants only; nothing here is ever computed from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from reference.common.balls import square_root
@@ -37,7 +39,7 @@ class Domain:
 
     Parameters
     ----------
-    attributes : tuple of Numeric, Ordinal or OneHot
+    attributes : tuple of Numeric, Binned, Ordinal, OneHot or Grouped
         The unprotected attributes x, in order.
     label : str
         Column with y in {0, 1}.
@@ -78,12 +80,12 @@ class Domain:
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
-            twice = sorted({name for name in duplicates if duplicates.count(name) > 1})
+            twice = sorted(name for name, times in Counter(duplicates).items() if times > 1)
             if twice:
                 raise DeclarationError("names", twice, "distinct")
         if self.prescaled:
             for attribute in self.attributes:
-                if not isinstance(attribute, Numeric) or (attribute.lower, attribute.upper) != (0.0, 1.0):
+                if type(attribute) is not Numeric or (attribute.lower, attribute.upper) != (0.0, 1.0):
                     raise DeclarationError("attributes", attribute.name, "Numeric on [0, 1] when prescaled")
 
     @classmethod
@@ -100,7 +102,7 @@ class Domain:
             prescaled=True,
         )
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of x and w, in order."""
         names = [INTERCEPT] if self.intercept else []
@@ -134,7 +136,7 @@ class Domain:
         if isinstance(x_s, str) and x_s in self.columns:
             return self.columns.index(x_s)
         digits = str(x_s)
-        index = int(digits) if digits.isdecimal() and len(digits) < 10 else -1
+        index = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else -1
         if 0 <= index < self.dimension and not isinstance(x_s, bool):
             return index
         raise UnknownAttributeError(
@@ -157,6 +159,7 @@ class Domain:
         return replace(self, **changes)
 
 
+@lru_cache
 def ball_corner(count: int) -> float:
     """Return 1/sqrt(count) rounded down: a float c with count * c^2 <= 1 in exact arithmetic."""
     return rounded_down(square_root(Fraction(1, count)).lower)

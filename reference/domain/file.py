@@ -22,9 +22,10 @@ from reference.common.errors import (
     MissingColumnError,
     ParameterError,
 )
+from reference.common.numbers import is_number_text
 from reference.domain.attributes import Attribute, Name, Numeric
 from reference.domain.domain import Domain, Norm
-from reference.domain.markers import MARKER_RULES, NUMBER, Marker
+from reference.domain.markers import MARKER_RULES, Marker
 
 _Marker: TypeAlias = Annotated[Marker | None, Meta(extra_json_schema=MARKER_RULES)]
 
@@ -36,7 +37,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
     ----------
     norm, intercept, keep_group, prescaled
         As in :class:`reference.domain.Domain`.
-    attributes : tuple of Numeric, Ordinal or OneHot
+    attributes : tuple of Numeric, Binned, Ordinal, OneHot or Grouped
         Each one a raw column of the same name.
     label, group : Marker, optional
         Without a label the file must be completed with :meth:`with_columns` before :attr:`domain` exists.
@@ -64,8 +65,9 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         label = self.label or Marker("(label)")
         group = self.group or (Marker("(group)") if self.keep_group else None)
         self._domain(label, group)
+        declared = {attribute.name for attribute in self.attributes}
         for index, name in enumerate(self.ignore):
-            if name in [attribute.name for attribute in self.attributes]:
+            if name in declared:
                 raise DomainFileError(f"{name!r} is declared, so it cannot be ignored", place=f"ignore[{index}]")
 
     @classmethod
@@ -151,11 +153,12 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         """
         markers = [marker.column for marker in (self.label, self.group) if marker is not None and marker.column]
         declared = list(dict.fromkeys([*(attribute.name for attribute in self.attributes), *markers]))
+        there, known = set(present), {*declared, *self.ignore}
         for name in declared:
-            if name not in present:
+            if name not in there:
                 raise MissingColumnError("a declared column is missing", column=name)
         for name in present:
-            if name not in declared and name not in self.ignore:
+            if name not in known:
                 raise ExtraColumnError(
                     "the domain file does not declare this column; its list `ignore` may name it", column=name
                 )
@@ -242,7 +245,7 @@ def _mixed_up(place: str, values: tuple[Any, ...]) -> Iterator[tuple[str, str]]:
             return
     numbers = {value for value in plain if not isinstance(value, str)}
     for index, value in enumerate(plain):
-        if isinstance(value, str) and NUMBER.fullmatch(value) and float(value) in numbers:
+        if isinstance(value, str) and is_number_text(value) and float(value) in numbers:
             yield (
                 f"{place}[{index}]",
                 f"the text {value!r} and a number that it writes cannot both be declared",

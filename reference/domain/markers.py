@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Sequence
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 from reference.common.documents import Document
 from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
+from reference.common.numbers import is_number_text
 from reference.domain.attributes import Category, Name
-from reference.domain.values import as_numbers, is_hashable
-
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-"""How a number is written in a text file."""
-
-NUMBER_CHARACTERS = frozenset("0123456789+-.eE ")
+from reference.domain.values import Coded, Column, as_numbers, codes_of, entry
 
 Values: TypeAlias = Annotated[
     tuple[Category, ...] | UnsetType, Meta(extra_json_schema={"minItems": 1, "uniqueItems": True})
@@ -86,43 +82,58 @@ class Marker(Document, frozen=True, omit_defaults=True):
         zero, one = (() if values is UNSET else values for values in (self.zero, self.one))
         return {**dict.fromkeys(zero, 0), **dict.fromkeys(one, 1)}
 
-    def decode(self, values: Sequence[Any], error: type[LabelError | GroupError]) -> list[int]:
+    def decode(self, values: Column, error: type[LabelError | GroupError]) -> IntArray:
         """Return 0 or 1 for each value, naming the first that is neither."""
         if self.above is not UNSET:
-            return [int(above) for above in numbers_of(self.column, values) > self.above]
+            return (numbers_of(self.column, values) > self.above).astype(np.int64)
         meaning = self.meanings
-        marks = []
-        for row, value in enumerate(as_declared(tuple(meaning), values)):
-            mark = meaning.get(value) if is_hashable(value) else None
-            if mark is None:
-                allowed = " or ".join(repr(known) for known in meaning)
-                raise error(f"the value is not {allowed}", row=row, column=self.column, value=value)
-            marks.append(mark)
+        declared = as_declared(tuple(meaning), values)
+        marks = codes_of(declared, meaning)
+        unknown = marks < 0
+        if unknown.any():
+            row = int(np.flatnonzero(unknown)[0])
+            allowed = " or ".join(repr(known) for known in meaning)
+            raise error(f"the value is not {allowed}", row=row, column=self.column, value=entry(declared, row))
         return marks
 
 
-def numbers_of(name: str, values: Sequence[Any]) -> FloatArray:
+def numbers_of(name: str, values: Column) -> FloatArray:
     """Return a column as finite numbers, shape (n,); texts are decimal numbers and nothing else."""
-    written = set().union(*(value for value in values if isinstance(value, str)))
-    if not written <= NUMBER_CHARACTERS:
+    if isinstance(values, Coded):
+        return _numbers_of_distinct(name, values)
+    if not isinstance(values, np.ndarray):
         # Python's own conversion would take 1_000, inf, and digits of other scripts
         for row, value in enumerate(values):
-            if isinstance(value, str) and not NUMBER.fullmatch(value):
+            if isinstance(value, str) and not is_number_text(value):
                 raise NotANumberError("not a number", row=row, column=name, value=value)
     return as_numbers(name, values)
 
 
-def as_declared(declared: Sequence[Hashable], values: Sequence[Any]) -> Sequence[Any]:
+def _numbers_of_distinct(name: str, values: Coded) -> FloatArray:
+    """Return the same of a column of few distinct values: each is read once."""
+    usable = [not isinstance(value, str) or is_number_text(value) for value in values.values]
+    numbers = np.array([float(value) if good else 0.0 for value, good in zip(values.values, usable, strict=True)])
+    wrong = np.append(~np.array(usable, dtype=np.bool_), True)[values.codes]
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        value = values[row]
+        raise NotANumberError("NaN" if value is None else "not a number", row=row, column=name, value=value)
+    return as_numbers(name, numbers[values.codes])
+
+
+def as_declared(declared: Sequence[Hashable], values: Column) -> Column:
     """Return values with each text replaced by the declared number that it writes, if there is one."""
     numbers = {value: value for value in declared if not isinstance(value, str)}
-    if not numbers:
+    if not numbers or (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
         return values
+    if isinstance(values, Coded):
+        return values.mapped(lambda distinct: as_declared(declared, distinct))
     meaning: dict[str, Any] = {value: value for value in declared if isinstance(value, str)}
     found = []
     for value in values:
         if isinstance(value, str):
             if value not in meaning:
-                number = float(value) if NUMBER.fullmatch(value) else math.nan
+                number = float(value) if is_number_text(value) else math.nan
                 meaning[value] = numbers.get(number, value)
             found.append(meaning[value])
         else:

@@ -6,18 +6,141 @@ used, no huge integer overflows, and no missing value passes for a number.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.errors import InfiniteValueError, NotANumberError, ShapeError
 
+Column: TypeAlias = Sequence[Any] | NumberArray
+"""Values of one column."""
 
-def as_numbers(name: str, values: Sequence[Any]) -> FloatArray:
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to this are floats without rounding."""
+
+FEW = 8
+"""So many texts are compared with a whole array each; more are looked up one by one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded(Sequence[Any]):
+    """A column of few distinct values, each kept once.
+
+    Parameters
+    ----------
+    values : sequence
+        The distinct values; some may not occur.
+    codes : ndarray of int, shape (n,)
+        Which of them each entry is; -1 for a missing one, which reads as None.
+    """
+
+    values: Sequence[Any]
+    codes: IntArray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return Coded(self.values, self.codes[row])
+        code = self.codes[row]
+        return self.values[code] if code >= 0 else None
+
+    def __iter__(self) -> Iterator[Any]:
+        known = [*self.values, None]
+        return (known[code] for code in self.codes.tolist())
+
+    def mapped(self, change: Callable[[Sequence[Any]], Any]) -> Coded:
+        """Return the column with its distinct values replaced."""
+        return Coded(change(self.values), self.codes)
+
+    @property
+    def present(self) -> list[Any]:
+        """The distinct values that occur, without missing ones."""
+        used = np.unique(self.codes)
+        return [self.values[code] for code in used[used >= 0].tolist()]
+
+
+def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
+    """Return the meaning of each value as a dict knows it, shape (n,); -1 where it has none."""
+    if isinstance(values, Coded):
+        return np.append(_looked_up(values.values, meaning), -1)[values.codes]
+    if isinstance(values, np.ndarray) and len(meaning) > FEW:
+        found = _searched(values, meaning)
+        return _looked_up(values, meaning) if found is None else found
+    masks = masks_of(values, list(meaning))
+    if masks is None:
+        return _looked_up(values, meaning)
+    codes = np.full(len(values), -1)
+    for mask, code in zip(masks, meaning.values(), strict=True):
+        np.putmask(codes, mask, code)
+    return codes
+
+
+def entry(values: Column, row: int) -> Any:
+    """Return one value as an error shows it; a column may have an index of its own, so it is counted off."""
+    return next(itertools.islice(iter(values), row, None))
+
+
+def _looked_up(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
+    codes = (meaning.get(value, -1) if is_hashable(value) else -1 for value in values)
+    return np.fromiter(codes, np.int64, len(values))
+
+
+def masks_of(values: Column, keys: Sequence[Hashable]) -> list[BoolArray] | None:
+    """Return where each key stands, by one pass each; None where a dict might see it otherwise."""
+    if not isinstance(values, np.ndarray) or values.ndim != 1:
+        return None
+    numbers = _as_held(values, keys)
+    if numbers is not None:
+        return [values == number for number in numbers]
+    texts = values.dtype.kind == "U" and values.dtype.isnative
+    if texts and all(isinstance(key, str) and not key.endswith("\0") for key in keys):
+        return [_equal_text(values, str(key)) for key in keys]
+    return None
+
+
+def _as_held(values: NumberArray, keys: Sequence[Any]) -> list[Any] | None:
+    """Return the keys as numbers that compare with an array as they themselves do; None where some may not."""
+    if values.dtype.kind not in "biuf" or not all(isinstance(key, (bool, int, float)) for key in keys):
+        return None
+    if any(abs(key) > LARGEST_WHOLE for key in keys):
+        return None
+    if values.dtype.kind == "f":
+        return [np.float64(key) for key in keys]
+    return [int(key) for key in keys] if all(key == int(key) for key in keys) else None
+
+
+def _searched(values: NumberArray, meaning: Mapping[Hashable, int]) -> IntArray | None:
+    held = _as_held(values, list(meaning))
+    if held is None:
+        return None
+    numbers = np.array(held)
+    order = np.argsort(numbers)
+    nearest = order[np.searchsorted(numbers[order], values).clip(max=len(numbers) - 1)]
+    return np.where(numbers[nearest] == values, np.array(list(meaning.values()))[nearest], -1)
+
+
+def _equal_text(values: NumberArray, text: str) -> BoolArray:
+    """Compare texts of fixed width with one text, four bytes at a time."""
+    width = values.dtype.itemsize // 4
+    words = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), width)
+    wanted = [ord(character) for character in text.ljust(width, "\0")]
+    if len(wanted) > width:
+        return np.zeros(len(values), dtype=np.bool_)
+    equal: BoolArray = words[:, 0] == wanted[0]
+    for position in range(1, width):
+        equal &= words[:, position] == wanted[position]
+    return equal
+
+
+def as_numbers(name: str, values: Column) -> FloatArray:
     """Return a column as finite float64, shape (n,), naming the first value that is none."""
     numbers = as_floats(name, values)
     if numbers.ndim != 1:

@@ -1,4 +1,4 @@
-"""What the command line asks beside figures and tables: ``x_s``, ``rfm`` and ``peers``."""
+"""What the command line asks beside figures and tables: ``x_s``, ``rfm``, ``peers``, ``frontier``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from reference.common.errors import ReadingError
 from reference.common.page import Page
-from reference.experiments import peers, rfm, x_s
+from reference.experiments import frontier, peers, rfm, x_s
 from reference.experiments.calibrated import RATIO
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.experiments.watch import Watch
@@ -37,6 +37,8 @@ class Asked:
     x_s : str, optional
     jobs : int
         Processes.
+    noise : {'numpy', 'hardened'}
+        Of the frontier; all else is seeded.
     """
 
     variants: tuple[Variant, ...]
@@ -49,6 +51,7 @@ class Asked:
     ratio: str | None
     x_s: str | None
     jobs: int
+    noise: str = "numpy"
 
     @property
     def variant(self) -> Variant:
@@ -139,12 +142,25 @@ def _peers(asked: Asked, data: str, missing: str | None, watch: Watch) -> dict[s
     return peers.measure(design, watch=watch)
 
 
+def _frontier(asked: Asked, data: str, missing: str | None, watch: Watch) -> dict[str, Any]:
+    design = frontier.FrontierDesign(
+        data,
+        splits=asked.splits,
+        seed=asked.seed,
+        test_share=asked.test_share,
+        subset_size=asked.subset_size,
+        noise=asked.noise,
+    )
+    return frontier.measure(design, missing=missing, watch=watch)
+
+
 QUESTIONS = {
     question.name: question
     for question in (
         Question("x_s", ("adult", "us", "affairs", "synthetic"), x_s.SPLITS, _x_s, x_s.as_text, own_ratio=True),
         Question("rfm", ("us",), rfm.SPLITS, _rfm, rfm.as_text),
         Question("peers", ("adult", "us"), peers.SPLITS, _peers, peers.as_text),
+        Question("frontier", frontier.DATA, frontier.SPLITS, _frontier, frontier.as_text),
     )
 }
 

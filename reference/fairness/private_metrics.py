@@ -115,11 +115,14 @@ def private_metrics(
     epsilon : number
     adjacency : {'replace_one', 'add_or_remove_one'}
     noise : {'numpy', 'hardened'}
-        Hardened noise is discrete Laplace noise on whole numbers: no rounding at all.
+        Hardened noise is discrete Laplace noise on whole numbers: no rounding at all.  It is what a call without
+        `rng` takes, whatever stands here.
     significance : number
         In (0, 1).
-    rng : None, int or numpy.random.Generator
+    rng : None, 'entropy', int or numpy.random.Generator
+        As for the mechanisms.
     """
+    noise = "hardened" if rng is None else noise
     budget = parse_epsilon("epsilon", epsilon)
     chance = exact("significance", significance)
     if not 0 < chance < 1:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from reference.noise.draws import (
+    ENTROPY,
     NumpySampler,
     RandomSource,
+    StudyNoiseWarning,
     add_noise,
     draw,
     generator,
@@ -18,19 +20,25 @@ from reference.noise.draws import (
 )
 from reference.noise.hardened import HardenedSampler
 from reference.noise.kinds import Noise
+from reference.noise.recorded import Recorded, RecordingSampler, Source
 from reference.noise.scales import (
     analytic_gaussian_sigma,
     extended_gaussian_sigma,
     laplace_scale,
     require_delta_in_extended_range,
 )
+from reference.readings import Readings
 
 __all__ = [
+    "ENTROPY",
     "HardenedSampler",
     "Noise",
     "NumpySampler",
     "RandomSource",
+    "Recorded",
     "Sampler",
+    "Source",
+    "StudyNoiseWarning",
     "add_noise",
     "analytic_gaussian_sigma",
     "draw",
@@ -40,9 +48,10 @@ __all__ = [
     "perturb",
     "require_delta_in_extended_range",
     "sampler_of",
+    "with_sampler",
 ]
 
-Sampler: TypeAlias = NumpySampler | HardenedSampler
+Sampler: TypeAlias = NumpySampler | HardenedSampler | RecordingSampler
 
 
 def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
@@ -52,8 +61,24 @@ def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
     ----------
     source : {'numpy', 'hardened'}
     rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy; `hardened` takes nothing else.
+        None takes the operating system's entropy; `hardened` takes nothing else.  A :class:`Recorded` one keeps
+        what is perturbed with it.
     purpose : str
         As for :func:`generator`.
     """
+    if isinstance(rng, Recorded):
+        return rng.around(_sampler_of(source, rng.source, purpose))
+    return _sampler_of(source, rng, purpose)
+
+
+def _sampler_of(source: str, rng: RandomSource, purpose: str) -> NumpySampler | HardenedSampler:
     return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))
+
+
+def with_sampler(readings: Readings, rng: RandomSource) -> Readings:
+    """Return the readings of a run: without a seed its noise is hardened.
+
+    numpy's noise is for study.  It is drawn where a seed, a generator or :data:`ENTROPY` is given.
+    """
+    source = rng.source if isinstance(rng, Recorded) else rng
+    return readings.with_(noise="hardened") if source is None else readings

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,16 @@ from reference.coefficients import Coefficients, NoisyCoefficients
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import ParameterError, ReadingError
 from reference.noise.kinds import Noise
+from reference.noise.recorded import Recorded, Source
 
-RandomSource: TypeAlias = int | np.integer | np.random.Generator | None
+ENTROPY: Final = "entropy"
+"""numpy's noise from the operating system's entropy: for study, and only where it is named."""
+
+RandomSource: TypeAlias = Source | Recorded
+
+
+class StudyNoiseWarning(UserWarning):
+    """numpy's noise was asked for without a seed: what comes out is for study, and looks like a release."""
 
 
 def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, bool]:
@@ -25,13 +33,13 @@ def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, boo
 
     Parameters
     ----------
-    rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy.
+    rng : None, 'entropy', int or numpy.random.Generator
+        None and 'entropy' take the operating system's entropy.
     purpose : str
         Everything public about the use: one integer seed gives unrelated streams for different purposes.  (With
         one stream for all, two releases under one secret seed would be two equations for the same noise.)
     """
-    if rng is None:
+    if rng is None or (isinstance(rng, str) and rng == ENTROPY):
         return np.random.default_rng(), False
     if isinstance(rng, np.random.Generator):
         return rng, True

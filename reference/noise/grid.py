@@ -18,6 +18,10 @@ RELEASE_STEPS = 2**32
 """Released coefficients are multiples of 1/RELEASE_STEPS."""
 
 
+ENCODING = Fraction(1, 2**30)
+"""More than encoding rounds an entry by, as a share of a step of the grid of records."""
+
+
 def l1_slack(layout: Layout) -> Fraction:
     """Return what is added to an l1-sensitivity, so that it bounds the change of the rounded coefficients.
 
@@ -34,7 +38,19 @@ def with_l2_slack(l2_sensitivity_squared: Fraction, layout: Layout) -> Fraction:
     return _moved_up(l2_sensitivity_squared, Fraction(layout.size, RELEASE_STEPS**2))
 
 
-def widened_l1(loss: Supremum, setting: Setting, inverse_scales: Fraction, steps: int) -> Supremum:
+def encoded_l1(l1_sensitivity: Fraction, layout: Layout, setting: Setting) -> Fraction:
+    """Return a bound on the l1 change of rows that are encoded and then rounded to the grid of records."""
+    return l1_sensitivity + layout.size * encoded_change(setting)
+
+
+def encoded_l2_squared(l2_sensitivity_squared: Fraction, layout: Layout, setting: Setting) -> Fraction:
+    """Return a bound on the square of the l2 change of rows that are encoded and then rounded."""
+    return _moved_up(l2_sensitivity_squared, layout.size * encoded_change(setting) ** 2)
+
+
+def widened_l1(
+    loss: Supremum, setting: Setting, inverse_scales: Fraction, steps: int, *, leaves: bool = False
+) -> Supremum:
     """Return the supremum of sum |change| / scale for coefficients on the grid.
 
     Parameters
@@ -46,15 +62,23 @@ def widened_l1(loss: Supremum, setting: Setting, inverse_scales: Fraction, steps
         Sum of 1 / scale over the coefficients.
     steps : int
         Steps per unit of the release grid.
+    leaves : bool
+        Whether rounded records may leave the set that `loss` is over: what a domain encodes, rather than a norm.
     """
-    below = inverse_scales * (data_change(setting) + Fraction(1, steps))
-    return Supremum(max(Fraction(0), loss.lower - below), loss.upper + inverse_scales / steps, loss.method)
+    rounding = encoded_change(setting) if leaves else data_change(setting)
+    below = inverse_scales * (rounding + Fraction(1, steps))
+    above = below if leaves else inverse_scales / steps
+    return Supremum(max(Fraction(0), loss.lower - below), loss.upper + above, loss.method)
 
 
-def widened_l2_squared(squared: Supremum, setting: Setting, inverse_squares: Fraction, steps: int) -> Supremum:
+def widened_l2_squared(
+    squared: Supremum, setting: Setting, inverse_squares: Fraction, steps: int, *, leaves: bool = False
+) -> Supremum:
     """Return the supremum of sum (change / sigma)^2 for coefficients on the grid; as :func:`widened_l1`."""
-    upper = _moved_up(squared.upper, inverse_squares / steps**2)
-    moved = inverse_squares * (data_change(setting) + Fraction(1, steps)) ** 2
+    rounding = encoded_change(setting) if leaves else data_change(setting)
+    above = Fraction(1, steps) + (rounding if leaves else 0)
+    upper = _moved_up(squared.upper, inverse_squares * above**2)
+    moved = inverse_squares * (rounding + Fraction(1, steps)) ** 2
     lower = Fraction(0)
     if squared.lower > moved:
         # (sqrt(a) - sqrt(b))^2 = a + b - 2 sqrt(ab), rounded down
@@ -69,6 +93,11 @@ def data_change(setting: Setting) -> Fraction:
     """
     weight = {"none": Fraction(0), "separate": Fraction(1)}.get(setting.fairness, setting.fairness_weight)
     return (1 + 3 * weight) / DATA_STEPS
+
+
+def encoded_change(setting: Setting) -> Fraction:
+    """Return the same for rows that a domain encodes: floats round their entries before the grid does."""
+    return data_change(setting) * (1 + ENCODING)
 
 
 def _moved_up(squared: Fraction, moved: Fraction) -> Fraction:

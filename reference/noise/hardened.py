@@ -107,8 +107,6 @@ def _opendp() -> Any:
     try:
         import opendp.prelude as dp
     except ImportError:
-        raise HardenedNoiseMissingError(
-            "hardened noise needs OpenDP: install calibrated-functional-mechanism[hardened]"
-        ) from None
+        raise HardenedNoiseMissingError("hardened noise needs OpenDP: pip install opendp") from None
     dp.enable_features("contrib")
     return dp

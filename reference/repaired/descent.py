@@ -9,7 +9,6 @@ from scipy.linalg import inv
 
 from reference.common.arrays import FloatArray
 from reference.domain import Domain
-from reference.domain.attributes import OneHot
 
 RIDGE = 2.0
 """Curvature that is added, in standard deviations of a mean of all gradients."""
@@ -53,7 +52,7 @@ def one_hot_blocks(domain: Domain) -> list[slice]:
     blocks, start = [], int(domain.intercept)
     for attribute in domain.attributes:
         stop = start + len(attribute.columns)
-        if isinstance(attribute, OneHot):
+        if len(attribute.columns) > 1:
             blocks.append(slice(start, stop))
         start = stop
     return blocks

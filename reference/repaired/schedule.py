@@ -21,11 +21,20 @@ FAIRNESS = ("none", "demographic_parity")
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
 
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
-SHARE_OF_PROBES = Fraction(1, 10)
 SHARE_OF_GROUP_MODEL = Fraction(1, 4)
 """Of what the two models have together."""
 
+LEAST_FOR_PROBES, MOST_FOR_PROBES = Fraction(1, 20), Fraction(2, 5)
+WANTED_DEVIATION = 0.01
+"""Of the risk difference that all probes find together, for groups of one and two thirds."""
+
 PROBES = 4
+
+COUNTS, GRADIENT, GROUP_COUNT, PROBE = "counts by label", "gradient", "group count", "probe"
+"""What is released."""
+
+NEAR_THE_BEST, USABLE, HOPELESS = 50, 8, 2
+"""What :func:`signal_of` says of a model."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,8 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
 
     if fairness == "none":
         return Schedule(Fraction(1), rounds(Fraction(1)))
-    models = 1 - SHARE_OF_GROUP_COUNT - SHARE_OF_PROBES
+    probes = probes_of(n, budget)
+    models = 1 - SHARE_OF_GROUP_COUNT - probes
     group = Fraction(0) if domain.keep_group else SHARE_OF_GROUP_MODEL * models
     label = models - group
     return Schedule(
@@ -94,8 +104,33 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
         group_model=group,
         group_rounds=rounds(group) if group else 0,
         group_count=SHARE_OF_GROUP_COUNT,
-        probes=SHARE_OF_PROBES,
+        probes=probes,
     )
+
+
+def probes_of(n: int, budget: Budget) -> Fraction:
+    """Return the share of the probes: what makes a risk difference known, within limits.
+
+    The noise of the sum is divided by n zbar (1 - zbar); its sensitivity is max(zbar, 1 - zbar), and the ratio is
+    3 for zbar of 1/3 and 2/3.
+    """
+    if budget.delta:
+        needed = (3 * unit_sigma(budget) / (WANTED_DEVIATION * n)) ** 2
+    else:
+        needed = 3 * math.sqrt(2) / (WANTED_DEVIATION * n * float(budget.epsilon))
+    return min(MOST_FOR_PROBES, max(LEAST_FOR_PROBES, Fraction(min(100, round(100 * needed)), 100)))
+
+
+def signal_of(n: int, domain: Domain, budget: Budget, share: Fraction = Fraction(1)) -> float:
+    """Return what a model is decided by: n / (d deviation), where the deviation is the noise of one gradient.
+
+    It is n mu / d for Gaussian noise.
+    """
+    if budget.delta:
+        deviation = unit_sigma(budget) / math.sqrt(share)
+    else:
+        deviation = math.sqrt(2) * float(gradient_change(domain).l1_sensitivity / (share * budget.epsilon))
+    return n / (domain.dimension * deviation)
 
 
 def rounds_of(n: int, domain: Domain, budget: Budget, share: Fraction) -> int:
@@ -103,11 +138,5 @@ def rounds_of(n: int, domain: Domain, budget: Budget, share: Fraction) -> int:
 
     The noise of each grows with the square root of their number, or with the number itself for Laplace noise.
     """
-    if budget.delta:
-        deviation, power = unit_sigma(budget) / math.sqrt(share), 1 / 2
-    else:
-        l1 = gradient_change(domain).l1_sensitivity
-        deviation, power = math.sqrt(2) * float(l1 / (share * budget.epsilon)), 1 / 3
-    # n / (d deviation): n mu / d for Gaussian noise
-    signal = n / (domain.dimension * deviation)
-    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, round(math.pow(signal, power))))
+    power = 1 / 2 if budget.delta else 1 / 3
+    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, round(math.pow(signal_of(n, domain, budget, share), power))))

@@ -2,49 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from reference.common.arrays import FloatArray
+from reference.repaired.expected import crossing
 
 TRUSTED = 0.3
 """A probe is trusted like a noisy one when it is this share of its distance from the target away."""
 
-SHALLOWEST, STEEPEST = 0.1, 3.0
-"""The slope lies between these multiples of the prior one."""
+PRIOR_ERROR, PRIOR_SCALE = 0.2, 0.7
+"""How far the expected curve is thought to be off: its level, and its steepness as a share."""
+
+FLATTEST, STEEPEST = 0.3, 4.0
 
 
-def next_multiplier(
-    multipliers: Sequence[float], differences: Sequence[float], noise: float, slack: float, reach: float
-) -> float:
+class Probe(NamedTuple):
+    """One released risk difference."""
+
+    multiplier: float
+    difference: float
+    noise: float
+
+
+def next_multiplier(probes: Sequence[Probe], slack: float, expected: Callable[[float], float]) -> float:
     """Return the multiplier at which the risk difference is estimated to be the slack.
 
-    Every probe (multiplier, noisy signed risk difference) gives an estimate of the root along one line; they are
-    averaged by their precision.
+    The risk difference is taken to be a + b times the expected curve.  Every probe (multiplier, noisy signed risk
+    difference) is an observation of it; a and b are their posterior means, with normal priors around 0 and 1.
 
     Parameters
     ----------
-    multipliers, differences : sequence of float
-        The probes so far, at least one.
-    noise : float
-        Standard deviation of a difference.
+    probes : sequence of Probe
+        At least one; a difference is signed, and its noise the standard deviation.
     slack : float
         Risk difference that is tolerated.
-    reach : float
-        Prior change of the multiplier that removes a risk difference of 1.
+    expected : callable
+        The curve that earlier releases lead one to expect; it falls.
     """
-    at, found = np.array(multipliers), np.array(differences)
+    multipliers, differences, noise = (np.array(column) for column in zip(*probes, strict=True))
+    found = np.clip(differences, -1.0, 1.0)
     # fairness is approached from the side of the first probe, and never overshot on purpose
-    gaps = found - np.sign(found[0]) * min(slack, abs(found[0]))
-    slope = _slope(at, found, noise, 1 / reach)
-    precision = 1 / (noise**2 + (TRUSTED * gaps) ** 2 + 1e-300)
-    return float((precision * (at + gaps / slope)).sum() / precision.sum())
-
-
-def _slope(at: FloatArray, found: FloatArray, noise: float, prior: float) -> float:
-    """Return by how much the difference falls per unit: its mean given the probes; prior N(prior, prior^2)."""
-    centred = at - at.mean()
-    pull = (noise / prior) ** 2 + 1e-12
-    slope = (pull * prior - centred @ found) / (pull + centred @ centred)
-    return float(np.clip(slope, SHALLOWEST * prior, STEEPEST * prior))
+    level = float(np.sign(found[0]) * min(slack, abs(found[0])))
+    curve = np.array([expected(multiplier) for multiplier in multipliers.tolist()])
+    precision = 1 / (noise**2 + (TRUSTED * (found - level)) ** 2 + 1e-12)
+    # posterior of (a, b - 1): found - curve = a + (b - 1) curve + noise
+    design = np.column_stack([np.ones(len(curve)), curve])
+    information = design.T @ (design * precision[:, None]) + np.diag([PRIOR_ERROR**-2, PRIOR_SCALE**-2])
+    error, steeper = np.linalg.solve(information, design.T @ (precision * (found - curve)))
+    scale = float(np.clip(1 + steeper, FLATTEST, STEEPEST))
+    # where b moved to a limit, the level follows
+    error = float((precision * (found - scale * curve)).sum() / (precision.sum() + PRIOR_ERROR**-2))
+    return crossing(expected, (level - error) / scale)

@@ -1,7 +1,8 @@
 """Sensitivities: how far one record can move the coefficients.
 
-`published` bounds are the paper's four lemmas.  Exact suprema are over *all* neighbouring data sets of a
-:class:`Setting`, the drift of zbar included; where no closed form is known they are certified enclosures.
+`published` bounds are the paper's four lemmas.  Exact suprema are over *all* neighbouring data sets, the drift of
+zbar included: of rows that a domain encodes (:class:`Declared`), or of all rows of a norm (:class:`Setting`),
+where no closed form may be known and the supremum is a certified enclosure.
 The weighted forms are what the theorems need: D_s is the change of the coefficients of monomials that contain
 w_s, D_n that of the others.
 """
@@ -13,12 +14,16 @@ from fractions import Fraction
 from reference.domain import Domain
 from reference.readings import Readings
 from reference.sensitivity import ball, ball_l1, box
+from reference.sensitivity.declared import Declared, declared_supremum
 from reference.sensitivity.published import published_l1_sensitivity, published_l2_sensitivity_squared
 from reference.sensitivity.setting import Setting, Supremum
 
 __all__ = [
+    "Declared",
     "Setting",
     "Supremum",
+    "declared_of",
+    "declared_supremum",
     "exact_l1",
     "exact_l2_squared",
     "l1_sensitivity",
@@ -44,27 +49,36 @@ def setting_of(domain: Domain, readings: Readings, records: int | None = None) -
     )
 
 
-def exact_l1(setting: Setting, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
+def declared_of(domain: Domain, readings: Readings, s: int | None = None, records: int | None = None) -> Declared:
+    """Return the rows that a domain encodes under the readings, with coordinate `s` apart."""
+    return Declared(domain, setting_of(domain, readings, records), s)
+
+
+def exact_l1(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
     """Return the supremum of w_s |D_s|_1 + w_n |D_n|_1 over neighbouring data sets.
 
     Parameters
     ----------
-    setting : Setting
+    where : Setting or Declared
+        All rows of a norm, or those that a domain encodes.
     weight_s, weight_n : Fraction
         Nonnegative; both 1 give the l1-sensitivity.
 
     Returns
     -------
     Supremum
-        Exact on the box; an enclosure on the balls.
+        Exact on the box and for what a domain encodes; an enclosure on the balls.
     """
+    if isinstance(where, Declared):
+        return _declared(where, 1, weight_s, weight_n)
+    setting = where
     # in one dimension the unit ball is the box
     if setting.norm == "unit_box" or (setting.norm == "unit_ball" and setting.dimension == 1):
         return box.weighted_l1(setting, weight_s, weight_n)
     return ball_l1.weighted_l1(setting, weight_s, weight_n)
 
 
-def exact_l2_squared(setting: Setting, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
+def exact_l2_squared(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
     """Return the supremum of u_s |D_s|_2^2 + u_n |D_n|_2^2 over neighbouring data sets.
 
     Parameters as in :func:`exact_l1`; both 1 give the square of the l2-sensitivity.
@@ -74,17 +88,31 @@ def exact_l2_squared(setting: Setting, weight_s: Fraction = ONE, weight_n: Fract
     Supremum
         Exact but for unequal weights on a ball with `add_or_remove_one` in the monomial basis.
     """
+    if isinstance(where, Declared):
+        return _declared(where, 2, weight_s, weight_n)
+    setting = where
     if setting.norm == "unit_box":
         return box.weighted_l2_squared(setting, weight_s, weight_n)
     return ball.weighted_l2_squared(setting, weight_s, weight_n)
 
 
+def _declared(where: Declared, power: int, weight_s: Fraction, weight_n: Fraction) -> Supremum:
+    if not where.is_norm_domain:
+        return declared_supremum(where, power, weight_s, weight_n).supremum
+    found = (exact_l1 if power == 1 else exact_l2_squared)(where.setting, weight_s, weight_n)
+    # a kept group takes its length from the rest of its row: no more than a bound is known
+    return Supremum(Fraction(0), found.upper, "an upper bound") if where.domain.keep_group else found
+
+
 def l1_sensitivity(readings: Readings, domain: Domain) -> Fraction:
-    """Return the l1-sensitivity that the readings ask for: `published`, `exact` (its upper end), or a number."""
+    """Return the l1-sensitivity that the readings ask for.
+
+    `published`, `exact` (the upper end over the rows that the domain encodes), or a number.
+    """
     if readings.own_sensitivity is not None:
         return readings.own_sensitivity
     if readings.sensitivity == "exact":
-        return exact_l1(setting_of(domain, readings)).upper
+        return exact_l1(declared_of(domain, readings)).upper
     return published_l1_sensitivity(readings.fairness, domain.dimension)
 
 
@@ -93,5 +121,5 @@ def l2_sensitivity_squared(readings: Readings, domain: Domain) -> Fraction:
     if readings.own_sensitivity is not None:
         return readings.own_sensitivity**2
     if readings.sensitivity == "exact":
-        return exact_l2_squared(setting_of(domain, readings)).upper
+        return exact_l2_squared(declared_of(domain, readings)).upper
     return published_l2_sensitivity_squared(readings.fairness, domain.dimension)

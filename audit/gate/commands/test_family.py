@@ -169,9 +169,8 @@ def started(*words: str, **settings: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_what_a_terminal_cannot_show_is_replaced(encoding):
-    done = started("audit", "sensitivity", "--dimension", "2", PYTHONIOENCODING=encoding)
+def test_what_a_terminal_cannot_show_is_replaced():
+    done = started("audit", "sensitivity", "--dimension", "2", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
     assert b"| norm | published" in done.stdout
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
+from reference.noise import ENTROPY, RandomSource
 from reference.records import Records
 from reference.registry import MECHANISMS
 
@@ -33,7 +34,9 @@ def document(
     if "domain" in readings:
         norm = readings.pop("domain")
         records = replace(affairs, x=affairs.x * 0.0, domain=affairs.domain.with_(norm=norm))
-    release = spec.run(records, budget, spec.readings.with_(**readings))
+    # the theorems are about noise with a density
+    source: RandomSource = None if readings.get("noise") == "hardened" else ENTROPY
+    release = spec.run(records, budget, spec.readings.with_(**readings), rng=source)
     return dict(json.loads(json.dumps(plain(release))))
 
 

@@ -1,0 +1,99 @@
+"""Arrow arrays as columns: numbers exactly, and texts with each distinct one decoded once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from reference.common.arrays import FloatArray
+from reference.common.errors import NotANumberError, UnreadableFileError
+from reference.datasets.table import BLOCK_BYTES
+from reference.domain.values import LARGEST_WHOLE, Coded
+
+_FEW = 1_000
+"""Distinct texts that are decoded whether or not they occur."""
+
+
+def kind_of(held: Any) -> str:
+    """Return `number`, `text`, or the name of an Arrow type that no attribute can have."""
+    from pyarrow import types
+
+    if types.is_dictionary(held):
+        held = held.value_type
+    if types.is_integer(held) or types.is_floating(held) or types.is_decimal(held) or types.is_boolean(held):
+        return "number"
+    texts = types.is_string(held) or types.is_large_string(held) or types.is_string_view(held)
+    return "text" if texts else str(held)
+
+
+def numbers_in(array: Any) -> FloatArray:
+    """Return an array of numbers as float64, shape (n,); a null is NaN.
+
+    Raises
+    ------
+    reference.common.errors.NotANumberError
+        When a whole number is beyond 2^53, so that a float might be another one.
+    """
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    try:
+        if not pyarrow.types.is_decimal(array.type):
+            converted: FloatArray = array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+            return converted
+    except pyarrow.ArrowInvalid:
+        values = array.to_pylist()
+        row = next(row for row, value in enumerate(values) if value is not None and abs(value) > LARGEST_WHOLE)
+        raise NotANumberError(
+            "a whole number beyond 2^53, which a float need not hold", row=row, value=values[row]
+        ) from None
+    # pyarrow's own conversion of a decimal may be off by a rounding
+    return np.array([math.nan if value is None else float(value) for value in array.to_pylist()], dtype=np.float64)
+
+
+def coded(array: Any) -> Coded:
+    """Return an array of texts with its distinct values.
+
+    Raises
+    ------
+    reference.common.errors.UnreadableFileError
+        When a text is no UTF-8, or the distinct ones are too large.
+    """
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    distinct = array.dictionary
+    if distinct.nbytes > BLOCK_BYTES:
+        raise UnreadableFileError(
+            f"the distinct texts of a block have {distinct.nbytes:,} bytes; at most {BLOCK_BYTES:,} are read"
+        )
+    if len(distinct) > _FEW:
+        used, codes = np.unique(codes, return_inverse=True)
+        distinct, codes = distinct.take(pyarrow.array(used[used >= 0])), codes - int((used < 0).any())
+    try:
+        return Coded(distinct.to_pylist(), codes)
+    except UnicodeDecodeError:
+        return _without_undecodable(distinct, codes)
+
+
+def _without_undecodable(distinct: Any, codes: Any) -> Coded:
+    """Return the same where the texts that are no UTF-8 do not occur."""
+    import pyarrow
+
+    large = pyarrow.types.is_large_string(distinct.type)
+    held = distinct.cast(pyarrow.large_binary() if large else pyarrow.binary()).to_pylist()
+    texts = []
+    for code, value in enumerate(held):
+        try:
+            texts.append(None if value is None else value.decode())
+        except UnicodeDecodeError:
+            if (codes == code).any():
+                row = int(np.flatnonzero(codes == code)[0])
+                raise UnreadableFileError("the text is no UTF-8", row=row, value=value[:100]) from None
+            texts.append(None)
+    return Coded(texts, codes)

@@ -1,0 +1,176 @@
+"""Typed files: Parquet, and Arrow's own format (``.arrow``, ``.feather``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from reference.common.errors import DataError, UnreadableFileError
+from reference.common.printable import one_line
+from reference.datasets.arrow_columns import coded, kind_of, numbers_in
+from reference.datasets.table import BLOCK_BYTES, ROWS_READ, Block, TableFile, unchanged
+from reference.domain.values import Column
+
+
+@dataclass(frozen=True)
+class _TypedTable(TableFile):
+    """A file that says what its columns hold, and keeps its records in groups."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        with self._opened() as file:
+            return self.checked(self._schema(file).names)
+
+    def kinds(self) -> dict[str, str] | None:
+        """Return what the file says that its columns hold."""
+        with self._opened() as file:
+            return {field.name: kind_of(field.type) for field in self._schema(file)}
+
+    def blocks(
+        self, names: Sequence[str], rows: int = ROWS_READ, numbers: Collection[str] = ()
+    ) -> Iterator[Block]:
+        """Read the named columns, at most `rows` records at a time.
+
+        Raises
+        ------
+        reference.common.errors.DataError
+            With file, record group, and with row and column where they are known.
+        """
+        rows = min(rows, max(BLOCK_BYTES // (8 * max(len(names), 1)), 1))
+        with self._opened(self._texts(names)) as file:
+            record = 1
+            for group in range(self._groups(file)):
+                try:
+                    for batch in self._batches(file, group, list(names), rows):
+                        if batch.num_rows:
+                            records = range(record, record + batch.num_rows)
+                            yield Block({name: self._column(batch, name, record) for name in names}, records)
+                        record += batch.num_rows
+                except _failures() as problem:
+                    raise self._unreadable(problem, group + 1, record) from problem
+
+    def _texts(self, names: Sequence[str]) -> list[str]:
+        kinds = self.kinds() or {}
+        return [name for name in names if kinds.get(name) == "text"]
+
+    def _column(self, batch: Any, name: str, record: int) -> Column:
+        array = batch.column(name)
+        try:
+            return numbers_in(array) if kind_of(array.type) == "number" else coded(array)
+        except DataError as problem:
+            raise type(problem)(
+                problem.problem,
+                file=str(self.path),
+                record=None if problem.row is None else record + problem.row,
+                column=name,
+                value=problem.value,
+            ) from problem
+
+    @contextmanager
+    def _opened(self, texts: Sequence[str] = ()) -> Iterator[Any]:
+        try:
+            with self.path.open("rb") as raw, unchanged(raw, self.path), self._reader(raw, texts) as file:
+                yield file
+        except _failures() as problem:
+            raise self._unreadable(problem, None, None) from problem
+
+    def _unreadable(self, problem: BaseException, group: int | None, record: int | None) -> UnreadableFileError:
+        what = "there is not memory enough" if isinstance(problem, MemoryError) else _first_line(problem)
+        where = "" if group is None else f" in {self._group} {group}"
+        return UnreadableFileError(
+            f"cannot be read as {self._format}{where}: {what}", file=str(self.path), record=record
+        )
+
+    _format = ""
+    _group = ""
+
+    def _reader(self, raw: Any, texts: Sequence[str]) -> Any:
+        raise NotImplementedError
+
+    def _schema(self, file: Any) -> Any:
+        raise NotImplementedError
+
+    def _groups(self, file: Any) -> int:
+        """Return how many groups of records there are."""
+        raise NotImplementedError
+
+    def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
+        """Yield the records of a group, counted from 0, in batches."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ParquetTable(_TypedTable):
+    """A Parquet file; texts come with their dictionaries, so that no value is decoded more than once a group."""
+
+    _format = "Parquet"
+    _group = "row group"
+
+    def _reader(self, raw: Any, texts: Sequence[str]) -> Any:
+        from pyarrow import parquet
+
+        # pre-buffering would fetch the whole file before the first batch
+        return parquet.ParquetFile(raw, pre_buffer=False, read_dictionary=list(texts))
+
+    def _schema(self, file: Any) -> Any:
+        return file.schema_arrow
+
+    def _groups(self, file: Any) -> int:
+        return int(file.num_row_groups)
+
+    def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
+        self._require_bounded(file, group, names)
+        yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=names)
+
+    def _require_bounded(self, file: Any, group: int, names: list[str]) -> None:
+        """Raise when the texts of a column, which have any length, decode to more than a block may have."""
+        held = file.metadata.row_group(group)
+        for position in range(held.num_columns):
+            column = held.column(position)
+            too_large = column.total_uncompressed_size > BLOCK_BYTES
+            if too_large and column.physical_type == "BYTE_ARRAY" and column.path_in_schema in names:
+                raise UnreadableFileError(
+                    f"the column has {column.total_uncompressed_size:,} bytes in row group {group + 1}; at most "
+                    f"{BLOCK_BYTES:,} are read: write smaller row groups",
+                    file=str(self.path),
+                    column=column.path_in_schema,
+                )
+
+
+@dataclass(frozen=True)
+class ArrowTable(_TypedTable):
+    """A file of Arrow's interprocess format."""
+
+    _format = "Arrow"
+    _group = "record batch"
+
+    def _reader(self, raw: Any, texts: Sequence[str]) -> Any:
+        import pyarrow
+
+        return pyarrow.ipc.open_file(raw)
+
+    def _schema(self, file: Any) -> Any:
+        return file.schema
+
+    def _groups(self, file: Any) -> int:
+        return int(file.num_record_batches)
+
+    def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
+        batch = file.get_batch(group).select(names)
+        # nothing has looked at the offsets yet, and they lead into memory
+        batch.validate(full=True)
+        for start in range(0, batch.num_rows, rows):
+            yield batch.slice(start, rows)
+
+
+def _failures() -> tuple[type[BaseException], ...]:
+    import pyarrow
+
+    return (OSError, pyarrow.ArrowException, MemoryError)
+
+
+def _first_line(problem: BaseException) -> str:
+    return one_line((str(problem).splitlines() or [type(problem).__name__])[0][:200])

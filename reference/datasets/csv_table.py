@@ -1,0 +1,299 @@
+"""Delimited text: UTF-8, a header line, commas, double quotes where a field needs them; ``.csv``, ``.csv.gz``.
+
+The file is cut into pieces between records, and pyarrow parses each.  A piece that is out of the ordinary in any
+way is read again by Python's strict parser, which alone says what is wrong and where: every piece has one meaning,
+and only unusual ones pay for it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from reference.common.errors import CsvRowError, EmptyDataError, UnreadableFileError
+from reference.common.numbers import LONGEST_NUMBER
+from reference.datasets.arrow_columns import coded, numbers_in
+from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, TableFile, unchanged
+from reference.domain.values import Column
+
+PIECE_BYTES = LONGEST_LINE
+"""Bytes read at a time: few enough to stay in cache."""
+
+_QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?+\n|\Z))*+')
+"""Records whose quotation marks all stand around fields, or doubled within quoted ones."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Of a record in the file: its first line and its number, both counted from 1; record 0 is the header."""
+
+    line: int
+    record: int
+
+
+@dataclass(frozen=True)
+class _ParsedBlock(Block):
+    """Of a piece that pyarrow has parsed; `again` reads the piece by the strict parser."""
+
+    again: Callable[[], Iterator[Block]]
+
+    def plain(self) -> Block:
+        """Return the same records as texts, with their lines."""
+        return next(block for block in self.again() if block.records[0] == self.records[0])
+
+
+@dataclass(frozen=True)
+class _TextBlock(Block):
+    first_lines: Sequence[int]
+
+    def lines(self) -> Sequence[int]:
+        """Return the first line of each record."""
+        return self.first_lines
+
+
+@dataclass(frozen=True)
+class CsvTable(TableFile):
+    """A text file with a header line.
+
+    Parameters
+    ----------
+    path : Path
+    first : int, optional
+        Read so many records from the start; all unless given.
+    keep : callable, optional
+        Which records are read: a public rule on the raw fields of one record.
+    """
+
+    first: int | None = None
+    keep: Callable[[dict[str, str]], bool] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names in the header line."""
+        with self._opened() as file:
+            return self._header(file)[0]
+
+    def kinds(self) -> dict[str, str] | None:
+        """Return None: all is text."""
+        return None
+
+    def blocks(
+        self, names: Sequence[str], rows: int = ROWS_READ, numbers: Collection[str] = ()
+    ) -> Iterator[Block]:
+        """Read the named columns, at most `rows` records at a time: texts, and numbers where they are said to be.
+
+        Raises
+        ------
+        reference.common.errors.CsvRowError, reference.common.errors.UnreadableFileError
+            With file, row and line.
+        """
+        with self._opened() as file:
+            header, text, place = self._header(file)
+            strict = partial(self._strict, header, names, rows)
+            unusual = self.first is not None or self.keep is not None
+            while not unusual:
+                more = file.read(PIECE_BYTES)
+                text += more
+                end = _last_end(text) if more else len(text)
+                unusual = not _is_regular(text[:end]) or (end == 0 and len(text) > LONGEST_LINE)
+                if not unusual:
+                    piece, text = text[:end], text[end:]
+                    again = partial(strict, partial(_lines, piece), place)
+                    parsed = _parsed(piece, header, names, numbers)
+                    record = place.record
+                    for block in again() if parsed is None else _split(parsed, record, rows, again):
+                        record = block.records[-1] + 1
+                        yield block
+                    place = _Place(place.line + piece.count(b"\n"), record)
+                    if not more:
+                        return
+            # where records end is hidden by a mark out of place, or every record is looked at
+            yield from strict(partial(_lines, text, file), place)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            with self.path.open("rb") as raw, unchanged(raw, self.path):
+                packed = self.path.name.lower().endswith(".gz")
+                yield gzip.GzipFile(fileobj=raw, mode="rb") if packed else raw
+        except (OSError, EOFError, zlib.error) as problem:
+            reason = getattr(problem, "strerror", None) or problem
+            raise UnreadableFileError(f"cannot be read: {reason}", file=str(self.path)) from problem
+
+    def _header(self, file: Any) -> tuple[tuple[str, ...], bytes, _Place]:
+        """Return the names, what else was read, and the place of the first record."""
+        text = file.read(LONGEST_LINE + 1)
+        taken: list[bytes] = []
+
+        def taking() -> Iterator[bytes]:
+            for line in _lines(text):
+                taken.append(line)
+                yield line
+
+        for line, fields in self._records(taking(), _Place(1, 0)):
+            names = self.checked(fields, line)
+            return names, text[sum(map(len, taken)) :], _Place(1 + len(taken), 1)
+        raise EmptyDataError("the file is empty; a header line is needed", file=str(self.path))
+
+    def _records(self, lines: Iterator[bytes], start: _Place) -> Iterator[tuple[int, list[str]]]:
+        """Yield the first line's number and the fields of each record."""
+        line, record = start.line, start.record
+        reader = csv.reader(self._decoded(lines, start.line), strict=True)
+        try:
+            for fields in reader:
+                if fields:
+                    yield line, fields
+                    record += 1
+                line = start.line + reader.line_num
+        except csv.Error as problem:
+            raise UnreadableFileError(
+                f"is no CSV: {problem}", file=str(self.path), row=line, record=record or None
+            ) from problem
+
+    def _decoded(self, lines: Iterator[bytes], first: int) -> Iterator[str]:
+        """Yield each line as text; one that is too long, or no UTF-8, is refused with its number."""
+        for number, line in enumerate(lines, start=first):
+            if len(line) > LONGEST_LINE:
+                raise UnreadableFileError(
+                    f"a line has more than {LONGEST_LINE:,} bytes, which are the most that are read",
+                    file=str(self.path),
+                    row=number,
+                )
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as problem:
+                raise UnreadableFileError(
+                    f"is no UTF-8 text: byte {problem.object[problem.start]:#04x}", file=str(self.path), row=number
+                ) from problem
+
+    def _strict(
+        self,
+        header: Sequence[str],
+        names: Sequence[str],
+        rows: int,
+        lines: Callable[[], Iterator[bytes]],
+        start: _Place,
+    ) -> Iterator[Block]:
+        """Read records by Python's parser, all fields as texts."""
+        where = {name: position for position, name in enumerate(header)}
+        places = [where[name] for name in names]
+        found: list[tuple[int, int, list[str]]] = []
+        for record, (line, fields) in enumerate(self._records(lines(), start), start=start.record):
+            if self.first is not None and record > self.first:
+                break
+            if len(fields) != len(header):
+                raise CsvRowError(
+                    f"{len(fields)} fields where the header has {len(header)}",
+                    file=str(self.path),
+                    row=line,
+                    record=record,
+                    value=",".join(fields),
+                )
+            if self.keep is not None and not self.keep(dict(zip(header, fields, strict=True))):
+                continue
+            found.append((record, line, [fields[place] for place in places]))
+            if len(found) == rows:
+                yield _text_block(names, found)
+                found = []
+        if found:
+            yield _text_block(names, found)
+
+
+def _text_block(names: Sequence[str], found: list[tuple[int, int, list[str]]]) -> Block:
+    records, lines, fields = zip(*found, strict=True)
+    return _TextBlock(dict(zip(names, zip(*fields, strict=True), strict=True)), records, lines)
+
+
+def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
+    """Yield the lines of a text and of the file after it; one that is too long only as far as to see that."""
+    lines = io.BytesIO(text)
+    for line in iter(lambda: lines.readline(LONGEST_LINE + 1), b""):
+        cut = file is not None and not line.endswith(b"\n") and len(line) <= LONGEST_LINE
+        yield line + file.readline(LONGEST_LINE + 1 - len(line)) if cut else line
+    if file is not None:
+        yield from iter(lambda: file.readline(LONGEST_LINE + 1), b"")
+
+
+def _last_end(text: bytes) -> int:
+    """Return where the last whole record ends: after a line that an even number of quotation marks precedes."""
+    odd, end = text.count(b'"') % 2, len(text)
+    while (line := text.rfind(b"\n", 0, end)) >= 0:
+        odd ^= text.count(b'"', line, end) % 2
+        if not odd:
+            return line + 1
+        end = line
+    return 0
+
+
+def _is_regular(piece: bytes) -> bool:
+    """Tell whether every quotation mark stands where the parsers agree on its meaning."""
+    return b'"' not in piece or _QUOTED_RECORDS.fullmatch(piece) is not None
+
+
+def _is_plain(piece: bytes) -> bool:
+    """Tell whether nothing in a piece asks for the strict parser: other line ends, NUL, long fields or lines."""
+    if piece.count(b"\r") != piece.count(b"\r\n") or b"\0" in piece:
+        return False
+    # a field or line that covers no such window is shorter than two of them
+    for window, marks in ((LONGEST_NUMBER // 2, (b",", b"\n")), (LONGEST_LINE // 2, (b"\n",))):
+        for start in range(0, len(piece) - window + 1, window):
+            if all(piece.find(mark, start, start + window) < 0 for mark in marks):
+                return False
+    try:
+        return piece.isascii() or bool(piece.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _parsed(
+    piece: bytes, header: Sequence[str], names: Sequence[str], numbers: Collection[str]
+) -> dict[str, Column] | None:
+    """Return the columns of a piece as pyarrow reads them; None where the strict parser has to look."""
+    if not _is_plain(piece):
+        return None
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    quoted = b'"' in piece
+    try:
+        table = arrow_csv.read_csv(
+            pyarrow.py_buffer(piece),
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=list(header)),
+            arrow_csv.ParseOptions(quote_char='"' if quoted else False, newlines_in_values=quoted),
+            arrow_csv.ConvertOptions(
+                column_types={name: pyarrow.float64() if name in numbers else text for name in names},
+                include_columns=list(names),
+                null_values=[],
+            ),
+        )
+        columns: dict[str, Column] = {}
+        for name in names:
+            array = table.column(name).combine_chunks()
+            columns[name] = numbers_in(array) if name in numbers else coded(array)
+            # the strict parser says which field is infinite, or too large
+            if name in numbers and not np.isfinite(columns[name]).all():
+                return None
+        return columns
+    except pyarrow.ArrowException:
+        return None
+
+
+def _split(
+    columns: dict[str, Column], record: int, rows: int, again: Callable[[], Iterator[Block]]
+) -> Iterator[Block]:
+    count = len(next(iter(columns.values())))
+    for start in range(0, count, rows):
+        stop = min(start + rows, count)
+        part = {name: values[start:stop] for name, values in columns.items()}
+        yield _ParsedBlock(part, range(record + start, record + stop), again)

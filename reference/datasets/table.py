@@ -1,0 +1,127 @@
+"""Tables in files, read block by block, with the place of every record: what all formats share, and the limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from reference.common.errors import ExtraColumnError, UnreadableFileError
+from reference.common.printable import shown
+from reference.domain.values import Column
+
+ROWS_READ = 65_536
+"""Records read at a time."""
+
+MOST_COLUMNS = 10_000
+LONGEST_NAME = 1_000
+"""Characters of a column's name."""
+
+LONGEST_LINE = 2**20
+"""Bytes of one record of a text file, the header among them."""
+
+BLOCK_BYTES = 2**28
+"""Bytes that one block, or the texts of one column of a row group, may have when they are decoded."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some consecutive records of a file.
+
+    Parameters
+    ----------
+    columns : dict from name to values
+        Lists of texts, :class:`reference.domain.values.Coded` ones, or arrays of numbers.
+    records : sequence of int
+        Position of each in the file, counted from 1 without the header.
+    """
+
+    columns: Mapping[str, Column]
+    records: Sequence[int]
+
+    def lines(self) -> Sequence[int] | None:
+        """Return the first line of each, counted from 1; None for a file without lines."""
+        return None
+
+    def plain(self) -> Block:
+        """Return the same records with every value as it stands in the file, for an error to show."""
+        return self
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file with named columns.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    path: Path
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order.
+
+        Raises
+        ------
+        reference.common.errors.ExtraColumnError, reference.common.errors.UnreadableFileError
+            When a name occurs twice, or the limits are exceeded.
+        """
+        raise NotImplementedError
+
+    def kinds(self) -> dict[str, str] | None:
+        """Return what each column holds, `number`, `text` or another type's name; None where nothing says."""
+        raise NotImplementedError
+
+    def blocks(
+        self, names: Sequence[str], rows: int = ROWS_READ, numbers: Collection[str] = ()
+    ) -> Iterator[Block]:
+        """Read the named columns, at most `rows` records at a time.
+
+        Parameters
+        ----------
+        names : sequence of str
+        rows : int
+        numbers : collection of str
+            Those of them that are numbers, where the file does not say so itself.
+        """
+        raise NotImplementedError
+
+    def checked(self, names: Sequence[str], line: int | None = None) -> tuple[str, ...]:
+        """Return the names of the columns, which are few, short and distinct."""
+        file = str(self.path)
+        if len(names) > MOST_COLUMNS:
+            raise UnreadableFileError(
+                f"has {len(names):,} columns; at most {MOST_COLUMNS:,} are read", file=file, row=line
+            )
+        seen = set()
+        for name in names:
+            if len(name) > LONGEST_NAME:
+                raise UnreadableFileError(
+                    f"a column's name has {len(name):,} characters, {shown(name, 20)}; at most {LONGEST_NAME:,} "
+                    "are read",
+                    file=file,
+                    row=line,
+                )
+            if name in seen:
+                raise ExtraColumnError("the file has this column more than once", file=file, row=line, column=name)
+            seen.add(name)
+        return tuple(names)
+
+
+@contextmanager
+def unchanged(file: BinaryIO, path: Path) -> Iterator[None]:
+    """Raise at the end when a file was written to in between: what was read is then of no one file."""
+
+    def state() -> tuple[int, int]:
+        found = os.fstat(file.fileno())
+        return found.st_size, found.st_mtime_ns
+
+    before = state()
+    yield
+    if state() != before:
+        raise UnreadableFileError("the file changed while it was read", file=str(path))

@@ -1,0 +1,110 @@
+"""Declared bins and groups of categories: how values become columns, and what a declaration may not say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference.common.documents import plain
+from reference.common.errors import DeclarationError, DomainFileError, OutOfBoundsError, UnseenCategoryError
+from reference.datasets import SOURCES
+from reference.datasets.from_file import encode_raw
+from reference.datasets.public_bins import FOLDER, PUBLIC, public_domains
+from reference.domain.attributes import Binned, Grouped, Numeric
+from reference.domain.binning import binned, edges_of
+from reference.domain.file import domain_file_of, load_domain_file
+from reference.repaired.descent import one_hot_blocks
+
+AGE = Binned("age", 0, 100, edges=(18, 65), source="law")
+JOB = Grouped("job", {"paid": ("clerk", "cook"), "none": ("pupil", 0)})
+
+
+def test_an_edge_belongs_to_the_bin_above_it():
+    encoded = AGE.encode([0, 17.9, 18, 64, 65, 100], clip=False)
+    assert encoded.argmax(axis=1).tolist() == [0, 0, 1, 1, 2, 2]
+    assert (encoded.sum(axis=1) == 1).all()
+    assert AGE.columns == ("age=[0, 18)", "age=[18, 65)", "age=[65, 100]")
+
+
+def test_a_value_outside_of_the_bounds_is_named_or_clipped():
+    with pytest.raises(OutOfBoundsError, match="age"):
+        AGE.encode([5, 101], clip=False)
+    assert Binned("age", 0, 100, clip=True, edges=(50,)).encode([101], clip=False).tolist() == [[0, 1]]
+
+
+def test_a_category_counts_as_its_group():
+    assert JOB.encode(["cook", 0, "clerk"], clip=False).tolist() == [[1, 0], [0, 1], [1, 0]]
+    assert JOB.columns == ("job=paid", "job=none")
+    with pytest.raises(UnseenCategoryError):
+        JOB.encode(["king"], clip=False)
+
+
+@pytest.mark.parametrize("edges", [(0,), (100,), (65, 18), (18, 18), (float("nan"),)])
+def test_edges_outside_of_the_bounds_or_unsorted_are_refused(edges):
+    with pytest.raises(DeclarationError):
+        Binned("age", 0, 100, edges=edges)
+
+
+@pytest.mark.parametrize("groups", [{"a": ("x",)}, {"a": ("x",), "b": ()}, {"a": ("x",), "b": ("x",)}])
+def test_groups_that_overlap_or_are_empty_are_refused(groups):
+    with pytest.raises(DeclarationError):
+        Grouped("job", groups)
+
+
+def test_a_domain_file_declares_them_and_encodes_texts():
+    document = {
+        "schema": "domain_v1",
+        "norm": "unit_ball",
+        "intercept": False,
+        "keep_group": False,
+        "attributes": [
+            {"kind": "binned", "name": "age", "lower": 0, "upper": 100, "edges": [18, 65], "source": "law"},
+            {"kind": "grouped", "name": "job", "groups": {"paid": ["clerk", "cook"], "none": ["pupil", 0]}},
+        ],
+        "label": {"column": "y"},
+    }
+    declared = domain_file_of(document)
+    assert domain_file_of(plain(declared)) == declared
+    records = encode_raw(declared, {"age": ["18", "70"], "job": ["cook", "0"], "y": ["1", "0"]})
+    assert (records.x > 0).tolist() == [[False, True, False, True, False], [False, False, True, False, True]]
+    assert one_hot_blocks(declared.domain) == [slice(0, 3), slice(3, 5)]
+    document["attributes"][0]["edges"] = [65, 18]
+    with pytest.raises(DomainFileError, match="edges"):
+        domain_file_of(document)
+
+
+def test_the_rule_for_bins_reads_the_bounds_only():
+    assert edges_of(0, 8) == (1, 2, 3, 4, 5, 6, 7)
+    assert edges_of(16, 99)[:3] == (16 + 83 / 64, 16 + 83 / 32, 16 + 83 / 16)
+    assert len(edges_of(0, 99_999)) == 7 + 13
+    for name in ("adult", "german"):
+        file = binned(SOURCES[name].domain_file("one_hot"))
+        assert not any(type(attribute) is Numeric for attribute in file.attributes)
+        assert binned(file) == file
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_bins_cite_a_source_and_leave_no_value_out(name):
+    shipped = {attribute.name: attribute for attribute in SOURCES[name].domain_file("one_hot").attributes}
+    for declared in public_domains(name):
+        assert declared.label.meanings == SOURCES[name].domain_file("one_hot").label.meanings
+        for attribute in declared.attributes:
+            known = shipped[attribute.name]
+            if isinstance(attribute, Binned):
+                assert (attribute.lower, attribute.upper) == (known.lower, known.upper)
+                assert attribute.source
+            else:
+                assert set(attribute.categories) == set(known.categories)
+                assert not isinstance(attribute, Grouped) or attribute.source
+        names = {attribute.name for attribute in declared.attributes}
+        assert set(shipped) <= names | set(declared.ignore)
+
+
+def test_every_public_file_is_read():
+    for path in FOLDER.glob("*.json"):
+        assert load_domain_file(path).domain.dimension < 80
+
+
+def test_bins_stay_inside_the_ball():
+    declared = public_domains("compas")[0]
+    assert len(declared.attributes) * np.float64(declared.domain.column_factor) ** 2 <= 1
