@@ -7,8 +7,8 @@ are 0 or 1; every later step relies on that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class Records:
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None
         Group memberships, 0 or 1; None when the domain declares no group.
+    inside : bool
+        The encoding proves that every row is inside the norm: x is not looked at again.
 
     Raises
     ------
@@ -62,8 +64,9 @@ class Records:
     x: FloatArray
     y: FloatArray
     z: FloatArray | None
+    inside: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, inside: bool) -> None:
         for name in ("x", "y", "z"):
             # a read-only view: what was checked cannot be changed through this object
             values = getattr(self, name)
@@ -75,7 +78,8 @@ class Records:
         _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None:
             _check_zero_or_one(self.z, GroupError, "group is not 0 or 1", self.domain.group)
-        _check_entries(self)
+        if not inside:
+            _check_entries(self)
 
     def __repr__(self) -> str:
         # no row may reach a log by accident
@@ -101,12 +105,12 @@ class Records:
             outside = np.einsum("ij,ij->i", x, x) > 1.0
             if outside.any():
                 raise NormError("|x|_2 above 1 on the grid", row=int(np.flatnonzero(outside)[0]))
-        return Records(domain=self.domain, x=x, y=self.y, z=self.z)
+        return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> Records:
         """Return the records at the given rows, in that order."""
         z = None if self.z is None else self.z[rows]
-        return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z)
+        return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z, inside=True)
 
 
 def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = False) -> Records:
@@ -133,12 +137,16 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
     n = _length(domain, table)
     y = as_numbers(domain.label, table[domain.label])
     z = None if domain.group is None else as_numbers(domain.group, table[domain.group])
-    blocks = [np.ones((n, 1))] if domain.intercept else []
-    blocks += [attribute.encode(table[attribute.name], clip=clip) for attribute in domain.attributes]
+    x = np.ones((n, domain.dimension))
+    column = int(domain.intercept)
+    for attribute in domain.attributes:
+        width = len(attribute.columns)
+        x[:, column : column + width] = attribute.encode(table[attribute.name], clip=clip)
+        column += width
     if domain.keep_group and z is not None:
-        blocks.append(z[:, None])
-    x = np.hstack(blocks) * domain.column_factor
-    return Records(domain=domain, x=x, y=y, z=z)
+        x[:, column] = z
+    x *= domain.column_factor
+    return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:
@@ -160,11 +168,13 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
     )
 
 
-def _length(domain: Domain, table: Mapping[str, Column]) -> int:
-    """Return n, after checking that the table has exactly the declared columns, each of length n."""
-    declared = [attribute.name for attribute in domain.attributes] + [domain.label]
-    declared += [] if domain.group is None else [domain.group]
-    present = Counter(list(table))
+def require_names(domain: Domain, features: Iterable[str]) -> None:
+    """Raise unless the names are those of the domain's attributes, each once."""
+    _check_names([attribute.name for attribute in domain.attributes], features)
+
+
+def _check_names(declared: list[str], names: Iterable[str]) -> None:
+    present = Counter(names)
     for name in declared:
         if name not in present:
             raise MissingColumnError("a declared column is missing", column=name)
@@ -174,6 +184,13 @@ def _length(domain: Domain, table: Mapping[str, Column]) -> int:
             raise ExtraColumnError("the domain does not declare this column", column=name)
         if times > 1:
             raise ExtraColumnError("the column was given more than once", column=name)
+
+
+def _length(domain: Domain, table: Mapping[str, Column]) -> int:
+    """Return n, after checking that the table has exactly the declared columns, each of length n."""
+    declared = [attribute.name for attribute in domain.attributes] + [domain.label]
+    declared += [] if domain.group is None else [domain.group]
+    _check_names(declared, list(table))
     lengths = {name: _length_of_column(name, table[name]) for name in declared}
     for name, length in lengths.items():
         if length != lengths[domain.label]:
@@ -186,6 +203,24 @@ def _length_of_column(name: str, values: Any) -> int:
         return len(values)
     except TypeError:
         raise ShapeError("a column is a sequence of values", column=name, value=values) from None
+
+
+def require_on_grid(records: Records) -> None:
+    """Raise unless x is as :meth:`Records.on_grid` returns it.
+
+    Raises
+    ------
+    reference.common.errors.NormError
+    """
+    steps = records.x * DATA_STEPS
+    off = (steps != np.trunc(steps)).any(axis=1)
+    if off.any():
+        raise NormError("x is not on the grid", row=int(np.flatnonzero(off)[0]))
+
+
+def is_inside(domain: Domain) -> bool:
+    """Tell whether whatever the domain encodes is inside its norm, by :attr:`Domain.column_factor`."""
+    return domain.norm == "unit_box" or not domain.prescaled
 
 
 def norm_slack(dimension: int) -> float:

@@ -205,6 +205,7 @@ def evaluate_splits(
     records: Records | RecordBlocks,
     rng: Source = None,
     on_release: Callable[[Release, BoolArray], None] | None = None,
+    reserve: Callable[[], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, once for each split of the plan.
 
@@ -217,6 +218,8 @@ def evaluate_splits(
         As for the mechanisms.
     on_release : callable, optional
         Told after each split its release, and which records were held out, shape (n,).
+    reserve : callable, optional
+        Called before each split draws any noise; every record was checked by then.
     """
     plan.check()
     seed = int(rng) if isinstance(rng, (int, np.integer)) else None
@@ -241,6 +244,8 @@ def evaluate_splits(
             # counted and reported as a whole: by constant_predictors, and by the exact privacy
             warnings.simplefilter("ignore", ConstantPredictorWarning)
             warnings.simplefilter("ignore", PublishedStatementWarning)
+            if reserve is not None:
+                reserve()
             release = plan.spec.run(train, plan.budget, readings, x_s=plan.x_s, rng=used)
             if release.w is not None:
                 metrics.append(evaluate(release.w, test))

@@ -91,13 +91,17 @@ class DataOptions:
     keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
 
 
+PARITY = "demographic_parity"
+"""The fairness of the mechanism `repaired`; others have readings of the paper's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
     """Readings of the paper."""
 
     fairness: str | None = option(
         "--fairness",
-        type=click.Choice(FAIRNESS),
+        type=click.Choice([*FAIRNESS, PARITY]),
         help="fairness term (absolute for pdfc, adfc and pflr, else none)",
     )
     fairness_weight: str = option(

@@ -15,6 +15,10 @@ class InputError(ValueError):
     """Base of everything this package rejects; a command line turns it into exit code 2."""
 
 
+class DataHolderWarning(UserWarning):
+    """Something about the data that their holder may want to know: not private, and no part of a release."""
+
+
 class NotPrivateError(InputError):
     """Privacy was to be counted for a release that has none.
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from reference.common.balls import square_root
@@ -101,7 +102,7 @@ class Domain:
             prescaled=True,
         )
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of x and w, in order."""
         names = [INTERCEPT] if self.intercept else []
@@ -158,6 +159,7 @@ class Domain:
         return replace(self, **changes)
 
 
+@lru_cache
 def ball_corner(count: int) -> float:
     """Return 1/sqrt(count) rounded down: a float c with count * c^2 <= 1 in exact arithmetic."""
     return rounded_down(square_root(Fraction(1, count)).lower)
