@@ -16,7 +16,7 @@ from reference.sensitivity.setting import Setting
 
 BUILD_SECONDS = 1800
 SETTINGS = 1000
-PROFILES = 20
+PROFILES = 4
 SEED = 20
 ONE = Fraction(1)
 
@@ -96,10 +96,10 @@ def test_calculators_agree_with_python(built):
 @pytest.mark.timeout(BUILD_SECONDS)
 @pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "around"])
 def test_calculators_notice_a_wrong_number(built, wrong):
-    rows = {**sensitivities(3), "around": profiles(3, off=Fraction(3, 2))}
-    changed = rows[wrong] if wrong == "around" else [row.replace("# 1)", "# 7)") for row in rows[wrong]]
+    rows = {**sensitivities(3), "around": profiles(1, off=Fraction(5))}
+    changed = rows[wrong]
     if wrong != "around":
-        changed = [row[: row.rindex("# ")] + "# 1000003)" for row in rows[wrong]]
+        changed = [row[: row.rindex("# ")] + "# 1000003)" for row in changed]
     (built / "Wrong.v").write_text(text({wrong: changed}), encoding="utf-8")
     with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
         compile_file(built, "Wrong.v")
