@@ -42,7 +42,8 @@ from reference.domain.declaration import (
     observed_classes,
     zero_or_one,
 )
-from reference.noise import ENTROPY, RandomSource, StudyNoiseWarning, with_sampler
+from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning
+from reference.noise import ENTROPY, DrownedSignalWarning, RandomSource, StudyNoiseWarning, with_sampler
 from reference.readings import Readings
 from reference.records import Records, encode_table
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
@@ -94,6 +95,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         reference.accounting.PublishedStatementWarning
             When the theorem that the release cites is false for its budget.
+        reference.noise.DrownedSignalWarning
+            Before anything is spent: when the noise drowns the signal of any data set of this size.
+        reference.fairness.ConstantPredictorWarning
+            For the data holder: when the model says the same of every training record.
         """
         spec, readings = MECHANISMS[self._mechanism], self._readings()
         if readings.fairness != "none" and sensitive_features is None:
@@ -112,13 +117,27 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         pair = self._declared_classes(labels)
         codes = zero_or_one(domain.label, labels, pair, LabelError)
         records = self._encode(domain, X, codes, sensitive_features)
+        if spec.private and source is None and (problem := spec.drowned(domain, budget, readings, len(records))):
+            warnings.warn(problem, DrownedSignalWarning, stacklevel=2)
         if promise is not None and self.release_ledger is not None:
             self.release_ledger.reserve(promise)
         release = spec.run(records, budget, readings, x_s=self.x_s, rng=source)
         self._require_kept(promise, release)
         self.domain_, self.release_ = domain, release
         self.classes_, self.positive_class_ = np.unique(np.asarray(pair)), pair[1]
+        self._tell_holder(records)
         return self
+
+    def _tell_holder(self, records: Records) -> None:
+        """Warn the data holder of a model that says the same of every training record: no part of the release."""
+        w = self.release_.w
+        if w is None:
+            return
+        scores = decision_scores(w, records.x)
+        if (scores > 0).all() or not (scores > 0).any():
+            what = "w is 0" if not any(w) else "every training record gets the same class"
+            said = f"{what}: the model tells no two of them apart ({NOT_PRIVATE})"
+            warnings.warn(said, ConstantPredictorWarning, stacklevel=3)
 
     @property
     def privacy_(self) -> Privacy:

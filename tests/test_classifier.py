@@ -58,6 +58,12 @@ from tests.estimators import ALL, DOMAIN, FRAME, X, Y, Z, plain, table
 
 # --- The release ---------------------------------------------------------------------------------------------
 
+# what these warn of is tested in test_signal.py
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::reference.noise.DrownedSignalWarning"),
+    pytest.mark.filterwarnings("ignore::reference.fairness.ConstantPredictorWarning"),
+]
+
 BUDGETS = {
     "pdfc": ({"epsilon_s": 1, "epsilon_n": "1/3"}, SplitBudget(1, "1/3")),
     "adfc": ({"epsilon": 0.5, "delta": "1e-5"}, SplitBudget.equal("0.5", "1e-5")),
@@ -140,7 +146,7 @@ def test_legacy_and_new_generators_are_seeds():
 
 
 def test_a_false_published_statement_warns_at_fit():
-    false = ADFCClassifier(epsilon_s=30, epsilon_n="0.1", x_s=0, bounds=(-1, 1))
+    false = ADFCClassifier(epsilon_s=30, epsilon_n="0.1", x_s=0, bounds=(-1, 1), domain="unit_box")
     with pytest.warns(PublishedStatementWarning, match="adfc"):
         false.fit(X, Y, sensitive_features=Z)
     assert false.privacy_.exact.verdict == "refuted"

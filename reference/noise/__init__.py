@@ -27,10 +27,12 @@ from reference.noise.scales import (
     laplace_scale,
     require_delta_in_extended_range,
 )
+from reference.noise.signal import DrownedSignalWarning, drowned, records_needed
 from reference.readings import Readings
 
 __all__ = [
     "ENTROPY",
+    "DrownedSignalWarning",
     "HardenedSampler",
     "Noise",
     "NumpySampler",
@@ -42,10 +44,12 @@ __all__ = [
     "add_noise",
     "analytic_gaussian_sigma",
     "draw",
+    "drowned",
     "extended_gaussian_sigma",
     "generator",
     "laplace_scale",
     "perturb",
+    "records_needed",
     "require_delta_in_extended_range",
     "sampler_of",
     "with_sampler",
