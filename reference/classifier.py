@@ -42,8 +42,8 @@ from reference.domain.declaration import (
     observed_classes,
     zero_or_one,
 )
-from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning
-from reference.noise import ENTROPY, DrownedSignalWarning, RandomSource, StudyNoiseWarning, with_sampler
+from reference.fairness import warn_if_constant
+from reference.noise import DrownedSignalWarning, source_of, with_sampler
 from reference.readings import Readings
 from reference.records import Records, encode_table
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
@@ -108,7 +108,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not getattr(self, "n_features_in_", 0):
             check_array(X, estimator=self, **ANY_VALUES)  # no table: says what is wrong
         domain = fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
-        budget, source = self._budget(spec, domain), self._random_source()
+        budget, source = self._budget(spec, domain), source_of(self.random_state, getattr(self, "noise", None))
         if spec.private:
             readings = with_sampler(readings, source)
         promise = self._promise(spec, domain, budget, readings)
@@ -125,19 +125,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_kept(promise, release)
         self.domain_, self.release_ = domain, release
         self.classes_, self.positive_class_ = np.unique(np.asarray(pair)), pair[1]
-        self._tell_holder(records)
+        if release.w is not None:
+            warn_if_constant(release.w, records)
         return self
-
-    def _tell_holder(self, records: Records) -> None:
-        """Warn the data holder of a model that says the same of every training record: no part of the release."""
-        w = self.release_.w
-        if w is None:
-            return
-        scores = decision_scores(w, records.x)
-        if (scores > 0).all() or not (scores > 0).any():
-            what = "w is 0" if not any(w) else "every training record gets the same class"
-            said = f"{what}: the model tells no two of them apart ({NOT_PRIVATE})"
-            warnings.warn(said, ConstantPredictorWarning, stacklevel=3)
 
     @property
     def privacy_(self) -> Privacy:
@@ -248,20 +238,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         stated = {name: getattr(self, name) for name in Readings.__struct_fields__ if hasattr(self, name)}
         # without a seed the run takes hardened noise
         return Readings(**{name: value for name, value in stated.items() if (name, value) != ("noise", None)})
-
-    def _random_source(self) -> RandomSource:
-        """Return a source for the mechanisms; a legacy RandomState gives a seed."""
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(np.iinfo(np.int32).max))
-        if self.random_state is None and getattr(self, "noise", None) == "numpy":
-            warnings.warn(
-                "noise='numpy' leaks at its bits: it is for study; leave it out for a release",
-                StudyNoiseWarning,
-                stacklevel=3,
-            )
-            return ENTROPY
-        source: RandomSource = self.random_state
-        return source
 
     def _budget(self, spec: MechanismSpec, domain: Domain) -> Budget | SplitBudget | None:
         parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}

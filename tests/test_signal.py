@@ -39,7 +39,7 @@ def least_eigenvalues(n: int, d: int, basis: str, seed: int) -> NDArray[np.float
 
 @pytest.mark.parametrize("basis", ["monomial", "matrix"])
 @pytest.mark.parametrize("d", [3, 12])
-def test_below_the_number_noise_wins_on_the_best_data_and_far_above_it_loses(d, basis):
+def test_noise_wins_on_the_best_data_below_the_number(d, basis):
     domain = Domain.of_columns([f"x{i}" for i in range(d)])
     readings = PLAIN.with_(basis=basis)
     needed = records_needed(functional_noise(domain, Budget(1), readings), layout(domain, readings), "unit_ball")
@@ -47,7 +47,7 @@ def test_below_the_number_noise_wins_on_the_best_data_and_far_above_it_loses(d, 
     assert (least_eigenvalues(3 * needed, d, basis, 2) < 0).mean() < 0.1
 
 
-def test_number_falls_with_epsilon_and_is_smaller_on_the_box_for_the_same_noise():
+def test_number_falls_with_epsilon_and_on_the_box():
     domain = Domain.of_columns(["a", "b", "c"])
     public = layout(domain, PLAIN)
     weak, strong = (functional_noise(domain, Budget(epsilon), PLAIN) for epsilon in ("1/10", "1"))

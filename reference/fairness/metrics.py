@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
 
 from reference.common.arrays import BoolArray, FloatArray
@@ -177,3 +178,18 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
             stacklevel=2,
         )
     return metrics
+
+
+def warn_if_constant(w: npt.ArrayLike, records: Records) -> None:
+    """Tell the data holder of a model that says the same of every record: no part of a release.
+
+    Warns
+    -----
+    ConstantPredictorWarning
+    """
+    prediction = predict(w, records.x)
+    if prediction.all() or not prediction.any():
+        what = "every training record gets the same class" if np.any(w) else "w is 0"
+        warnings.warn(
+            f"{what}: the model tells no two apart ({NOT_PRIVATE})", ConstantPredictorWarning, stacklevel=3
+        )

@@ -17,6 +17,7 @@ from reference.noise.draws import (
     draw,
     generator,
     perturb,
+    source_of,
 )
 from reference.noise.hardened import HardenedSampler
 from reference.noise.kinds import Noise
@@ -52,6 +53,7 @@ __all__ = [
     "records_needed",
     "require_delta_in_extended_range",
     "sampler_of",
+    "source_of",
     "with_sampler",
 ]
 

@@ -44,6 +44,6 @@ def drowned(noise: Noise, public: Layout, norm: str, adjacency: str, n: int) -> 
     if n >= needed:
         return None
     return (
-        f"the noise drowns the signal: in some direction even the best {n} records most likely have less curvature "
+        f"the noise drowns the signal: in some direction even the best {n} records likely have less curvature "
         f"than noise; about {needed} may have more (fewer with fewer columns or a larger epsilon)"
     )
