@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,13 @@ from reference.common.numbers import (
     exact,
     in_float_range,
 )
+
+LARGE_EPSILON = 100
+"""Beyond this a statement says next to nothing: e^100 is larger than any number of people."""
+
+
+class LargeEpsilonWarning(UserWarning):
+    """An epsilon for which a statement says next to nothing."""
 
 
 @dataclass(frozen=True, init=False)
@@ -136,3 +144,16 @@ def _number(name: str, value: Any, error: type[EpsilonError | DeltaError], allow
         return exact(name, value)
     except ReadingError:
         raise error(name, value, allowed) from None
+
+
+def is_large(budget: Budget | SplitBudget | None) -> bool:
+    """Tell whether an epsilon of a budget is so large that a statement says next to nothing."""
+    if isinstance(budget, SplitBudget):
+        return max(budget.epsilon_s, budget.epsilon_n) > LARGE_EPSILON
+    return budget is not None and budget.epsilon > LARGE_EPSILON
+
+
+def warn_if_large(budget: Budget | SplitBudget | None) -> None:
+    """Warn of an epsilon for which a statement says next to nothing."""
+    if is_large(budget):
+        warnings.warn(f"epsilon is above {LARGE_EPSILON}: it promises nothing", LargeEpsilonWarning, stacklevel=4)

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, column_or_1d, validate_data
 
-from reference.accounting import ExactPrivacy, Privacy
+from reference.accounting import Privacy
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
-from reference.budgets import Budget, SplitBudget
-from reference.common.arrays import FloatArray, NumberArray
+from reference.budgets import Budget, SplitBudget, warn_if_large
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
-    ExtraColumnError,
     GroupError,
     LabelError,
     ParameterError,
@@ -33,19 +31,12 @@ from reference.common.errors import (
 )
 from reference.common.numbers import RealLike
 from reference.common.scores import decision_scores
-from reference.domain import Domain
-from reference.domain.declaration import (
-    OBSERVED,
-    declared_pair,
-    domain_of_bounds,
-    fitted_domain,
-    observed_classes,
-    zero_or_one,
-)
+from reference.datasets.from_arrays import Arrays, features_of, has_columns
+from reference.datasets.record_blocks import RecordBlocks, moments_of, warn_of_one_group
+from reference.domain import Domain, declaration
 from reference.fairness import warn_if_constant
 from reference.noise import DrownedSignalWarning, source_of, with_sampler
 from reference.readings import Readings
-from reference.records import Records, encode_table
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
 from reference.release import Release
 
@@ -72,7 +63,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
     release_ledger: ReleaseLedger | None = None
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, **refused: Any) -> Self:
         """Make a release.
 
         Parameters
@@ -100,14 +91,16 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference.fairness.ConstantPredictorWarning
             For the data holder: when the model says the same of every training record.
         """
+        declaration.require_known(refused)
         spec, readings = MECHANISMS[self._mechanism], self._readings()
         if readings.fairness != "none" and sensitive_features is None:
             raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")
+        declaration.require_dense(X)
         # public: the names and the number of columns
         validate_data(self, X, y, skip_check_array=True)
         if not getattr(self, "n_features_in_", 0):
             check_array(X, estimator=self, **ANY_VALUES)  # no table: says what is wrong
-        domain = fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
+        domain = declaration.fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
         budget, source = self._budget(spec, domain), source_of(self.random_state, getattr(self, "noise", None))
         if spec.private:
             readings = with_sampler(readings, source)
@@ -115,8 +108,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # private: the values
         labels = column_or_1d(y, warn=True)
         pair = self._declared_classes(labels)
-        codes = zero_or_one(domain.label, labels, pair, LabelError)
-        records = self._encode(domain, X, codes, sensitive_features)
+        label = declaration.is_second(domain.label, labels, pair, LabelError)
+        records = self._encode(domain, X, label, sensitive_features)
+        # every record is checked here, before anything is counted or drawn
+        warn_of_one_group(moments_of(records, exact=readings.noise == "hardened"))
         if spec.private and source is None and (problem := spec.drowned(domain, budget, readings, len(records))):
             warnings.warn(problem, DrownedSignalWarning, stacklevel=2)
         if promise is not None and self.release_ledger is not None:
@@ -135,6 +130,20 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         privacy: Privacy = self.release_.privacy
         return privacy
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficients of the columns as they were given, shape (1, columns), for ``classes_[1]``."""
+        check_is_fitted(self)
+        slopes = declaration.on_columns(self.domain_, self.release_.w)[0]
+        return (slopes if self._positive_index else -slopes)[None, :]
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """What is added to them, shape (1,): X within the bounds has the decision X @ coef_.T + intercept_."""
+        check_is_fitted(self)
+        offset = declaration.on_columns(self.domain_, self.release_.w)[1]
+        return np.array([offset if self._positive_index else -offset])
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
         """Return x.w, shape (n,), with the sign that is positive for ``classes_[1]``.
@@ -181,7 +190,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any, sensitive_features: Any) -> FloatArray:
         """Return x.w of encoded records, shape (n,)."""
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=_has_columns(X), **ANY_VALUES)
+        declaration.require_dense(X)
+        validate_data(self, X, reset=False, skip_check_array=has_columns(X), **ANY_VALUES)
         if self.release_.w is None:
             raise ParameterError("w", None, "a vector: the release is unbounded, so it predicts nothing")
         domain = self.domain_ if self.domain_.keep_group else self.domain_.with_(group=None)
@@ -189,24 +199,19 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if domain.keep_group and group is None:
             raise ReadingError("sensitive_features", None, "given where the group stands among the features")
         records = self._encode(domain, X, None, group)
-        return decision_scores(self.release_.w, records.x)
+        return np.concatenate([decision_scores(self.release_.w, block.x) for block in records.read()])
 
-    def _encode(self, domain: Domain, X: Any, label: FloatArray | None, group: Any) -> Records:
-        """Check the values against the domain and encode them; without labels all of them are 0."""
+    def _encode(self, domain: Domain, X: Any, label: BoolArray | None, group: Any) -> RecordBlocks:
+        """Return checked and encoded records; without labels all of them are 0."""
         columns = self._columns([attribute.name for attribute in domain.attributes])
-        for name in (domain.label, domain.group):
-            if name in columns:
-                raise ExtraColumnError("the label and the group are given apart from X", column=name)
-        if _has_columns(X) and all(name in X.columns for name in columns):
-            # column by column: a matrix would force one type on all
-            table = {name: X[name] for name in columns}
-        else:
-            table = dict(zip(columns, check_array(X, estimator=self, **ANY_VALUES).T, strict=True))
-        table[domain.label] = np.zeros(len(table[columns[0]])) if label is None else label
+        features = features_of(domain, X, columns, lambda: check_array(X, estimator=self, **ANY_VALUES))
+        if label is None:
+            label = np.zeros(_num_samples(X), dtype=np.bool_)
+        second = None
         if domain.group is not None:
-            pair = declared_pair("groups", self.groups)
-            table[domain.group] = zero_or_one(domain.group, column_or_1d(group), pair, GroupError)
-        return encode_table(domain, table, clip=self.clip)
+            pair = declaration.declared_pair("groups", self.groups)
+            second = declaration.is_second(domain.group, column_or_1d(group), pair, GroupError)
+        return Arrays(domain, features, label, second, self.clip).records()
 
     def _columns(self, declared: list[str]) -> list[str]:
         """Return the names of the columns of X: its own, or the declared ones in their order."""
@@ -219,7 +224,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _declared_domain(self) -> Domain:
         if not isinstance(self.domain, Domain):
             columns = self._columns([f"x{j}" for j in range(self.n_features_in_)])
-            return domain_of_bounds(
+            return declaration.domain_of_bounds(
                 columns, self.bounds, self.domain, intercept=self.intercept, keep_group=self.keep_group
             )
         stated = {"bounds": self.bounds is not None, "intercept": self.intercept, "keep_group": self.keep_group}
@@ -230,9 +235,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _declared_classes(self, labels: NumberArray) -> tuple[Any, Any]:
         """Return the negative and the positive class."""
-        if isinstance(self.classes, str) and self.classes == OBSERVED:
-            return observed_classes(labels)
-        return declared_pair("classes", self.classes)
+        if isinstance(self.classes, str) and self.classes == declaration.OBSERVED:
+            return declaration.observed_classes(labels)
+        return declaration.declared_pair("classes", self.classes)
 
     def _readings(self) -> Readings:
         stated = {name: getattr(self, name) for name in Readings.__struct_fields__ if hasattr(self, name)}
@@ -243,7 +248,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}
         # as text, like on the command line: 0 is a number that was given, and is refused
         stated = {name: None if part is None else str(part) for name, part in parts.items()}
-        return budget_from(BudgetParts(**stated), spec, domain.dimension)
+        budget = budget_from(BudgetParts(**stated), spec, domain.dimension)
+        warn_if_large(budget)
+        return budget
 
     def _promise(
         self, spec: MechanismSpec, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings
@@ -269,7 +276,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if promise is None or self.release_ledger is None:
             return
         counted, made = promise.privacy.exact, release.privacy.exact
-        if counted is None or made is None or not _within(made, counted):
+        if counted is None or made is None or not made.costs_at_most(counted):
             raise UncountableReleaseError(
                 f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
             )
@@ -472,22 +479,3 @@ class LRClassifier(_Declared):
     """
 
     _mechanism: ClassVar[str] = "lr"
-
-
-def _has_columns(X: Any) -> bool:
-    """Tell a DataFrame from an array."""
-    return hasattr(X, "columns")
-
-
-def _within(made: ExactPrivacy, counted: ExactPrivacy) -> bool:
-    """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
-    if made.at_delta != counted.at_delta or made.epsilon.upper > counted.epsilon.upper:
-        return False
-    both = list(zip(_shifts(made), _shifts(counted), strict=True))
-    return all((a is None) == (b is None) and (a is None or b is None or a <= b) for a, b in both)
-
-
-def _shifts(exact: ExactPrivacy) -> tuple[Fraction | None, ...]:
-    """Return what a ledger composes by, where it is stated."""
-    shift = None if exact.squared_shift is None else exact.squared_shift.upper
-    return shift, exact.rho, exact.grid_shift or None

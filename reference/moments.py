@@ -6,15 +6,19 @@ moments of the whole, in any order, so a file, a stream and a cluster are the sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from reference.common.arrays import NumberArray
+from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError
 from reference.domain import Domain
-from reference.records import BLOCK_ROWS, Records
+from reference.records import BLOCK_ROWS, DATA_STEPS, Records
+
+BLOCKS_CARRIED = 1_000
+"""Exact sums of so many blocks fit into 64 bits: each is at most 2^52."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,21 +72,7 @@ class Moments:
         exact : bool
             First round x to the grid, :meth:`reference.records.Records.on_grid`; then every sum is exact.
         """
-        if exact:
-            records = records.on_grid()
-        n, d = records.x.shape
-        # One row each for 1, y and z, so that a single product gives sum x, sum yx and sum zx.
-        weights = np.ones((3, n))
-        weights[1] = records.y
-        weights[2] = 0.0 if records.z is None else records.z
-        first, second = _zeros((3, d), exact=exact), _zeros((d, d), exact=exact)
-        for start in range(0, n, BLOCK_ROWS):
-            block = records.x[start : start + BLOCK_ROWS]
-            # on the grid: at most 2^12 multiples of 2^-40 up to 1, whose float sum is exact in any order
-            first = first + _numbers(weights[:, start : start + BLOCK_ROWS] @ block, exact=exact)
-            second = second + _numbers(block.T @ block, exact=exact)
-        sum_z = int(weights[2].sum())
-        return cls(records.domain, n, sum_z, first[0], first[1], first[2], second)
+        return sum_of([records], records.domain, exact=exact)
 
     def __add__(self, other: Moments) -> Moments:
         if not isinstance(other, Moments):
@@ -114,12 +104,110 @@ class Moments:
         return Fraction(self.sum_z, self.n) if self.exact else self.sum_z / self.n
 
 
+def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> Moments:
+    """Return the moments of all parts, added block by block in their order.
+
+    Parameters
+    ----------
+    parts : iterable of Records
+        Each but the last of a whole number of blocks of :data:`reference.records.BLOCK_ROWS` rows: then floating
+        sums do not depend on the parts.
+    domain : Domain
+    exact : bool
+        As for :meth:`Moments.of`.
+    """
+    sums = _ExactSums(domain) if exact else _Sums(domain)
+    for records in parts:
+        for start in range(0, len(records), BLOCK_ROWS):
+            sums.add(records, slice(start, start + BLOCK_ROWS))
+    sum_x, sum_yx, sum_zx = sums.first()
+    return Moments(domain, sums.n, sums.sum_z, sum_x, sum_yx, sum_zx, sums.second())
+
+
+class _Sums:
+    """Floating sums of blocks."""
+
+    def __init__(self, domain: Domain) -> None:
+        d = domain.dimension
+        self.n, self.sum_z = 0, 0
+        self._first, self._second = np.zeros((3, d)), np.zeros((d, d))
+        self._ones = np.ones(BLOCK_ROWS)
+
+    def add(self, records: Records, rows: slice) -> None:
+        """Add a block of at most BLOCK_ROWS rows."""
+        block = self._block(records, rows)
+        ones = self._ones[: len(block)]
+        self.n += len(block)
+        self._add_first(0, ones @ block)
+        self._add_first(1, records.y[rows] @ block)
+        if records.z is not None:
+            z = records.z[rows]
+            self.sum_z += int(ones @ z)
+            self._add_first(2, z @ block)
+        self._add_second(block.T @ block)
+
+    def first(self) -> NumberArray:
+        """Return sum x, sum yx and sum zx, shape (3, d)."""
+        return self._first
+
+    def second(self) -> NumberArray:
+        """Return sum x x', shape (d, d)."""
+        return self._second
+
+    def _block(self, records: Records, rows: slice) -> FloatArray:
+        return records.x[rows]
+
+    def _add_first(self, row: int, sums: FloatArray) -> None:
+        self._first[row] += sums
+
+    def _add_second(self, sums: FloatArray) -> None:
+        self._second += sums
+
+
+class _ExactSums(_Sums):
+    """Sums of x on the grid as whole numbers: of multiples of 1/DATA_STEPS, and of its square."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        self._whole = [np.zeros(sums.shape, dtype=np.int64) for sums in (self._first, self._second)]
+        self._carried: list[NumberArray] = [sums.astype(object) for sums in self._whole]
+        self._waiting = 0
+
+    def first(self) -> NumberArray:
+        """Return the same as Fractions."""
+        return _fractions(self._whole[0] + self._carried[0], DATA_STEPS)
+
+    def second(self) -> NumberArray:
+        """Return the same as Fractions."""
+        return _fractions(self._whole[1] + self._carried[1], DATA_STEPS**2)
+
+    def _block(self, records: Records, rows: slice) -> FloatArray:
+        # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
+        steps = records.x[rows] * DATA_STEPS
+        np.trunc(steps, out=steps)
+        if records.domain.norm != "unit_box" and np.einsum("ij,ij->i", steps, steps).max() > DATA_STEPS**2:
+            # the message names the row
+            records.on_grid()
+        return steps
+
+    def _add_first(self, row: int, sums: FloatArray) -> None:
+        self._whole[0][row] += sums.astype(np.int64)
+
+    def _add_second(self, sums: FloatArray) -> None:
+        # at most 2^12 whole numbers up to 2^40: their float sum is exact in any order
+        self._whole[1] += sums.astype(np.int64)
+        self._waiting += 1
+        if self._waiting == BLOCKS_CARRIED:
+            self._waiting = 0
+            for place, whole in enumerate(self._whole):
+                self._carried[place] = self._carried[place] + whole
+                whole[:] = 0
+
+
 def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:
     return np.full(shape, Fraction(0), dtype=object) if exact else np.zeros(shape)
 
 
-def _numbers(floats: NumberArray, *, exact: bool) -> NumberArray:
-    """Return an array as it stands, or as Fractions with the same values."""
-    if not exact:
-        return floats
-    return np.array([Fraction(value) for value in floats.ravel().tolist()], dtype=object).reshape(floats.shape)
+def _fractions(whole: NumberArray, steps: int) -> NumberArray:
+    parts = [Fraction(int(value), steps) for value in whole.ravel().tolist()]
+    return np.array(parts, dtype=object).reshape(whole.shape)

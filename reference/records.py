@@ -7,8 +7,8 @@ are 0 or 1; every later step relies on that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from reference.common.errors import (
     ShapeError,
 )
 from reference.domain import Domain
+from reference.domain.attributes import Numeric
 from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
@@ -51,6 +52,8 @@ class Records:
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None
         Group memberships, 0 or 1; None when the domain declares no group.
+    inside : bool
+        The encoding proves that every row is inside the norm: x is not looked at again.
 
     Raises
     ------
@@ -62,8 +65,9 @@ class Records:
     x: FloatArray
     y: FloatArray
     z: FloatArray | None
+    inside: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, inside: bool) -> None:
         for name in ("x", "y", "z"):
             # a read-only view: what was checked cannot be changed through this object
             values = getattr(self, name)
@@ -75,7 +79,8 @@ class Records:
         _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None:
             _check_zero_or_one(self.z, GroupError, "group is not 0 or 1", self.domain.group)
-        _check_entries(self)
+        if not inside:
+            _check_entries(self)
 
     def __repr__(self) -> str:
         # no row may reach a log by accident
@@ -101,12 +106,12 @@ class Records:
             outside = np.einsum("ij,ij->i", x, x) > 1.0
             if outside.any():
                 raise NormError("|x|_2 above 1 on the grid", row=int(np.flatnonzero(outside)[0]))
-        return Records(domain=self.domain, x=x, y=self.y, z=self.z)
+        return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> Records:
         """Return the records at the given rows, in that order."""
         z = None if self.z is None else self.z[rows]
-        return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z)
+        return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z, inside=True)
 
 
 def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = False) -> Records:
@@ -133,12 +138,83 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
     n = _length(domain, table)
     y = as_numbers(domain.label, table[domain.label])
     z = None if domain.group is None else as_numbers(domain.group, table[domain.group])
-    blocks = [np.ones((n, 1))] if domain.intercept else []
-    blocks += [attribute.encode(table[attribute.name], clip=clip) for attribute in domain.attributes]
+    x = np.ones((n, domain.dimension))
+    column = int(domain.intercept)
+    for attribute in domain.attributes:
+        width = len(attribute.columns)
+        x[:, column : column + width] = attribute.encode(table[attribute.name], clip=clip)
+        column += width
     if domain.keep_group and z is not None:
-        blocks.append(z[:, None])
-    x = np.hstack(blocks) * domain.column_factor
-    return Records(domain=domain, x=x, y=y, z=z)
+        x[:, column] = z
+    x *= domain.column_factor
+    return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
+
+
+class NumericEncoder:
+    """Blocks of numeric columns at once: the same floats as :meth:`Numeric.encode` gives column by column.
+
+    Parameters
+    ----------
+    domain : Domain
+        Every attribute is Numeric and none is clipped.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        bounds = [(entry.lower, entry.upper) for entry in domain.attributes if type(entry) is Numeric]
+        self.domain = domain
+        self.columns = slice(int(domain.intercept), int(domain.intercept) + len(bounds))
+        lower, upper = np.array(bounds, dtype=np.float64).T
+        self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
+        self._lower, self._upper = lower, upper
+        self._factor = domain.column_factor
+
+    @classmethod
+    def of(cls, domain: Domain) -> NumericEncoder | None:
+        """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
+        plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
+        return cls(domain) if plain else None
+
+    def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
+        inner = x[:, self.columns]
+        if not self._same:
+            return self.encode_columns(list(raw.T), x, z)
+        return _scaled(raw, self._lower[0], self._upper[0], self._factor, inner) and self._completed(x, z)
+
+    def encode_columns(self, columns: Sequence[FloatArray], x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of columns into x, shape (n, d); False when a number is outside its bounds."""
+        for column, lower, upper, place in zip(
+            columns, self._lower, self._upper, x[:, self.columns].T, strict=True
+        ):
+            if not _scaled(column, lower, upper, self._factor, place):
+                return False
+        return self._completed(x, z)
+
+    def _completed(self, x: FloatArray, z: FloatArray | None) -> bool:
+        if self.domain.intercept:
+            x[:, 0] = self._factor
+        if self.domain.keep_group and z is not None:
+            np.multiply(z, self._factor, out=x[:, -1])
+        return True
+
+
+def _scaled(raw: FloatArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> bool:
+    """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds."""
+    if lower == 0.0:
+        # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
+        inside = raw.view(np.uint64).max() <= upper.view(np.uint64)
+    else:
+        # NaN makes a comparison fail too
+        inside = raw.min() >= lower and raw.max() <= upper
+    if not inside:
+        return False
+    if (lower, upper) == (0.0, 1.0):
+        np.multiply(raw, factor, out=out)
+        return True
+    share = raw / upper if lower == 0.0 else (raw - lower) / (upper - lower)
+    # the quotient of two rounded differences can exceed 1 by one rounding
+    np.multiply(np.clip(share, 0.0, 1.0, out=share), factor, out=out)
+    return True
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:
@@ -160,11 +236,13 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
     )
 
 
-def _length(domain: Domain, table: Mapping[str, Column]) -> int:
-    """Return n, after checking that the table has exactly the declared columns, each of length n."""
-    declared = [attribute.name for attribute in domain.attributes] + [domain.label]
-    declared += [] if domain.group is None else [domain.group]
-    present = Counter(list(table))
+def require_names(domain: Domain, features: Iterable[str]) -> None:
+    """Raise unless the names are those of the domain's attributes, each once."""
+    _check_names([attribute.name for attribute in domain.attributes], features)
+
+
+def _check_names(declared: list[str], names: Iterable[str]) -> None:
+    present = Counter(names)
     for name in declared:
         if name not in present:
             raise MissingColumnError("a declared column is missing", column=name)
@@ -174,6 +252,13 @@ def _length(domain: Domain, table: Mapping[str, Column]) -> int:
             raise ExtraColumnError("the domain does not declare this column", column=name)
         if times > 1:
             raise ExtraColumnError("the column was given more than once", column=name)
+
+
+def _length(domain: Domain, table: Mapping[str, Column]) -> int:
+    """Return n, after checking that the table has exactly the declared columns, each of length n."""
+    declared = [attribute.name for attribute in domain.attributes] + [domain.label]
+    declared += [] if domain.group is None else [domain.group]
+    _check_names(declared, list(table))
     lengths = {name: _length_of_column(name, table[name]) for name in declared}
     for name, length in lengths.items():
         if length != lengths[domain.label]:
@@ -186,6 +271,24 @@ def _length_of_column(name: str, values: Any) -> int:
         return len(values)
     except TypeError:
         raise ShapeError("a column is a sequence of values", column=name, value=values) from None
+
+
+def require_on_grid(records: Records) -> None:
+    """Raise unless x is as :meth:`Records.on_grid` returns it.
+
+    Raises
+    ------
+    reference.common.errors.NormError
+    """
+    steps = records.x * DATA_STEPS
+    off = (steps != np.trunc(steps)).any(axis=1)
+    if off.any():
+        raise NormError("x is not on the grid", row=int(np.flatnonzero(off)[0]))
+
+
+def is_inside(domain: Domain) -> bool:
+    """Tell whether whatever the domain encodes is inside its norm, by :attr:`Domain.column_factor`."""
+    return domain.norm == "unit_box" or not domain.prescaled
 
 
 def norm_slack(dimension: int) -> float:

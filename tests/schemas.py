@@ -16,6 +16,7 @@ from reference.common.documents import format_of, schema_of
 from reference.common.files import json_text
 from reference.domain.file import DomainFile
 from reference.release import Release
+from reference.repaired.released import RepairedRelease
 from reference.trace import Trace
 
 ROOT = Path(__file__).parent.parent
@@ -31,6 +32,7 @@ DOCUMENTS: tuple[tuple[str, type[Any]], ...] = (
     ("audit/schemas", ErrorAnswer),
     ("reference/schemas", DomainFile),
     ("reference/schemas", Release),
+    ("reference/schemas", RepairedRelease),
     ("reference/schemas", Trace),
     ("reference/schemas", LedgerHeader),
     ("reference/schemas", ReleaseLine),

@@ -119,7 +119,7 @@ def noise_on_the_trace(random_state: int | None) -> list[float]:
     """Return what two fits on different records add to the trace of the quadratic."""
     added = []
     for rows in (slice(0, 60), slice(60, 120)):
-        release = plain(random_state=random_state, repair="none", epsilon=1000).fit(X[rows], Y[rows]).release_
+        release = plain(random_state=random_state, repair="none", epsilon=100).fit(X[rows], Y[rows]).release_
         x = (X[rows] + 1) / 2 / np.sqrt(3)
         added.append(sum(release.noisy_eigenvalues) - np.trace(x.T @ x) / 8)
     return added

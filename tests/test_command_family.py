@@ -46,6 +46,11 @@ WORKS: dict[str, list[str]] = {
     "predict": ["predict --release release.json --data people.csv"],
     "domain": ["domain --check domain.json --data people.csv", "domain --data people.csv --describe"],
     "ledger": ["ledger show ledger.jsonl", "ledger show ledger.jsonl --format json"],
+    "advise": [
+        "advise --domain domain.json --records 200",
+        "advise --domain domain.json --records 9 --format json",
+    ],
+    "card": ["card repaired.json", "card repaired.json --format json"],
     "experiments": [
         EXPERIMENT,
         f"{EXPERIMENT} --format json",
@@ -59,6 +64,8 @@ BAD: dict[str, list[str]] = {
     "predict": ["predict --release=ś.json --data=people.csv"],
     "domain": ["domain --check=ś.json", "domain --data=daté"],
     "ledger": ["ledger show ś.jsonl", "ledger create ledger.jsonl --data=daté --epsilon=½"],
+    "advise": ["advise --domain ś.json --records 9", "advise --domain domain.json --records 9 --epsilon=½"],
+    "card": ["card ś.json"],
     "experiments": [
         "experiments fig1–2",
         "experiments fig1 --data=daté",
@@ -84,6 +91,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     promise = MECHANISMS["pdfc"].promise(random_records(5, 3, 0).domain, SplitBudget(1, 1), FAIR)
     ledger = ReleaseLedger(made / "ledger.jsonl", data="śród", epsilon=1)
     ledger.reserve(CountedRelease("pdfc", "replace_one", promise))
+    words = FIT.replace("pdfc,adfc", "repaired").split()
+    done = program(*words, "--release", "repaired.json", folder=made)
+    assert done.returncode == EXIT_FINE, done.stderr
     return made
 
 
@@ -151,8 +161,11 @@ def test_mistyped_command_suggests_the_right_one(name, capsys):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mistyped_option_suggests_the_right_one(name, capsys):
-    assert reference(*shlex.split(WORKS[name][0]), "--dat", "x") == EXIT_USAGE
-    assert "'--data'" in one_line(capsys)
+    mistyped, right = {"advise": ("--domai", "'--domain'"), "card": ("--forma", "'--format'")}.get(
+        name, ("--dat", "'--data'")
+    )
+    assert reference(*shlex.split(WORKS[name][0]), mistyped, "x") == EXIT_USAGE
+    assert right in one_line(capsys)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +220,7 @@ exit_with(command, name="cfm")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("cfm ", {"fit", "predict", "ledger", "domain", "experiments"}),
+        ("cfm ", {"fit", "predict", "ledger", "domain", "advise", "card", "experiments"}),
         ("cfm p", {"predict"}),
         ("cfm fit --mech", {"--mechanism"}),
         ("cfm fit --mechanism pdfc,a", {"pdfc,adfc", "pdfc,all"}),
@@ -318,7 +331,7 @@ LONG: dict[str, str] = {
     "domain": "domain --check domain.json --data endless.csv.gz",
     "experiments": "experiments fig1 --data affairs --splits 5000 --jobs 1",
 }
-"""Of each command but `ledger`, which is over at once: a line that takes long enough to be interrupted."""
+"""Of each command that can take long: a line that takes long enough to be interrupted."""
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,9 @@ def test_no_repair_can_end_unbounded_and_that_is_no_error(fit: CommandLine) -> N
 
 
 def test_no_repair_with_plenty_of_epsilon_has_a_minimum(fit: CommandLine) -> None:
-    document = fit.json(*SMALL, "--mechanism", "functional", "--epsilon", "1e6", "--repair", "none")
+    document = fit.json(
+        *SMALL, "--mechanism", "functional", "--epsilon", "1e6", "--allow-large-epsilon", "--repair", "none"
+    )
     exact_fit = fit.json(*SMALL, "--mechanism", "no_privacy", "--test-share", "0")
     assert (document["status"], document["unbounded"]) == ("ok", 0)
     assert document["w"] == pytest.approx(exact_fit["w"], abs=2.0)
@@ -120,7 +122,8 @@ def test_repair_always_gives_a_w(fit: CommandLine, repair: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", ["--epsilon 1e-100", "--epsilon 1e100", "--alpha 1e100", "--sensitivity 1e100"]
+    "options",
+    ["--epsilon 1e-100", "--epsilon 1e100 --allow-large-epsilon", "--alpha 1e100", "--sensitivity 1e100"],
 )
 @pytest.mark.parametrize("repair", ["shift_and_trim", "trim", "ball", "none"])
 def test_parameter_at_the_end_of_its_range_runs(fit: CommandLine, options: str, repair: str) -> None:

@@ -446,7 +446,7 @@ def test_file_that_changes_between_two_passes_is_refused(tmp_path: Path, monkeyp
     assert len(blocks) == blocks.moments().n == 3
     csv_file(tmp_path, HEADER + ROWS + ROWS)
     with pytest.raises(UnreadableFileError, match="changed while it was read: 3 records, then 6"):
-        blocks.moments()
+        list(blocks.blocks())
 
 
 def test_metrics_of_blocks_are_those_of_the_definitions(large: Path) -> None:

@@ -22,6 +22,9 @@ ROWS = {
     "claims": CommandRow("audit.commands.claims", "every claim of the paper, decided by a program"),
     "proofs": CommandRow("audit.commands.proofs", "check the machine-checked proofs from scratch"),
     "vectors": CommandRow("audit.commands.vectors", "cases with exact answers, for other implementations"),
+    "conformance": CommandRow(
+        "audit.commands.conformance", "is another implementation right, and which bug has it?"
+    ),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
 }
 
@@ -31,7 +34,6 @@ EXTRAS = {
     "statsmodels": "audit",
     "matplotlib": "report",
     "jsonschema": "report",
-    "opendp": "hardened",
 }
 """Of each library that an extra of this package brings, its name."""
 

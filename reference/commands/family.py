@@ -9,6 +9,8 @@ ROWS = {
     "predict": CommandRow("reference.commands.predict", "predict for the records of a file"),
     "ledger": CommandRow("reference.commands.ledger", "make a release ledger, or show what it has counted"),
     "domain": CommandRow("reference.commands.domain", "print, describe or check a domain file"),
+    "advise": CommandRow("reference.commands.advise", "say what a budget buys, from public numbers alone"),
+    "card": CommandRow("reference.commands.card", "explain a repaired release on one page"),
     "experiments": CommandRow("reference.commands.experiments", "the paper's figures and tables on real data"),
 }
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import click
 
-from reference.budgets import parse_epsilon
+from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
+from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
 from reference.commands.options import (
     BudgetOptions,
@@ -35,7 +36,7 @@ from reference.commands.progress import watched
 from reference.commands.terminal import page
 from reference.common.arrays import BoolArray
 from reference.common.documents import plain
-from reference.common.errors import ReadingError
+from reference.common.errors import EpsilonError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.datasets.record_blocks import part_of
@@ -55,10 +56,10 @@ class RunOptions:
 
     mechanism: tuple[str, ...] = listed(
         "--mechanism",
-        choices=[*MECHANISMS, "all"],
+        choices=[*MECHANISMS, REPAIRED, "all"],
         default=("pdfc",),
         metavar="NAME[,NAME...]",
-        help=f"some of {', '.join(MECHANISMS)}, or all; may be repeated (pdfc)",
+        help=f"some of {', '.join(MECHANISMS)}, or all; or {REPAIRED}; may be repeated (pdfc)",
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
     split_seed: int | None = option(
@@ -71,6 +72,11 @@ class RunOptions:
         "--private-metrics",
         metavar="EPSILON",
         help="also release accuracy and risk difference with noise of their own, EPSILON for each release",
+    )
+    allow_large_epsilon: bool = option(
+        "--allow-large-epsilon",
+        is_flag=True,
+        help=f"take an epsilon above {LARGE_EPSILON}, which promises nothing",
     )
 
 
@@ -124,6 +130,7 @@ class Run:
     ReadingOptions,
     OutputOptions,
     FitFileOptions,
+    RepairedOptions,
     example="python -m reference fit --mechanism pdfc,adfc --epsilon 0.5 --splits 10",
     text="Train mechanisms on random splits and measure them on the rest.",
 )
@@ -134,8 +141,12 @@ def command(
     readings: ReadingOptions,
     output: OutputOptions,
     files: FitFileOptions,
+    mine: RepairedOptions,
 ) -> int:
     """Run ``fit``."""
+    if asked.mechanism == (REPAIRED,):
+        return run_repaired(asked, spent, named, readings, output, files, mine)
+    require_no_repaired(asked, mine)
     require_writable(
         {
             "data": named.data,
@@ -166,9 +177,9 @@ def command(
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
         require_one_release(runs, files)
-        if files.trace is not None:
+        record = None if files.trace is None else Recorded()
+        if record is not None:
             check_traceable(runs[0].plan.spec.name)
-            record = Recorded()
             runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
         notes = prepared(runs, data, source, counter, files)
         watch.expect(sum(one.plan.splits for one in runs))
@@ -176,13 +187,8 @@ def command(
         for one in runs:
             reserve = None if counter is None else counter.reserve_for(one.plan)
             results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve))
-    if files.release is not None:
-        write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
+    write_documents(files, data, record, last)
     title = str(named.data)
-    if files.trace is not None:
-        release, held_out = last[0]
-        traced = trace_of(release, record, part_of(data.records, ~held_out))
-        write_file("trace", files.trace, json_text(plain(traced)))
     emit(
         as_json(runs, results, counter)
         if output.format == "json"
@@ -211,6 +217,52 @@ def prepared(
     return []
 
 
+def write_documents(
+    files: FitFileOptions, data: Data, record: Recorded | None, last: Sequence[tuple[Release, BoolArray]]
+) -> None:
+    """Write the release, and the trace of how it was made, where a file is named."""
+    if files.release is not None:
+        write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
+    if files.trace is not None and record is not None:
+        release, held_out = last[0]
+        traced = trace_of(release, record, part_of(data.records, ~held_out))
+        write_file("trace", files.trace, json_text(plain(traced)))
+
+
+def run_repaired(
+    asked: RunOptions,
+    spent: BudgetOptions,
+    named: DataOptions,
+    readings: ReadingOptions,
+    output: OutputOptions,
+    files: FitFileOptions,
+    mine: RepairedOptions,
+) -> int:
+    """Run the mechanism `repaired`, which has options and a release file of its own."""
+    inputs = {"data": named.data, "domain": named.domain, "domain_file": named.domain_file}
+    require_writable(inputs, out=output.out, release=files.release)
+    unused = {
+        "ledger": files.ledger,
+        "private_metrics": asked.private_metrics,
+        "predictions": files.predictions,
+        "plot": files.plot,
+        "epsilon_grid": files.epsilon_grid,
+    }
+    for name, value in unused.items():
+        if value is not None:
+            raise ReadingError(name, value, f"left out with {REPAIRED}")
+    wanted = wanted_from(mine, spent, named, readings, output.seed)
+    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release)
+
+
+def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
+    """Raise where `repaired` is mixed with others, or its options are given to them."""
+    if REPAIRED in asked.mechanism:
+        raise ReadingError("mechanism", ",".join(asked.mechanism), f"{REPAIRED} alone, or others")
+    if mine != RepairedOptions(slack="0", without_group=False):
+        raise ReadingError("slack and without_group", "given", f"left out without {REPAIRED}")
+
+
 def runs_from(
     asked: RunOptions,
     spent: BudgetOptions,
@@ -234,9 +286,12 @@ def runs_from(
         spec = MECHANISMS[name]
         # a mechanism without noise is the same for every epsilon
         for epsilon in epsilons if spec.private else epsilons[:1]:
+            budget = budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension)
+            if is_large(budget) and not asked.allow_large_epsilon:
+                raise EpsilonError("epsilon", epsilon, f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
             plan = Plan(
                 spec=spec,
-                budget=budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension),
+                budget=budget,
                 readings=readings_from(readings, spec),
                 x_s=readings.x_s,
                 splits=asked.splits,

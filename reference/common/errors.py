@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.common.printable import one_line, quoted
+from reference.common.printable import quoted, short_line
 
 
 class InputError(ValueError):
     """Base of everything this package rejects; a command line turns it into exit code 2."""
+
+
+class DataHolderWarning(UserWarning):
+    """Something about the data that their holder may want to know: not private, and no part of a release."""
 
 
 class NotPrivateError(InputError):
@@ -153,7 +157,7 @@ class DataError(InputError):
             None if self.value is None else f"value {quoted(self.value)}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        return one_line(f"{self.problem} ({where})" if where else self.problem)
+        return short_line(f"{self.problem} ({where})" if where else self.problem)
 
 
 class NotANumberError(DataError):
@@ -257,7 +261,7 @@ class DocumentError(InputError):
             None if place is None else f"at {place}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        super().__init__(f"{self.document}: {problem}" + (f" ({where})" if where else ""))
+        super().__init__(short_line(f"{self.document}: {problem}" + (f" ({where})" if where else "")))
 
 
 class DomainFileError(DocumentError):

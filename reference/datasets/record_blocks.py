@@ -6,6 +6,7 @@ bit, on how many rows were read at a time.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -13,9 +14,9 @@ from itertools import chain
 import numpy as np
 
 from reference.common.arrays import BoolArray
-from reference.common.errors import EmptyDataError, UnreadableFileError
+from reference.common.errors import DataHolderWarning, EmptyDataError, UnreadableFileError
 from reference.domain import Domain
-from reference.moments import Moments
+from reference.moments import Moments, sum_of
 from reference.records import BLOCK_ROWS, Records
 
 KEPT_BYTES = 2**29
@@ -41,12 +42,16 @@ class RecordBlocks:
         Returns an iterator over blocks of records, the same at every call.
     chosen : ndarray of bool, shape (n,), optional
         Which of all n records belong to this part; all unless given.
+    keep : bool
+        Keep encoded records in memory while they are small enough; else they are read again at each pass.
     """
 
     domain: Domain
     read: Callable[[], Iterator[Records]]
     chosen: BoolArray | None = None
+    keep: bool = True
     _seen: _Seen = field(default_factory=_Seen)
+    _sums: dict[bool, Moments] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"RecordBlocks(of {self.domain.dimension} columns)"
@@ -63,16 +68,18 @@ class RecordBlocks:
 
     def where(self, chosen: BoolArray) -> RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
-        return replace(self, chosen=chosen)
+        return replace(self, chosen=chosen, _sums={})
 
-    def blocks(self) -> Iterator[Records]:
+    def blocks(self, *, keep: bool = True) -> Iterator[Records]:
         """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
-        return _cut_anew(self._chosen_parts(), BLOCK_ROWS)
+        return _cut_anew(self._chosen_parts(keep=keep), BLOCK_ROWS)
 
     def moments(self, *, exact: bool = False) -> Moments:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
-        parts = (Moments.of(block, exact=exact) for block in self.blocks())
-        return sum(parts, Moments.zero(self.domain, exact=exact))
+        if exact not in self._sums:
+            # a pass over the whole file needs none of it twice
+            self._sums[exact] = sum_of(self.blocks(keep=self.chosen is not None), self.domain, exact=exact)
+        return self._sums[exact]
 
     def collect(self) -> Records:
         """Return all records in memory.
@@ -84,9 +91,9 @@ class RecordBlocks:
         """
         return _joined(list(self._chosen_parts()))
 
-    def _chosen_parts(self) -> Iterator[Records]:
+    def _chosen_parts(self, *, keep: bool = True) -> Iterator[Records]:
         start = 0
-        for part in self._all():
+        for part in self._all(keep=keep):
             stop = start + len(part)
             if self.chosen is None:
                 yield part
@@ -94,13 +101,13 @@ class RecordBlocks:
                 yield part.take(np.flatnonzero(self.chosen[start:stop]))
             start = stop
 
-    def _all(self) -> Iterator[Records]:
-        """Read every block, and keep them as long as they are small enough."""
+    def _all(self, *, keep: bool = True) -> Iterator[Records]:
+        """Read every block, and keep them as long as they are wanted and small enough."""
         if self._seen.kept is not None:
             yield from self._seen.kept
             return
         count, size = 0, 0
-        kept: list[Records] | None = []
+        kept: list[Records] | None = [] if self.keep and keep else None
         for part in self.read():
             count, size = count + len(part), size + part.x.nbytes
             if kept is not None:
@@ -118,6 +125,17 @@ class RecordBlocks:
 def moments_of(records: Records | RecordBlocks, *, exact: bool = False) -> Moments:
     """Return the moments of records, wherever they are."""
     return records.moments(exact=exact) if isinstance(records, RecordBlocks) else Moments.of(records, exact=exact)
+
+
+def warn_of_one_group(moments: Moments) -> None:
+    """Warn the data holder when all records are of one group: a fairness term of such data says nothing."""
+    if moments.domain.group is not None and moments.sum_z in (0, moments.n):
+        warnings.warn(
+            f"all records have the group {int(moments.sum_z > 0)}, so the fairness term compares nothing "
+            "(not private: for the data holder)",
+            DataHolderWarning,
+            stacklevel=3,
+        )
 
 
 def in_memory(records: Records | RecordBlocks) -> Records:
@@ -148,6 +166,7 @@ def _joined(parts: list[Records]) -> Records:
         x=np.concatenate([part.x for part in parts]),
         y=np.concatenate([part.y for part in parts]),
         z=np.concatenate(z) if z else None,
+        inside=True,
     )
 
 
@@ -155,6 +174,9 @@ def _cut_anew(parts: Iterator[Records], rows: int) -> Iterator[Records]:
     """Yield the same records in blocks of exactly `rows`; the last one may be shorter."""
     waiting: list[Records] = []
     for part in parts:
+        if not waiting and len(part) == rows:
+            yield part
+            continue
         joined = _joined([*waiting, part])
         whole = len(joined) // rows * rows
         for start in range(0, whole, rows):

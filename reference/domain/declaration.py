@@ -6,29 +6,35 @@ caller asks for by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from reference.common.arrays import FloatArray, NumberArray
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
     DeclarationError,
     DomainMismatchError,
     GroupError,
     LabelError,
+    ParameterError,
     ReadingError,
 )
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
-from reference.domain.values import is_hashable
+from reference.domain.values import codes_of, is_hashable, masks_of
 
 LABEL, GROUP = "(label)", "(group)"
 """Names of the label and the group in a domain made from bounds: no column is called so."""
 
 OBSERVED = "observed"
 """`classes="observed"`: the labels that occur in y are taken as public."""
+
+
+FIRST_LABELS = 1_000
+"""The classes are mostly found among so many."""
 
 
 def domain_of_bounds(
@@ -102,6 +108,9 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise LabelError("Input y contains NaN or infinity", row=row, column=LABEL, value=y[row].item())
+    first = np.unique(y[:FIRST_LABELS]).tolist() if y.dtype.kind in "biuU" else []
+    if len(first) == 2 and codes_of(y, {first[0]: 0, first[1]: 1}).min() >= 0:
+        return first[0], first[1]
     check_classification_targets(y)
     labels = np.unique(y).tolist()
     if len(labels) > 2:
@@ -115,15 +124,68 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
     return labels[0], labels[1]
 
 
-def zero_or_one(
+def is_second(
     column: str, values: NumberArray, pair: tuple[Any, Any], error: type[LabelError | GroupError]
-) -> FloatArray:
-    """Return 0 and 1 for the first and the second declared value, shape (n,), naming the first other value."""
-    codes = {pair[0]: 0.0, pair[1]: 1.0}
-    coded = np.empty(len(values))
-    for row, value in enumerate(values.tolist()):
-        code = codes.get(value) if is_hashable(value) else None
-        if code is None:
-            raise error(f"not one of the two declared values {pair}", row=row, column=column, value=value)
-        coded[row] = code
-    return coded
+) -> BoolArray:
+    """Return where the second of two declared values stands, shape (n,), naming the first other value."""
+    masks = masks_of(values, pair)
+    if masks is not None and (masks[0] | masks[1]).all():
+        return masks[1]
+    codes = codes_of(values, {pair[0]: 0, pair[1]: 1})
+    if codes.min(initial=0) < 0:
+        row = int(np.flatnonzero(codes < 0)[0])
+        given = values.tolist()
+        distinct = {value for value in given if is_hashable(value)}
+        several = f"; {len(distinct)} distinct values occur where two are declared" if len(distinct) > 2 else ""
+        raise error(
+            f"not one of the two declared values {pair}{several}", row=row, column=column, value=given[row]
+        )
+    second: BoolArray = codes == 1
+    return second
+
+
+def require_dense(X: Any) -> None:
+    """Raise for a sparse matrix.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        With the remedy.
+    """
+    if issparse(X):
+        raise ParameterError("X", type(X).__name__, "dense: sparse input is not taken, so give X.toarray()")
+
+
+def require_known(given: Mapping[str, Any]) -> None:
+    """Raise for an argument that no fit takes; a weight is refused with the reason.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+    """
+    if given.get("sample_weight") is not None:
+        raise ParameterError(
+            "sample_weight",
+            type(given["sample_weight"]).__name__,
+            "left out: the sensitivity is that of records of weight 1, and a weight multiplies it",
+        )
+    for name in given:
+        if name != "sample_weight":
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+
+
+def on_columns(domain: Domain, w: Sequence[float] | None) -> tuple[FloatArray, float]:
+    """Return a vector v and a number c with x.w = raw.v + c for raw columns within their bounds.
+
+    Raises
+    ------
+    AttributeError
+        When there are none: w is not there, an attribute is no number, or the group is a feature.
+    """
+    attributes = [attribute for attribute in domain.attributes if type(attribute) is Numeric]
+    if w is None or len(attributes) < len(domain.attributes) or domain.keep_group:
+        raise AttributeError("there are coefficients of the columns only for w of numeric columns; see release_.w")
+    lower, upper = np.array([(attribute.lower, attribute.upper) for attribute in attributes], dtype=np.float64).T
+    scaled = np.asarray(w) * domain.column_factor
+    slopes = scaled[int(domain.intercept) :] / (upper - lower)
+    return slopes, float(scaled[0] if domain.intercept else 0.0) - float(slopes @ lower)

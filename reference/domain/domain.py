@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from reference.common.balls import square_root
@@ -19,6 +20,7 @@ from reference.common.errors import (
     UnknownAttributeError,
 )
 from reference.common.numbers import rounded_down
+from reference.common.printable import is_writable
 from reference.domain.attributes import Attribute, Numeric
 
 Norm: TypeAlias = Literal["unit_ball", "unit_box", "symmetric_ball"]
@@ -76,6 +78,7 @@ class Domain:
             raise DeclarationError("keep_group", True, "False when no group is declared")
         if self.prescaled and self.intercept:
             raise DeclarationError("intercept", True, "a column of the data when the columns are prescaled")
+        _require_writable((*self.columns, self.label, self.group or ""))
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
@@ -101,7 +104,7 @@ class Domain:
             prescaled=True,
         )
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of x and w, in order."""
         names = [INTERCEPT] if self.intercept else []
@@ -158,6 +161,13 @@ class Domain:
         return replace(self, **changes)
 
 
+@lru_cache
 def ball_corner(count: int) -> float:
     """Return 1/sqrt(count) rounded down: a float c with count * c^2 <= 1 in exact arithmetic."""
     return rounded_down(square_root(Fraction(1, count)).lower)
+
+
+def _require_writable(names: Sequence[str]) -> None:
+    for name in names:
+        if not is_writable(name):
+            raise DeclarationError("names", name, "texts that a file can hold: half a character is none")

@@ -71,8 +71,16 @@ def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
     """Return the meaning of each value as a dict knows it, shape (n,); -1 where it has none."""
     if isinstance(values, Coded):
         return np.append(_looked_up(values.values, meaning), -1)[values.codes]
-    found = _compared(values, meaning) if isinstance(values, np.ndarray) and values.ndim == 1 else None
-    return _looked_up(values, meaning) if found is None else found
+    if isinstance(values, np.ndarray) and len(meaning) > FEW:
+        found = _searched(values, meaning)
+        return _looked_up(values, meaning) if found is None else found
+    masks = masks_of(values, list(meaning))
+    if masks is None:
+        return _looked_up(values, meaning)
+    codes = np.full(len(values), -1)
+    for mask, code in zip(masks, meaning.values(), strict=True):
+        np.putmask(codes, mask, code)
+    return codes
 
 
 def entry(values: Column, row: int) -> Any:
@@ -85,34 +93,38 @@ def _looked_up(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
     return np.fromiter(codes, np.int64, len(values))
 
 
-def _compared(values: NumberArray, meaning: Mapping[Hashable, int]) -> IntArray | None:
-    """Return the same as :func:`_looked_up` by a few passes over a whole array; None where it might differ."""
-    if values.dtype.kind in "biuf" and all(isinstance(key, (bool, int, float)) for key in meaning):
-        if (
-            values.dtype.kind in "iu"
-            and len(values)
-            and max(int(values.max()), -int(values.min())) > LARGEST_WHOLE
-        ):
-            return None
-        numbers = np.array(list(meaning), dtype=np.float64)
-        if np.abs(numbers).max(initial=0) > LARGEST_WHOLE:
-            return None
-        if len(numbers) <= FEW:
-            return _first_equal([values == number for number in numbers], meaning)
-        order = np.argsort(numbers)
-        nearest = order[np.searchsorted(numbers[order], values).clip(max=len(numbers) - 1)]
-        return np.where(numbers[nearest] == values, np.array(list(meaning.values()))[nearest], -1)
-    texts = values.dtype.kind == "U" and values.dtype.isnative and len(meaning) <= FEW
-    if texts and all(isinstance(key, str) and not key.endswith("\0") for key in meaning):
-        return _first_equal([_equal_text(values, str(key)) for key in meaning], meaning)
+def masks_of(values: Column, keys: Sequence[Hashable]) -> list[BoolArray] | None:
+    """Return where each key stands, by one pass each; None where a dict might see it otherwise."""
+    if not isinstance(values, np.ndarray) or values.ndim != 1:
+        return None
+    numbers = _as_held(values, keys)
+    if numbers is not None:
+        return [values == number for number in numbers]
+    texts = values.dtype.kind == "U" and values.dtype.isnative
+    if texts and all(isinstance(key, str) and not key.endswith("\0") for key in keys):
+        return [_equal_text(values, str(key)) for key in keys]
     return None
 
 
-def _first_equal(masks: Sequence[BoolArray], meaning: Mapping[Hashable, int]) -> IntArray:
-    codes = np.full(len(masks[0]), -1)
-    for mask, code in zip(masks, meaning.values(), strict=True):
-        codes[mask] = code
-    return codes
+def _as_held(values: NumberArray, keys: Sequence[Any]) -> list[Any] | None:
+    """Return the keys as numbers that compare with an array as they themselves do; None where some may not."""
+    if values.dtype.kind not in "biuf" or not all(isinstance(key, (bool, int, float)) for key in keys):
+        return None
+    if any(abs(key) > LARGEST_WHOLE for key in keys):
+        return None
+    if values.dtype.kind == "f":
+        return [np.float64(key) for key in keys]
+    return [int(key) for key in keys] if all(key == int(key) for key in keys) else None
+
+
+def _searched(values: NumberArray, meaning: Mapping[Hashable, int]) -> IntArray | None:
+    held = _as_held(values, list(meaning))
+    if held is None:
+        return None
+    numbers = np.array(held)
+    order = np.argsort(numbers)
+    nearest = order[np.searchsorted(numbers[order], values).clip(max=len(numbers) - 1)]
+    return np.where(numbers[nearest] == values, np.array(list(meaning.values()))[nearest], -1)
 
 
 def _equal_text(values: NumberArray, text: str) -> BoolArray:

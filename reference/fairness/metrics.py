@@ -70,6 +70,19 @@ def risk_difference(prediction: BoolArray, z: FloatArray) -> float | None:
     return None if rate_1 is None or rate_0 is None else abs(rate_1 - rate_0)
 
 
+MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate")
+
+
+def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None) -> dict[str, float]:
+    """Return what is measured of any predictions; `gain` is over the more frequent class."""
+    accuracy, positives = float((prediction == y).mean()), float(y.mean())
+    found = {"accuracy": accuracy, "gain": accuracy - max(positives, 1 - positives)}
+    difference = None if z is None else risk_difference(prediction, z)
+    if difference is not None:
+        found["risk_difference"] = difference
+    return {**found, "positive_rate": float(prediction.mean())}
+
+
 def boundary_covariance(w: npt.ArrayLike, x: FloatArray, z: FloatArray) -> float:
     """Return g(D, w) = sum (z_i - zbar) x_i.w (equation (4) for logistic regression)."""
     return float((z - z.mean()) @ decision_scores(w, x))
@@ -180,16 +193,15 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
     return metrics
 
 
-def warn_if_constant(w: npt.ArrayLike, records: Records) -> None:
+def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
     """Tell the data holder of a model that says the same of every record: no part of a release.
 
     Warns
     -----
     ConstantPredictorWarning
     """
-    prediction = predict(w, records.x)
-    if prediction.all() or not prediction.any():
+    found = {bool(one) for block in blocks_of(records) for one in np.unique(predict(w, block.x))}
+    if len(found) == 1:
         what = "every training record gets the same class" if np.any(w) else "w is 0"
-        warnings.warn(
-            f"{what}: the model tells no two apart ({NOT_PRIVATE})", ConstantPredictorWarning, stacklevel=3
-        )
+        said = f"{what}: the model tells no two apart ({NOT_PRIVATE})"
+        warnings.warn(said, ConstantPredictorWarning, stacklevel=3)
