@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget
 from reference.common.arrays import FloatArray, NumberArray
@@ -141,7 +140,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(str(self.advice_), FewRecordsWarning, stacklevel=2)
         if self.release_ledger is not None:
             promise = planned(declared.domain, len(records), budget, self.fairness, hardened=noise == "hardened")
-            counted = CountedRelease("repaired", "replace_one", promise.privacy, seeded=noise == "numpy")
+            counted = promise.counted(seeded=self.random_state is not None)
             self.release_ledger.reserve(counted)
         model = repaired_logistic(
             records, budget, fairness=self.fairness, slack=slack, noise=noise, rng=self.random_state
