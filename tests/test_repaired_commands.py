@@ -79,7 +79,7 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
     run("ledger create counted.jsonl --data people --epsilon 1.5 --delta 1e-4")
     words = "fit --mechanism repaired --data people.csv --domain domain.json --ledger counted.jsonl"
     assert "counted.jsonl" in run(words).out
-    assert "ceiling" in run(words, EXIT_USAGE).err
+    assert "would spend" in run(words, EXIT_USAGE).err
     assert "seed" in run(f"{words} --seed 1", EXIT_USAGE).err
     assert run("ledger show counted.jsonl").out.count("repaired") == 1
 
