@@ -27,6 +27,7 @@ from reference.records import Records
 from reference.repaired import Model, repaired_logistic
 from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease, load_repaired
+from reference.repaired.uncertainty import standard_errors
 
 
 class FewRecordsWarning(UserWarning):
@@ -203,6 +204,12 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the accuracy: an exact function of the data, so not private."""
         predicted = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(np.asarray(y), predicted, sample_weight=sample_weight))
+
+    @property
+    def coef_noise_(self) -> FloatArray:
+        """Standard errors of `coef_` from the public noise alone, without what sampling adds; approximate."""
+        check_is_fitted(self)
+        return standard_errors(self._model, self.release_.domain.domain)[None, :]
 
     @property
     def privacy_(self) -> Any:
