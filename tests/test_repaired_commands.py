@@ -61,6 +61,12 @@ def test_a_card_of_a_hardened_release_states_its_promise(run):
     assert run("predict --release hard.json --data new.csv").out.count("\n") == 6
 
 
+def test_numpy_noise_without_a_seed_is_marked_on_the_card(run):
+    words = "fit --mechanism repaired --data people.csv --domain domain.json --noise numpy --release plain.json"
+    assert "leaks at its bits" in run(words).err
+    assert "last bits leak" in run("card plain.json").out
+
+
 def test_metrics_are_summed_up_over_splits(run):
     found = json.loads(run(f"{FIT} --splits 2 --without-group --slack 0.02 --format json").out)
     assert found["splits"] == len(found["releases"]) == 2

@@ -100,10 +100,11 @@ def wanted_from(
     return Wanted(declared, records, budget, fairness, mine.slack, source)
 
 
-def fit_once(wanted: Wanted, train: Records) -> RepairedRelease:
-    """Make one release of some of the records."""
-    hardened = wanted.source is None
-    noise, rng = ("hardened", None) if hardened else ("numpy", wanted.source)
+def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
+    """Make one release of some of the records; each split has noise of its own."""
+    hardened, seeded = wanted.source is None, isinstance(wanted.source, int)
+    noise = "hardened" if hardened else "numpy"
+    seed = wanted.source if isinstance(wanted.source, int) else None
     slack = exact("slack", wanted.slack)
     model = repaired_logistic(
         train,
@@ -111,9 +112,9 @@ def fit_once(wanted: Wanted, train: Records) -> RepairedRelease:
         fairness=wanted.fairness,
         slack=slack,
         noise=noise,
-        rng=np.random.default_rng() if rng is ENTROPY else rng,
+        rng=None if hardened else generator(seed, f"noise of split {split}")[0],
     )
-    return RepairedRelease.of(model, wanted.declared, slack=slack, noise=noise, seeded=not hardened)
+    return RepairedRelease.of(model, wanted.declared, slack=slack, noise=noise, seeded=seeded)
 
 
 def fit_repaired(
@@ -148,7 +149,7 @@ def fit_repaired(
         test, train = (np.sort(rows) for rows in (order[:held], order[held:]))
         if ledger is not None:
             ledger.reserve(counted)
-        made = fit_once(wanted, prepared(wanted.records.take(train)))
+        made = fit_once(wanted, prepared(wanted.records.take(train)), split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measures(made.model.predict(on.x, on.z), on.y, on.z))
