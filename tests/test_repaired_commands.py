@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.domain.attributes import Numeric, OneHot
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
+from reference.repaired.released import load_repaired
 from reference.repaired_classifier import RepairedClassifier
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
@@ -120,3 +126,15 @@ def test_advice_needs_no_data_and_says_when_not_to_spend(run):
         json.loads(run("advise --domain domain.json --records 9 --fairness none --format json").out)["fairness"]
         == "none"
     )
+
+
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("opendp")
+    text = (Path(__file__).parent.parent / "docs" / "repaired.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    attributes = (Numeric("age", 0, 100), OneHot("job", ("clerk", "cook")))
+    label, group = Marker("rich", one=("yes",), zero=("no",)), Marker("sex", one=("m",), zero=("f",))
+    monkeypatch.chdir(tmp_path)
+    Path("domain.json").write_text(json.dumps(plain(DomainFile(attributes=attributes, label=label, group=group))))
+    exec(compile(code, "docs/repaired.md", "exec"), {})
+    assert load_repaired("release.json").records == 2000
