@@ -63,7 +63,7 @@ def wide(*parts: Any, like: Affine) -> Affine:
     return replace(like, places=places, offset=offset, gain=gain, unit=unit)
 
 
-class Carried(NDArrayOperatorsMixin):
+class FollowedNoise(NDArrayOperatorsMixin):
     """Stands where numpy's noise would.
 
     Sums and products with plain numbers are followed.  Whatever else is done with it opens it: what was added is
@@ -89,7 +89,7 @@ class Carried(NDArrayOperatorsMixin):
         result = None
         if method == "__call__" and not options:
             affine = followed(ufunc, inputs)
-            result = None if affine is None else Carried(affine)
+            result = None if affine is None else FollowedNoise(affine)
         if result is None:
             result = getattr(ufunc, method)(*(plain(value) for value in inputs), **options)
         if out is None:
@@ -103,8 +103,8 @@ class Carried(NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         return np.array(self.opened(), dtype=dtype)
 
-    def __getitem__(self, key: Any) -> Carried:
-        return Carried(self._affine.at(plain(key)))
+    def __getitem__(self, key: Any) -> FollowedNoise:
+        return FollowedNoise(self._affine.at(plain(key)))
 
     def __len__(self) -> int:
         return len(self._affine.offset)
@@ -135,7 +135,7 @@ class Carried(NDArrayOperatorsMixin):
 
 def plain(value: Any) -> Any:
     """Return a value with every noise in it opened; a data class stays as it is, with its noise opened."""
-    if isinstance(value, Carried):
+    if isinstance(value, FollowedNoise):
         opened = value.opened()
         return opened if opened.ndim else opened[()]
     if isinstance(value, dict):
@@ -155,12 +155,12 @@ def followed(ufunc: Any, inputs: tuple[Any, ...]) -> Affine | None:
     if ufunc not in (np.add, np.subtract, np.multiply, np.divide):
         return None
     a, b = inputs
-    if isinstance(a, Carried) and isinstance(b, Carried):
+    if isinstance(a, FollowedNoise) and isinstance(b, FollowedNoise):
         # one of two noises goes on, if nothing was added to it so far
         if part(a).entered and part(b).entered:
             return None
         a, b = (a, plain(b)) if part(b).entered else (plain(a), b)
-    if isinstance(a, Carried):
+    if isinstance(a, FollowedNoise):
         if ufunc in (np.multiply, np.divide):
             return part(a).times(b if ufunc is np.multiply else 1 / np.asarray(b, np.float64))
         return part(a).plus(b if ufunc is np.add else np.negative(b))
@@ -169,7 +169,7 @@ def followed(ufunc: Any, inputs: tuple[Any, ...]) -> Affine | None:
     return part(b).times(a) if ufunc is np.multiply else part(b).plus(a, 1.0 if ufunc is np.add else -1.0)
 
 
-def part(noise: Carried) -> Affine:
+def part(noise: FollowedNoise) -> Affine:
     """Return what a noise is, without opening it."""
     affine: Affine = noise.__dict__["_affine"]
     return affine

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.subjects.recorder.carried import Affine, Carried
+from audit.subjects.recorder.carried import Affine, FollowedNoise
 from reference.common.arrays import FloatArray
 
 LIBRARIES = (f"{Path(__file__).parent}/", "/numpy/", "/scipy/", "/opendp/", "/diffprivlib/")
@@ -70,7 +70,7 @@ class Tape:
             return rng.laplace(size=size)
         return rng.standard_normal(size) if kind == "gaussian" else rng.standard_exponential(size)
 
-    def noise(self, name: str, kind: str, *, loc: Any, scale: Any, public: dict[str, Any]) -> Carried:
+    def noise(self, name: str, kind: str, *, loc: Any, scale: Any, public: dict[str, Any]) -> FollowedNoise:
         """Return noise, and write down the call."""
         size = public.get("size")
         entered = loc is not None
@@ -85,7 +85,7 @@ class Tape:
         def open_it(affine: Affine) -> FloatArray:
             return self._written(number, affine, affine.offset + affine.gain * unit_variates[affine.places])
 
-        return Carried(Affine(places, offset, gain, gain, entered, open_it))
+        return FollowedNoise(Affine(places, offset, gain, gain, entered, open_it))
 
     def mechanism(
         self, name: str, mechanism: Any, value: Any, public: dict[str, Any], ask: Callable[[], Any]
@@ -121,7 +121,7 @@ def same(left: Any, right: Any) -> bool:
         return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, Carried) and isinstance(right, Carried):
+    if isinstance(left, FollowedNoise) and isinstance(right, FollowedNoise):
         return equal_arrays(left.opened(), right.opened())
     if isinstance(left, (str, bytes)) or inspect.isroutine(left):
         return bool(left == right)
