@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import click
 
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
@@ -239,20 +240,27 @@ def run_repaired(
     mine: RepairedOptions,
 ) -> int:
     """Run the mechanism `repaired`, which has options and a release file of its own."""
-    inputs = {"data": named.data, "domain": named.domain, "domain_file": named.domain_file}
+    inputs = {
+        "data": named.data,
+        "domain": named.domain,
+        "domain_file": named.domain_file,
+        "ledger": files.ledger,
+    }
     require_writable(inputs, out=output.out, release=files.release)
     unused = {
         "ledger": files.ledger,
         "private_metrics": asked.private_metrics,
         "predictions": files.predictions,
+        "trace": files.trace,
         "plot": files.plot,
         "epsilon_grid": files.epsilon_grid,
     }
     for name, value in unused.items():
         if value is not None:
             raise ReadingError(name, value, f"left out with {REPAIRED}")
+    ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
     wanted = wanted_from(mine, spent, named, readings, output.seed)
-    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release)
+    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release, ledger)
 
 
 def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
