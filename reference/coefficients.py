@@ -129,6 +129,10 @@ class Coefficients(_Polynomial):
         # exact statistics may not reach a log by accident
         return f"Coefficients({self.layout.size}, exact: not private)"
 
+    def __str__(self) -> str:
+        """Return every coefficient by name, for the data holder."""
+        return _listed("exact coefficients, not private: for the data holder", self)
+
     @classmethod
     def from_parts(
         cls, layout: Layout, linear: NumberArray, second_order: NumberArray, covariance: NumberArray | None
@@ -156,3 +160,13 @@ class NoisyCoefficients(_Polynomial):
     """
 
     noise: AddedNoise
+
+    def __str__(self) -> str:
+        """Return every coefficient by name."""
+        return _listed("noisy coefficients", self)
+
+
+def _listed(title: str, polynomial: _Polynomial) -> str:
+    """Return a line for each coefficient, with digits that give the float back."""
+    pairs = zip(polynomial.layout.names, polynomial.values.tolist(), strict=True)
+    return "\n".join([title, *(f"{name} = {float(value)!r}" for name, value in pairs)])

@@ -273,6 +273,19 @@ def _length_of_column(name: str, values: Any) -> int:
         raise ShapeError("a column is a sequence of values", column=name, value=values) from None
 
 
+def require_on_grid(records: Records) -> None:
+    """Raise unless x is as :meth:`Records.on_grid` returns it.
+
+    Raises
+    ------
+    reference.common.errors.NormError
+    """
+    steps = records.x * DATA_STEPS
+    off = (steps != np.trunc(steps)).any(axis=1)
+    if off.any():
+        raise NormError("x is not on the grid", row=int(np.flatnonzero(off)[0]))
+
+
 def is_inside(domain: Domain) -> bool:
     """Tell whether whatever the domain encodes is inside its norm, by :attr:`Domain.column_factor`."""
     return domain.norm == "unit_box" or not domain.prescaled

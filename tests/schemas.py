@@ -10,11 +10,14 @@ from audit.evidence.certificate import Certificate
 from audit.proofs.releases.result import ReleaseCertificate
 from audit.subjects.programs import InputPair
 from audit.subjects.programs.protocol import ErrorAnswer, InputsRequest, SampleAnswer, SampleRequest
+from audit.vectors.format import VectorFile
 from reference.accounting.ledger_file import LedgerHeader, ReleaseLine
 from reference.common.documents import format_of, schema_of
 from reference.common.files import json_text
 from reference.domain.file import DomainFile
 from reference.release import Release
+from reference.repaired.released import RepairedRelease
+from reference.trace import Trace
 
 ROOT = Path(__file__).parent.parent
 
@@ -22,12 +25,15 @@ DOCUMENTS: tuple[tuple[str, type[Any]], ...] = (
     ("audit/schemas", Certificate),
     ("audit/schemas", ReleaseCertificate),
     ("audit/schemas", InputPair),
+    ("audit/schemas", VectorFile),
     ("audit/schemas", InputsRequest),
     ("audit/schemas", SampleRequest),
     ("audit/schemas", SampleAnswer),
     ("audit/schemas", ErrorAnswer),
     ("reference/schemas", DomainFile),
     ("reference/schemas", Release),
+    ("reference/schemas", RepairedRelease),
+    ("reference/schemas", Trace),
     ("reference/schemas", LedgerHeader),
     ("reference/schemas", ReleaseLine),
 )

@@ -15,9 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.budgets import SplitBudget
 from reference.commands.family import ROWS
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.mechanisms import FAIR
+from reference.registry import MECHANISMS
 from tests.command_lines import environment, program, reference
+from tests.strategies import random_records
 
 NAMES = sorted(ROWS)
 
@@ -39,6 +45,12 @@ WORKS: dict[str, list[str]] = {
     "fit": [FIT, f"{FIT} --splits 2 --format json"],
     "predict": ["predict --release release.json --data people.csv"],
     "domain": ["domain --check domain.json --data people.csv", "domain --data people.csv --describe"],
+    "ledger": ["ledger show ledger.jsonl", "ledger show ledger.jsonl --format json"],
+    "advise": [
+        "advise --domain domain.json --records 200",
+        "advise --domain domain.json --records 9 --format json",
+    ],
+    "card": ["card repaired.json", "card repaired.json --format json"],
     "experiments": [
         EXPERIMENT,
         f"{EXPERIMENT} --format json",
@@ -51,6 +63,9 @@ BAD: dict[str, list[str]] = {
     "fit": ["fit --mechanism=pdfĉ", "fit --epsilon=–1", "fit --data=ścieżka.csv --domain=domain.json"],
     "predict": ["predict --release=ś.json --data=people.csv"],
     "domain": ["domain --check=ś.json", "domain --data=daté"],
+    "ledger": ["ledger show ś.jsonl", "ledger create ledger.jsonl --data=daté --epsilon=½"],
+    "advise": ["advise --domain ś.json --records 9", "advise --domain domain.json --records 9 --epsilon=½"],
+    "card": ["card ś.json"],
     "experiments": [
         "experiments fig1–2",
         "experiments fig1 --data=daté",
@@ -72,6 +87,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "domain.json").write_text(json.dumps(DOMAIN), encoding="utf-8")
     words = FIT.replace("pdfc,adfc", "pdfc").split()
     done = program(*words, "--release", "release.json", folder=made)
+    assert done.returncode == EXIT_FINE, done.stderr
+    promise = MECHANISMS["pdfc"].promise(random_records(5, 3, 0).domain, SplitBudget(1, 1), FAIR)
+    ledger = ReleaseLedger(made / "ledger.jsonl", data="śród", epsilon=1)
+    ledger.reserve(CountedRelease("pdfc", "replace_one", promise))
+    words = FIT.replace("pdfc,adfc", "repaired").split()
+    done = program(*words, "--release", "repaired.json", folder=made)
     assert done.returncode == EXIT_FINE, done.stderr
     return made
 
@@ -140,8 +161,11 @@ def test_mistyped_command_suggests_the_right_one(name, capsys):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mistyped_option_suggests_the_right_one(name, capsys):
-    assert reference(*shlex.split(WORKS[name][0]), "--dat", "x") == EXIT_USAGE
-    assert "'--data'" in one_line(capsys)
+    mistyped, right = {"advise": ("--domai", "'--domain'"), "card": ("--forma", "'--format'")}.get(
+        name, ("--dat", "'--data'")
+    )
+    assert reference(*shlex.split(WORKS[name][0]), mistyped, "x") == EXIT_USAGE
+    assert right in one_line(capsys)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +220,7 @@ exit_with(command, name="cfm")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("cfm ", {"fit", "predict", "domain", "experiments"}),
+        ("cfm ", {"fit", "predict", "ledger", "domain", "advise", "card", "experiments"}),
         ("cfm p", {"predict"}),
         ("cfm fit --mech", {"--mechanism"}),
         ("cfm fit --mechanism pdfc,a", {"pdfc,adfc", "pdfc,all"}),
@@ -307,7 +331,7 @@ LONG: dict[str, str] = {
     "domain": "domain --check domain.json --data endless.csv.gz",
     "experiments": "experiments fig1 --data affairs --splits 5000 --jobs 1",
 }
-"""Of each command: a line that takes long enough to be interrupted."""
+"""Of each command that can take long: a line that takes long enough to be interrupted."""
 
 
 @pytest.fixture(scope="module")
@@ -358,7 +382,7 @@ def interrupted(line: str, folder: Path, module: str, seconds: float) -> tuple[i
     return done.returncode, done.stderr.decode()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(LONG))
 def test_interruption_is_one_line_and_exit_code_3(name, endless):
     code, said = interrupted(LONG[name], endless, ROWS[name].module, 4.0)
     assert (code, said.count("\n"), said[:20]) == (EXIT_UNDECIDED, 1, "error: interrupted: "), said

@@ -19,6 +19,7 @@ PLANTED = {
     "audit/exact/privacy.py": ("import click", "Only commands read options"),
     "reference/moments.py": ("import pandas", "Data frames stay in the datasets"),
     "audit/evidence/verify.py": ("import opendp", "Released noise comes from one module"),
+    "audit/vectors/sources/scales.py": ("import reference.common.numbers", "The second source of the vectors"),
     "audit/claims/ledger.py": ("import audit.commands", "Rooms of the audit"),
 }
 """Of each file an import that no contract allows, and the contract that says so."""

@@ -227,7 +227,7 @@ DAMAGES = {
     "blank line": lambda text: text + b"\n",
     "no list of entries": lambda text: text + b"[]\n",
     "binary": lambda text: text + b"\xff\xfe\n",
-    "other schema": lambda text: text.replace(b"release_ledger_v1", b"release_ledger_v0"),
+    "other schema": lambda text: text.replace(b"release_ledger_v2", b"release_ledger_v1"),
     "a header with a higher ceiling": lambda text: text.replace(b'"epsilon": "1"', b'"epsilon": "9"', 1),
 }
 
@@ -248,7 +248,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path, damage):
 
 def test_a_header_without_terms_is_refused(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    path.write_bytes(ledger_file.line_of({"schema": "release_ledger_v1", "data": "survey"}, b""))
+    path.write_bytes(ledger_file.line_of({"schema": "release_ledger_v2", "data": "survey"}, b""))
     with pytest.raises(CorruptLedgerError, match="header"):
         ReleaseLedger.open(path)
 
@@ -298,19 +298,33 @@ def test_a_file_replaced_under_the_lock_is_noticed(tmp_path):
             ledger._releases(handle)
 
 
-@pytest.mark.parametrize("failure", ["short write", "no sync"])
+def test_short_writes_are_gone_on_with(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(ledger_file.os, "write", lambda handle, line: write(handle, line[:10]))
+    ledger = opened(tmp_path)
+    assert [ledger.reserve(pure("1/4")), ledger.reserve(pure("1/4"))] == [1, 2]
+    monkeypatch.undo()
+    assert len(ReleaseLedger.open(ledger.path).releases) == 2
+
+
+@pytest.mark.parametrize("failure", ["full disk", "no sync"])
 def test_a_failed_write_leaves_no_trace(tmp_path, monkeypatch, failure):
     ledger = opened(tmp_path)
-    before, write = ledger.path.read_bytes(), os.write
+    before, write, room = ledger.path.read_bytes(), os.write, [100]
+
+    def full(handle, line):
+        if not room:
+            raise OSError(28, "No space left on device")
+        return write(handle, line[: room.pop()])
 
     def broken_sync(_handle):
         raise OSError(28, "No space left on device")
 
-    if failure == "short write":
-        monkeypatch.setattr(ledger_file.os, "write", lambda handle, line: write(handle, line[:10]))
+    if failure == "full disk":
+        monkeypatch.setattr(ledger_file.os, "write", full)
     else:
         monkeypatch.setattr(ledger_file.os, "fsync", broken_sync)
-    with pytest.raises(MissingLedgerError, match="written"):
+    with pytest.raises(MissingLedgerError, match="No space left"):
         ledger.reserve(pure("1/2"))
     monkeypatch.undo()
     assert ledger.path.read_bytes() == before

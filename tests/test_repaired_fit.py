@@ -15,8 +15,8 @@ from reference.noise import Noise, NumpySampler
 from reference.records import Records, encode_table
 from reference.repaired import algorithm, repaired_logistic, schedule_of
 from reference.repaired.curator import Curator, unit_sigma
-from reference.repaired.sums import Change
-from reference.repaired.threshold import next_multiplier
+from reference.repaired.spent import Change
+from reference.repaired.threshold import Probe, next_multiplier
 
 BUDGET, PURE = Budget(1, "1e-5"), Budget(1)
 ONE = Change(Fraction(1), Fraction(1))
@@ -112,7 +112,7 @@ def test_the_account_of_a_fit_is_at_most_the_budget(monkeypatch, budget):
     repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
     (curator,) = kept
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
-    assert allowed * Fraction(999_999, 1_000_000) < curator.loss <= allowed
+    assert allowed * Fraction(999_999, 1_000_000) < curator.account.loss <= allowed
     for one in curator.spent:
         # the noise is at least sensitivity / (mu sqrt(share)), or sensitivity / (share epsilon)
         if budget.delta:
@@ -137,9 +137,9 @@ def test_an_account_with_less_noise_is_seen(budget):
     curator = Curator(budget, Recording(0), hardened=False)
     curator.release(np.zeros(2), ONE, Fraction(1))
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
-    assert curator.loss <= allowed
+    assert curator.account.loss <= allowed
     curator.spent[0] = curator.spent[0]._replace(scale=curator.spent[0].scale * 0.999)
-    assert curator.loss > allowed
+    assert curator.account.loss > allowed
 
 
 @pytest.mark.parametrize("keep_group", [True, False])
@@ -205,9 +205,9 @@ def test_unusable_requests_are_refused_before_any_release():
 def test_the_root_is_found_along_a_noiseless_line():
     at, found = [0.0], []
     for _ in range(4):
-        found.append(0.2 - 0.09 * at[-1])
+        found.append(Probe(at[-1], 0.2 - 0.09 * at[-1], 1e-6))
         # the expected curve is too steep, and wrong at 0
-        at.append(next_multiplier(at, found, 1e-6, 0.02, lambda multiplier: 0.1 - 0.12 * multiplier))
+        at.append(next_multiplier(found, 0.02, lambda multiplier: 0.1 - 0.12 * multiplier))
     assert at[-1] == pytest.approx(2.0, abs=0.02)
 
 

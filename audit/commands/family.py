@@ -21,6 +21,10 @@ ROWS = {
     "weights": CommandRow("audit.commands.weights", "do ADFC's released weights keep Theorem 5?"),
     "claims": CommandRow("audit.commands.claims", "every claim of the paper, decided by a program"),
     "proofs": CommandRow("audit.commands.proofs", "check the machine-checked proofs from scratch"),
+    "vectors": CommandRow("audit.commands.vectors", "cases with exact answers, for other implementations"),
+    "conformance": CommandRow(
+        "audit.commands.conformance", "is another implementation right, and which bug has it?"
+    ),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
 }
 

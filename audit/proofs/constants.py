@@ -49,7 +49,7 @@ HEADER = """\
 
 From Coq Require Import Reals List Lra Lia.
 From CFM Require Import Definitions Change Box BoxSensitivity Separate Theorem3 Certificates.
-From CFM Require Import BinomialLaw GaussianExact NormalScore StoufferRule JointCells Statements.
+From CFM Require Import BinomialLaw GaussianExact NormalScore StoufferRule JointCells Hardened Statements.
 Open Scope R_scope.
 
 Ltac number := rewrite ?INR_IZR_INZ; cbn [Z.of_nat Pos.of_succ_nat Pos.succ]; lra.

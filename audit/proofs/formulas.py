@@ -18,7 +18,7 @@ HEADER = """\
 (** * Formulas: expressions of the Python code are the definitions that the theorems use *)
 
 From Coq Require Import Reals List Lra Lia.
-From CFM Require Import Definitions Change Box BoxSensitivity Theorem3 Certificates BinomialLaw.
+From CFM Require Import Definitions Change Box BoxSensitivity Theorem3 Certificates BinomialLaw Hardened.
 Open Scope R_scope.
 """
 """For the lemmas in a file of their own."""
@@ -65,6 +65,8 @@ BALL = "reference.sensitivity.ball_l1"
 DRAWS = "reference.noise.draws"
 KINDS = "reference.noise.kinds"
 PEARSON = "audit.bounds.clopper_pearson"
+GRID = "reference.noise.grid"
+HARDENED = "reference.noise.hardened"
 
 SPLIT = {
     **{f"budget.{name}": name for name in ("epsilon_s", "epsilon_n", "delta_s", "delta_n")},
@@ -311,6 +313,23 @@ TIES = (
         "intros; split; [reflexivity | intros; apply Rmin_right; assumption]",
     ),
     Tie(
+        "python_l1_slack",
+        {
+            "slack": Formula(
+                GRID,
+                "l1_slack",
+                ("return",),
+                {
+                    "layout.dimension": "(INR d)",
+                    "in_s": "(INR (length (filter (contains 0) (Phi b d))))",
+                    "RELEASE_STEPS": "(grid_steps g)",
+                },
+            )
+        },
+        "forall b d g, <slack> = l1_slack b d g",
+        "reflexivity",
+    ),
+    Tie(
         "python_clopper_pearson_levels",
         {
             "low": Formula(PEARSON, "_limits", ("return", 0, 2), LIMITS),
@@ -362,6 +381,7 @@ QUOTATIONS = (
     Quotation(Formula(MECHANISMS, "adfc_noise", ("in_s",)), "Phi_s, the monomials with w_s"),
     Quotation(Formula(MECHANISMS, "pdfc_noise", ("delta_1",)), "Delta_1 of these readings"),
     Quotation(Formula(MECHANISMS, "adfc_noise", ("delta_2_squared",)), "Delta_2 squared of these readings"),
+    Quotation(Formula(HARDENED, "on_steps", ("return",)), "on_steps, coefficient by coefficient"),
     Quotation(Formula(PEARSON, "_limits", ("return", 0, 0)), "the likely count's lower limit"),
     Quotation(Formula(PEARSON, "_limits", ("return", 1, 0)), "the unlikely count's upper limit"),
     Quotation(Formula(BOX, "linear_change", ("multiple",)), "fairness_gain"),

@@ -92,3 +92,15 @@ Print Assumptions release_adfc_split.
 Print Assumptions release_adfc_box.
 Print Assumptions release_sigma.
 Print Assumptions release_on_the_ball.
+Print Assumptions composition_adaptive.
+Print Assumptions gaussian_composition_adaptive.
+Print Assumptions hardened_laplace_is_a_law.
+Print Assumptions rounding_costs_one_step.
+Print Assumptions hardened_laplace_accounting.
+Print Assumptions hardened_laplace.
+Print Assumptions hardened_pdfc.
+Print Assumptions hardened_pdfc_at_the_published_bound.
+Print Assumptions hardened_gaussian_is_a_law.
+Print Assumptions rounded_gaussian_profile.
+Print Assumptions hardened_gaussian_accounting.
+Print Assumptions hardened_gaussian.

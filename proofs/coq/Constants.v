@@ -7,7 +7,7 @@
 
 From Coq Require Import Reals List Lra Lia.
 From CFM Require Import Definitions Change Box BoxSensitivity Separate Theorem3 Certificates.
-From CFM Require Import BinomialLaw GaussianExact NormalScore StoufferRule JointCells Statements.
+From CFM Require Import BinomialLaw GaussianExact NormalScore StoufferRule JointCells Hardened Statements.
 Open Scope R_scope.
 
 Ltac number := rewrite ?INR_IZR_INZ; cbn [Z.of_nat Pos.of_succ_nat Pos.succ]; lra.
@@ -1013,6 +1013,12 @@ Proof.
   intros; split; [reflexivity | intros; apply Rmin_right; assumption].
 Qed.
 
+Lemma python_l1_slack : forall b d g, (((INR d) * (INR (length (filter (contains 0) (Phi b d))))) /
+    (grid_steps g)) = l1_slack b d g.
+Proof.
+  reflexivity.
+Qed.
+
 Lemma python_clopper_pearson_levels : forall significance, (significance / 2) + (significance / 2) =
     significance.
 Proof.
@@ -1072,6 +1078,9 @@ Qed.
 
 (** reference.mechanisms, adfc_noise, delta_2_squared: Delta_2 squared of these readings.
     _with_l2_slack(l2_sensitivity_squared(readings, domain), domain, readings) *)
+
+(** reference.noise.hardened, on_steps, return: on_steps, coefficient by coefficient.
+    [max(-LARGEST_STEP, min(LARGEST_STEP, round(value * steps))) for value in values.tolist()] *)
 
 (** audit.bounds.clopper_pearson, _limits, return.0.0: the likely count's lower limit.
     counts.likely *)

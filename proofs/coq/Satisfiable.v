@@ -4,9 +4,9 @@
     premises: such a theorem says something. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool PeanoNat Lra Lia.
+From Coq Require Import Reals List Bool PeanoNat ZArith Lra Lia.
 From CFM Require Import Definitions Sums Change Box Expectation Theorem5 Theorem5Regime Ball.
-From CFM Require Import SoftHalfSpace BinomialLaw.
+From CFM Require Import SoftHalfSpace BinomialLaw Countable Hardened.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -68,4 +68,10 @@ Proof.
   rewrite seq_S, sum_app, (sum_zero (seq 0 n)).
   - cbn [sum_over fold_right]; rewrite Nat.leb_refl, binomial_formula, C_n, Nat.sub_diag by lia; cbn; lra.
   - intros j Hj; apply in_seq in Hj; destruct (Nat.leb_spec n j); [lia | reflexivity].
+Qed.
+
+(** Hardened noise: the program's grid, with one of the roundings that are allowed, is sound. *)
+Lemma a_sound_grid : sound_grid (Grid (2 ^ 32) (fun v => Int_part (v + 1 / 2)) (2 ^ 62)).
+Proof.
+  split; [cbn [grid_steps]; apply pow_lt; lra |]; split; [exact a_rounding | cbn [largest_step]; lia].
 Qed.

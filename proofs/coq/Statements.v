@@ -6,7 +6,9 @@
     [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]),
     [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v], [JointBound.v]), the joint bound
     ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what
-    begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v]), names of
+    begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v]), transcripts
+    ([Adaptive.v]), events of countable spaces ([Countable.v]), hardened noise ([Hardened.v],
+    [DiscreteGaussian.v], [HardenedGaussian.v]), names of
     data sets where they are built.
     [README.md] says in words what each theorem says and what it does not say. *)
 
@@ -17,7 +19,8 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
     Counterexamples
   BinomialLaw JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
-  Certificates SplitCertificates SigmaBound Verdicts.
+  Certificates SplitCertificates SigmaBound Verdicts Adaptive Countable Hardened
+  DiscreteGaussian HardenedGaussian.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -846,3 +849,143 @@ Theorem release_on_the_ball : forall a epsilon delta n d noise scale r,
   private_release a epsilon delta n d (unit_box d) noise scale r ->
   private_release a epsilon delta n d (unit_ball d) noise scale r.
 Proof. exact certificate_on_the_ball. Qed.
+
+(** ** Adaptive composition *)
+
+(** C1: a second mechanism that may depend on what the first one released: epsilons and deltas add up, for
+    every event of a countable space of outcomes. *)
+Theorem composition_adaptive : forall (A B : Type) epsilon1 delta1 epsilon2 delta2 (p q : A -> R)
+    (p2 q2 : A -> B -> R),
+  law p -> law q -> (forall a, law (p2 a)) -> (forall a, law (q2 a)) ->
+  close epsilon1 delta1 p q -> (forall a, close epsilon2 delta2 (p2 a) (q2 a)) ->
+  close (epsilon1 + epsilon2) (delta1 + delta2) (joint p p2) (joint q q2).
+Proof. exact adaptive_composition. Qed.
+
+(** C2: Gaussian noise, adaptively: each of k numbers has a centre and a scale that may depend on all numbers
+    before it. If the squared shifts add up to at most mu^2 on every transcript, the transcript has the
+    profile of one Gaussian release of shift mu. *)
+Theorem gaussian_composition_adaptive : forall (sigma c c' : list R -> R) k mu epsilon,
+  (forall past, 0 < sigma past) -> 0 < mu ->
+  (forall ts, length ts = k -> sum_over (seq 0 (length ts)) (fun i =>
+    ((c (firstn i ts) - c' (firstn i ts)) / sigma (firstn i ts)) ^ 2) <= mu ^ 2) ->
+  adaptively_indistinguishable epsilon
+    (normal_tail (epsilon / mu - mu / 2) - exp epsilon * normal_tail (epsilon / mu + mu / 2)) k
+    (fun past t => gaussian_density (sigma past) (t - c past))
+    (fun past t => gaussian_density (sigma past) (t - c' past)).
+Proof. exact adaptive_gaussian_profile. Qed.
+
+(** ** Hardened noise: whole numbers, every event *)
+
+(** H1: every event of a countable space has a probability, and what H3 to H5 speak of are laws. *)
+Theorem hardened_laplace_is_a_law : forall r d g scale D, (forall phi, 0 < scale phi) ->
+  law (hardened_release discrete_laplace g scale r d D) /\
+  forall event, exists P, chance (hardened_release discrete_laplace g scale r d D) event P /\ 0 <= P <= 1.
+Proof.
+  intros r d g scale D Hscale; assert (H := hardened_laplace_law r d g scale Hscale D).
+  split; [exact H |]; intros event; apply every_event_has_a_chance, H.
+Qed.
+
+(** H2: rounding to the grid and clamping move two numbers apart by at most one step. *)
+Theorem rounding_costs_one_step : forall g v v', sound_grid g ->
+  IZR (Z.abs (on_steps g v - on_steps g v')) <= Rabs (v - v') * grid_steps g + 1.
+Proof. exact on_steps_moves. Qed.
+
+(** H3: discrete Laplace noise loses the sum of the moves, each over its scale in steps, and no less. *)
+Theorem hardened_laplace_accounting : forall a r n d domain g scale epsilon, (forall phi, 0 < scale phi) ->
+  hardened_private a epsilon 0 n d domain discrete_laplace g scale r <->
+  (forall D D', adjacent a n domain D D' -> sum_over (Phi (basis r) d) (fun phi =>
+    IZR (Z.abs (on_steps g (coefficient r D phi) - on_steps g (coefficient r D' phi))) / scale phi)
+    <= epsilon).
+Proof.
+  intros a r n d domain g scale epsilon H; exact (hardened_laplace_iff a r n d domain g scale H epsilon).
+Qed.
+
+(** H4: Theorem 1 on the grid: scales of at least (Delta_1 + slack) / epsilon, in steps. *)
+Theorem hardened_laplace : forall a r n d domain g l1_sensitivity epsilon scale,
+  sound_grid g -> (1 <= d)%nat -> 0 < epsilon -> 0 <= l1_sensitivity ->
+  (forall D D', adjacent a n domain D D' -> l1_change r d all_monomials D D' <= l1_sensitivity) ->
+  (forall phi, (l1_sensitivity + l1_slack (basis r) d g) / epsilon * grid_steps g <= scale phi) ->
+  hardened_private a epsilon 0 n d domain discrete_laplace g scale r.
+Proof.
+  intros a r n d domain g l1 epsilon scale Hg Hd.
+  exact (hardened_laplace_calibrated a r n d domain g Hg Hd l1 epsilon scale).
+Qed.
+
+(** H5: Theorem 3 on the grid, wherever it holds for exact coefficients at this Delta_1. *)
+Theorem hardened_pdfc : forall a r n d domain g s l1_sensitivity epsilon_s epsilon_n scale_s scale_n,
+  sound_grid g -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n -> 0 <= l1_sensitivity ->
+  (forall D D', adjacent a n domain D D' ->
+    epsilon_s * l1_change r d (contains s) D D' + epsilon_n * l1_change r d (contains_not s) D D' <=
+    l1_sensitivity * stated_epsilon d epsilon_s epsilon_n) ->
+  (l1_sensitivity + l1_slack (basis r) d g) / epsilon_s * grid_steps g <= scale_s ->
+  (l1_sensitivity + l1_slack (basis r) d g) / epsilon_n * grid_steps g <= scale_n ->
+  hardened_private a (stated_epsilon d epsilon_s epsilon_n) 0 n d domain discrete_laplace g
+    (two_scales s scale_s scale_n) r.
+Proof.
+  intros a r n d domain g s l1 es en b_s b_n Hg Hs; apply hardened_pdfc_calibrated; try assumption; lia.
+Qed.
+
+(** H6: Theorem 3 on the grid at the published Delta_1, end to end on the box. *)
+Theorem hardened_pdfc_at_the_published_bound : forall a r n d s g epsilon_s epsilon_n scale_s scale_n,
+  sound_grid g -> weight_covered r -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  (published_l1_of r d + l1_slack (basis r) d g) / epsilon_s * grid_steps g <= scale_s ->
+  (published_l1_of r d + l1_slack (basis r) d g) / epsilon_n * grid_steps g <= scale_n ->
+  hardened_private a (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) discrete_laplace g
+    (two_scales s scale_s scale_n) r.
+Proof. exact hardened_pdfc_published. Qed.
+
+(** *** Discrete Gaussian noise *)
+
+(** H7: its masses, proportional to exp (- j^2 / (2 scale^2)), are a law. *)
+Theorem hardened_gaussian_is_a_law : forall r d g scale D, (forall phi, 0 < scale phi) ->
+  law (hardened_release discrete_gaussian g scale r d D) /\
+  forall event, exists P, chance (hardened_release discrete_gaussian g scale r d D) event P /\ 0 <= P <= 1.
+Proof.
+  intros r d g scale D Hscale; assert (H := hardened_gaussian_law r d g scale Hscale D).
+  split; [exact H |]; intros event; apply every_event_has_a_chance, H.
+Qed.
+
+(** H8: rounding a continuous normal variable keeps its profile, for every event of whole numbers. *)
+Theorem rounded_gaussian_profile : forall (A : Type) (l : list A) (sigma : A -> R) (c c' : A -> Z) nu epsilon,
+  (forall a, 0 < sigma a) -> 0 < nu ->
+  sum_over l (fun a => ((IZR (c a) - IZR (c' a)) / sigma a) ^ 2) <= nu ^ 2 ->
+  close epsilon (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+    (product_mass l (fun a => rounded_gaussian (sigma a) (IZR (c a))))
+    (product_mass l (fun a => rounded_gaussian (sigma a) (IZR (c' a)))).
+Proof. intros A l sigma c c' nu epsilon Hs; exact (rounded_normal_profile sigma c c' Hs l nu epsilon). Qed.
+
+(** H9: discrete Gaussian noise on rounded and clamped coefficients. Let c be the sum of
+    (T + 1) / (2 scale), at most 1/4. Where the rounded coefficients move by at most nu, each over its scale
+    in steps, epsilon grows by 2 c, and delta is exp c times the continuous profile plus
+    (1 + exp (epsilon + c)) 4 k exp (- T^2 / 2). *)
+Theorem hardened_gaussian_accounting : forall a r n d domain g scale T nu epsilon,
+  (forall phi, 0 < scale phi) -> 1 <= T -> 0 < nu ->
+  let c := sum_over (Phi (basis r) d) (fun phi => (T + 1) / (2 * scale phi)) in c <= 1 / 4 ->
+  (forall D D', adjacent a n domain D D' -> sum_over (Phi (basis r) d) (fun phi =>
+    ((IZR (on_steps g (coefficient r D phi)) - IZR (on_steps g (coefficient r D' phi))) / scale phi) ^ 2)
+    <= nu ^ 2) ->
+  hardened_private a (epsilon + 2 * c)
+    (exp c * (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+      + (1 + exp (epsilon + c)) * (4 * INR (length (Phi (basis r) d)) * exp (- (T ^ 2 / 2))))
+    n d domain discrete_gaussian g scale r.
+Proof.
+  intros a r n d domain g scale T nu epsilon Hscale HT Hnu c Hc.
+  exact (hardened_gaussian_profile a r n d domain g scale Hscale T nu epsilon HT Hc Hnu).
+Qed.
+
+(** H10: the same from the exact coefficients: they move by at most m, and one step each by at most t. *)
+Theorem hardened_gaussian : forall a r n d domain g scale T m t epsilon,
+  sound_grid g -> (forall phi, 0 < scale phi) -> 1 <= T -> 0 <= m -> 0 <= t -> 0 < m + t ->
+  let c := sum_over (Phi (basis r) d) (fun phi => (T + 1) / (2 * scale phi)) in let nu := m + t in
+  c <= 1 / 4 ->
+  (forall D D', adjacent a n domain D D' -> sum_over (Phi (basis r) d) (fun phi =>
+    ((coefficient r D phi - coefficient r D' phi) * grid_steps g / scale phi) ^ 2) <= m ^ 2) ->
+  sum_over (Phi (basis r) d) (fun phi => (1 / scale phi) ^ 2) <= t ^ 2 ->
+  hardened_private a (epsilon + 2 * c)
+    (exp c * (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+      + (1 + exp (epsilon + c)) * (4 * INR (length (Phi (basis r) d)) * exp (- (T ^ 2 / 2))))
+    n d domain discrete_gaussian g scale r.
+Proof.
+  intros a r n d domain g scale T m t epsilon Hg Hscale HT Hm Ht Hmt c nu Hc.
+  exact (hardened_gaussian_calibrated a r n d domain g scale T m t epsilon Hg Hscale HT Hc Hm Ht Hmt).
+Qed.

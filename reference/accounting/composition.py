@@ -19,13 +19,15 @@ from reference.accounting.discrete import BEYOND
 from reference.accounting.statements import ExactPrivacy, Privacy, PrivacyStatement, basic_composition, set_rounded
 from reference.budgets import parse_delta
 from reference.common.balls import Ball, ball, bisected, enclosed, sign, square_root
-from reference.common.documents import Document
+from reference.common.documents import Document, always
 from reference.common.errors import DeltaError, NotPrivateError, ReadingError
 from reference.common.numbers import RealLike, decimal_above, decimal_text
 from reference.noise.profile import epsilon_of_shift, normal_cdf
 
 METHODS = ("basic", "gdp", "zcdp")
 STATEMENTS = ("exact", "published")
+
+NOTHING = Fraction(0)
 
 LARGEST_GDP_EPSILON = 90
 BEYOND_SHARE, DELTA_SHARE = Fraction(1, 10**60), Fraction(1, 10**20)
@@ -129,41 +131,94 @@ def compose(
     if method == "basic":
         if delta is not None:
             raise ReadingError("delta", delta, "left out with basic composition, where the deltas add up")
-        return _basic(releases, known, adjacency, statement)
-    if delta is None:
+        if statement == "published":
+            return _published(releases, known, adjacency)
+    elif delta is None:
         raise DeltaError("delta", None, f"given with {method}: it is where epsilon is evaluated")
-    by_method = _gdp if method == "gdp" else _zcdp
-    return by_method(known, adjacency, parse_delta("delta", delta))
+    total = Total()
+    for one in known:
+        total = total.plus(one, method)
+    return total.composed(method, adjacency, NOTHING if delta is None else parse_delta("delta", delta))
 
 
-def _basic(releases: Sequence[Counted], known: list[ExactPrivacy], adjacency: str, statement: str) -> Composition:
-    """Add up epsilons and deltas."""
-    if statement == "exact":
-        # epsilon <- sum epsilon_j(delta_j), delta <- sum delta_j
-        statements = [PrivacyStatement(one.epsilon.upper, one.at_delta, adjacency, ("exact",)) for one in known]
-    else:
-        statements = [_published_of(release) for release in releases]
-    total = basic_composition(statements)
+def _published(releases: Sequence[Counted], known: list[ExactPrivacy], adjacency: str) -> Composition:
+    """Add up what is claimed, with the verdicts."""
+    total = basic_composition([_published_of(release) for release in releases])
     assert total is not None
-    verdicts = tuple(dict.fromkeys(str(one.verdict) for one in known)) if statement == "published" else ()
-    return Composition(len(known), "basic", statement, total.epsilon, total.delta, adjacency, verdicts)
+    verdicts = tuple(dict.fromkeys(str(one.verdict) for one in known))
+    return Composition(len(known), "basic", "published", total.epsilon, total.delta, adjacency, verdicts)
 
 
-def _gdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composition:
-    """Add up squares of mu: independent Gaussian outputs are one Gaussian output in more dimensions."""
-    if delta == 0:
-        raise DeltaError("delta", "0", "positive: Gaussian noise is not purely private")
-    # mu^2 <- sum mu_j^2
-    total = sum((_mu_squared(one) for one in known), Fraction(0))
-    # noise on a grid is mu-GDP but for a total variation: together (1 + exp(epsilon)) sum of them, on delta
-    beyond = BEYOND * sum(one.grid_shift is not UNSET for one in known)
-    if beyond > delta * BEYOND_SHARE:
-        raise DeltaError("delta", decimal_text(delta), "above 1e-40 with gdp and hardened Gaussian noise")
-    left = delta if beyond == 0 else delta * (1 - DELTA_SHARE)
-    epsilon = decimal_above(epsilon_of_shift(total, left).upper, 20)
-    if beyond and epsilon > LARGEST_GDP_EPSILON:
-        raise ReadingError("method", "gdp", f"another one beyond epsilon {LARGEST_GDP_EPSILON}")
-    return Composition(len(known), "gdp", "exact", epsilon, delta, adjacency, squared_shift=total)
+class Total(Document, frozen=True, omit_defaults=True):
+    """What releases add up to by one method; the parts of the others stay 0.
+
+    Parameters
+    ----------
+    releases : int
+        How many.
+    epsilon, delta : Fraction
+        `basic`: the sums of both.
+    squared_shift : Fraction
+        `gdp`: the sum of mu^2.
+    beyond : int
+        `gdp`: how many releases are mu-GDP but for a total variation of
+        :data:`reference.accounting.discrete.BEYOND`.
+    rho : Fraction
+        `zcdp`.
+    """
+
+    releases: int = 0
+    epsilon: Fraction = always(NOTHING)
+    delta: Fraction = always(NOTHING)
+    squared_shift: Fraction = always(NOTHING)
+    beyond: int = 0
+    rho: Fraction = always(NOTHING)
+
+    def plus(self, one: ExactPrivacy, method: str) -> Total:
+        """Return the total with one more release.
+
+        Raises
+        ------
+        reference.common.errors.ReadingError
+            When the method does not apply to the release.
+        """
+        count = self.releases + 1
+        if method == "basic":
+            # epsilon <- sum epsilon_j(delta_j), delta <- sum delta_j
+            epsilon, delta = self.epsilon + one.epsilon.upper, self.delta + one.at_delta
+            return Total(count, _of_bounded_length(epsilon), _of_bounded_length(delta))
+        if method == "gdp":
+            # mu^2 <- sum mu_j^2
+            squared = _of_bounded_length(self.squared_shift + _mu_squared(one))
+            return Total(count, squared_shift=squared, beyond=self.beyond + (one.grid_shift is not UNSET))
+        # rho <- sum rho_j
+        return Total(count, rho=_of_bounded_length(self.rho + _rho(one)))
+
+    def composed(self, method: str, adjacency: str, delta: Fraction) -> Composition:
+        """Return what it says about privacy; `delta` matters but for `basic`."""
+        if method == "basic":
+            return Composition(
+                self.releases, method, "exact", self.epsilon, min(Fraction(1), self.delta), adjacency
+            )
+        if delta == 0:
+            raise DeltaError("delta", "0", f"positive with {method}")
+        if method == "zcdp":
+            epsilon = zcdp_epsilon(self.rho, delta)
+            return Composition(self.releases, method, "exact", epsilon, delta, adjacency, rho=self.rho)
+        # noise on a grid is mu-GDP but for a total variation: together (1 + exp(epsilon)) sum of them, on delta
+        if self.beyond * BEYOND > delta * BEYOND_SHARE:
+            raise DeltaError("delta", decimal_text(delta), "above 1e-40 with gdp and hardened Gaussian noise")
+        left = delta * (1 - DELTA_SHARE) if self.beyond else delta
+        epsilon = decimal_above(epsilon_of_shift(self.squared_shift, left).upper, 20)
+        if self.beyond and epsilon > LARGEST_GDP_EPSILON:
+            raise ReadingError("method", method, f"another one beyond epsilon {LARGEST_GDP_EPSILON}")
+        shift = self.squared_shift
+        return Composition(self.releases, method, "exact", epsilon, delta, adjacency, squared_shift=shift)
+
+
+def _of_bounded_length(value: Fraction) -> Fraction:
+    """Return a sum, rounded up at 60 digits where it would need hundreds."""
+    return decimal_above(value, 60) if value.denominator.bit_length() > 1024 else value
 
 
 def _mu_squared(one: ExactPrivacy) -> Fraction:
@@ -195,15 +250,6 @@ def squared_shift_of_pure(epsilon: Fraction) -> Fraction:
     at_most = min(epsilon * Fraction(1254, 1000), 2 * square_root(2 * epsilon).upper)
     found = bisected(too_small, Fraction(0), at_most, Fraction(1, 2**70))
     return decimal_above(found.upper**2, 20)
-
-
-def _zcdp(known: list[ExactPrivacy], adjacency: str, delta: Fraction) -> Composition:
-    """Add up rhos of zero-concentrated differential privacy, then convert once."""
-    if delta == 0:
-        raise DeltaError("delta", "0", "positive: zCDP states nothing at delta 0")
-    # rho <- sum rho_j
-    rho = sum((_rho(one) for one in known), Fraction(0))
-    return Composition(len(known), "zcdp", "exact", zcdp_epsilon(rho, delta), delta, adjacency, rho=rho)
 
 
 def _rho(one: ExactPrivacy) -> Fraction:

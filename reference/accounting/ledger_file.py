@@ -1,23 +1,27 @@
 """The file of a release ledger: its lines as types, its lock, and the digests that chain the lines.
 
-The first line says what the ledger is for, every other one counts a release.  Lines are only ever appended.
+The first line says what the ledger is for, every other one counts a release and holds the total up to it.  Lines
+are only ever appended, so a release needs the last lines only, however many there are.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
 import os
+import stat
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from reference.accounting import METHODS, Privacy
+from reference.accounting import METHODS, Privacy, Total
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.documents import Document, converted, json_of_text, plain
 from reference.common.errors import (
@@ -27,11 +31,18 @@ from reference.common.errors import (
     LedgerError,
     MissingLedgerError,
     ReadingError,
+    UncountableReleaseError,
 )
 from reference.common.numbers import RealLike
 from reference.readings import ADJACENCIES, Adjacency
 
 _Line = TypeVar("_Line", bound=Document)
+
+WINDOW = 2**14
+"""Bytes at the end of a file that a release reads: its last lines, and all of them while they are few."""
+
+LONGEST_LINE = 2**13
+"""Bytes of a line; names, statements and totals need some two thousand."""
 
 
 class CountedRelease(Document, frozen=True, omit_defaults=True):
@@ -43,10 +54,12 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
     adjacency : str
     privacy : Privacy
         What it claims and what is true, known before any noise is drawn.
-    seeded : bool
-        A seeded release is refused.
     time : str
         When it was reserved, in UTC; the ledger fills it in.
+    seeded : bool
+        A seeded release is refused.
+    noise : str
+        numpy's noise is refused.
     """
 
     mechanism: str
@@ -54,6 +67,7 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
     privacy: Privacy
     time: str = ""
     seeded: bool = False
+    noise: str = "hardened"
 
 
 class ReleaseLine(Document, frozen=True, kw_only=True):
@@ -65,6 +79,8 @@ class ReleaseLine(Document, frozen=True, kw_only=True):
         Its number, counted from 1.
     mechanism, adjacency, privacy, time
         As in :class:`CountedRelease`.
+    total : Total
+        Of this release and all before it, by the ledger's method.
     """
 
     release: int
@@ -72,6 +88,7 @@ class ReleaseLine(Document, frozen=True, kw_only=True):
     adjacency: Adjacency
     privacy: Privacy
     time: str
+    total: Total
 
     @property
     def counted(self) -> CountedRelease:
@@ -119,7 +136,7 @@ class LedgerTerms(Document, frozen=True):
             raise DeltaError("delta", "0", f"positive with {self.method}")
 
 
-class LedgerHeader(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_ledger_v1"):
+class LedgerHeader(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_ledger_v2"):
     """The first line of a ledger's file.
 
     Parameters
@@ -151,70 +168,142 @@ def require_locks(path: Path) -> None:
         raise LedgerError("a release ledger needs POSIX file locks, which this system lacks", str(path)) from None
 
 
+def path_of(name: str | Path) -> Path:
+    """Return the path of a ledger, with links resolved."""
+    try:
+        path = Path(name).resolve()
+        path.exists()
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise MissingLedgerError(f"is no name of a file: {_said(problem)}", ascii(str(name))[1:-1]) from problem
+    return path
+
+
+# --- Locks -----------------------------------------------------------------------------------------------------
+
+_held: set[int] = set()
+"""Handles under a lock of this process."""
+
+
+def _close_inherited() -> None:
+    """In the child of a fork: give up the locks that other threads of the parent hold."""
+    while _held:
+        # no unlocking: the lock is the parent's
+        with contextlib.suppress(OSError):
+            os.close(_held.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited)
+
+
 @contextmanager
 def locked(path: Path, *, exclusive: bool) -> Iterator[int]:
-    """Open the file and hold its lock; the lock ends with the file handle, also in a crash.
+    """Open the file and hold its lock; a crash ends the lock too.
 
-    `flock` belongs to the open file, not to the process, so threads of one process exclude each other too.
+    `flock` belongs to the open file, not to the process, so threads of one process exclude each other too.  A
+    child that was forked meanwhile has the same open file: the lock is given up by name, not by closing.
     """
     import fcntl
 
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_APPEND if exclusive else os.O_RDONLY)
-    except OSError as problem:
-        raise MissingLedgerError(f"cannot be opened: {problem.strerror}", str(path)) from problem
+    handle = _opened(path, os.O_RDWR | os.O_APPEND if exclusive else os.O_RDONLY)
+    _held.add(handle)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
         yield handle
     finally:
-        os.close(handle)
+        if handle in _held:
+            _held.discard(handle)
+            fcntl.flock(handle, fcntl.LOCK_UN)
+            os.close(handle)
 
 
-def create(path: Path, terms: LedgerTerms) -> None:
-    """Make the file with its header, at once: nobody ever sees half of it, and an existing file wins."""
-    stated = {name: getattr(terms, name) for name in LedgerTerms.__struct_fields__}
-    header = LedgerHeader(id=uuid.uuid4().hex, **stated)
+def _opened(path: Path, flags: int) -> int:
     try:
-        scratch, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # a pipe would wait for a reader or a writer
+        handle = os.open(path, flags | os.O_NONBLOCK)
+    except (OSError, ValueError) as problem:
+        raise MissingLedgerError(f"cannot be opened: {_said(problem)}", str(path)) from problem
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise MissingLedgerError("is no file, but a folder or a device", str(path))
+    return handle
+
+
+# --- Writing ---------------------------------------------------------------------------------------------------
+
+
+def create(path: Path, terms: LedgerTerms) -> bool:
+    """Make the file with its header, at once: nobody ever sees half of it.  Return False where there is one."""
+    import fcntl
+
+    stated = {name: getattr(terms, name) for name in LedgerTerms.__struct_fields__}
+    header = line_of(LedgerHeader(id=uuid.uuid4().hex, **stated), b"")
+    require_length(header, path)
+    try:
+        scratch, name = tempfile.mkstemp(dir=path.parent, prefix=_scratch_prefix(path))
         try:
-            os.write(scratch, line_of(header, b""))
+            # who finds it unlocked knows that its maker is gone
+            fcntl.flock(scratch, fcntl.LOCK_EX)
+            _write_all(scratch, header)
             os.fsync(scratch)
             os.link(name, path)
         except FileExistsError:
-            return
+            return False
         finally:
             os.close(scratch)
-            Path(name).unlink()
+            Path(name).unlink(missing_ok=True)
         folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     except OSError as problem:
         raise MissingLedgerError(f"cannot be made: {problem.strerror}", str(path)) from problem
+    return True
 
 
-def read_ledger(handle: int, path: Path) -> bytes:
-    """Return the whole file, unless it is no longer the one at its path."""
-    try:
-        here = path.stat()
-    except OSError as problem:
-        raise MissingLedgerError(f"is gone: {problem.strerror}", str(path)) from problem
-    if not os.path.samestat(here, os.fstat(handle)):
-        raise MissingLedgerError("was replaced by another file meanwhile", str(path))
-    return os.pread(handle, here.st_size, 0)
+def _scratch_prefix(path: Path) -> str:
+    # of bounded length, however long the name is
+    return f".ledger-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}-"
+
+
+def sweep(path: Path) -> None:
+    """Take away what a maker of this ledger left when it was killed."""
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        for left in path.parent.glob(_scratch_prefix(path) + "*"):
+            with contextlib.suppress(OSError):
+                handle = _opened(left, os.O_RDONLY)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    left.unlink()
+                finally:
+                    os.close(handle)
 
 
 def append(handle: int, line: bytes, path: Path) -> None:
     """Append one line and wait until it is on disk; on failure nothing is left of it."""
+    require_length(line, path)
     size = os.fstat(handle).st_size
     try:
-        written = os.write(handle, line)
+        _write_all(handle, line)
         os.fsync(handle)
     except OSError as problem:
         os.ftruncate(handle, size)
         raise MissingLedgerError(f"cannot be written: {problem.strerror}", str(path)) from problem
-    if written < len(line):
-        os.ftruncate(handle, size)
-        raise MissingLedgerError("cannot be written: no space left", str(path))
+
+
+def _write_all(handle: int, text: bytes) -> None:
+    """Write everything, also where the system takes a part at a time."""
+    while text:
+        text = text[os.write(handle, text) :]
+
+
+def require_length(line: bytes, path: Path) -> None:
+    """Raise for a line that is longer than what is read back."""
+    if len(line) > LONGEST_LINE:
+        raise UncountableReleaseError(f"needs a line of {len(line)} bytes, above {LONGEST_LINE}", str(path))
 
 
 def line_of(document: Document, before: bytes) -> bytes:
@@ -227,37 +316,113 @@ def _digest(document: dict[str, Any], before: bytes) -> str:
     return hashlib.sha256(before + b"\n" + json.dumps(document).encode()).hexdigest()
 
 
-def parse(text: bytes, path: Path) -> tuple[LedgerHeader, tuple[ReleaseLine, ...]]:
-    """Return header and releases; every line carries the digest of itself and of the line before it.
+# --- Reading ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a ledger's file says.
+
+    Parameters
+    ----------
+    header : LedgerHeader
+    lines : tuple of ReleaseLine
+        All of them, or the last ones.
+    last : bytes
+        The last line, from which the next one follows.
+    """
+
+    header: LedgerHeader
+    lines: tuple[ReleaseLine, ...]
+    last: bytes
+
+    @property
+    def total(self) -> Total:
+        """What all releases up to the last one add up to."""
+        return self.lines[-1].total if self.lines else Total()
+
+
+def read_ledger(handle: int, path: Path, *, whole: bool) -> Written:
+    """Read the header and all lines, or the header and the last lines.
+
+    Each line carries the digest of itself and of the line before, and the total of the line before and of itself.
+    What is read is checked; lines before the last ones are checked where the whole file is read.
 
     Raises
     ------
     reference.common.errors.CorruptLedgerError
         The file is left as it is: nothing is repaired, nothing is lost.
+    reference.common.errors.MissingLedgerError
+        When it is no longer the one at its path.
     """
+    try:
+        here = path.stat()
+        if not os.path.samestat(here, os.fstat(handle)):
+            raise MissingLedgerError("was replaced by another file meanwhile", str(path))
+        size = here.st_size
+        start = 0 if whole else max(0, size - WINDOW)
+        text = _read(handle, start, size)
+        front = _read(handle, 0, LONGEST_LINE) if start else text
+    except OSError as problem:
+        raise MissingLedgerError(f"is gone: {problem.strerror}", str(path)) from problem
     if not text.endswith(b"\n"):
         raise CorruptLedgerError(
             "the last line is torn; nothing more is released until its holder has mended the file",
             str(path),
-            text.count(b"\n") + 1,
+            text.count(b"\n") + 1 if start == 0 else None,
         )
-    header, *lines = text[:-1].split(b"\n")
-    found = _read_line(header, b"", LedgerHeader, path, 1)
-    releases = []
-    for number, (before, line) in enumerate(itertools.pairwise([header, *lines]), start=1):
-        releases.append(_read_line(line, before, ReleaseLine, path, number + 1))
-        if releases[-1].release != number:
-            raise CorruptLedgerError(f"it is release {releases[-1].release}, not {number}", str(path), number + 1)
-    return found, tuple(releases)
+    first, _, _ = front.partition(b"\n")
+    header = _read_line(first, b"", LedgerHeader, path, 1)
+    # a window begins within a line
+    lines = text[:-1].split(b"\n")[0 if start == 0 else 1 :]
+    return _following(header, lines, path, from_header=start == 0)
 
 
-def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number: int) -> _Line:
+def _read(handle: int, start: int, stop: int) -> bytes:
+    parts, place = [], start
+    while place < stop and (part := os.pread(handle, stop - place, place)):
+        parts.append(part)
+        place += len(part)
+    return b"".join(parts)
+
+
+def _following(header: LedgerHeader, lines: Sequence[bytes], path: Path, *, from_header: bool) -> Written:
+    """Check that each line follows from the one before it; the first one given is the header, or is trusted."""
+    number: int | None = 0 if from_header else None
+    total = Total() if from_header else None
+    found: list[ReleaseLine] = []
+    for before, line in itertools.pairwise(lines):
+        release = _read_line(line, before, ReleaseLine, path, None if number is None else number + 2)
+        if number is not None and release.release != number + 1:
+            raise CorruptLedgerError(f"it is release {release.release}, not {number + 1}", str(path), number + 2)
+        number = release.release
+        if total is not None and release.total != _with_release(total, release, header, path):
+            raise CorruptLedgerError("its total is not that of the releases", str(path), number + 1)
+        total = release.total
+        found.append(release)
+    if not from_header and not found:
+        raise CorruptLedgerError("its last lines are too long", str(path))
+    return Written(header, tuple(found), lines[-1])
+
+
+def _with_release(total: Total, release: ReleaseLine, header: LedgerHeader, path: Path) -> Total:
+    exact = release.privacy.exact
+    if exact is None:
+        raise CorruptLedgerError("it counts no exact privacy", str(path), release.release + 1)
+    try:
+        return total.plus(exact, header.method)
+    except ReadingError as problem:
+        raise CorruptLedgerError(str(problem), str(path), release.release + 1) from problem
+
+
+def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number: int | None) -> _Line:
     try:
         document = json_of_text(line.decode())
         digest = document.pop("digest")
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise CorruptLedgerError(f"no line of a ledger: {problem}", str(path), number) from problem
-    if digest != _digest(document, before):
+        follows = digest == _digest(document, before)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise CorruptLedgerError(f"no line of a ledger: {_said(problem)}", str(path), number) from problem
+    if not follows:
         raise CorruptLedgerError(
             "the line was changed, or does not follow from the one before it", str(path), number
         )
@@ -266,3 +431,8 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
     except DocumentError as problem:
         what = "header" if kind is LedgerHeader else "release"
         raise CorruptLedgerError(f"no {what} of a ledger: {problem}", str(path), number) from problem
+
+
+def _said(problem: Exception) -> str:
+    """Return what an error says, without the name of the file, which is told apart."""
+    return problem.strerror or "no reason given" if isinstance(problem, OSError) else str(problem)[:200]

@@ -12,22 +12,31 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from reference.accounting import Composition, compose
+from reference.accounting import Composition, Total, compose
 from reference.accounting.ledger_file import (
     CountedRelease,
     LedgerTerms,
     ReleaseLine,
+    Written,
     append,
     create,
     line_of,
     locked,
-    parse,
+    path_of,
     read_ledger,
     require_locks,
+    sweep,
 )
 from reference.common.documents import Document, plain
-from reference.common.errors import CeilingError, OtherLedgerError, ReadingError, UncountableReleaseError
-from reference.common.numbers import RealLike, decimal_above, decimal_text
+from reference.common.errors import (
+    CeilingError,
+    DeltaError,
+    OtherLedgerError,
+    ReadingError,
+    UncountableReleaseError,
+)
+from reference.common.numbers import RealLike, decimal_above, decimal_below, decimal_text
+from reference.common.printable import one_line
 
 NOT_COUNTED = (
     "Not counted: scores on held-out records, and whatever was chosen by looking at them or at the data "
@@ -35,11 +44,13 @@ NOT_COUNTED = (
 )
 
 
-class LedgerReport(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_ledger_v1"):
-    """A ledger as one document: terms, total and releases."""
+class LedgerReport(Document, frozen=True, kw_only=True, tag_field="schema", tag="ledger_report_v1"):
+    """A ledger as one document: terms, total, what is left and releases."""
 
     terms: LedgerTerms
     spent: Composition | None
+    left_epsilon: Fraction
+    left_delta: Fraction
     releases: tuple[CountedRelease, ...]
     note: str
 
@@ -82,22 +93,38 @@ class ReleaseLedger:
         method: str = "basic",
     ) -> None:
         terms = LedgerTerms.stated(data=data, adjacency=adjacency, epsilon=epsilon, delta=delta, method=method)
-        self._open(Path(path).resolve(), terms)
+        self._open(path_of(path), terms)
 
     @classmethod
     def open(cls, path: str | Path) -> ReleaseLedger:
         """Return the ledger in an existing file, whatever its terms are."""
         ledger = cls.__new__(cls)
-        ledger._open(Path(path).resolve(), None)
+        ledger._open(path_of(path), None)
         return ledger
+
+    @classmethod
+    def create(cls, path: str | Path, terms: LedgerTerms) -> ReleaseLedger:
+        """Make a new file for a ledger, and return the ledger.
+
+        Raises
+        ------
+        reference.common.errors.OtherLedgerError
+            Where there is a file already.
+        """
+        place = path_of(path)
+        require_locks(place)
+        if not create(place, terms):
+            raise OtherLedgerError("is there already, and is left as it is", str(place))
+        return cls.open(place)
 
     def _open(self, path: Path, terms: LedgerTerms | None) -> None:
         require_locks(path)
+        sweep(path)
         self.path = path
         if terms is not None and not path.exists():
             create(path, terms)
         with locked(path, exclusive=False) as handle:
-            self._header = parse(read_ledger(handle, path), path)[0]
+            self._header = read_ledger(handle, path, whole=False).header
         self.terms = self._header.terms
         if terms is not None and terms != self.terms:
             raise OtherLedgerError(f"the ledger's terms are {plain(self.terms)}, not {plain(terms)}", str(path))
@@ -112,7 +139,7 @@ class ReleaseLedger:
     def releases(self) -> tuple[CountedRelease, ...]:
         """All releases counted so far, in order."""
         with locked(self.path, exclusive=False) as handle:
-            return self._releases(handle)[0]
+            return self._releases(handle)
 
     def spent(self, method: str | None = None, statement: str = "exact") -> Composition | None:
         """Return what was spent; None before the first release.
@@ -127,15 +154,18 @@ class ReleaseLedger:
         releases = self.releases
         return _composed(releases, self.terms, method, statement) if releases else None
 
-    def check(self, release: CountedRelease) -> None:
-        """Raise what :meth:`reserve` would raise, and write nothing."""
+    def check(self, *releases: CountedRelease) -> None:
+        """Raise what :meth:`reserve` would raise for one of these, one after the other, and write nothing."""
         with locked(self.path, exclusive=False) as handle:
-            self._require_room(self._releases(handle)[0], release)
+            total = self._written(handle).total
+        for release in releases:
+            total = self._with_release(total, release)
 
     def reserve(self, release: CountedRelease) -> int:
         """Count a release before its noise is drawn; return its number.
 
-        When this returns, the count is on disk.
+        When this returns, the count is on disk.  It reads the last lines of the file only, so that it costs the
+        same however many releases were counted.
 
         Raises
         ------
@@ -144,74 +174,112 @@ class ReleaseLedger:
         reference.common.errors.UncountableReleaseError, reference.common.errors.CorruptLedgerError
         """
         with locked(self.path, exclusive=True) as handle:
-            releases, last = self._releases(handle)
-            self._require_room(releases, release)
+            written = self._written(handle)
+            total = self._with_release(written.total, release)
             entry = ReleaseLine(
-                release=len(releases) + 1,
+                release=total.releases,
                 mechanism=release.mechanism,
                 adjacency=release.adjacency,
                 privacy=release.privacy,
                 time=datetime.now(UTC).isoformat(timespec="seconds"),
+                total=total,
             )
-            append(handle, line_of(entry, last), self.path)
-            return len(releases) + 1
+            append(handle, line_of(entry, written.last), self.path)
+            return total.releases
 
     def report(self) -> str:
         """Return what was spent, in words."""
         terms, releases = self.terms, self.releases
         lines = [
             f"Release ledger {self.path}",
-            f"data: {terms.data}; neighbours: {terms.adjacency}; composition: {terms.method}",
+            f"data: {one_line(terms.data)}; neighbours: {terms.adjacency}; composition: {terms.method}",
             f"ceiling: epsilon {_shown(terms.epsilon)}, delta {_shown(terms.delta)}",
         ]
         if not releases:
-            return "\n".join([*lines, "spent: nothing, no release", NOT_COUNTED])
+            return "\n".join([*lines, "spent: nothing, no release", self._left(None), NOT_COUNTED])
         total = _composed(releases, terms)
         lines.append(
             f"spent: epsilon {_shown(total.epsilon)}, delta {_shown(total.delta)} "
             f"by {len(releases)} release(s), exact privacy, an upper bound"
         )
+        lines.append(self._left(total))
         names = [release.mechanism for release in releases]
         lines += [f"  {names.count(name)} x {name}" for name in dict.fromkeys(names)]
-        lines.append(_publishedline_of(releases, terms))
+        lines.append(_published_line_of(releases, terms))
         return "\n".join([*lines, NOT_COUNTED])
 
+    def _left(self, spent: Composition | None) -> str:
+        epsilon, delta = self._remaining(spent)
+        if self.terms.method == "basic":
+            return f"left: epsilon {_below(epsilon)}, delta {_below(delta)}"
+        return f"left: epsilon {_below(epsilon)} at delta {_shown(delta)}"
+
+    def _remaining(self, spent: Composition | None) -> tuple[Fraction, Fraction]:
+        terms = self.terms
+        if spent is None:
+            return terms.epsilon, terms.delta
+        # the other methods evaluate epsilon at the whole delta
+        return terms.epsilon - spent.epsilon, terms.delta - (spent.delta if terms.method == "basic" else 0)
+
     def document(self) -> LedgerReport:
-        """Return terms, total and releases."""
+        """Return terms, total, what is left and releases."""
         releases = self.releases
         spent = _composed(releases, self.terms) if releases else None
-        return LedgerReport(terms=self.terms, spent=spent, releases=releases, note=NOT_COUNTED)
+        epsilon, delta = self._remaining(spent)
+        return LedgerReport(
+            terms=self.terms,
+            spent=spent,
+            left_epsilon=epsilon,
+            left_delta=delta,
+            releases=releases,
+            note=NOT_COUNTED,
+        )
 
-    def _releases(self, handle: int) -> tuple[tuple[CountedRelease, ...], bytes]:
-        """Return the releases of the locked file, and its last line."""
-        text = read_ledger(handle, self.path)
-        header, lines = parse(text, self.path)
-        if header != self._header:
+    def _releases(self, handle: int) -> tuple[CountedRelease, ...]:
+        """Return the releases of the locked file, every line checked."""
+        return tuple(line.counted for line in self._written(handle, whole=True).lines)
+
+    def _written(self, handle: int, *, whole: bool = False) -> Written:
+        """Return what the locked file says."""
+        written = read_ledger(handle, self.path, whole=whole)
+        if written.header != self._header:
             raise OtherLedgerError("another ledger has taken the place of this one", str(self.path))
-        return tuple(line.counted for line in lines), text.splitlines()[-1]
+        return written
 
-    def _require_room(self, releases: Sequence[CountedRelease], release: CountedRelease) -> None:
-        """Raise unless one more release can be counted and stays below the ceiling."""
-        if release.seeded:
-            raise UncountableReleaseError(
-                "a seeded release is not counted: one seed draws the same noise for every fold, and who knows it "
-                "removes the noise; leave random_state=None",
-                str(self.path),
-            )
-        if release.adjacency != self.terms.adjacency:
-            raise UncountableReleaseError(
-                f"a release for {release.adjacency} does not compose with {self.terms.adjacency}", str(self.path)
-            )
+    def _with_release(self, total: Total, release: CountedRelease) -> Total:
+        """Return the total with one more release, if it can be counted and stays below the ceiling."""
+        problem = self._uncountable(release)
+        if problem is not None:
+            raise UncountableReleaseError(problem, str(self.path))
+        assert release.privacy.exact is not None
+        terms = self.terms
         try:
-            total = _composed([*releases, release], self.terms)
-        except ReadingError as problem:
-            raise UncountableReleaseError(str(problem), str(self.path)) from problem
-        if total.epsilon > self.terms.epsilon or total.delta > self.terms.delta:
+            more = total.plus(release.privacy.exact, terms.method)
+            spent = more.composed(terms.method, terms.adjacency, terms.delta)
+        except (ReadingError, DeltaError) as refused:
+            raise UncountableReleaseError(str(refused), str(self.path)) from refused
+        if spent.epsilon > terms.epsilon or spent.delta > terms.delta:
             raise CeilingError(
-                f"release {len(releases) + 1} ({release.mechanism}) would spend epsilon {_shown(total.epsilon)}, "
-                f"delta {_shown(total.delta)} of {_shown(self.terms.epsilon)}, {_shown(self.terms.delta)}",
+                f"release {more.releases} ({release.mechanism}) would spend epsilon {_shown(spent.epsilon)}, "
+                f"delta {_shown(spent.delta)} of {_shown(terms.epsilon)}, {_shown(terms.delta)}",
                 str(self.path),
             )
+        return more
+
+    def _uncountable(self, release: CountedRelease) -> str | None:
+        """Return why a release cannot be counted at all."""
+        if release.privacy.exact is None:
+            return f"{release.mechanism} has no privacy that could be counted"
+        if release.seeded:
+            return (
+                "a seeded release is not counted: one seed draws the same noise for every fold, and who knows it "
+                "removes the noise; leave the seed out"
+            )
+        if release.noise != "hardened":
+            return f"a release with {release.noise} noise is not counted: it leaks at its bits, and is for study"
+        if release.adjacency != self.terms.adjacency:
+            return f"a release for {release.adjacency} does not compose with {self.terms.adjacency}"
+        return None
 
 
 def _composed(
@@ -221,7 +289,7 @@ def _composed(
     return compose(releases, chosen, delta=None if chosen == "basic" else terms.delta, statement=statement)
 
 
-def _publishedline_of(releases: Sequence[CountedRelease], terms: LedgerTerms) -> str:
+def _published_line_of(releases: Sequence[CountedRelease], terms: LedgerTerms) -> str:
     if any(release.privacy.published is None for release in releases):
         return "published statements: none for some release"
     claimed = _composed(releases, terms, statement="published")
@@ -234,3 +302,8 @@ def _publishedline_of(releases: Sequence[CountedRelease], terms: LedgerTerms) ->
 def _shown(value: Fraction) -> str:
     """Return a number in six digits, rounded up."""
     return decimal_text(decimal_above(value, 6))
+
+
+def _below(value: Fraction) -> str:
+    """Return a number in six digits, rounded down."""
+    return decimal_text(decimal_below(value, 6))

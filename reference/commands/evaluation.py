@@ -18,7 +18,7 @@ from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
 from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning, Metrics, evaluate
 from reference.fairness.private_metrics import PrivateMetrics, composed, private_metrics
-from reference.noise import RandomSource, generator, with_sampler
+from reference.noise import Recorded, Source, generator, with_sampler
 from reference.readings import Readings
 from reference.records import Records
 from reference.registry import MechanismSpec
@@ -178,6 +178,8 @@ class Plan:
         Seeds the splits alone.
     private_epsilon : Fraction, optional
         Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+    record : Recorded, optional
+        Keeps what the noise of the last split was added to: for a trace.
     """
 
     spec: MechanismSpec
@@ -188,6 +190,7 @@ class Plan:
     test_share: float = 0.2
     split_seed: int | None = None
     private_epsilon: Fraction | None = None
+    record: Recorded | None = None
 
     def check(self) -> None:
         """Raise unless it can be carried out."""
@@ -200,8 +203,9 @@ class Plan:
 def evaluate_splits(
     plan: Plan,
     records: Records | RecordBlocks,
-    rng: RandomSource = None,
+    rng: Source = None,
     on_release: Callable[[Release, BoolArray], None] | None = None,
+    reserve: Callable[[], None] | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, once for each split of the plan.
 
@@ -214,6 +218,8 @@ def evaluate_splits(
         As for the mechanisms.
     on_release : callable, optional
         Told after each split its release, and which records were held out, shape (n,).
+    reserve : callable, optional
+        Called before each split draws any noise; every record was checked by then.
     """
     plan.check()
     seed = int(rng) if isinstance(rng, (int, np.integer)) else None
@@ -233,11 +239,14 @@ def evaluate_splits(
             purpose = f"{plan.spec.name} {plan.budget} {readings} {plan.x_s} {split}"
             source = generator(seed, purpose)[0]
             noise_of_metrics = generator(seed, f"private metrics of {purpose}")[0]
+        used = source if plan.record is None else plan.record.around_source(source)
         with warnings.catch_warnings():
             # counted and reported as a whole: by constant_predictors, and by the exact privacy
             warnings.simplefilter("ignore", ConstantPredictorWarning)
             warnings.simplefilter("ignore", PublishedStatementWarning)
-            release = plan.spec.run(train, plan.budget, readings, x_s=plan.x_s, rng=source)
+            if reserve is not None:
+                reserve()
+            release = plan.spec.run(train, plan.budget, readings, x_s=plan.x_s, rng=used)
             if release.w is not None:
                 metrics.append(evaluate(release.w, test))
         if plan.private_epsilon is not None:
@@ -254,7 +263,7 @@ def evaluate_splits(
 
 
 def _measured(
-    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: RandomSource
+    release: Release, test: Records | RecordBlocks, epsilon: Fraction, readings: Readings, rng: Source
 ) -> PrivateMetrics | None:
     if release.w is None:
         return None

@@ -10,7 +10,9 @@ from fractions import Fraction
 import click
 
 from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
+from reference.commands.counting import Counter, counted_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
+from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
 from reference.commands.options import (
     BudgetOptions,
@@ -18,7 +20,6 @@ from reference.commands.options import (
     DataOptions,
     OutputOptions,
     ReadingOptions,
-    check_noise_options,
     data_from,
     emit,
     private_epsilon_from,
@@ -34,12 +35,16 @@ from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
 from reference.commands.terminal import page
 from reference.common.arrays import BoolArray
+from reference.common.documents import plain
 from reference.common.errors import EpsilonError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.datasets.record_blocks import part_of
 from reference.fairness import NOT_PRIVATE
+from reference.noise import Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
+from reference.trace import check_traceable, trace_of
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are named."""
@@ -51,10 +56,10 @@ class RunOptions:
 
     mechanism: tuple[str, ...] = listed(
         "--mechanism",
-        choices=[*MECHANISMS, "all"],
+        choices=[*MECHANISMS, REPAIRED, "all"],
         default=("pdfc",),
         metavar="NAME[,NAME...]",
-        help=f"some of {', '.join(MECHANISMS)}, or all; may be repeated (pdfc)",
+        help=f"some of {', '.join(MECHANISMS)}, or all; or {REPAIRED}; may be repeated (pdfc)",
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
     split_seed: int | None = option(
@@ -79,11 +84,21 @@ class RunOptions:
 class FitFileOptions:
     """Files and progress."""
 
+    ledger: str | None = option(
+        "--ledger", type=FileName(), metavar="FILE", help="count every release in a file of `ledger create`"
+    )
+
     release: str | None = option(
         "--release",
         type=FileName(),
         metavar="FILE",
         help="write the release alone, with its domain: for publication",
+    )
+    trace: str | None = option(
+        "--trace",
+        type=FileName(),
+        metavar="FILE",
+        help=f"write every intermediate of the one release, to compare with another program ({NOT_PRIVATE})",
     )
     predictions: str | None = option(
         "--predictions", type=FileName(), metavar="FILE", help=f"write a CSV of predictions ({NOT_PRIVATE})"
@@ -115,6 +130,7 @@ class Run:
     ReadingOptions,
     OutputOptions,
     FitFileOptions,
+    RepairedOptions,
     example="python -m reference fit --mechanism pdfc,adfc --epsilon 0.5 --splits 10",
     text="Train mechanisms on random splits and measure them on the rest.",
 )
@@ -125,18 +141,29 @@ def command(
     readings: ReadingOptions,
     output: OutputOptions,
     files: FitFileOptions,
+    mine: RepairedOptions,
 ) -> int:
     """Run ``fit``."""
+    if asked.mechanism == (REPAIRED,):
+        return run_repaired(asked, spent, named, readings, output, files, mine)
+    require_no_repaired(asked, mine)
     require_writable(
-        {"data": named.data, "domain": named.domain, "domain_file": named.domain_file},
+        {
+            "data": named.data,
+            "domain": named.domain,
+            "domain_file": named.domain_file,
+            "ledger": files.ledger,
+        },
         out=output.out,
         release=files.release,
+        trace=files.trace,
         predictions=files.predictions,
         plot=files.plot,
     )
     if files.plot is not None:
         require_plot(files.plot)
-    check_noise_options(readings.noise, output.seed)
+    source = random_source(readings.noise, output.seed)
+    counter = None if files.ledger is None else Counter.open(files.ledger)
     private_epsilon = private_epsilon_from(asked.private_metrics)
     last: list[tuple[Release, BoolArray]] = []
     with watched(quiet=files.quiet) as watch:
@@ -150,14 +177,23 @@ def command(
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
         require_one_release(runs, files)
+        record = None if files.trace is None else Recorded()
+        if record is not None:
+            check_traceable(runs[0].plan.spec.name)
+            runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
+        if counter is not None:
+            counter.check([one.plan for one in runs], data.declared.domain, source)
         watch.expect(sum(one.plan.splits for one in runs))
-        source = random_source(readings.noise, output.seed)
-        results = [evaluate_splits(one.plan, data.records, source, on_release) for one in runs]
-    if files.release is not None:
-        write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
+        results = []
+        for one in runs:
+            reserve = None if counter is None else counter.reserve_for(one.plan)
+            results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve))
+    write_documents(files, data, record, last)
     title = str(named.data)
     emit(
-        as_json(runs, results) if output.format == "json" else as_text(title, results, page(output.out)),
+        as_json(runs, results, counter)
+        if output.format == "json"
+        else as_text(title, results, page(output.out), *counted_lines(results, counter)),
         output.out,
     )
     if files.predictions is not None:
@@ -165,6 +201,51 @@ def command(
     if files.plot is not None:
         draw(curves_of(runs, results), files.plot, title)
     return EXIT_FINE
+
+
+def write_documents(
+    files: FitFileOptions, data: Data, record: Recorded | None, last: Sequence[tuple[Release, BoolArray]]
+) -> None:
+    """Write the release, and the trace of how it was made, where a file is named."""
+    if files.release is not None:
+        write_file("release", files.release, json_text(release_document(last[0][0], data.declared)))
+    if files.trace is not None and record is not None:
+        release, held_out = last[0]
+        traced = trace_of(release, record, part_of(data.records, ~held_out))
+        write_file("trace", files.trace, json_text(plain(traced)))
+
+
+def run_repaired(
+    asked: RunOptions,
+    spent: BudgetOptions,
+    named: DataOptions,
+    readings: ReadingOptions,
+    output: OutputOptions,
+    files: FitFileOptions,
+    mine: RepairedOptions,
+) -> int:
+    """Run the mechanism `repaired`, which has options and a release file of its own."""
+    inputs = {"data": named.data, "domain": named.domain, "domain_file": named.domain_file}
+    require_writable(inputs, out=output.out, release=files.release)
+    unused = {
+        "private_metrics": asked.private_metrics,
+        "predictions": files.predictions,
+        "plot": files.plot,
+        "epsilon_grid": files.epsilon_grid,
+    }
+    for name, value in unused.items():
+        if value is not None:
+            raise ReadingError(name, value, f"left out with {REPAIRED}")
+    wanted = wanted_from(mine, spent, named, readings, output.seed)
+    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release)
+
+
+def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
+    """Raise where `repaired` is mixed with others, or its options are given to them."""
+    if REPAIRED in asked.mechanism:
+        raise ReadingError("mechanism", ",".join(asked.mechanism), f"{REPAIRED} alone, or others")
+    if mine != RepairedOptions(slack="0", without_group=False):
+        raise ReadingError("slack and without_group", "given", f"left out without {REPAIRED}")
 
 
 def runs_from(
@@ -220,7 +301,8 @@ def require_one_release(runs: Sequence[Run], files: FitFileOptions) -> None:
     """Raise unless there is one release, where one file is to be written of it."""
     if len(runs) == 1 and runs[0].plan.splits == 1:
         return
-    for name, path in (("release", files.release), ("predictions", files.predictions)):
+    asked = {"release": files.release, "trace": files.trace, "predictions": files.predictions}
+    for name, path in asked.items():
         if path is not None:
             raise ReadingError(
                 name,
@@ -277,9 +359,10 @@ def write_predictions(path: str, data: Data, release: Release, held_out: BoolArr
     write_file("predictions", path, prediction_lines(release.w, data.records, held_out))
 
 
-def as_json(runs: Sequence[Run], results: Sequence[Evaluation]) -> str:
+def as_json(runs: Sequence[Run], results: Sequence[Evaluation], counter: Counter | None = None) -> str:
     """Return the results as one object, or as a list when there are several."""
-    documents = [result.to_json() for result in results]
+    file = None if counter is None else str(counter.ledger.path)
+    documents = [{**result.to_json(), "ledger": file} for result in results]
     if len({one.epsilon for one in runs if one.plan.spec.private}) > 1:
         documents = [{"epsilon": one.epsilon, **document} for one, document in zip(runs, documents, strict=True)]
     return json_text(documents if len(documents) > 1 else documents[0])

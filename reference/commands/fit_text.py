@@ -16,8 +16,8 @@ MARK = "*"
 """Put behind the name of every exact metric in a table."""
 
 
-def as_text(data: str, results: Sequence[Evaluation], page: Page) -> str:
-    """Return the results as a table with the readings they rest on."""
+def as_text(data: str, results: Sequence[Evaluation], page: Page, *notes: str) -> str:
+    """Return the results as a table with the readings they rest on, and notes."""
     exact_metrics = ("accuracy", "majority", "positive rate", "risk difference", "notes")
     table = Listing(
         f"{data}: per release",
@@ -36,7 +36,7 @@ def as_text(data: str, results: Sequence[Evaluation], page: Page) -> str:
             for result in results
         ),
     )
-    return page.text(table, *_details(results))
+    return page.text(table, *_details(results), *notes)
 
 
 def _details(results: Sequence[Evaluation]) -> Iterator[str]:

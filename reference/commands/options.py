@@ -25,7 +25,7 @@ from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
-from reference.noise import ENTROPY, RandomSource
+from reference.noise import ENTROPY, Source
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.records import Records
 from reference.registry import PAPER_DELTA, BudgetParts, MechanismSpec
@@ -92,13 +92,17 @@ class DataOptions:
     keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
 
 
+PARITY = "demographic_parity"
+"""The fairness of the mechanism `repaired`; others have readings of the paper's."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
     """Readings of the paper."""
 
     fairness: str | None = option(
         "--fairness",
-        type=click.Choice(FAIRNESS),
+        type=click.Choice([*FAIRNESS, PARITY]),
         help="fairness term (absolute for pdfc, adfc and pflr, else none)",
     )
     fairness_weight: str = option(
@@ -177,7 +181,7 @@ def check_noise_options(noise: str | None, seed: int | None) -> None:
         raise SeededHardenedNoiseError("seed", seed, "left out with --noise hardened, which takes no seed")
 
 
-def random_source(noise: str | None, seed: int | None) -> RandomSource:
+def random_source(noise: str | None, seed: int | None) -> Source:
     """Return what noise is drawn from: hardened without a seed, numpy's with one or by name."""
     check_noise_options(noise, seed)
     if noise == "numpy" and seed is None:

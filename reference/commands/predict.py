@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reference.commands.options import require_writable, write_file
@@ -15,9 +16,11 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import ENDINGS, open_table
-from reference.domain.file import load_domain_file
+from reference.domain.file import DomainFile, load_domain_file
 from reference.fairness import NOT_PRIVATE
 from reference.release import fitting_domain, load_release
+from reference.repaired import Model
+from reference.repaired.released import is_repaired, load_repaired
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +55,8 @@ def command(options: PredictOptions) -> int:
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     require_writable({"release": options.release, "data": options.data, "domain": options.domain}, out=options.out)
-    release = load_release(options.release)
-    given = None if options.domain is None else load_domain_file(options.domain)
-    declared = fitting_domain(release, given)
-    # a label or a group may be there or not; neither is needed to predict
-    files = [found for found in (release.domain, given) if found]
-    marks = {marker.column for found in files for marker in (found.label, found.group) if marker}
-    declared = declared.with_(ignore=(*declared.ignore, *sorted(marks)))
-    assert release.w is not None
-    lines = prediction_lines(release.w, record_blocks(open_table(options.data), declared, rows=options.block_rows))
+    predictor, declared = predictor_of(options)
+    lines = prediction_lines(predictor, record_blocks(open_table(options.data), declared, rows=options.block_rows))
     if options.out is not None:
         write_file("out", options.out, lines)
         return EXIT_FINE
@@ -70,3 +66,23 @@ def command(options: PredictOptions) -> int:
         for line in waiting:
             sys.stdout.write(line)
     return EXIT_FINE
+
+
+def predictor_of(options: PredictOptions) -> tuple[tuple[float, ...] | Model, DomainFile]:
+    """Return what predicts, and how new records are encoded for it."""
+    given = None if options.domain is None else load_domain_file(options.domain)
+    if is_repaired(options.release):
+        if given is not None:
+            raise ReadingError("domain", options.domain, "left out: this release has its own")
+        repaired = load_repaired(options.release)
+        return repaired.model, for_new_records(repaired.domain.without_marks(), [repaired.domain])
+    release = load_release(options.release)
+    declared = fitting_domain(release, given)
+    assert release.w is not None
+    return release.w, for_new_records(declared, [found for found in (release.domain, given) if found])
+
+
+def for_new_records(declared: DomainFile, files: Sequence[DomainFile]) -> DomainFile:
+    """Return the domain of new records: label and group may be there or not, if they are not needed."""
+    marks = {marker.column for found in files for marker in (found.label, found.group) if marker}
+    return declared.with_(ignore=(*declared.ignore, *sorted(marks)))

@@ -13,16 +13,18 @@ from reference.common.scores import decision_scores
 from reference.datasets.record_blocks import RecordBlocks, blocks_of
 from reference.fairness import NOT_PRIVATE
 from reference.records import Records
+from reference.repaired import Model
 
 
 def prediction_lines(
-    w: tuple[float, ...], records: Records | RecordBlocks, held_out: BoolArray | None = None
+    w: tuple[float, ...] | Model, records: Records | RecordBlocks, held_out: BoolArray | None = None
 ) -> Iterator[str]:
     """Yield the lines of a CSV file with a prediction for every record.
 
     Parameters
     ----------
-    w : tuple of float
+    w : tuple of float, or Model
+        A model of the mechanism `repaired` has thresholds of its own.
     records : Records or RecordBlocks
     held_out : ndarray of bool, shape (n,), optional
         Which records were not trained on; without it there is no column `part`.
@@ -30,13 +32,14 @@ def prediction_lines(
     Yields
     ------
     str
-        ``row`` counts the records from 1; ``score`` is x.w; ``prediction`` is 1 where it is positive.
+        ``row`` counts the records from 1; ``score`` is x.w, or how far that is beyond the
+        threshold; ``prediction`` is 1 where it is positive.
     """
     part = "" if held_out is None else "part,"
     yield f"row,{part}score,prediction,note\n"
     row = 0
     for block in blocks_of(records):
-        scores = decision_scores(w, block.x)
+        scores = w.excess(block.x, block.z) if isinstance(w, Model) else decision_scores(w, block.x)
         for score in scores.tolist():
             if held_out is not None:
                 part = "test," if held_out[row] else "train,"

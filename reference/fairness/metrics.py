@@ -69,6 +69,19 @@ def risk_difference(prediction: BoolArray, z: FloatArray) -> float | None:
     return None if rate_1 is None or rate_0 is None else abs(rate_1 - rate_0)
 
 
+MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate")
+
+
+def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None) -> dict[str, float]:
+    """Return what is measured of any predictions; `gain` is over the more frequent class."""
+    accuracy, positives = float((prediction == y).mean()), float(y.mean())
+    found = {"accuracy": accuracy, "gain": accuracy - max(positives, 1 - positives)}
+    difference = None if z is None else risk_difference(prediction, z)
+    if difference is not None:
+        found["risk_difference"] = difference
+    return {**found, "positive_rate": float(prediction.mean())}
+
+
 def boundary_covariance(w: npt.ArrayLike, x: FloatArray, z: FloatArray) -> float:
     """Return g(D, w) = sum (z_i - zbar) x_i.w (equation (4) for logistic regression)."""
     return float((z - z.mean()) @ decision_scores(w, x))

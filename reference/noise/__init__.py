@@ -20,6 +20,7 @@ from reference.noise.draws import (
 )
 from reference.noise.hardened import HardenedSampler
 from reference.noise.kinds import Noise
+from reference.noise.recorded import Recorded, RecordingSampler, Source
 from reference.noise.scales import (
     analytic_gaussian_sigma,
     extended_gaussian_sigma,
@@ -34,7 +35,9 @@ __all__ = [
     "Noise",
     "NumpySampler",
     "RandomSource",
+    "Recorded",
     "Sampler",
+    "Source",
     "StudyNoiseWarning",
     "add_noise",
     "analytic_gaussian_sigma",
@@ -48,7 +51,7 @@ __all__ = [
     "with_sampler",
 ]
 
-Sampler: TypeAlias = NumpySampler | HardenedSampler
+Sampler: TypeAlias = NumpySampler | HardenedSampler | RecordingSampler
 
 
 def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
@@ -58,10 +61,17 @@ def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
     ----------
     source : {'numpy', 'hardened'}
     rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy; `hardened` takes nothing else.
+        None takes the operating system's entropy; `hardened` takes nothing else.  A :class:`Recorded` one keeps
+        what is perturbed with it.
     purpose : str
         As for :func:`generator`.
     """
+    if isinstance(rng, Recorded):
+        return rng.around(_sampler_of(source, rng.source, purpose))
+    return _sampler_of(source, rng, purpose)
+
+
+def _sampler_of(source: str, rng: RandomSource, purpose: str) -> NumpySampler | HardenedSampler:
     return HardenedSampler(rng) if source == "hardened" else NumpySampler(*generator(rng, purpose))
 
 
@@ -70,4 +80,5 @@ def with_sampler(readings: Readings, rng: RandomSource) -> Readings:
 
     numpy's noise is for study.  It is drawn where a seed, a generator or :data:`ENTROPY` is given.
     """
-    return readings.with_(noise="hardened") if rng is None else readings
+    source = rng.source if isinstance(rng, Recorded) else rng
+    return readings.with_(noise="hardened") if source is None else readings

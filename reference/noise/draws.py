@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from reference.coefficients import Coefficients, NoisyCoefficients
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import ParameterError, ReadingError
 from reference.noise.kinds import Noise
+from reference.noise.recorded import Recorded, Source
 
 ENTROPY: Final = "entropy"
 """numpy's noise from the operating system's entropy: for study, and only where it is named."""
 
-RandomSource: TypeAlias = int | np.integer | np.random.Generator | Literal["entropy"] | None
+RandomSource: TypeAlias = Source | Recorded
 
 
 class StudyNoiseWarning(UserWarning):

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
-from reference.accounting.discrete import epsilon_ends
 from reference.budgets import Budget
 from reference.common.arrays import FloatArray
 from reference.common.errors import ParameterError
 from reference.common.numbers import RealLike, exact
-from reference.domain import Domain
 from reference.noise import RandomSource, sampler_of
-from reference.records import DATA_STEPS, Records
-from reference.repaired import descent, expected, sums, threshold
+from reference.records import DATA_STEPS, Records, require_on_grid
+from reference.repaired import descent, sums
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
-from reference.repaired.schedule import PROBES, schedule_of
-from reference.sensitivity.setting import Supremum
+from reference.repaired.schedule import COUNTS, GRADIENT, GROUP_COUNT, PROBE, PROBES, schedule_of
+from reference.repaired.threshold import next_multiplier
 
 SMALLEST_GROUP = Fraction(1, 16)
 """zbar is released within [1/16, 15/16]: both on the grid."""
@@ -59,26 +56,45 @@ def repaired_logistic(
     schedule = schedule_of(records.domain, len(records), budget, fairness)
     purpose = f"repaired logistic {records.domain.columns} {budget} {fairness} {tolerated}"
     curator = Curator(budget, sampler_of(noise, rng, purpose), hardened=noise == "hardened")
-    records = by_column(records.on_grid())
-    sums.require_encoded(records)
+    records = prepared(records)
     # w <- noisy descent on the labels
     w, counts = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
-    v, zbar, multiplier = None, None, 0.0
+    model = Model(w, None, None, 0.0, Fraction(0), budget.delta, counts, len(records))
     if fairness != "none":
         assert records.z is not None
         # v <- noisy descent on the groups, where predictions may not use them
         if schedule.group_model:
             v, counts = noisy_descent(records, records.z, curator, schedule.group_model, schedule.group_rounds)
+            model = replace(model, group_weights=v, counts=counts)
         # zbar <- (sum z + noise) / n
-        zbar = noisy_share(records.z, curator, schedule.group_count)
+        model = replace(model, zbar=noisy_share(records.z, curator, schedule.group_count))
         # lambda <- root of the noisy risk difference
-        multiplier = noisy_root(records, Earlier(w, v, zbar, counts), curator, schedule.probes, float(tolerated))
-    return Model(w, v, zbar, multiplier, stated_epsilon(curator, budget, noise), budget.delta)
+        model = noisy_root(records, model, curator, schedule.probes, float(tolerated))
+    return replace(
+        model, epsilon=curator.account.epsilon, spent=curator.account.spent, budget_epsilon=budget.epsilon
+    )
 
 
-def by_column(records: Records) -> Records:
-    """Return the records with x stored column by column, as scores add it up: five times as fast."""
-    return Records(records.domain, np.asfortranarray(records.x), records.y, records.z)
+class PreparedRecords(Records):
+    """Records on the grid, as a domain encodes them; x is stored column by column, as scores are added up."""
+
+    def __post_init__(self, inside: bool) -> None:
+        super().__post_init__(inside)
+        require_on_grid(self)
+        sums.require_encoded(self)
+
+
+def prepared(records: Records) -> PreparedRecords:
+    """Return the records as :func:`repaired_logistic` needs them: once, where they are fitted more than once.
+
+    Raises
+    ------
+    reference.common.errors.NormError
+    """
+    if isinstance(records, PreparedRecords):
+        return records
+    grid = records.on_grid()
+    return PreparedRecords(grid.domain, np.asfortranarray(grid.x), grid.y, grid.z)
 
 
 def noisy_descent(
@@ -88,7 +104,7 @@ def noisy_descent(
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
     # counts of (cell, label): the gradient at 0 and the means together
-    counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each)
+    counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each, COUNTS)
     # P <- inverse curvature of independent attributes, with a ridge as large as the noise
     moments = descent.independent_second_moments(counts, domain, len(records))
     inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds))
@@ -97,7 +113,7 @@ def noisy_descent(
     for _ in range(rounds - 1):
         # w_{t+1} <- w_t - P (g(w_t) + noise)
         exact_gradient = sums.gradient(records.x, target, iterates[-1])
-        noisy = curator.release(exact_gradient, change, each)
+        noisy = curator.release(exact_gradient, change, each, GRADIENT)
         iterates.append(descent.step(iterates[-1], noisy, inverse))
     # w <- mean of the last iterates
     return descent.averaged(iterates), counts
@@ -105,49 +121,24 @@ def noisy_descent(
 
 def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
     """Return the share of group 1, on the grid."""
-    (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share)
+    (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share, GROUP_COUNT)
     zbar = Fraction(round(noisy / len(z) * DATA_STEPS), DATA_STEPS)
     return min(1 - SMALLEST_GROUP, max(SMALLEST_GROUP, zbar))
 
 
-class Earlier(NamedTuple):
-    """What was released before the probes."""
-
-    w: FloatArray
-    v: FloatArray | None
-    zbar: Fraction
-    counts: FloatArray
-
-    def curve(self, domain: Domain, n: int) -> Callable[[float], float]:
-        """Return the risk difference that is expected at each multiplier."""
-        drawn = expected.drawn_records(self.counts, domain, n)
-        members = drawn.target if self.v is not None else drawn.x[:, -1] > 0
-        advantage, belonging = margins(self.w, self.v, float(self.zbar), drawn.x, members.astype(np.float64))
-        return expected.expected_difference(advantage, belonging, members)
-
-
-def noisy_root(records: Records, earlier: Earlier, curator: Curator, share: Fraction, slack: float) -> float:
-    """Return the multiplier at which the risk difference is the slack, by a few noisy probes."""
-    w, v, zbar, _ = earlier
+def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction, slack: float) -> Model:
+    """Return the model with the multiplier at which the risk difference is the slack, by a few noisy probes."""
     assert records.z is not None
-    advantage, belonging = margins(w, v, float(zbar), records.x, records.z)
+    assert model.zbar is not None
+    zbar = model.zbar
+    advantage, belonging = margins(model.w, model.group_weights, float(zbar), records.x, records.z)
     change, spread = sums.imbalance_change(zbar), len(records) * float(zbar * (1 - zbar))
     noise = curator.deviation(change, share / PROBES) / spread
-    curve = earlier.curve(records.domain, len(records))
-    multipliers, differences = [0.0], list[float]()
+    curve = model.expected_curve(records.domain)
     for _ in range(PROBES):
         # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
-        prediction = advantage > multipliers[-1] * belonging
-        (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES)
-        differences.append(noisy / spread)
-        multipliers.append(threshold.next_multiplier(multipliers, differences, noise, slack, curve))
-    return multipliers[-1]
-
-
-def stated_epsilon(curator: Curator, budget: Budget, noise: str) -> Fraction:
-    """Return epsilon at the budget's delta: the budget's, or what discrete noise adds to it, rounded up."""
-    # discrete Laplace noise loses what continuous noise does
-    if noise != "hardened" or budget.delta == 0:
-        return budget.epsilon
-    supremum = Supremum.exactly(curator.loss)
-    return epsilon_ends(supremum, curator.inverse_scales, curator.size, sums.SUM_STEPS, budget.delta)[1]
+        prediction = advantage - model.multiplier * belonging > 0.0
+        (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES, PROBE)
+        model = model.after(noisy / spread, noise)
+        model = replace(model, multiplier=next_multiplier(model.probes, slack, curve))
+    return model

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +13,8 @@ from reference.common.balls import square_root
 from reference.common.errors import ParameterError
 from reference.common.numbers import rounded_up
 from reference.noise import Noise, Sampler, analytic_gaussian_sigma, laplace_scale
-from reference.repaired.sums import SUM_STEPS, Change
-
-
-class Spent(NamedTuple):
-    """One release: public."""
-
-    share: Fraction
-    change: Change
-    scale: float
-    size: int
+from reference.repaired.account import Account
+from reference.repaired.spent import SUM_STEPS, Change, Spent
 
 
 class Curator:
@@ -52,19 +43,14 @@ class Curator:
 
     def scale(self, change: Change, share: Fraction) -> float:
         """Return sigma, or the Laplace scale, of a release; rounded up."""
-        if self._kind == "laplace":
-            # b <- Delta_1 / (share epsilon)
-            return laplace_scale(change.l1_sensitivity, share * self._budget.epsilon)
-        # sigma <- (1/mu) Delta_2 / sqrt(share)
-        ratio = square_root(change.l2_sensitivity_squared / share).upper
-        return rounded_up(Fraction(unit_sigma(self._budget)) * ratio)
+        return planned_scale(self._budget, change, share)
 
     def deviation(self, change: Change, share: Fraction) -> float:
         """Return the standard deviation of the noise of a release."""
         return self.scale(change, share) * (math.sqrt(2) if self._kind == "laplace" else 1.0)
 
-    def release(self, values: NumberArray, change: Change, share: Fraction) -> FloatArray:
-        """Return values plus noise for a share of the budget.
+    def release(self, values: NumberArray, change: Change, share: Fraction, what: str = "") -> FloatArray:
+        """Return values plus noise for a share of the budget; `what` names it in the account.
 
         Raises
         ------
@@ -75,28 +61,24 @@ class Curator:
             raise ParameterError("share", share, "positive, and at most 1 with all others")
         scale = self.scale(change, share)
         # before the draw: what was counted and not released does no harm
-        self.spent.append(Spent(share, change, scale, len(values)))
+        self.spent.append(Spent(what, share, change, scale, len(values)))
         noisy = self._sampler.add(values, Noise.uniform(self._kind, scale, len(values), self._steps))
         return np.array([float(value) for value in noisy])
 
     @property
-    def loss(self) -> Fraction:
-        """Sum of (Delta_2 / sigma)^2, at most mu^2; of Delta_1 / b, at most epsilon, for Laplace noise."""
-        if self._kind == "laplace":
-            each = [one.change.l1_sensitivity / Fraction(one.scale) for one in self.spent]
-        else:
-            each = [one.change.l2_sensitivity_squared / Fraction(one.scale) ** 2 for one in self.spent]
-        return sum(each, Fraction(0))
+    def account(self) -> Account:
+        """What was released."""
+        return Account(self._budget, tuple(self.spent), self._steps is not None)
 
-    @property
-    def inverse_scales(self) -> Fraction:
-        """Sum of 1 / scale over all released numbers."""
-        return sum((one.size / Fraction(one.scale) for one in self.spent), Fraction(0))
 
-    @property
-    def size(self) -> int:
-        """How many numbers were released."""
-        return sum(one.size for one in self.spent)
+def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:
+    """Return sigma, or the Laplace scale, of a release for a share of a budget; rounded up."""
+    if not budget.delta:
+        # b <- Delta_1 / (share epsilon)
+        return laplace_scale(change.l1_sensitivity, share * budget.epsilon)
+    # sigma <- (1/mu) Delta_2 / sqrt(share)
+    ratio = square_root(change.l2_sensitivity_squared / share).upper
+    return rounded_up(Fraction(unit_sigma(budget)) * ratio)
 
 
 def unit_sigma(budget: Budget) -> float:

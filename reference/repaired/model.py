@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
+from reference.domain import Domain
+from reference.repaired.expected import drawn_records, expected_difference
 from reference.repaired.loss import probability
+from reference.repaired.spent import Spent
+from reference.repaired.threshold import Probe, next_multiplier
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +34,16 @@ class Model:
         lambda: 0 predicts by the sign of the score.
     epsilon, delta : Fraction
         Of everything that was released together, for `replace_one`.
+    counts : ndarray, shape (2 d,)
+        Released sums over each half of the records, by label, or by group where `group_weights` are given.
+    n : int
+        Records that were fitted: public.
+    probes : tuple of Probe
+        Released risk differences.
+    spent : tuple of Spent
+        What was released, in order.
+    budget_epsilon : Fraction
+        As it was asked for; discrete noise adds a trifle.
     """
 
     w: FloatArray
@@ -35,9 +52,36 @@ class Model:
     multiplier: float
     epsilon: Fraction
     delta: Fraction
+    counts: FloatArray
+    n: int
+    probes: tuple[Probe, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    budget_epsilon: Fraction = Fraction(0)
+
+    def after(self, difference: float, noise: float) -> Model:
+        """Return the model with one more probe, made at its multiplier."""
+        return replace(self, probes=(*self.probes, Probe(self.multiplier, difference, noise)))
+
+    def expected_curve(self, domain: Domain) -> Callable[[float], float]:
+        """Return the risk difference that the releases lead one to expect at each multiplier."""
+        assert self.zbar is not None
+        drawn = drawn_records(self.counts, domain, self.n)
+        members = drawn.target if self.group_weights is not None else drawn.x[:, -1] > 0
+        z = members.astype(np.float64)
+        return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
+
+    def tuned(self, domain: Domain, slack: float) -> Model:
+        """Return the model for another slack: from what is released already, so at no cost in privacy."""
+        if not self.probes:
+            raise ParameterError("slack", slack, "left out for a model that was fitted without fairness")
+        return replace(self, multiplier=next_multiplier(self.probes, slack, self.expected_curve(domain)))
 
     def predict(self, x: FloatArray, z: FloatArray | None = None) -> BoolArray:
-        """Return the predictions, shape (n,).
+        """Return the predictions, shape (n,): whether :meth:`excess` is above 0."""
+        return self.excess(x, z) > 0.0
+
+    def excess(self, x: FloatArray, z: FloatArray | None = None) -> FloatArray:
+        """Return how far each record is beyond its threshold, shape (n,).
 
         Parameters
         ----------
@@ -47,11 +91,11 @@ class Model:
             Groups, where the model uses them.
         """
         if self.zbar is None:
-            return decision_scores(self.w, x) > 0.0
+            return decision_scores(self.w, x)
         if self.group_weights is None and z is None:
             raise ParameterError("z", z, "the groups: this model uses them for its predictions")
         advantage, belonging = margins(self.w, self.group_weights, float(self.zbar), x, z)
-        return advantage > self.multiplier * belonging
+        return advantage - self.multiplier * belonging
 
     def predict_proba(self, x: FloatArray) -> FloatArray:
         """Return P(y = 1 | x), before any threshold moves, shape (n,)."""

@@ -7,7 +7,6 @@ All are exact: features, residuals and zbar are multiples of 1/DATA_STEPS, so th
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,15 +18,7 @@ from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.records import BLOCK_ROWS, DATA_STEPS, Records
 from reference.repaired.loss import residual
-
-SUM_STEPS = DATA_STEPS**2
-
-
-class Change(NamedTuple):
-    """By how much one record can change a sum."""
-
-    l1_sensitivity: Fraction
-    l2_sensitivity_squared: Fraction
+from reference.repaired.spent import SUM_STEPS, Change
 
 
 def largest_l1(domain: Domain) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +18,15 @@ PRIOR_ERROR, PRIOR_SCALE = 0.2, 0.7
 FLATTEST, STEEPEST = 0.3, 4.0
 
 
-def next_multiplier(
-    multipliers: Sequence[float],
-    differences: Sequence[float],
-    noise: float,
-    slack: float,
-    expected: Callable[[float], float],
-) -> float:
+class Probe(NamedTuple):
+    """One released risk difference."""
+
+    multiplier: float
+    difference: float
+    noise: float
+
+
+def next_multiplier(probes: Sequence[Probe], slack: float, expected: Callable[[float], float]) -> float:
     """Return the multiplier at which the risk difference is estimated to be the slack.
 
     The risk difference is taken to be a + b times the expected curve.  Every probe (multiplier, noisy signed risk
@@ -31,19 +34,18 @@ def next_multiplier(
 
     Parameters
     ----------
-    multipliers, differences : sequence of float
-        The probes so far, at least one.
-    noise : float
-        Standard deviation of a difference.
+    probes : sequence of Probe
+        At least one; a difference is signed, and its noise the standard deviation.
     slack : float
         Risk difference that is tolerated.
     expected : callable
         The curve that earlier releases lead one to expect; it falls.
     """
+    multipliers, differences, noise = (np.array(column) for column in zip(*probes, strict=True))
     found = np.clip(differences, -1.0, 1.0)
     # fairness is approached from the side of the first probe, and never overshot on purpose
     level = float(np.sign(found[0]) * min(slack, abs(found[0])))
-    curve = np.array([expected(multiplier) for multiplier in multipliers])
+    curve = np.array([expected(multiplier) for multiplier in multipliers.tolist()])
     precision = 1 / (noise**2 + (TRUSTED * (found - level)) ** 2 + 1e-12)
     # posterior of (a, b - 1): found - curve = a + (b - 1) curve + noise
     design = np.column_stack([np.ones(len(curve)), curve])

@@ -1,0 +1,182 @@
+"""Which bug it is: a broken variant that answers as the program does names it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from audit.conformance.outcome import Outcome
+from audit.vectors.build import mutated
+from audit.vectors.judge import leaves, number_of
+from audit.vectors.mutants import MUTANTS
+from reference.common.numbers import short_text
+
+CLOSE = Fraction(1, 10**6)
+"""Relative: two programs with the same bug differ by their rounding only."""
+
+ASKED = 16
+"""Failed cases that each variant is asked about."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One bug that the answers point to.
+
+    Parameters
+    ----------
+    flag : str
+    same : int
+        Failed cases that the broken variant answers in the same way.
+    asked : int
+        Failed cases with the flag that were compared.
+    failed, carried : int
+        Failed cases with this flag, and all answered ones with it.
+    description, effect : str
+        The bug, in words.
+    factors : tuple of str
+        By what the wrong numbers are off.
+    """
+
+    flag: str
+    same: int
+    asked: int
+    failed: int
+    carried: int
+    description: str
+    effect: str
+    factors: tuple[str, ...]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every failed case that was compared is answered as the variant does."""
+        return self.same == self.asked > 0
+
+
+def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
+    """Return the bugs that explain the failed cases, the one that explains most first."""
+    failed = {one.case.tc_id: one for one in found if one.status == "failed"}
+    same = {flag: _explained(flag, failed) for flag in MUTANTS}
+    # of a bug that the program has, nearly all cases fail
+    share = {flag: _failed_share(flag, found) for flag in same}
+    explained: list[Diagnosis] = []
+    left = set(failed)
+    while left:
+        gains = {flag: len(cases & left) * share[flag] for flag, (cases, _) in same.items()}
+        best = max(gains, key=lambda flag: (gains[flag], len(same[flag][0]) == same[flag][1], flag))
+        if not gains[best]:
+            break
+        cases, asked = same[best]
+        explained.append(_diagnosis(best, cases, asked, found))
+        # what a variant was not asked about counts as explained where it carries the flag
+        unasked = (
+            {number for number in left if best in failed[number].case.flags} if len(cases) == asked else set()
+        )
+        left -= cases | unasked
+    return explained
+
+
+def _failed_share(flag: str, found: Sequence[Outcome]) -> float:
+    answered = [one.status for one in found if flag in one.case.flags and one.status in ("passed", "failed")]
+    return answered.count("failed") / len(answered) if answered else 0.0
+
+
+def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], int]:
+    """Return the failed cases that a variant answers in the same way, and how many it was asked."""
+    carried = [one for one in failed.values() if flag in one.case.flags]
+    asked = carried[:: max(1, len(carried) // ASKED)]
+    same = {one.case.tc_id for one in asked if _agrees(one, mutated(flag, one.kind, one.case.given))}
+    return same, len(asked)
+
+
+def _agrees(one: Outcome, variant: dict[str, Any]) -> bool:
+    """Tell whether the program answered as a broken variant: in all that both say."""
+    if one.case.right is None:
+        return "error" not in variant and "broke" not in variant
+    if "error" in one.answer or "error" in variant:
+        return "error" in one.answer and "error" in variant
+    both = variant.keys() & one.answer.keys()
+    # the objective follows from w, in more than one way once the repair is wrong
+    for name in {*one.case.right, *both} - ({"objective"} if "w" in both else set()):
+        for _, left, right in leaves(variant.get(name), one.answer.get(name)):
+            if not _close(left, right):
+                return False
+    return True
+
+
+def _close(left: Any, right: Any) -> bool:
+    first, second = number_of(left), number_of(right)
+    if first is None or second is None:
+        return bool(left == right)
+    return abs(first - second) <= CLOSE * max(abs(first), abs(second)) + Fraction(1, 10**12)
+
+
+def _diagnosis(flag: str, cases: set[int], asked: int, found: Sequence[Outcome]) -> Diagnosis:
+    answered = [one for one in found if flag in one.case.flags and one.status in ("passed", "failed")]
+    description, effect = MUTANTS[flag].told()
+    return Diagnosis(
+        flag=flag,
+        same=len(cases),
+        asked=asked,
+        failed=sum(one.status == "failed" for one in answered),
+        carried=len(answered),
+        description=description,
+        effect=effect,
+        factors=tuple(factors([one for one in answered if one.case.tc_id in cases])),
+    )
+
+
+def factors(failed: Sequence[Outcome]) -> Iterator[str]:
+    """Yield by what factor wrong numbers are off, where it is one factor for all cases."""
+    ratios: dict[str, list[Fraction]] = defaultdict(list)
+    for one in failed:
+        for name, right, found in _numbers(one):
+            if right and found is not None and abs(found - right) > CLOSE * abs(right):
+                ratios[name].append(found / right)
+    for name, off in ratios.items():
+        low, high = min(off), max(off)
+        if low <= 0:
+            continue
+        if low < 1 < high:
+            yield f"{name} is from {_times(low)} to {_times(high)}"
+        elif high - low <= CLOSE * high:
+            yield f"{name} is {_times(low)} in {_cases(len(off))}"
+        else:
+            yield f"{name} is {_times(low)} to {_times(high)}"
+
+
+def _cases(count: int) -> str:
+    return "the one place compared" if count == 1 else f"all {count} places compared"
+
+
+def _times(ratio: Fraction) -> str:
+    small = ratio < 1
+    return f"{short_text(1 / ratio if small else ratio)} times too {'small' if small else 'large'}"
+
+
+def _numbers(one: Outcome) -> Iterator[tuple[str, Fraction, Fraction | None]]:
+    """Yield name, right number and answer; of noisy coefficients what the noise is, by set."""
+    if one.case.right is None:
+        return
+    given = one.case.given
+    for name, value in one.case.right.items():
+        for index, (_, right, found) in enumerate(leaves(value, one.answer.get(name))):
+            centre, answered = _centre(right), number_of(found)
+            if centre is None:
+                continue
+            if one.kind == "Perturbation":
+                before = Fraction(given["values"][index])
+                place = "the noise of Phi_s" if given["inS"][index] == "1" else "the noise of Phi_n"
+                # noise that is small beside its coefficient is lost in rounding
+                if abs(centre - before) > CLOSE * abs(before):
+                    yield place, centre - before, None if answered is None else answered - before
+            else:
+                yield name, centre, answered
+
+
+def _centre(right: Any) -> Fraction | None:
+    if isinstance(right, dict):
+        return (Fraction(right["lo"]) + Fraction(right["hi"])) / 2
+    return number_of(right)

@@ -1,0 +1,70 @@
+"""Cases and answers as lines: JSON, or a flat form for languages without a JSON library."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, TypeAlias
+
+from audit.vectors.format import VectorCase
+
+Exchange: TypeAlias = Literal["json", "flat"]
+
+LISTS = {"x": 2, "samples": 2} | dict.fromkeys(
+    ("inS", "selectable", "y", "linear", "quadratic", "covariance", "noisy", "w"), 1
+)
+"""Of answered fields how deep their lists are; a number otherwise."""
+
+
+class UnreadableAnswerError(ValueError):
+    """A line that is no answer."""
+
+
+def case_line(kind: str, case: VectorCase, exchange: Exchange) -> bytes:
+    """Return one case as the program reads it."""
+    asked = {"tcId": case.tc_id, "type": kind}
+    if exchange == "json":
+        return (json.dumps({**asked, "inputs": case.given}) + "\n").encode()
+    fields = {name: _flat(value) for name, value in {**asked, **case.given}.items()}
+    return ("\t".join(f"{name}={value}" for name, value in fields.items()) + "\n").encode()
+
+
+def _flat(value: Any) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return (";" if value and isinstance(value[0], list) else ",").join(_flat(entry) for entry in value)
+
+
+def answer_of(line: bytes, exchange: Exchange) -> tuple[int, dict[str, Any]]:
+    """Return the case that a line answers, and the answer.
+
+    Raises
+    ------
+    UnreadableAnswerError
+    """
+    try:
+        text = line.decode()
+        found = json.loads(text) if exchange == "json" else _unflat(text)
+    except (ValueError, RecursionError) as problem:
+        raise UnreadableAnswerError(str(problem)) from problem
+    number = found.get("tcId") if isinstance(found, dict) else None
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise UnreadableAnswerError("no object with a tcId")
+    return number, {name: value for name, value in found.items() if name != "tcId"}
+
+
+def _unflat(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in text.strip("\r\n").split("\t"):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"no field: {part!r}")
+        found[name] = _deep(value, LISTS.get(name, 0))
+    found["tcId"] = int(found["tcId"]) if "tcId" in found else None
+    return found
+
+
+def _deep(value: str, depth: int) -> Any:
+    if depth == 0:
+        return value
+    parts = value.split(";" if depth == 2 else ",") if value else []
+    return [_deep(part, depth - 1) for part in parts]

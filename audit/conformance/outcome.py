@@ -1,0 +1,66 @@
+"""What became of each case, and of all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from audit.conformance.program import Reply, Work
+from audit.vectors.format import VectorCase
+from audit.vectors.judge import passes, wrong_values
+
+GOOD = ("passed", "skipped")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One case.
+
+    Parameters
+    ----------
+    kind : str
+        The group type.
+    case : VectorCase
+    status : str
+        `passed`, `failed`, or what else became of it: see :class:`audit.conformance.program.Reply`.
+    answer : dict
+    said : str
+        Where it went wrong, in words.
+    """
+
+    kind: str
+    case: VectorCase
+    status: str
+    answer: dict[str, Any] = field(default_factory=dict)
+    said: str = ""
+
+
+def outcome_of(kind: str, case: VectorCase, reply: Reply) -> Outcome:
+    """Judge what a program made of a case."""
+    if reply.status != "answered":
+        return Outcome(kind, case, reply.status, reply.answer, reply.said)
+    if passes(case.right, reply.answer):
+        return Outcome(kind, case, "passed", reply.answer)
+    return Outcome(kind, case, "failed", reply.answer, _difference(case, reply.answer))
+
+
+def _difference(case: VectorCase, answer: dict[str, Any]) -> str:
+    if case.right is None:
+        return f"accepted, where {case.expected_error} is refused"
+    if "error" in answer:
+        return f"refused ({answer['error']}), where there is an answer"
+    place, right, found = wrong_values(case.right, answer)[0]
+    wanted = f"between {right['lo']} and {right['hi']}" if isinstance(right, dict) else str(right)
+    return f"{place} is {found if found is not None else 'missing'}, where {wanted} is right"
+
+
+def outcomes(work: Work, replies: dict[int, Reply]) -> list[Outcome]:
+    """Judge all replies, in the order of the cases."""
+    return [outcome_of(kind, case, replies[case.tc_id]) for kind, case in work]
+
+
+def counts(found: Iterable[Outcome]) -> dict[str, int]:
+    """Return how many cases became what."""
+    return dict(Counter(one.status for one in found).most_common())

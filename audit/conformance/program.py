@@ -1,0 +1,232 @@
+"""Runs a program on many cases at once, and finds out which case to blame when it crashes or hangs.
+
+All cases are written without waiting: a program may answer in any order, or only when its input ends.  When it
+fails on the way, the first case that it has not answered runs alone, and then the rest goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from audit.conformance.exchange import Exchange, UnreadableAnswerError, answer_of, case_line
+from audit.vectors.format import VectorCase
+from reference.common.errors import ParameterError
+from reference.common.printable import shown
+
+LONGEST_LINE = 2**20
+"""Bytes of an answer."""
+
+PATIENCE = 40
+"""Failures on end without a single answer, after which the program is given up."""
+
+Work = list[tuple[str, VectorCase]]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a program made of one case.
+
+    Parameters
+    ----------
+    status : {'answered', 'skipped', 'crash', 'hang', 'garbage', 'missing', 'twice', 'not run'}
+    answer : dict
+        Where it answered.
+    said : str
+        What happened, in words.
+    """
+
+    status: str
+    answer: dict[str, Any] = field(default_factory=dict)
+    said: str = ""
+
+
+@dataclass
+class Session:
+    """One run of the program: what it answered, and how it ended."""
+
+    replies: dict[int, Reply] = field(default_factory=dict)
+    garbage: list[str] = field(default_factory=list)
+    end: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended otherwise than by itself and well."""
+        return bool(self.end)
+
+
+def run_program(
+    command: Sequence[str],
+    work: Work,
+    exchange: Exchange = "json",
+    *,
+    timeout: float = 10.0,
+    on_reply: Callable[[int], None] | None = None,
+) -> dict[int, Reply]:
+    """Return what the program made of each case, by tcId.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments; no shell sees them.
+    work : list of (type, case)
+    exchange : {'json', 'flat'}
+    timeout : float
+        Seconds without any answer after which the program hangs.
+    on_reply : callable
+        Told how many cases are done.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        When the program cannot be started.
+    """
+    found: dict[int, Reply] = {}
+    left, without_answer = list(work), 0
+    while left:
+        session = _session(command, left, exchange, timeout)
+        found |= session.replies
+        without_answer = 0 if session.replies else without_answer + 1
+        left = [item for item in left if item[1].tc_id not in found]
+        if left and not session.failed:
+            found |= {case.tc_id: _unanswered(session) for _, case in left}
+            left = []
+        elif left:
+            first = left.pop(0)
+            alone = (
+                session
+                if len(session.replies) == 0 and not left
+                else _session(command, [first], exchange, timeout)
+            )
+            number = first[1].tc_id
+            found[number] = alone.replies.get(number) or _blamed(alone)
+        if without_answer >= PATIENCE:
+            said = f"not run: the program failed {PATIENCE} times without an answer"
+            found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
+            left = []
+        if on_reply is not None:
+            on_reply(len(found))
+    return found
+
+
+def _unanswered(session: Session) -> Reply:
+    if session.garbage:
+        return Reply("garbage", said=f"no answer, but {session.garbage[0]}")
+    return Reply("missing", said="no answer before the program ended")
+
+
+def _blamed(session: Session) -> Reply:
+    if not session.failed:
+        return _unanswered(session)
+    return Reply("hang" if session.end.startswith("gave no answer") else "crash", said=session.end)
+
+
+def _session(command: Sequence[str], work: Work, exchange: Exchange, timeout: float) -> Session:
+    """Run the program once on some cases."""
+    try:
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+    except (OSError, ValueError) as problem:
+        raise ParameterError(
+            "program", " ".join(command), f"a program that can be started ({problem})"
+        ) from problem
+    lines: queue.Queue[bytes | None] = queue.Queue()
+    tail: list[bytes] = []
+    threads = [
+        threading.Thread(target=_write, args=(child, work, exchange), daemon=True),
+        threading.Thread(target=_read, args=(child, lines), daemon=True),
+        threading.Thread(target=_drain, args=(child, tail), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    session, wanted = Session(), {case.tc_id for _, case in work}
+    try:
+        session.end = _listen(session, lines, wanted, exchange, timeout)
+        code = child.wait(timeout=timeout) if not session.end else None
+    except subprocess.TimeoutExpired:
+        # all is answered, or the output is closed
+        code, session.end = None, "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        for thread in threads:
+            thread.join(timeout=1)
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            with suppress(OSError, ValueError):
+                if pipe is not None:
+                    pipe.close()
+    if code and not wanted <= set(session.replies):
+        known = -code in set(signal.Signals)
+        how = (
+            f"was ended by {signal.Signals(-code).name}" if code < 0 and known else f"ended with exit code {code}"
+        )
+        words = shown(b"".join(tail)[-300:].strip()) if tail else ""
+        session.end = f"{how}{': ' if words else ''}{words}"
+    return session
+
+
+def _listen(
+    session: Session, lines: queue.Queue[bytes | None], wanted: set[int], exchange: Exchange, timeout: float
+) -> str:
+    """Take answers until the output ends; return what went wrong."""
+    while True:
+        try:
+            line = lines.get(timeout=timeout)
+        except queue.Empty:
+            return "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
+        if line is None:
+            return ""
+        if line.strip():
+            _take(session, line, wanted, exchange)
+
+
+def _take(session: Session, line: bytes, wanted: set[int], exchange: Exchange) -> None:
+    try:
+        number, answer = answer_of(line, exchange)
+    except UnreadableAnswerError:
+        session.garbage.append(f"it wrote {shown(line[:80])}, which is no answer")
+        return
+    if number not in wanted:
+        session.garbage.append(f"it answered {number}, which was not asked")
+    elif number in session.replies:
+        session.replies[number] = Reply("twice", said="it answered this case twice")
+    elif "skip" in answer:
+        session.replies[number] = Reply("skipped", said=str(answer["skip"]))
+    elif "crash" in answer:
+        session.replies[number] = Reply("crash", said=str(answer["crash"]))
+    else:
+        session.replies[number] = Reply("answered", answer)
+
+
+def _write(child: subprocess.Popen[bytes], work: Work, exchange: Exchange) -> None:
+    assert child.stdin is not None
+    # a program that ends early reads no more: the missing answers tell
+    with suppress(OSError, ValueError):
+        for kind, case in work:
+            child.stdin.write(case_line(kind, case, exchange))
+        child.stdin.close()
+
+
+def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None]) -> None:
+    assert child.stdout is not None
+    with suppress(OSError, ValueError):
+        while line := child.stdout.readline(LONGEST_LINE):
+            lines.put(line)
+    lines.put(None)
+
+
+def _drain(child: subprocess.Popen[bytes], tail: list[bytes]) -> None:
+    """Keep the end of what the program says to its standard error."""
+    assert child.stderr is not None
+    with suppress(OSError, ValueError):
+        while block := child.stderr.read(2**12):
+            tail[:] = [b"".join(tail)[-2000:] + block]

@@ -1,0 +1,159 @@
+"""What is reported of a run: text, JSON and JUnit XML."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from audit.conformance.diagnosis import Diagnosis, diagnose
+from audit.conformance.outcome import GOOD, Outcome, counts
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
+
+SHOWN = 10
+"""Cases of one kind of trouble that the text lists."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run and what it says.
+
+    Parameters
+    ----------
+    program : str
+    outcomes : sequence of Outcome
+    diagnoses : list of Diagnosis
+    """
+
+    program: str
+    outcomes: Sequence[Outcome]
+    diagnoses: list[Diagnosis]
+
+    @classmethod
+    def of(cls, program: str, outcomes: Sequence[Outcome]) -> Report:
+        """Return the report of a run."""
+        return cls(program, outcomes, diagnose(outcomes))
+
+    @property
+    def verdict(self) -> str:
+        """`refuted` by a case; `undecided` where nothing was answered; else `not refuted`."""
+        if any(one.status not in GOOD for one in self.outcomes):
+            return "refuted"
+        return "not refuted" if any(one.status == "passed" for one in self.outcomes) else "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command."""
+        codes = {"refuted": EXIT_REFUTED, "undecided": EXIT_UNDECIDED, "not refuted": EXIT_FINE}
+        return codes[self.verdict]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what a person reads."""
+        yield f"program: {self.program}"
+        for kind in dict.fromkeys(one.kind for one in self.outcomes):
+            yield f"{kind}: {_counted([one for one in self.outcomes if one.kind == kind])}"
+        yield f"all: {_counted(self.outcomes)}"
+        yield f"verdict: {self.verdict}"
+        for one in self.diagnoses:
+            yield ""
+            yield from diagnosis_lines(one)
+        yield from self._troubles()
+
+    def _troubles(self) -> Iterator[str]:
+        for status in dict.fromkeys(one.status for one in self.outcomes if one.status not in GOOD):
+            those = [one for one in self.outcomes if one.status == status]
+            yield ""
+            yield f"{status}, {len(those)} cases:"
+            for one in those[:SHOWN]:
+                yield f"  {one.case.tc_id} {one.kind}, {one.case.comment}: {one.said}"
+            if len(those) > SHOWN:
+                yield f"  and {len(those) - SHOWN} more; --format json lists all"
+        skipped = {f"{one.kind}: {one.said}" for one in self.outcomes if one.status == "skipped"}
+        if skipped:
+            yield ""
+            yield f"skipped: {'; '.join(sorted(skipped))}"
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {
+            "program": self.program,
+            "verdict": self.verdict,
+            "counts": counts(self.outcomes),
+            "diagnoses": [
+                {
+                    "flag": one.flag,
+                    "certain": one.is_certain,
+                    "same_answers": one.same,
+                    "compared": one.asked,
+                    "failed": one.failed,
+                    "carried": one.carried,
+                    "description": one.description,
+                    "effect": one.effect,
+                    "factors": list(one.factors),
+                }
+                for one in self.diagnoses
+            ],
+            "cases": [
+                {
+                    "tcId": one.case.tc_id,
+                    "type": one.kind,
+                    "comment": one.case.comment,
+                    "status": one.status,
+                    "said": one.said,
+                    "flags": list(one.case.flags) if one.status == "failed" else [],
+                }
+                for one in self.outcomes
+                if one.status != "passed"
+            ],
+        }
+
+    def junit(self) -> str:
+        """Return the run as JUnit XML, a test case for each case."""
+        good = ("passed", *GOOD)
+        failures = sum(one.status == "failed" for one in self.outcomes)
+        errors = sum(one.status not in (*good, "failed") for one in self.outcomes)
+        suite = ET.Element(
+            "testsuite",
+            name="cfm conformance",
+            tests=str(len(self.outcomes)),
+            failures=str(failures),
+            errors=str(errors),
+            skipped=str(sum(one.status == "skipped" for one in self.outcomes)),
+        )
+        for one in self.outcomes:
+            name = f"{one.case.tc_id} {one.case.comment}"
+            case = ET.SubElement(suite, "testcase", classname=f"cfm.{one.kind}", name=name)
+            said = _printable_xml(one.said)
+            if one.status == "skipped":
+                ET.SubElement(case, "skipped", message=said)
+            elif one.status == "failed":
+                ET.SubElement(case, "failure", message=said).text = f"flags: {', '.join(one.case.flags)}"
+            elif one.status != "passed":
+                ET.SubElement(case, "error", type=one.status, message=said)
+        root = ET.Element("testsuites")
+        root.append(suite)
+        return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _printable_xml(text: str) -> str:
+    """Return text without the characters that XML cannot hold."""
+    return re.sub(r"[^\t\n\r -\uD7FF\uE000-\uFFFD]", "?", text)
+
+
+def _counted(found: Sequence[Outcome]) -> str:
+    return ", ".join(f"{count} {status}" for status, count in counts(found).items()) or "nothing"
+
+
+def diagnosis_lines(one: Diagnosis) -> Iterator[str]:
+    """Yield what a person reads of one bug."""
+    how = "is" if one.is_certain else "may be"
+    yield f"this {how} {one.flag}: {one.description}"
+    yield f"  {one.effect}"
+    yield (
+        f"  {one.same} of {one.asked} failed cases that were compared are answered just so; "
+        f"{one.failed} of {one.carried} cases that catch it fail"
+    )
+    if one.factors:
+        yield f"  {'; '.join(one.factors)}"

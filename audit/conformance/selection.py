@@ -1,0 +1,84 @@
+"""Which cases are run, and the program that runs them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from audit.conformance.exchange import Exchange
+from audit.conformance.outcome import outcomes
+from audit.conformance.program import Work, run_program
+from audit.conformance.report import Report
+from audit.vectors.format import load
+from audit.vectors.mutants import MUTANTS
+from audit.vectors.sources.registry import TYPES
+from reference.common.errors import ParameterError
+
+ABILITIES = ("double", "erfc", "exact-arithmetic")
+
+SERVE = Path(__file__).with_name("serve.py")
+
+
+def chosen(only: Sequence[str] = ()) -> Work:
+    """Return the cases that some words choose: group types, flags, abilities and ids; all without words.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        On a word that chooses nothing.
+    """
+    every: Work = []
+    abilities: dict[int, tuple[str, ...]] = {}
+    for kind in TYPES:
+        for group in load(kind).test_groups:
+            every += [(kind, case) for case in group.tests]
+            abilities |= dict.fromkeys((case.tc_id for case in group.tests), group.requires)
+    ids = {str(case.tc_id) for _, case in every}
+    for word in only:
+        if word not in (*TYPES, *MUTANTS, *ABILITIES) and word not in ids:
+            known = "a group type, a flag, an ability or a tcId; --list shows them"
+            raise ParameterError("only", word, known)
+
+    def is_chosen(kind: str, number: int, flags: Sequence[str]) -> bool:
+        needed = abilities[number]
+        # double alone leaves out what needs more
+        able = [word for word in only if word in ABILITIES and needed[-1] == word]
+        return bool(able) or any(word in (kind, str(number), *flags) for word in only)
+
+    return [one for one in every if not only or is_chosen(one[0], one[1].tc_id, one[1].flags)]
+
+
+def command_of(program: str | None, module: str | None) -> list[str]:
+    """Return the words that start what is tested.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        Unless there is exactly one.
+    """
+    if (program is None) == (module is None):
+        raise ParameterError("program", program, "a program or a module to import, one of the two")
+    if module is not None:
+        return [sys.executable, str(SERVE), module]
+    try:
+        words = shlex.split(program or "")
+    except ValueError as problem:
+        raise ParameterError("program", program, f"words of a command line ({problem})") from problem
+    if not words:
+        raise ParameterError("program", program, "a command")
+    return words
+
+
+def report_of(
+    command: Sequence[str],
+    work: Work,
+    exchange: Exchange = "json",
+    *,
+    timeout: float = 10.0,
+    on_reply: Callable[[int], None] | None = None,
+) -> Report:
+    """Run a program on cases and return the report; see :func:`audit.conformance.program.run_program`."""
+    replies = run_program(command, work, exchange, timeout=timeout, on_reply=on_reply)
+    return Report.of(" ".join(command), outcomes(work, replies))

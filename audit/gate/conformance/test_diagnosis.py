@@ -1,0 +1,88 @@
+"""The diagnosis: a program with one bug is told which one; a right program is told nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from audit.conformance.diagnosis import Diagnosis, diagnose
+from audit.conformance.outcome import Outcome, outcomes
+from audit.conformance.program import Reply
+from audit.conformance.selection import chosen
+from audit.vectors.answers import answer
+from audit.vectors.build import mutated
+from audit.vectors.mutants import MUTANTS
+from audit.vectors.steps import Steps
+
+STEP_BY_STEP = [one for one in chosen() if one[0] != "Release"]
+"""Releases take long, and only one flag needs them."""
+
+
+@cache
+def right() -> dict[int, Reply]:
+    """Return the answers of the reference."""
+    return {case.tc_id: Reply("answered", answer(Steps(), kind, case.given)) for kind, case in STEP_BY_STEP}
+
+
+def answered_with(*flags: str) -> list[Outcome]:
+    """Return the outcomes of a program that has some bugs, each where it is seen first."""
+    replies = dict(right())
+    for flag in flags:
+        for kind, case in STEP_BY_STEP:
+            if flag in case.flags:
+                replies[case.tc_id] = Reply("answered", mutated(flag, kind, case.given))
+    return outcomes(STEP_BY_STEP, replies)
+
+
+def diagnosed(*flags: str) -> list[Diagnosis]:
+    return diagnose(answered_with(*flags))
+
+
+FEW = (
+    "SigmaAsVariance",
+    "InvertedLaplaceScale",
+    "ReplaceOneAsAddOrRemove",
+    "TrimmedByWrongCount",
+    "NanPassesClipping",
+)
+
+
+@pytest.mark.parametrize("flag", FEW)
+def test_program_with_one_bug_is_told_which(flag):
+    (found,) = diagnosed(flag)
+    assert (found.flag, found.is_certain) == (flag, True)
+    assert found.failed == found.carried > 0
+
+
+@pytest.mark.exhaustive
+def test_every_bug_is_told_from_all_others():
+    told = {flag: [one.flag for one in diagnosed(flag)] for flag in sorted(MUTANTS)[::4]}
+    told.pop("DimensionWithoutIntercept", None)
+    assert {flag: names for flag, names in told.items() if names != [flag]} == {}
+
+
+def test_right_program_is_told_nothing():
+    assert diagnosed() == []
+
+
+def test_two_bugs_are_both_told():
+    assert {one.flag for one in diagnosed("SigmaAsVariance", "InvertedLaplaceScale")} == {
+        "SigmaAsVariance",
+        "InvertedLaplaceScale",
+    }
+
+
+def test_constant_factor_is_told():
+    (root,) = diagnosed("RootOfTwoForgotten")
+    assert any("scale is 1.41421 times too large in all" in text for text in root.factors)
+    (laplace,) = diagnosed("LaplaceScaleAsDeviation")
+    assert any("the noise of Phi_s is 1.41421 times too small" in text for text in laplace.factors)
+
+
+def test_unknown_bug_is_not_named():
+    replies = dict(right())
+    for kind, case in STEP_BY_STEP:
+        if kind == "Perturbation":
+            replies[case.tc_id] = Reply("answered", {"noisy": ["123.456"] * len(case.given["values"])})
+    assert diagnose(outcomes(STEP_BY_STEP, replies)) == []

@@ -1,0 +1,99 @@
+"""Ports of the paper in JavaScript, C and R pass what they answer; each with a planted bug is told which."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from audit.conformance.exchange import Exchange
+from audit.conformance.selection import chosen, report_of
+from audit.gate.needs import require_or_skip
+
+PORTS = Path(__file__).with_name("ports")
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port, what it answers at least, and a bug: the words that it changes, and its flag."""
+
+    file: str
+    needs: str
+    exchange: Exchange
+    passed: int
+    right: str
+    wrong: str
+    flag: str
+    seen_in: tuple[str, ...]
+
+
+PROGRAMS = {
+    "JavaScript": Port(
+        "port.js",
+        "node",
+        "json",
+        759,
+        "laplace ? Math.SQRT2 : 1",
+        "laplace ? 1 : 1",
+        "ShiftByScale",
+        ("Minimiser",),
+    ),
+    "C": Port(
+        "port.c",
+        "cc",
+        "flat",
+        499,
+        'is("adjacency", "replace_one") ? 2 : 1',
+        "1",
+        "ReplaceOneAsAddOrRemove",
+        ("Accounting", "Scale"),
+    ),
+    "R": Port(
+        "port.R",
+        "Rscript",
+        "flat",
+        585,
+        "ifelse(el[1, ] == el[2, ], 1, 2)",
+        "1",
+        "CrossTermsOnce",
+        ("Coefficients", "Perturbation"),
+    ),
+}
+
+
+def words(port: Port, text: str, folder: Path) -> list[str]:
+    """Return the words that start a port with this source."""
+    require_or_skip(
+        shutil.which(port.needs) is not None, f"{port.needs} is not installed, so {port.file} is not run"
+    )
+    source = folder / port.file
+    source.write_text(text, encoding="utf-8")
+    if port.needs == "cc":
+        built = folder / "port"
+        subprocess.run(["cc", "-std=c11", "-O1", "-Werror", "-Wall", "-o", built, source, "-lm"], check=True)
+        return [str(built)]
+    return [port.needs, *(["--vanilla"] if port.needs == "Rscript" else []), str(source)]
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_port_passes_every_case_that_it_answers(language, tmp_path):
+    port = PROGRAMS[language]
+    command = words(port, (PORTS / port.file).read_text(encoding="utf-8"), tmp_path)
+    report = report_of(command, chosen(), port.exchange, timeout=120)
+    statuses = [one.status for one in report.outcomes]
+    assert set(statuses) == {"passed", "skipped"}, list(report.lines())
+    assert statuses.count("passed") >= port.passed
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_port_with_a_planted_bug_is_told_which(language, tmp_path):
+    port = PROGRAMS[language]
+    text = (PORTS / port.file).read_text(encoding="utf-8")
+    assert text.count(port.right) == 1
+    command = words(port, text.replace(port.right, port.wrong), tmp_path)
+    report = report_of(command, chosen(port.seen_in), port.exchange, timeout=120)
+    assert [(one.flag, one.is_certain) for one in report.diagnoses] == [(port.flag, True)]
+    assert report.verdict == "refuted"

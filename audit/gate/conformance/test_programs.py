@@ -1,0 +1,104 @@
+"""The runner: programs that are right, and programs that misbehave on one case; the rest goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line
+from audit.conformance.outcome import outcomes
+from audit.conformance.program import PATIENCE, run_program
+from audit.gate.conformance.written import HONEST, perturbations, python_program
+from reference.common.errors import ParameterError
+
+THIRD = 2
+"""The place of the case on which a program misbehaves."""
+
+MISBEHAVING = {
+    "crash": ("if c['tcId'] == {id}: sys.exit(9)", "crash", "exit code 9"),
+    "death": ("if c['tcId'] == {id}: os.kill(os.getpid(), signal.SIGSEGV)", "crash", "SIGSEGV"),
+    "exception": ("if c['tcId'] == {id}: raise KeyError('weights')", "crash", "weights"),
+    "garbage": ("if c['tcId'] == {id}: print('hello', flush=True); continue", "garbage", "hello"),
+    "binary": ("if c['tcId'] == {id}: sys.stdout.buffer.write(b'\\xff\\n'); continue", "garbage", "no answer"),
+    "a list": ("if c['tcId'] == {id}: print('[1]', flush=True); continue", "garbage", "[1]"),
+    "another id": ("if c['tcId'] == {id}: say(tcId=77, noisy=[]); continue", "garbage", "77"),
+    "silence": ("if c['tcId'] == {id}: continue", "missing", "no answer"),
+    "twice": (
+        "if c['tcId'] == {id}: say(tcId={id}, noisy=[]); say(tcId={id}, noisy=[]); continue",
+        "twice",
+        "twice",
+    ),
+    "wrong": ("if c['tcId'] == {id}: say(tcId={id}, noisy=[1]); continue", "failed", "is right"),
+    "text": ("if c['tcId'] == {id}: say(tcId={id}, noisy='NaN'); continue", "failed", "is right"),
+    "nothing": ("if c['tcId'] == {id}: say(tcId={id}); continue", "failed", "missing"),
+    "refusal": ("if c['tcId'] == {id}: say(tcId={id}, error='no'); continue", "failed", "refused (no)"),
+    "skip": ("if c['tcId'] == {id}: say(tcId={id}, skip='later'); continue", "skipped", "later"),
+}
+
+
+@pytest.mark.parametrize("name", MISBEHAVING)
+def test_one_case_is_blamed_and_the_rest_goes_on(name):
+    code, status, said = MISBEHAVING[name]
+    work = perturbations()
+    number = work[THIRD][1].tc_id
+    body = code.replace("{id}", str(number))
+    program = python_program(f"for c in cases():\n    {body}\n    say(tcId=c['tcId'], noisy=noisy(c))")
+    found = outcomes(work, run_program(program, work, timeout=60))
+    assert [one.status for one in found] == ["passed"] * THIRD + [status] + ["passed"] * (len(work) - THIRD - 1)
+    assert said in found[THIRD].said
+
+
+def test_honest_program_passes_in_any_order_and_at_the_end_of_its_input():
+    work = perturbations()
+    orders = (HONEST, "for c in reversed(list(cases())): say(tcId=c['tcId'], noisy=noisy(c))")
+    for code in orders:
+        assert {one.status for one in outcomes(work, run_program(python_program(code), work, timeout=60))} == {
+            "passed"
+        }
+
+
+def test_program_that_hangs_on_a_case_is_ended_and_the_rest_goes_on():
+    work = perturbations(4)
+    number = work[THIRD][1].tc_id
+    sleep = f"if c['tcId'] == {number}: time.sleep(600)"
+    code = f"for c in cases():\n    {sleep}\n    say(tcId=c['tcId'], noisy=noisy(c))"
+    found = outcomes(work, run_program(python_program(code), work, timeout=4))
+    assert [one.status for one in found] == ["passed", "passed", "hang", "passed"]
+    assert "in 4 s" in found[THIRD].said
+
+
+def test_two_crashes_behind_a_case_without_an_answer_are_told_apart():
+    work = perturbations()
+    silent, first, second = (work[place][1].tc_id for place in (1, 3, 5))
+    code = (
+        f"for c in cases():\n    if c['tcId'] == {silent}: continue\n"
+        f"    if c['tcId'] in ({first}, {second}): sys.exit(1)\n    say(tcId=c['tcId'], noisy=noisy(c))"
+    )
+    found = outcomes(work, run_program(python_program(code), work, timeout=60))
+    statuses = ["passed", "missing", "passed", "crash", "passed", "crash", "passed", "passed"]
+    assert [one.status for one in found] == statuses
+
+
+def test_program_that_never_answers_is_given_up(monkeypatch):
+    monkeypatch.setattr("audit.conformance.program.PATIENCE", 3)
+    assert PATIENCE > 3
+    work = perturbations()
+    found = outcomes(work, run_program(python_program("sys.exit(1)"), work, timeout=60))
+    assert {one.status for one in found} == {"crash", "not run"}
+
+
+def test_program_that_cannot_be_started_is_bad_input():
+    with pytest.raises(ParameterError, match="can be started"):
+        run_program(["/no/such/program"], perturbations())
+
+
+def test_flat_lines_hold_a_case_and_an_answer():
+    kind, case = perturbations()[0]
+    line = case_line(kind, case, "flat").decode()
+    fields = dict(part.split("=") for part in line.strip("\n").split("\t"))
+    assert fields["tcId"] == str(case.tc_id)
+    assert fields["values"].split(",") == case.given["values"]
+    assert answer_of(b"tcId=3\tnoisy=1,2.5\tscale=4\n", "flat") == (3, {"noisy": ["1", "2.5"], "scale": "4"})
+    assert answer_of(b"tcId=3\tx=1,2;3,4\r\n", "flat") == (3, {"x": [["1", "2"], ["3", "4"]]})
+    for bad in (b"hello", b"scale=3", b"tcId=x", b"\xff"):
+        with pytest.raises(UnreadableAnswerError):
+            answer_of(bad, "flat")

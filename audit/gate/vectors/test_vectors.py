@@ -1,0 +1,170 @@
+"""The vectors: their files, their second source, and the broken variants that their flags kill."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from audit.claims.registry import claims
+from audit.vectors.answers import answer
+from audit.vectors.build import REPLACED, case_of, mutated
+from audit.vectors.cases import CASES
+from audit.vectors.check import read_all, stale, static_problems, survivors
+from audit.vectors.format import VectorFile, load
+from audit.vectors.judge import is_right, passes, wrong_values
+from audit.vectors.mutants import MUTANTS
+from audit.vectors.sources.registry import TYPES
+from audit.vectors.steps import Steps
+from reference.accounting import published_adfc
+from reference.budgets import Budget, SplitBudget
+from reference.common.numbers import exact
+from reference.mechanisms import adfc_noise, functional_noise, pdfc_noise, relaxed_functional_noise
+from reference.objective import layout
+from reference.readings import Readings
+
+FILES, UNREADABLE = read_all()
+
+
+def every_nth(kind: str, step: int) -> list[int]:
+    """Return places of cases, spread over a group type."""
+    return list(range(TYPES.index(kind) % step, len(list(CASES[kind]())), step))
+
+
+def test_files_are_well_formed_and_cover_what_they_declare():
+    assert UNREADABLE == []
+    assert list(static_problems(FILES, claims())) == []
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_reference_passes_every_case(kind):
+    failed = [case.tc_id for case in load(kind).cases if not passes(case.right, answer(Steps(), kind, case.given))]
+    assert failed == []
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_cases_are_what_their_source_and_the_variants_give_now(kind):
+    """A spread of cases is made anew, flags included; all of them under `exhaustive`."""
+    asked = list(CASES[kind]())
+    committed = {case.tc_id: case for case in load(kind).cases}
+    for place in every_nth(kind, 23):
+        made = case_of(kind, place + 1, asked[place])
+        assert committed[made.tc_id] == made
+
+
+@pytest.mark.exhaustive
+def test_committed_files_are_what_is_generated_now():
+    """All but the releases, which take longest: of these every fifth case.  `audit vectors check` makes all."""
+    assert list(stale(kind for kind in TYPES if kind != "Release")) == []
+    asked, committed = list(CASES["Release"]()), {case.tc_id: case for case in load("Release").cases}
+    made = [case_of("Release", place + 1, asked[place]) for place in range(2, len(asked), 5)]
+    assert [case for case in made if committed[case.tc_id] != case] == []
+
+
+SAMPLED = sorted(MUTANTS)[::12]
+
+
+@pytest.mark.parametrize("flag", SAMPLED)
+def test_variant_fails_its_cases_and_passes_cases_without_its_flag(flag):
+    """Of each type every seventh case is asked, whether the variant replaces a step of it or not."""
+    cases = [(kind, case) for kind in TYPES for case in load(kind).cases[::7] if kind != "Release"]
+    for kind, case in cases:
+        assert passes(case.right, mutated(flag, kind, case.given)) == (flag not in case.flags), case.tc_id
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("flag", sorted(MUTANTS)[::20])
+def test_variant_passes_all_cases_without_its_flag_and_fails_all_with_it(flag):
+    assert list(survivors(flag, FILES)) == []
+
+
+def test_every_flag_has_a_case_that_its_variant_fails():
+    for flag, mutant in MUTANTS.items():
+        kind, case = next((kind, case) for kind in TYPES for case in load(kind).cases if flag in case.flags)
+        assert not passes(case.right, mutated(flag, kind, case.given)), flag
+        assert REPLACED[flag], flag
+        description, effect = mutant.told()
+        assert description.endswith((".", "!"))
+        assert effect.endswith(".")
+
+
+def with_case(file: VectorFile, **changes: object) -> VectorFile:
+    """Return a file whose first case is changed."""
+    first = file.test_groups[0]
+    case = msgspec.structs.replace(first.tests[0], **changes)
+    group = msgspec.structs.replace(first, tests=(case, *first.tests[1:]))
+    return msgspec.structs.replace(file, test_groups=(group, *file.test_groups[1:]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tc_id": 5}, "is not between"),
+        ({"tc_id": 5002}, "occurs 2 times"),
+        ({"flags": ("NoSuchFlag",)}, "is not defined"),
+        ({"result": "invalid"}, "is invalid and has an answer"),
+    ],
+)
+def test_linter_fires_on_a_spoiled_file(changes, said):
+    files = FILES | {"Scale": with_case(FILES["Scale"], **changes)}
+    assert any(said in problem for problem in static_problems(files, claims()))
+
+
+def test_linter_fires_on_gaps_and_unknown_claims():
+    few = msgspec.structs.replace(FILES["Domain"], test_groups=FILES["Domain"].test_groups[:0])
+    assert any("0 cases where 30" in problem for problem in static_problems(FILES | {"Domain": few}, claims()))
+    assert any("the claim T1, which is none" in problem for problem in static_problems(FILES, ["T2"]))
+
+
+def test_linter_fires_on_a_variant_that_survives():
+    spoiled = with_case(FILES["Perturbation"], flags=())
+    flag = FILES["Perturbation"].test_groups[0].tests[0].flags[0]
+    assert list(survivors(flag, {"Perturbation": spoiled})) != []
+    assert list(survivors(flag, {"Domain": FILES["Domain"]})) == [f"{flag}: its variant passes every case"]
+
+
+def test_answers_pass_inside_an_enclosure_and_exactly_where_it_is_exact():
+    ends = {"lo": "0.1", "hi": "1/8"}
+    assert [is_right(ends, text) for text in ("1/9", 0.125, "0.13", "NaN", None, True)] == [True, True] + [
+        False
+    ] * 4
+    assert is_right("27/4", 6.75)
+    assert is_right("27/4", "6.75")
+    assert not is_right("27/4", "6.7500000001")
+    assert wrong_values({"x": ["1", "2"]}, {"x": ["1", "3"]}) == [("x[1]", "2", "3")]
+    assert wrong_values({"x": ["1", "2"]}, {"x": ["1"]}) == [("x", ["1", "2"], ["1"])]
+    assert passes(None, {"error": "anything"})
+    assert not passes(None, {"w": "1"})
+
+
+def test_public_accountant_is_wrong_by_half_and_the_truth_is_enclosed():
+    """One Gaussian sum of sigma 1 at delta 1e-5: 9.997 when a record is replaced, 4.38 when one is added."""
+    comment = "1 Gaussian releases of sigma 1, replace_one"
+    case = next(case for case in load("Accounting").cases if case.comment == comment)
+    assert case.right is not None
+    assert 9.9972 < float(case.right["epsilon"]["lo"]) < float(case.right["epsilon"]["hi"]) < 9.9973
+    assert "ReplaceOneAsAddOrRemove" in case.flags
+    assert not passes(case.right, {"epsilon": "4.73"})
+
+
+def test_steps_scale_noise_as_the_mechanisms_do():
+    """The composition of the steps is the reference's own."""
+    for case in load("Release").cases:
+        inputs = case.given
+        if case.result == "invalid":
+            continue
+        steps, readings = Steps(), Readings(fairness=inputs["fairness"], basis=inputs["basis"])
+        domain = steps.domain(inputs)
+        found = steps.scales(inputs, domain.dimension)
+        number = {name: exact(name, inputs[name]) for name in inputs if name.startswith(("epsilon", "delta"))}
+        if "xS" in inputs:
+            budget = SplitBudget(number["epsilonS"], number["epsilonN"], number["deltaS"], number["deltaN"])
+            make = pdfc_noise if inputs["mechanism"] == "pdfc" else adfc_noise
+            noise = make(domain, budget, readings, int(inputs["xS"]))
+            claimed = published_adfc(budget, domain.dimension, "replace_one")
+            assert steps.claimed_epsilon(budget.epsilon_s, budget.epsilon_n, domain.dimension) == claimed.epsilon
+            assert steps.claimed_delta(budget.delta_s, budget.delta_n) == claimed.delta
+            assert (steps.in_s(layout(domain, readings), int(inputs["xS"])) == noise.in_s).all()
+        else:
+            single = functional_noise if inputs["mechanism"] == "functional" else relaxed_functional_noise
+            noise = single(domain, Budget(number["epsilon"], number["delta"]), readings)
+        assert found == (noise.scale_s, noise.scale_n)

@@ -1,0 +1,151 @@
+"""From what is asked to the files: the second source answers, and every mutant flags the cases that it fails."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from audit.vectors.answers import answer
+from audit.vectors.cases import CASES
+from audit.vectors.cases.asked import AskedCase
+from audit.vectors.format import VERSION, Note, SecondSource, TestGroup, VectorCase, VectorFile
+from audit.vectors.judge import passes
+from audit.vectors.mutants import MUTANTS
+from audit.vectors.mutants.broken import Broken
+from audit.vectors.sources.registry import SOURCES, TYPES, expected
+from audit.vectors.steps import Answer, Steps
+from reference.common.documents import converted
+
+HOW_TO: dict[str, tuple[str, ...]] = {
+    "Domain": ("Encode the rows by the declared bounds.", "Answer dimension, x and y."),
+    "Coefficients": (
+        "Sum the coefficients of equation (6) over the records.",
+        "Answer linear, quadratic, covariance.",
+    ),
+    "Grouping": ("List the monomials.", "Answer size, inS (1 for a monomial with w_s) and selectable."),
+    "Sensitivity": ("Compute the bound, the supremum, or the change between two data sets.", "Compare exactly."),
+    "Scale": ("Compute the scale of the noise.", "Answer scale, or scaleS and scaleN."),
+    "Perturbation": ("Add scale times variate to every coefficient.", "Answer noisy."),
+    "Minimiser": ("Repair and minimise.", "Answer status, w and the objective after the repair."),
+    "Privacy": ("Compute what is claimed, or what is true.", "Answer epsilon, delta or squaredShift."),
+    "Accounting": ("Compose the releases.", "Answer epsilon, and delta for basic composition."),
+    "FairnessMetric": ("Predict, and count.", "Answer all six metrics; none where a group has no members."),
+    "Release": ("Encode, sum, scale, perturb with the given variates, minimise.", "Answer every step."),
+}
+"""Of each group type what a program does with a case."""
+
+FIRST_ID = 1000
+"""Ids of the n-th group type start at n times this."""
+
+
+class Watched(Steps):
+    """The reference, remembering which steps were asked for."""
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in Steps.__dict__ and not name.startswith("_"):
+            self.used.add(name)
+        return super().__getattribute__(name)
+
+
+def replaced_steps(mutant: type[Broken]) -> set[str]:
+    """Return the steps that a mutant does in its own way."""
+    kinds = mutant.__mro__[: mutant.__mro__.index(Broken)]
+    return {
+        name for kind in kinds for name in kind.__dict__ if name in Steps.__dict__ and not name.startswith("__")
+    }
+
+
+REPLACED = {flag: replaced_steps(mutant) for flag, mutant in MUTANTS.items()}
+"""Of each flag the steps that its mutant replaces."""
+
+
+def mutated(flag: str, kind: str, inputs: Answer) -> Answer:
+    """Return what a mutant answers; one that breaks down altogether answers nothing right."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return answer(MUTANTS[flag](), kind, inputs)
+        except (ArithmeticError, ValueError, IndexError) as problem:
+            return {"broke": type(problem).__name__}
+
+
+def flags_of(kind: str, inputs: Answer, right: Answer | None) -> tuple[str, ...]:
+    """Return the flags of a case: the mutants that fail it.
+
+    A mutant that replaces no step of a case answers as the reference does, and is not run.
+
+    Raises
+    ------
+    AssertionError
+        When the reference itself fails.
+    """
+    watched = Watched()
+    found = answer(watched, kind, inputs)
+    assert passes(right, found), (kind, inputs, right, found)
+    near = (flag for flag in MUTANTS if REPLACED[flag] & watched.used)
+    return tuple(sorted(flag for flag in near if not passes(right, mutated(flag, kind, inputs))))
+
+
+def case_of(kind: str, number: int, asked: AskedCase) -> VectorCase:
+    """Return one case with its answer and its flags."""
+    right, error = expected(kind, asked.inputs)
+    document: dict[str, Any] = {
+        "tcId": FIRST_ID * (1 + TYPES.index(kind)) + number,
+        "comment": asked.comment,
+        "flags": flags_of(kind, asked.inputs, right),
+        "result": "valid" if error is None else "invalid",
+        "inputs": asked.inputs,
+    }
+    answered = {"expected": right} if error is None else {"expectedError": error}
+    return converted(document | {"flags": list(document["flags"])} | answered, VectorCase)
+
+
+def note_of(flag: str) -> Note:
+    """Return what a flag says."""
+    mutant = MUTANTS[flag]
+    description, effect = mutant.told()
+    return Note(
+        bug_type=mutant.bug_type,
+        kills=flag,
+        description=description,
+        effect=effect,
+        claims=mutant.claims,
+        links=mutant.links,
+    )
+
+
+def groups_of(kind: str, wanted: set[int] | None = None) -> Iterator[TestGroup]:
+    """Yield the groups of a type, one for each set of abilities; `wanted` takes some places only."""
+    source = SecondSource(SOURCES[kind][0], f"mpmath {mpmath.__version__}")
+    asked = list(enumerate(CASES[kind](), start=1))
+    for requires in dict.fromkeys(one.requires for _, one in asked):
+        tests = tuple(
+            case_of(kind, number, one)
+            for number, one in asked
+            if one.requires == requires and (wanted is None or number in wanted)
+        )
+        if tests:
+            yield TestGroup(type=kind, source=source, requires=requires, tests=tests)
+
+
+def build(kind: str) -> VectorFile:
+    """Return the file of a group type, made anew."""
+    groups = tuple(groups_of(kind))
+    cases = [case for group in groups for case in group.tests]
+    flags = sorted({flag for case in cases for flag in case.flags})
+    return VectorFile(
+        algorithm="differentially private and fair classification by the calibrated functional mechanism",
+        reference_version=VERSION,
+        licence="CC0-1.0",
+        how_to=HOW_TO[kind],
+        notes={flag: note_of(flag) for flag in flags},
+        number_of_tests=len(cases),
+        test_groups=groups,
+    )

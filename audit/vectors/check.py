@@ -1,0 +1,94 @@
+"""The linter of the vectors: what is wrong with the files as they stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from audit.vectors.build import FIRST_ID, build, mutated
+from audit.vectors.cover import gaps
+from audit.vectors.format import VectorCase, VectorFile, load, path_of, text_of
+from audit.vectors.judge import passes
+from audit.vectors.mutants import MUTANTS
+from audit.vectors.sources.registry import TYPES
+from reference.common.errors import DocumentError
+
+RENEW = "python -m audit vectors generate"
+
+
+def read_all() -> tuple[dict[str, VectorFile], list[str]]:
+    """Return the files of all group types, and what cannot be read."""
+    files, problems = {}, []
+    for kind in TYPES:
+        try:
+            files[kind] = load(kind)
+        except DocumentError as problem:
+            problems.append(str(problem))
+    return files, problems
+
+
+def static_problems(files: dict[str, VectorFile], claims: Iterable[str]) -> Iterator[str]:
+    """Yield what is wrong without computing anything: form, ids, flags, claims, cover."""
+    known = set(claims)
+    for kind, file in files.items():
+        if path_of(kind).read_text(encoding="utf-8") != text_of(file):
+            yield f"{kind}: the file is not in canonical form; {RENEW}"
+        yield from _file_problems(kind, file, known)
+    counted = Counter(case.tc_id for file in files.values() for case in file.cases)
+    yield from (f"tcId {number} occurs {times} times" for number, times in counted.items() if times > 1)
+    used = {flag for file in files.values() for flag in file.notes}
+    yield from (f"{flag}: no case fails its broken variant" for flag in MUTANTS if flag not in used)
+    yield from gaps(files)
+
+
+def _file_problems(kind: str, file: VectorFile, claims: set[str]) -> Iterator[str]:
+    if file.number_of_tests != len(file.cases):
+        yield f"{kind}: numberOfTests is {file.number_of_tests} where there are {len(file.cases)}"
+    used = {flag for case in file.cases for flag in case.flags}
+    for flag in sorted(used ^ set(file.notes)):
+        yield f"{kind}: the flag {flag} is {'not defined' if flag in used else 'not used'}"
+    for flag, note in file.notes.items():
+        if note.kills not in MUTANTS:
+            yield f"{kind}: {flag} kills {note.kills}, which is no broken variant"
+        yield from (
+            f"{kind}: {flag} names the claim {name}, which is none" for name in note.claims if name not in claims
+        )
+    first = FIRST_ID * (1 + TYPES.index(kind))
+    comments = Counter(case.comment for case in file.cases)
+    yield from (
+        f"{kind}: the comment {text!r} occurs {times} times" for text, times in comments.items() if times > 1
+    )
+    for case in file.cases:
+        if not first < case.tc_id < first + FIRST_ID:
+            yield f"{kind}: tcId {case.tc_id} is not between {first} and {first + FIRST_ID}"
+        if (case.result == "valid") != (case.right is not None):
+            answer = "no answer" if case.right is None else "an answer"
+            yield f"{kind}: case {case.tc_id} is {case.result} and has {answer}"
+
+
+def stale(kinds: Iterable[str] = TYPES) -> Iterator[str]:
+    """Yield the files that would be made differently: other answers, or other flags."""
+    for kind in kinds:
+        if path_of(kind).read_text(encoding="utf-8") != text_of(build(kind)):
+            yield f"{kind}: the committed file is not what is generated now; {RENEW}"
+
+
+def survivors(flag: str, files: dict[str, VectorFile]) -> Iterator[str]:
+    """Yield where a flag and its broken variant disagree: it must fail its cases and pass all others.
+
+    Every case is asked, whether the variant replaces a step of it or not.
+    """
+    kills = 0
+    for kind, file in files.items():
+        for case in file.cases:
+            passed = passes(case.right, mutated(flag, kind, case.given))
+            kills += not passed
+            if passed == (flag in case.flags):
+                yield f"{flag}: its variant {'passes' if passed else 'fails'} case {case.tc_id}"
+    if not kills:
+        yield f"{flag}: its variant passes every case"
+
+
+def cases_of(flag: str, files: dict[str, VectorFile]) -> list[VectorCase]:
+    """Return the cases that carry a flag."""
+    return [case for file in files.values() for case in file.cases if flag in case.flags]

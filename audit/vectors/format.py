@@ -1,0 +1,181 @@
+"""The files of the vectors: one declared type, read and written here."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from audit.vectors.mutants.broken import BugType
+from reference.common.documents import Document, plain, read_file
+
+FOLDER = Path(__file__).parent / "v1"
+
+VERSION = "1.0"
+
+
+class Ends(Document, frozen=True):
+    """An enclosure: an answer passes on an end or between the two."""
+
+    lo: str
+    hi: str
+
+
+Given: TypeAlias = str | tuple[str | tuple[str, ...], ...]
+Expected: TypeAlias = str | Ends | tuple[str | Ends | tuple[str | Ends, ...], ...]
+
+
+class Note(Document, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What a flag says: the bug that its cases catch.
+
+    Parameters
+    ----------
+    bug_type : str
+        One of a closed list.
+    kills : str
+        The broken variant of the reference, in ``audit/vectors/mutants``.
+    description, effect : str
+    claims : tuple of str
+        Rows of the claims ledger that the bug concerns.
+    links : tuple of str
+    """
+
+    bug_type: BugType
+    kills: str
+    description: str
+    effect: str
+    claims: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+class VectorCase(Document, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One case: what is given, and what a right program answers.
+
+    Parameters
+    ----------
+    tc_id : int
+        Of this case for ever.
+    comment : str
+        What is true of it.
+    flags : tuple of str
+        The bugs that it catches.
+    result : {'valid', 'invalid'}
+        An invalid case is refused by a right program: any error passes.
+    inputs : dict
+    expected : dict
+        Of a valid case.
+    expected_error : str
+        Of an invalid one.
+    """
+
+    tc_id: int
+    comment: str
+    flags: tuple[str, ...] = ()
+    result: Literal["valid", "invalid"] = "valid"
+    inputs: dict[str, Given]
+    expected: dict[str, Expected] | UnsetType = UNSET
+    expected_error: str | UnsetType = UNSET
+
+    @property
+    def right(self) -> dict[str, Any] | None:
+        """What is expected, as JSON has it; None where an error is."""
+        return None if self.expected is UNSET else plain(self.expected)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The inputs, as JSON has them."""
+        found: dict[str, Any] = plain(self.inputs)
+        return found
+
+
+class SecondSource(Document, frozen=True):
+    """What computed the expected values, without the reference."""
+
+    name: str
+    version: str
+
+
+class TestGroup(Document, frozen=True, kw_only=True):
+    """Cases that need the same abilities.
+
+    Parameters
+    ----------
+    type : str
+        The group type: what is computed.
+    source : SecondSource
+    requires : tuple of str
+        ``double``; with ``erfc``, a complementary error function; or ``exact-arithmetic``.
+    tests : tuple of VectorCase
+    """
+
+    __test__ = False  # no test class of pytest
+
+    type: str
+    source: SecondSource
+    requires: tuple[str, ...]
+    tests: tuple[VectorCase, ...]
+
+
+class VectorFile(
+    Document, frozen=True, kw_only=True, rename="camel", tag_field="schema", tag="vectors_v1", omit_defaults=True
+):
+    """All cases of one group type.
+
+    Parameters
+    ----------
+    algorithm : str
+    reference_version : str
+    licence : str
+    how_to : tuple of str
+        What a program does with a case.
+    notes : dict
+        Of each flag that a case has, the bug.
+    number_of_tests : int
+    test_groups : tuple of TestGroup
+    """
+
+    algorithm: str
+    reference_version: str
+    licence: Literal["CC0-1.0"]
+    how_to: tuple[str, ...]
+    notes: dict[str, Note]
+    number_of_tests: int
+    test_groups: tuple[TestGroup, ...]
+
+    @property
+    def type(self) -> str:
+        """The group type."""
+        return self.test_groups[0].type
+
+    @property
+    def cases(self) -> tuple[VectorCase, ...]:
+        """All cases."""
+        return tuple(case for group in self.test_groups for case in group.tests)
+
+
+def text_of(file: VectorFile) -> str:
+    """Return the canonical text of a file: one case on a line."""
+    document = plain(file)
+    groups = document.pop("testGroups")
+    head = json.dumps(document, indent=1, ensure_ascii=False).removesuffix("\n}")
+    shown = []
+    for group in groups:
+        tests = group.pop("tests")
+        lines = ",\n".join(json.dumps(case, separators=(",", ":"), ensure_ascii=False) for case in tests)
+        opened = json.dumps(group, ensure_ascii=False).removesuffix("}")
+        shown.append(f'{opened}, "tests": [\n{lines}\n]}}')
+    return f'{head},\n "testGroups": [{", ".join(shown)}]\n}}\n'
+
+
+def path_of(kind: str) -> Path:
+    """Return where the cases of a group type are: ``FairnessMetric`` in ``fairness_metric.json``."""
+    return FOLDER / ("".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_") + ".json")
+
+
+@lru_cache(maxsize=32)
+def load(kind: str) -> VectorFile:
+    """Read the committed cases of a group type."""
+    return read_file(path_of(kind), VectorFile)

@@ -1,0 +1,55 @@
+"""Is an answer right?  Inside the enclosure, or equal where the value is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from audit.vectors.sources.numbers import Answer, number
+
+
+def number_of(value: Any) -> Fraction | None:
+    """Return an answered number exactly: a text or a number of JSON; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    try:
+        return Fraction(value) if isinstance(value, (int, float)) else number(value.strip())
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_right(expected: Any, found: Any) -> bool:
+    """Tell whether one value is right."""
+    if isinstance(expected, dict):
+        value = number_of(found)
+        return value is not None and number(expected["lo"]) <= value <= number(expected["hi"])
+    if expected == found:
+        return True
+    value, wanted = number_of(found), number_of(expected)
+    return value is not None and value == wanted
+
+
+def leaves(expected: Any, found: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield every value that is expected: where it is, what it is, and what was answered there."""
+    whole = isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected)
+    if not whole:
+        yield place, expected, found
+    else:
+        for index, (one, other) in enumerate(zip(expected, found, strict=True)):
+            yield from leaves(one, other, f"{place}[{index}]")
+
+
+def wrong_values(expected: Answer, found: Answer) -> list[tuple[str, Any, Any]]:
+    """Return where an answer is wrong: place, what is right, and what was answered; empty for a right answer."""
+    pairs = (leaf for name, value in expected.items() for leaf in leaves(value, found.get(name), name))
+    return [
+        (place, right, got) for place, right, got in pairs if isinstance(right, list) or not is_right(right, got)
+    ]
+
+
+def passes(expected: Answer | None, found: Answer) -> bool:
+    """Tell whether an answer is right; None expects an error."""
+    if expected is None:
+        return "error" in found
+    return "error" not in found and not wrong_values(expected, found)

@@ -1,0 +1,32 @@
+"""Broken variants of the reference: each is one step done wrongly, and one flag of the vectors.
+
+The name of the class is the flag; its docstring is what the flag says: the bug, and below it the effect.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+
+from audit.vectors.mutants import accounting, metrics, noise, objective, records, weights
+from audit.vectors.mutants.broken import Broken
+
+
+def _of(module: ModuleType) -> dict[str, type[Broken]]:
+    found = vars(module).items()
+    return {
+        name: kind
+        for name, kind in found
+        if inspect.isclass(kind)
+        and issubclass(kind, Broken)
+        and kind.__module__ == module.__name__
+        and name[0] != "_"
+    }
+
+
+MUTANTS: dict[str, type[Broken]] = {
+    name: kind
+    for module in (records, objective, noise, accounting, weights, metrics)
+    for name, kind in _of(module).items()
+}
+"""Of each flag its broken variant."""

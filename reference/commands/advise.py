@@ -1,0 +1,83 @@
+"""``python -m reference advise``: what a budget buys, before it is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from reference.budgets import Budget
+from reference.commands.options import emit, require_writable
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.commands.terminal import page
+from reference.common.documents import plain
+from reference.common.exit_codes import EXIT_FINE
+from reference.common.files import json_text
+from reference.common.numbers import short_text
+from reference.common.page import Page
+from reference.repaired.advice import Advice, advise
+from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
+from reference.repaired_classifier import RepairedClassifier
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdviseOptions:
+    """What is planned: public numbers only."""
+
+    domain: str = option("--domain", required=True, type=FileName(), metavar="FILE", help="the domain file")
+    records: int = option(
+        "--records", required=True, type=click.IntRange(min=1), metavar="N", help="records that will be fitted"
+    )
+    epsilon: str = option("--epsilon", default="1", metavar="E", help="(1)")
+    delta: str = option("--delta", default="1e-5", metavar="D", help="0 for Laplace noise (1e-5)")
+    fairness: str | None = option(
+        "--fairness", type=click.Choice(FAIRNESS), help="(demographic_parity where a group is declared)"
+    )
+    without_group: bool = option("--without-group", is_flag=True, help="predictions do not use the group")
+    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+
+@make_command(
+    "advise",
+    AdviseOptions,
+    example="python -m reference advise --domain domain.json --records 30000 --epsilon 1",
+    text="Say what the repaired mechanism will do with so many records: no data are read.",
+)
+def command(asked: AdviseOptions) -> int:
+    """Run ``advise``."""
+    require_writable({"domain": asked.domain}, out=asked.out)
+    planned = RepairedClassifier(
+        domain=asked.domain,
+        fairness=asked.fairness or RepairedClassifier.default_fairness(asked.domain),
+        group_at_prediction=not asked.without_group,
+    )
+    found = advise(planned.declared.domain, asked.records, Budget(asked.epsilon, asked.delta), planned.fairness)
+    emit(json_text(plain(found)) if asked.format == "json" else as_text(found, page(asked.out)), asked.out)
+    return EXIT_FINE
+
+
+def as_text(found: Advice, on: Page) -> str:
+    """Return the advice in lines."""
+    lines = [
+        (
+            f"{found.records:,} records, {found.columns} columns, epsilon {short_text(found.epsilon)}, "
+            f"delta {short_text(found.delta)}, fairness {found.fairness}"
+        ),
+        str(found),
+        f"Expected: {found.lost:.0%} of what there is to gain over the majority class is lost to noise.",
+        (
+            f"Noise of a gradient: {found.noise:.3g} in each column, {found.rounds} gradients; of their mean, "
+            f"{found.noise_against_curvature:.3g} of the curvature of a column that every second record has."
+        ),
+    ]
+    if found.risk_difference_noise is not None:
+        lines.append(
+            f"Fairness: noise leaves a difference of selection rates of about {found.risk_difference_noise:.3g}."
+        )
+    for signal, outlook in ((USABLE, "usable"), (NEAR_THE_BEST, "near the best")):
+        if found.signal < signal:
+            times = signal / found.signal
+            lines.append(f"For {outlook!r}: {times:.3g} times the records or the epsilon, or fewer columns.")
+    return on.text(*lines)

@@ -1,0 +1,128 @@
+"""``python -m reference card``: one page on a release, for people who are no experts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from reference.commands.options import emit, require_writable
+from reference.commands.parsing import FileName, argument, option
+from reference.commands.parsing import command as make_command
+from reference.commands.terminal import page
+from reference.common.documents import plain
+from reference.common.exit_codes import EXIT_FINE
+from reference.common.files import json_text
+from reference.common.numbers import short_text
+from reference.common.page import Page
+from reference.repaired.released import RepairedRelease, load_repaired
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardOptions:
+    """The release."""
+
+    release: str = argument(type=FileName(), metavar="RELEASE")
+    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+
+@make_command(
+    "card",
+    CardOptions,
+    example="python -m reference card release.json",
+    text="Say on one page what a repaired release promises, to whom, what not, and how fair it is.",
+)
+def command(asked: CardOptions) -> int:
+    """Run ``card``."""
+    require_writable({"release": asked.release}, out=asked.out)
+    facts = facts_of(load_repaired(asked.release))
+    emit(json_text(plain(facts)) if asked.format == "json" else as_text(facts, page(asked.out)), asked.out)
+    return EXIT_FINE
+
+
+def facts_of(release: RepairedRelease) -> dict[str, Any]:
+    """Return what the page says, from the release alone."""
+    exact = release.privacy.exact
+    assert exact is not None
+    # the account is added up again from what the file says of its noise
+    epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
+    label, group = release.domain.label, release.domain.group
+    assert label is not None
+    probe = min(release.probes, key=lambda one: abs(one.multiplier - release.multiplier), default=None)
+    return {
+        "records": release.records,
+        "predicts": label.called,
+        "features": [attribute.name for attribute in release.domain.attributes],
+        "epsilon": epsilon,
+        "delta": delta,
+        "adjacency": release.adjacency,
+        "likelier_by": math.exp(min(float(epsilon), 700)),
+        "noise": release.noise,
+        "seeded": release.seeded,
+        "fairness": release.fairness,
+        "group": None if group is None else group.called,
+        "group_at_prediction": release.domain.keep_group,
+        "slack": release.slack,
+        "measured_difference": None if probe is None else probe.difference,
+        "measured_with_noise": None if probe is None else probe.noise,
+    }
+
+
+def as_text(facts: dict[str, Any], on: Page) -> str:
+    """Return the page."""
+    parts = {
+        "What it is": [
+            f"A model that predicts {facts['predicts']} from {', '.join(facts['features'])}.",
+            f"It was fitted to {facts['records']:,} records, and noise was added on purpose.",
+        ],
+        "What is promised, and to whom": _promised(facts),
+        "What is not promised": [
+            "That nothing can be learned about you: what is true of people like you is learned without you, too.",
+            "Anything about predictions: each one looks at the record that it is for.",
+            "Anything about several records of one person, or about other releases from the same data.",
+            "That the number of records, the declared columns or these settings are secret: they are public.",
+        ],
+        "How fair it is": _fair(facts),
+    }
+    lines: list[str] = []
+    for title, sentences in parts.items():
+        lines += [title, "-" * len(title), *(f"- {sentence}" for sentence in sentences), ""]
+    return on.text(*lines)
+
+
+def _promised(facts: dict[str, Any]) -> list[str]:
+    if facts["seeded"]:
+        return ["Nothing: the noise came from a seed, so that anyone who knows it can take the noise away."]
+    chance = "" if not facts["delta"] else f", but for a chance of {short_text(facts['delta'])}"
+    sentences = [
+        (
+            "To everyone whose record was used: whatever is done with this file, no outcome becomes more than "
+            f"{facts['likelier_by']:.4g} times as likely by what your record was{chance}."
+        ),
+        (
+            f"In numbers: ({short_text(facts['epsilon'])}, {short_text(facts['delta'])})-differential privacy, "
+            f"{facts['adjacency']}; features, label and group together."
+        ),
+    ]
+    if facts["epsilon"] > 3:
+        sentences.append("An epsilon above 3 is a weak promise.")
+    return sentences
+
+
+def _fair(facts: dict[str, Any]) -> list[str]:
+    if facts["fairness"] == "none":
+        return ["No fairness was asked for, and none was measured."]
+    use = "uses" if facts["group_at_prediction"] else "does not use"
+    return [
+        f"The aim: groups by {facts['group']} are selected equally often, to within {short_text(facts['slack'])}.",
+        (
+            f"Measured privately, near the final threshold: a difference of {facts['measured_difference']:+.3f}, "
+            f"where noise alone makes about {facts['measured_with_noise']:.3f}."
+        ),
+        f"A prediction {use} the group itself.",
+        "Equal selection is one meaning of fair; equally many errors in both groups is another, not aimed at.",
+        "People whom the model will meet may differ from those it was fitted to.",
+    ]

@@ -1,0 +1,80 @@
+"""The releases of ``fit``, counted in a release ledger before their noise is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from reference.accounting import Enclosure, ExactPrivacy, Privacy, PrivacyStatement
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.commands.evaluation import Evaluation, Plan
+from reference.common.errors import ReadingError
+from reference.domain import Domain
+from reference.noise import ENTROPY, RandomSource, with_sampler
+
+
+@dataclass
+class Counter:
+    """A ledger, and what each plan's splits cost.
+
+    Parameters
+    ----------
+    ledger : ReleaseLedger
+    costs : dict
+        The releases of one split, by the plan's place in memory.
+    """
+
+    ledger: ReleaseLedger
+    costs: dict[int, tuple[CountedRelease, ...]]
+
+    @classmethod
+    def open(cls, file: str) -> Counter:
+        """Return the counter of an existing ledger."""
+        return cls(ReleaseLedger.open(file), {})
+
+    def check(self, plans: Sequence[Plan], domain: Domain, source: RandomSource) -> None:
+        """Raise when the ledger has no room for all releases of all plans; nothing is written."""
+        for plan in plans:
+            self.costs[id(plan)] = releases_of_split(plan, domain, source)
+        self.ledger.check(*(one for plan in plans for one in self.costs[id(plan)] * plan.splits))
+
+    def reserve_for(self, plan: Plan) -> Callable[[], None]:
+        """Return what counts the releases of one split."""
+
+        def reserve() -> None:
+            for release in self.costs[id(plan)]:
+                self.ledger.reserve(release)
+
+        return reserve
+
+
+def releases_of_split(plan: Plan, domain: Domain, source: RandomSource) -> tuple[CountedRelease, ...]:
+    """Return the releases of one split: the fit, and the metrics that are published with it."""
+    if plan.budget is None:
+        raise ReadingError("mechanism", plan.spec.name, "one that adds noise, with --ledger")
+    readings = with_sampler(plan.readings, source)
+    found = {plan.spec.name: plan.spec.promise(domain, plan.budget, readings, plan.x_s)}
+    if plan.private_epsilon is not None:
+        found["private_metrics"] = _pure(plan.private_epsilon, readings.adjacency)
+    seeded = source is not None and source != ENTROPY
+    return tuple(
+        CountedRelease(name, readings.adjacency, privacy, seeded=seeded, noise=readings.noise)
+        for name, privacy in found.items()
+    )
+
+
+def _pure(epsilon: Fraction, adjacency: str) -> Privacy:
+    """Return the privacy of metrics, which is as stated: see ``proofs/private_metrics.md``."""
+    stated = PrivacyStatement(epsilon, Fraction(0), adjacency, ("T1",))
+    return Privacy(stated, ExactPrivacy(Enclosure(epsilon, epsilon), Fraction(0), None, epsilon, "proved"))
+
+
+def counted_lines(results: Sequence[Evaluation], counter: Counter | None) -> list[str]:
+    """Return which ledger counted the releases, or that nobody does."""
+    if counter is not None:
+        spent = counter.ledger.spent()
+        return [f"Counted in {counter.ledger.path}: {0 if spent is None else spent.releases} release(s) in all."]
+    private = any(result.releases[0].privacy.exact is not None for result in results)
+    return ["Nobody counts these releases: --ledger FILE would."] if private else []

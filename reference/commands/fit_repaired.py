@@ -1,0 +1,198 @@
+"""``fit --mechanism repaired``: private, fair logistic regression on random splits."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reference.budgets import Budget
+from reference.commands.options import (
+    BudgetOptions,
+    DataOptions,
+    OutputOptions,
+    ReadingOptions,
+    declared_from,
+    emit,
+    random_source,
+    write_file,
+)
+from reference.commands.parsing import option
+from reference.commands.terminal import page
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.exit_codes import EXIT_FINE
+from reference.common.files import json_text
+from reference.common.numbers import exact, short_text
+from reference.common.page import Page
+from reference.datasets import SOURCES, unknown_data
+from reference.datasets.from_file import record_blocks
+from reference.datasets.table_file import is_table_file, open_table
+from reference.domain.file import DomainFile
+from reference.fairness import NOT_PRIVATE
+from reference.fairness.metrics import MEASURES, measures
+from reference.noise import ENTROPY, RandomSource, generator
+from reference.records import Records
+from reference.repaired import prepared, repaired_logistic
+from reference.repaired.advice import FEW_RECORDS, advise, laid_out
+from reference.repaired.released import RepairedRelease
+
+REPAIRED = "repaired"
+DEFAULT_DELTA = "1e-5"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairedOptions:
+    """Of the mechanism `repaired`."""
+
+    slack: str = option("--slack", default="0", metavar="S", help="risk difference that is tolerated (0)")
+    without_group: bool = option("--without-group", is_flag=True, help="predictions do not use the group")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a command line asks of the mechanism.
+
+    Parameters
+    ----------
+    declared : DomainFile
+    records : Records
+    budget : Budget
+    fairness, slack : str
+    source : RandomSource
+    """
+
+    declared: DomainFile
+    records: Records
+    budget: Budget
+    fairness: str
+    slack: str
+    source: RandomSource
+
+
+def wanted_from(
+    mine: RepairedOptions, spent: BudgetOptions, named: DataOptions, readings: ReadingOptions, seed: int | None
+) -> Wanted:
+    """Return what is asked, after reading the data.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    for name in ("epsilon_ratio", "epsilon_s", "epsilon_n", "delta_s", "delta_n"):
+        if getattr(spent, name) is not None:
+            raise ReadingError(name, getattr(spent, name), f"left out: {REPAIRED} has one epsilon and delta")
+    budget = Budget(spent.epsilon or "1", spent.delta or DEFAULT_DELTA)
+    source, data = random_source(readings.noise, seed), named.data or ""
+    if not is_table_file(data) and data not in SOURCES:
+        raise unknown_data(data)
+    file = declared_from(named) if is_table_file(data) else SOURCES[data].domain_file("one_hot")
+    file.require_public()
+    fairness = readings.fairness or ("none" if file.group is None else "demographic_parity")
+    declared = laid_out(file, keep_group=not mine.without_group and fairness != "none")
+    if is_table_file(data):
+        records = record_blocks(open_table(data), declared, rows=named.block_rows).collect()
+    else:
+        records = SOURCES[data].read(declared)
+    return Wanted(declared, records, budget, fairness, mine.slack, source)
+
+
+def fit_once(wanted: Wanted, train: Records) -> RepairedRelease:
+    """Make one release of some of the records."""
+    hardened = wanted.source is None
+    noise, rng = ("hardened", None) if hardened else ("numpy", wanted.source)
+    slack = exact("slack", wanted.slack)
+    model = repaired_logistic(
+        train,
+        wanted.budget,
+        fairness=wanted.fairness,
+        slack=slack,
+        noise=noise,
+        rng=np.random.default_rng() if rng is ENTROPY else rng,
+    )
+    return RepairedRelease.of(model, wanted.declared, slack=slack, noise=noise, seeded=not hardened)
+
+
+def fit_repaired(
+    wanted: Wanted, splits: int, test_share: float, output: OutputOptions, release: str | None
+) -> int:
+    """Fit on every split, print, and write the release."""
+    if splits < 1:
+        raise ReadingError("splits", splits, "at least 1")
+    if not 0 <= test_share < 1:
+        raise ReadingError("test_share", test_share, "in [0, 1)")
+    if release is not None and splits > 1:
+        raise ReadingError("release", release, "left out where there are several releases: one split makes one")
+    n = len(wanted.records)
+    held = round(n * test_share)
+    advice = advise(wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
+    if advice.outlook in FEW_RECORDS:
+        sys.stderr.write(f"warning: {advice}\n")
+    releases, found = list[RepairedRelease](), list[dict[str, float]]()
+    for split in range(splits):
+        seed = wanted.source if isinstance(wanted.source, int) else None
+        order = generator(seed, f"split {split}")[0].permutation(n)
+        test, train = (np.sort(rows) for rows in (order[:held], order[held:]))
+        made = fit_once(wanted, prepared(wanted.records.take(train)))
+        on = wanted.records.take(test if held else train)
+        releases.append(made)
+        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z))
+    if release is not None:
+        write_file("release", release, json_text(plain(releases[0])))
+    document = document_of(releases, found, plain(advice))
+    emit(
+        json_text(document) if output.format == "json" else as_text(document, str(advice), page(output.out)),
+        output.out,
+    )
+    return EXIT_FINE
+
+
+def document_of(
+    releases: list[RepairedRelease], found: list[dict[str, float]], advice: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the contract's object for one mechanism; `w` is the first split's."""
+    first = plain(releases[0])
+    metrics = {
+        name: {
+            "mean": float(np.mean([one[name] for one in found])),
+            "std": float(np.std([one[name] for one in found], ddof=1)) if len(found) > 1 else None,
+        }
+        for name in MEASURES
+        if name in found[0]
+    }
+    readings = ("fairness", "slack", "noise", "adjacency", "budget", "records", "seeded")
+    return {
+        "mechanism": REPAIRED,
+        "status": "ok",
+        "w": first["w"],
+        "columns": first["columns"],
+        "privacy": {"published": None, "exact": {"per_release": first["privacy"]["exact"]}},
+        "readings": {name: first[name] for name in readings},
+        "metrics": {"note": NOT_PRIVATE, **metrics},
+        "advice": advice,
+        "splits": len(releases),
+        "releases": [plain(release) for release in releases],
+    }
+
+
+def as_text(document: dict[str, Any], advice: str, on: Page) -> str:
+    """Return the result in lines."""
+    readings, exact_part = document["readings"], document["privacy"]["exact"]["per_release"]
+    upper = exact_part["epsilon"]["hi"] if isinstance(exact_part["epsilon"], dict) else exact_part["epsilon"]
+    lines = [
+        (
+            f"{REPAIRED}: ({short_text(exact('epsilon', upper))}, {readings['budget']['delta']})-differential "
+            f"privacy for each release, {readings['adjacency']}, noise {readings['noise']}"
+        ),
+        *(["seeded: for study, not a release"] if readings["seeded"] else []),
+        f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
+        f"advice: {advice}",
+        f"metrics ({NOT_PRIVATE}):",
+    ]
+    for name, value in document["metrics"].items():
+        if name != "note":
+            spread = "" if value["std"] is None else f" ± {value['std']:.4f}"
+            lines.append(f"  {name:16} {value['mean']:.4f}{spread}")
+    return on.text(*lines)

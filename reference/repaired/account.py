@@ -1,0 +1,57 @@
+"""What the releases of one fit lose together: from public numbers alone (Theorem R)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from reference.accounting import ExactPrivacy, Privacy
+from reference.accounting.discrete import epsilon_ends
+from reference.budgets import Budget
+from reference.common.numbers import Enclosure
+from reference.repaired.spent import SUM_STEPS, Spent
+from reference.sensitivity.setting import Supremum
+
+
+class Account(NamedTuple):
+    """Releases and what they lose together: public.
+
+    Parameters
+    ----------
+    budget : Budget
+    spent : tuple of Spent
+    hardened : bool
+    """
+
+    budget: Budget
+    spent: tuple[Spent, ...]
+    hardened: bool
+
+    @property
+    def loss(self) -> Fraction:
+        """Sum of (Delta_2 / sigma)^2, at most mu^2; of Delta_1 / b, at most epsilon, where delta is 0."""
+        if not self.budget.delta:
+            each = [one.change.l1_sensitivity / Fraction(one.scale) for one in self.spent]
+        else:
+            each = [one.change.l2_sensitivity_squared / Fraction(one.scale) ** 2 for one in self.spent]
+        return sum(each, Fraction(0))
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget's epsilon; with discrete Gaussian noise what it adds to that, rounded up."""
+        # discrete Laplace noise loses what continuous noise does
+        if not self.hardened or not self.budget.delta:
+            return self.budget.epsilon
+        inverse_scales = sum((one.size / Fraction(one.scale) for one in self.spent), Fraction(0))
+        size = sum(one.size for one in self.spent)
+        supremum = Supremum.exactly(self.loss)
+        return epsilon_ends(supremum, inverse_scales, size, SUM_STEPS, self.budget.delta)[1]
+
+    @property
+    def privacy(self) -> Privacy:
+        """The statement: an upper bound."""
+        epsilon = Enclosure(Fraction(0), self.epsilon)
+        shift = None
+        if self.budget.delta and not self.hardened:
+            shift = Enclosure(Fraction(0), self.loss)
+        return Privacy(None, ExactPrivacy(epsilon, self.budget.delta, None, None, None, shift))

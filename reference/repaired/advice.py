@@ -1,0 +1,181 @@
+"""What a budget buys, before it is spent: from the domain, the number of records and the budget alone."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from reference.budgets import Budget
+from reference.common.documents import Document
+from reference.domain import Domain
+from reference.domain.binning import binned
+from reference.domain.domain import Norm
+from reference.domain.file import DomainFile
+from reference.repaired.account import Account
+from reference.repaired.curator import planned_scale
+from reference.repaired.schedule import (
+    COUNTS,
+    GRADIENT,
+    GROUP_COUNT,
+    HOPELESS,
+    NEAR_THE_BEST,
+    PROBE,
+    PROBES,
+    USABLE,
+    Schedule,
+    schedule_of,
+    signal_of,
+)
+from reference.repaired.spent import Change, Spent
+from reference.repaired.sums import GROUP_COUNT_CHANGE, gradient_change, label_sums_change
+
+LOST_AT_ONE = 1.7
+"""Share of the gain over the majority class that is lost at a signal of s, times 1 + s."""
+
+Outlook: TypeAlias = Literal["near the best", "usable", "poor", "not with this many records"]
+
+WORDS: dict[Outlook, str] = {
+    "near the best": "the noise costs next to nothing",
+    "usable": "the noise costs some accuracy",
+    "poor": "the noise costs most of what there is to gain: declare fewer columns, or spend more",
+    "not with this many records": "the noise drowns the data: do not spend the budget; declare fewer columns, or "
+    "get more records",
+}
+
+
+FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
+
+
+def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> DomainFile:
+    """Return a domain file as the mechanism uses it.
+
+    Parameters
+    ----------
+    file : DomainFile
+    keep_group : bool
+        Whether predictions use the group.
+    bins : bool
+        Put plain numbers into bins by their bounds.
+    """
+    file = binned(file) if bins else file
+    has_constant = file.intercept or any(len(attribute.columns) > 1 for attribute in file.attributes)
+    norm: Norm = "symmetric_ball" if file.norm == "symmetric_ball" else "unit_ball"
+    return file.with_(norm=norm, keep_group=keep_group, intercept=not has_constant or file.intercept)
+
+
+class Advice(Document, frozen=True, kw_only=True):
+    """What to expect of a fit: public.
+
+    Parameters
+    ----------
+    records, columns : int
+    epsilon, delta : Fraction
+    fairness : str
+    group_at_prediction : bool
+    signal : float
+        Records / (columns * noise of a gradient); n mu / d for Gaussian noise.
+    outlook : str
+        In words: `near the best`, `usable`, `poor` or `not with this many records`.
+    rounds : int
+        Gradients of the model of the label.
+    noise : float
+        Standard deviation of the noise in each coordinate of a gradient.
+    noise_against_curvature : float
+        That of the mean of all gradients, against the curvature of a column that every second record has.
+    lost : float
+        Forecast: the share of the gain over the majority class that the noise costs; at most 1.
+    risk_difference_noise : float or None
+        Forecast: what the noise of the probes leaves of the risk difference, as a standard deviation.
+    """
+
+    records: int
+    columns: int
+    epsilon: Fraction
+    delta: Fraction
+    fairness: str
+    group_at_prediction: bool
+    signal: float
+    outlook: Outlook
+    rounds: int
+    noise: float
+    noise_against_curvature: float
+    lost: float
+    risk_difference_noise: float | None = None
+
+    def __str__(self) -> str:
+        """Return the outlook in a line."""
+        return f"{self.outlook}: {WORDS[self.outlook]} (signal {self.signal:.3g}; {USABLE} is usable)"
+
+
+def outlook_of(signal: float) -> Outlook:
+    """Return what a signal allows."""
+    if signal >= NEAR_THE_BEST:
+        return "near the best"
+    if signal >= USABLE:
+        return "usable"
+    return "poor" if signal >= HOPELESS else "not with this many records"
+
+
+def advise(domain: Domain, n: int, budget: Budget, fairness: str) -> Advice:
+    """Return what to expect of :func:`reference.repaired.repaired_logistic`: nothing is read from data.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        When the mechanism cannot run so.
+    """
+    schedule = schedule_of(domain, n, budget, fairness)
+    signal = signal_of(n, domain, budget, schedule.label_model)
+    spread = math.sqrt(2) if not budget.delta else 1.0
+    noise = planned_scale(budget, gradient_change(domain), schedule.label_model / schedule.label_rounds) * spread
+    # a column that half of the records have: the slope is at most 1/4
+    curvature = n * domain.column_factor**2 / 2 / 4
+    probes = None
+    if schedule.probes:
+        one = planned_scale(budget, Change(Fraction(2, 3), Fraction(4, 9)), schedule.probes / PROBES) * spread
+        probes = one / math.sqrt(PROBES) / (n * 2 / 9)
+    return Advice(
+        records=n,
+        columns=domain.dimension,
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        fairness=fairness,
+        group_at_prediction=domain.keep_group,
+        signal=signal,
+        outlook=outlook_of(signal),
+        rounds=schedule.label_rounds,
+        noise=noise,
+        noise_against_curvature=noise / math.sqrt(schedule.label_rounds) / curvature,
+        lost=min(1.0, LOST_AT_ONE / (1 + signal)),
+        risk_difference_noise=probes,
+    )
+
+
+def planned(domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: bool) -> Account:
+    """Return the account of a fit before it is made: at least what it will be.
+
+    The scale of a probe depends on the released share of the group; it is taken for the smallest sensitivity, 1/2.
+    """
+    schedule = schedule_of(domain, n, budget, fairness)
+    spent = [one for model in _models(schedule) for one in _model(domain, budget, *model)]
+    if schedule.probes:
+        spent.append(_one(budget, GROUP_COUNT, GROUP_COUNT_CHANGE, schedule.group_count, 1))
+        half = Change(Fraction(1, 2), Fraction(1, 4))
+        spent += [_one(budget, PROBE, half, schedule.probes / PROBES, 1)] * PROBES
+    return Account(budget, tuple(spent), hardened)
+
+
+def _models(schedule: Schedule) -> list[tuple[Fraction, int]]:
+    models = [(schedule.label_model, schedule.label_rounds)]
+    return [*models, (schedule.group_model, schedule.group_rounds)] if schedule.group_model else models
+
+
+def _model(domain: Domain, budget: Budget, share: Fraction, rounds: int) -> list[Spent]:
+    d, each = domain.dimension, share / rounds
+    gradient = _one(budget, GRADIENT, gradient_change(domain), each, d)
+    return [_one(budget, COUNTS, label_sums_change(domain), each, 2 * d), *([gradient] * (rounds - 1))]
+
+
+def _one(budget: Budget, what: str, change: Change, share: Fraction, size: int) -> Spent:
+    return Spent(what, share, change, planned_scale(budget, change, share), size)

@@ -1,0 +1,217 @@
+"""The file of a repaired release: what leaves the data holder, and all that predictions need."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from reference.accounting import Privacy
+from reference.budgets import Budget
+from reference.common.documents import Document, converted, format_of, json_of_file, plain
+from reference.common.errors import ReleaseFileError
+from reference.common.files import json_text, write_whole
+from reference.domain.file import DomainFile
+from reference.repaired.account import Account
+from reference.repaired.model import Model
+from reference.repaired.spent import Change, Spent
+from reference.repaired.threshold import Probe
+
+
+class StatedProbe(Document, frozen=True):
+    """A released risk difference.
+
+    Parameters
+    ----------
+    multiplier, difference, noise : float
+        Where it was measured, what came out, and the standard deviation of its noise.
+    """
+
+    multiplier: float
+    difference: float
+    noise: float
+
+
+class StatedSpending(Document, frozen=True, kw_only=True):
+    """One of the releases that a fit is made of.
+
+    Parameters
+    ----------
+    what : str
+    share : Fraction
+        Of mu^2, or of epsilon where delta is 0.
+    l1_sensitivity, l2_sensitivity_squared : Fraction
+        By how much one record can change it.
+    scale : float
+        Sigma, or the Laplace scale where delta is 0.
+    size : int
+        Numbers that were released.
+    """
+
+    what: str
+    share: Fraction
+    l1_sensitivity: Fraction
+    l2_sensitivity_squared: Fraction
+    scale: float
+    size: int
+
+
+class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_release_v1"):
+    """A private, fair logistic regression.
+
+    Parameters
+    ----------
+    mechanism : str
+    adjacency : str
+    privacy : Privacy
+        An upper bound, over all data sets of so many records.
+    budget : dict
+        Epsilon and delta as they were asked for.
+    records : int
+        How many were fitted: public.
+    fairness : str
+    slack : Fraction
+    noise : {'hardened', 'numpy'}
+    seeded : bool
+        True when anyone who knows the seed can remove the noise.
+    columns : tuple of str
+        Names of the coordinates of w.
+    w : tuple of float
+    group_weights : tuple of float or None
+        Scores of the group, where the group itself is not used for predictions.
+    group_share : Fraction or None
+        Released share of group 1.
+    multiplier : float
+        How far the decision moves by group.
+    counts : tuple of float
+        Released sums, over each label or group.
+    probes : tuple of StatedProbe
+    spent : tuple of StatedSpending
+        From which anyone can add up the statement.
+    domain : DomainFile
+        How records are encoded.
+    """
+
+    mechanism: Literal["repaired"] = "repaired"
+    adjacency: Literal["replace_one"] = "replace_one"
+    privacy: Privacy
+    budget: dict[str, Fraction]
+    records: int
+    fairness: Literal["none", "demographic_parity"]
+    slack: Fraction
+    noise: Literal["hardened", "numpy"]
+    seeded: bool
+    columns: tuple[str, ...]
+    w: tuple[float, ...]
+    group_weights: tuple[float, ...] | None
+    group_share: Fraction | None
+    multiplier: float
+    counts: tuple[float, ...]
+    probes: tuple[StatedProbe, ...]
+    spent: tuple[StatedSpending, ...]
+    domain: DomainFile
+
+    def __post_init__(self) -> None:
+        d = len(self.domain.domain.columns)
+        lengths = {"columns": self.columns, "w": self.w, "group_weights": self.group_weights}
+        for name, values in lengths.items():
+            if values is not None and len(values) != d:
+                raise ReleaseFileError(f"{len(values)} numbers where the domain has {d} columns", place=name)
+        if self.columns != self.domain.domain.columns:
+            raise ReleaseFileError("not the columns of the domain", place="columns")
+        if len(self.counts) != 2 * d:
+            raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
+
+    @classmethod
+    def of(
+        cls, model: Model, declared: DomainFile, *, slack: Fraction, noise: str, seeded: bool
+    ) -> RepairedRelease:
+        """Return the release of a model."""
+        sampler: Literal["hardened", "numpy"] = "hardened" if noise == "hardened" else "numpy"
+        account = Account(Budget(model.budget_epsilon, model.delta), model.spent, noise == "hardened")
+        weights = model.group_weights
+        return cls(
+            privacy=account.privacy,
+            budget={"epsilon": model.budget_epsilon, "delta": model.delta},
+            records=model.n,
+            fairness="none" if model.zbar is None else "demographic_parity",
+            slack=slack,
+            noise=sampler,
+            seeded=seeded,
+            columns=declared.domain.columns,
+            w=tuple(model.w.tolist()),
+            group_weights=None if weights is None else tuple(weights.tolist()),
+            group_share=model.zbar,
+            multiplier=model.multiplier,
+            counts=tuple(model.counts.tolist()),
+            probes=tuple(StatedProbe(*probe) for probe in model.probes),
+            spent=tuple(
+                StatedSpending(
+                    what=one.what,
+                    share=one.share,
+                    l1_sensitivity=one.change.l1_sensitivity,
+                    l2_sensitivity_squared=one.change.l2_sensitivity_squared,
+                    scale=one.scale,
+                    size=one.size,
+                )
+                for one in model.spent
+            ),
+            domain=declared,
+        )
+
+    @property
+    def account(self) -> Account:
+        """What was spent."""
+        spent = tuple(
+            Spent(
+                one.what,
+                one.share,
+                Change(one.l1_sensitivity, one.l2_sensitivity_squared),
+                one.scale,
+                one.size,
+            )
+            for one in self.spent
+        )
+        return Account(Budget(self.budget["epsilon"], self.budget["delta"]), spent, self.noise == "hardened")
+
+    @property
+    def model(self) -> Model:
+        """The model, which predicts without the data."""
+        weights = None if self.group_weights is None else np.array(self.group_weights)
+        assert self.privacy.exact is not None
+        return Model(
+            np.array(self.w),
+            weights,
+            self.group_share,
+            self.multiplier,
+            self.privacy.exact.epsilon.upper,
+            self.budget["delta"],
+            np.array(self.counts),
+            self.records,
+            tuple(Probe(one.multiplier, one.difference, one.noise) for one in self.probes),
+            self.account.spent,
+            self.budget["epsilon"],
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the file, whole or not at all."""
+        write_whole(path, json_text(plain(self)))
+
+
+def load_repaired(path: str | Path) -> RepairedRelease:
+    """Read a file that :meth:`RepairedRelease.write` wrote.
+
+    Raises
+    ------
+    reference.common.errors.ReleaseFileError
+        With the file and the place in it.
+    """
+    return converted(json_of_file(path, ReleaseFileError), RepairedRelease, ReleaseFileError, file=str(path))
+
+
+def is_repaired(path: str | Path) -> bool:
+    """Tell whether a file says that it is a repaired release."""
+    document = json_of_file(path, ReleaseFileError)
+    return isinstance(document, dict) and document.get("schema") == format_of(RepairedRelease)

@@ -1,0 +1,26 @@
+"""What is known of a release beside its values: public."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+SUM_STEPS = 2**40
+"""Released sums are multiples of 1/SUM_STEPS: products of two numbers on the grid of the records."""
+
+
+class Change(NamedTuple):
+    """By how much one record can change a sum."""
+
+    l1_sensitivity: Fraction
+    l2_sensitivity_squared: Fraction
+
+
+class Spent(NamedTuple):
+    """One release: public."""
+
+    what: str
+    share: Fraction
+    change: Change
+    scale: float
+    size: int

@@ -1,0 +1,293 @@
+"""The estimator to use: private, fair logistic regression on the raw columns of a table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from msgspec.structs import replace
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.budgets import Budget
+from reference.common.arrays import FloatArray, NumberArray
+from reference.common.errors import ExtraColumnError, ReadingError, ShapeError
+from reference.common.numbers import RealLike, exact
+from reference.datasets.from_file import encode_raw
+from reference.domain import Domain
+from reference.domain.file import DomainFile, load_domain_file
+from reference.domain.markers import Marker
+from reference.records import Records
+from reference.repaired import Model, repaired_logistic
+from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
+from reference.repaired.released import RepairedRelease, load_repaired
+
+
+class FewRecordsWarning(UserWarning):
+    """The noise of a fit drowns what it is to find."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Private, fair logistic regression; every ``fit`` is a release, and spends its budget again.
+
+    Private for the whole record, features, label and group, under `replace_one`: the number of records is public.
+    Nothing is read from the data to set it up; what is chosen from data is paid for.
+
+    Parameters
+    ----------
+    domain : path, DomainFile or Domain
+        What is declared and public of the raw columns, of the label and of the group.
+    epsilon : number
+    delta : number or decimal string
+        0 takes Laplace noise.
+    fairness : {'demographic_parity', 'none'}
+    slack : number
+        Difference of selection rates that is tolerated; :meth:`tuned` changes it after the release, at no cost.
+    group_at_prediction : bool
+        Whether predictions may use the group; `predict` then needs `sensitive_features`.
+    bins : bool
+        Put declared plain numbers into bins, by a rule that reads their bounds only.
+    random_state : int, numpy.random.Generator or None
+        None takes hardened noise; anything else makes a seeded fit, for study.
+    release_ledger : ReleaseLedger, optional
+        Counts every fit, before it is made.
+
+    Attributes
+    ----------
+    release_ : RepairedRelease
+        What may leave the data holder.
+    advice_ : Advice
+        What was to be expected, from public numbers.
+    coef_ : ndarray, shape (1, columns)
+        Weights of the score, in the order of `columns_`.
+    columns_ : tuple of str
+    classes_ : ndarray, shape (2,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+    """
+
+    domain: str | Path | DomainFile | Domain
+    epsilon: RealLike = 1
+    delta: RealLike = "1e-5"
+    fairness: str = "demographic_parity"
+    slack: RealLike = 0
+    group_at_prediction: bool = True
+    bins: bool = True
+    random_state: int | np.random.Generator | None = None
+    release_ledger: ReleaseLedger | None = None
+
+    # With metadata routing, the group reaches every method without further requests.
+    __metadata_request__fit: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict: ClassVar = {"sensitive_features": True}
+    __metadata_request__predict_proba: ClassVar = {"sensitive_features": True}
+    __metadata_request__decision_function: ClassVar = {"sensitive_features": True}
+    __metadata_request__score: ClassVar = {"sensitive_features": True}
+
+    @staticmethod
+    def default_fairness(domain: str | Path | DomainFile | Domain) -> str:
+        """Return demographic parity where the domain declares a group."""
+        return "none" if _domain_file(domain).group is None else "demographic_parity"
+
+    @property
+    def declared(self) -> DomainFile:
+        """The domain file as it is used: public."""
+        file = _domain_file(self.domain)
+        file.require_public()
+        keep = self.group_at_prediction and self.fairness != "none"
+        if self.fairness == "none":
+            file = file.with_(group=None, keep_group=False, ignore=_with(file.ignore, file.group))
+        elif file.group is None:
+            raise ReadingError("fairness", self.fairness, "'none' for a domain that declares no group")
+        return laid_out(file, keep_group=keep, bins=self.bins)
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
+        """Make a release.
+
+        Parameters
+        ----------
+        X : DataFrame, pyarrow Table or mapping from name to values
+            The raw columns that the domain file declares, and any that it ignores.
+        y : sequence, shape (n,)
+            The raw values of the label's column.
+        sensitive_features : sequence, shape (n,), optional
+            The raw values of the group's column; needed with fairness.
+
+        Raises
+        ------
+        reference.common.errors.CeilingError
+            When the release ledger has no room.
+        reference.common.errors.DataError
+            With row, column and value; nothing is counted then.
+
+        Warns
+        -----
+        FewRecordsWarning
+            Before anything is spent, where the noise drowns the data.
+        """
+        declared, budget = self.declared, Budget(self.epsilon, self.delta)
+        noise = "hardened" if self.random_state is None else "numpy"
+        slack = exact("slack", self.slack)
+        records = self._encoded(declared, X, y, sensitive_features)
+        self.advice_ = advise(declared.domain, len(records), budget, self.fairness)
+        if self.advice_.outlook in FEW_RECORDS:
+            warnings.warn(str(self.advice_), FewRecordsWarning, stacklevel=2)
+        if self.release_ledger is not None:
+            promise = planned(declared.domain, len(records), budget, self.fairness, hardened=noise == "hardened")
+            counted = CountedRelease("repaired", "replace_one", promise.privacy, seeded=noise == "numpy")
+            self.release_ledger.reserve(counted)
+        model = repaired_logistic(
+            records, budget, fairness=self.fairness, slack=slack, noise=noise, rng=self.random_state
+        )
+        release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
+        return self._take(release)
+
+    @classmethod
+    def from_release(cls, path: str | Path) -> Self:
+        """Return the fitted estimator of a release file: it predicts without the data."""
+        release = load_repaired(path)
+        found = cls(
+            domain=release.domain,
+            epsilon=release.budget["epsilon"],
+            delta=release.budget["delta"],
+            fairness=release.fairness,
+            slack=release.slack,
+            group_at_prediction=release.domain.keep_group,
+            bins=False,
+        )
+        return found._take(release)
+
+    def tuned(self, slack: RealLike) -> Self:
+        """Return the estimator for another slack, from what is released already: at no cost in privacy."""
+        check_is_fitted(self)
+        tolerated = exact("slack", slack)
+        if not 0 <= tolerated <= 1:
+            raise ReadingError("slack", slack, "in [0, 1]")
+        model = self._model.tuned(self.release_.domain.domain, float(tolerated))
+        changed = {"multiplier": model.multiplier, "slack": tolerated}
+        found = type(self)(**{**self.get_params(deep=False), "slack": slack})
+        return found._take(replace(self.release_, **changed))
+
+    def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
+        """Return how far each record is beyond its threshold, shape (n,): the positive class where above 0."""
+        x, z = self._new_records(X, sensitive_features)
+        return self._model.excess(x, z)
+
+    def predict(self, X: Any, *, sensitive_features: Any = None) -> NumberArray:
+        """Return the predicted classes, shape (n,).
+
+        Parameters
+        ----------
+        X : DataFrame, pyarrow Table or mapping from name to values
+            Values outside of the declared bounds are clipped or refused, as the domain file declares.
+        sensitive_features : sequence, shape (n,), optional
+            Needed, and used, where the group is used at prediction.
+        """
+        chosen = self.decision_function(X, sensitive_features=sensitive_features) > 0.0
+        predicted: NumberArray = self.classes_[chosen.astype(np.int64)]
+        return predicted
+
+    def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
+        """Return the probabilities of both classes, before any threshold moves by group, shape (n, 2)."""
+        x, _ = self._new_records(X, sensitive_features)
+        positive = self._model.predict_proba(x)
+        return np.column_stack([1 - positive, positive])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """Return the accuracy: an exact function of the data, so not private."""
+        predicted = self.predict(X, sensitive_features=sensitive_features)
+        return float(accuracy_score(np.asarray(y), predicted, sample_weight=sample_weight))
+
+    @property
+    def privacy_(self) -> Any:
+        """What the release states: an upper bound, under `replace_one`."""
+        check_is_fitted(self)
+        return self.release_.privacy
+
+    @property
+    def _model(self) -> Model:
+        return self.release_.model
+
+    def _take(self, release: RepairedRelease) -> Self:
+        label = release.domain.label
+        assert label is not None
+        self.release_, self.columns_ = release, release.columns
+        self.coef_ = np.array(release.w)[None, :]
+        self.classes_ = np.array(_classes(label))
+        self.feature_names_in_ = np.array(
+            [attribute.name for attribute in release.domain.attributes], dtype=object
+        )
+        self.n_features_in_ = len(self.feature_names_in_)
+        return self
+
+    def _encoded(self, declared: DomainFile, X: Any, y: Any, groups: Any) -> Records:
+        """Check raw values against the domain file, and encode them."""
+        table = _raw_columns(declared, X)
+        for marker, values, name in ((declared.label, y, "y"), (declared.group, groups, "sensitive_features")):
+            if marker is None:
+                continue
+            if values is None:
+                raise ReadingError(name, None, f"the values of column {marker.column!r}")
+            if marker.column in table and marker.column not in {one.name for one in declared.attributes}:
+                raise ExtraColumnError("the label and the group are given apart from X", column=marker.column)
+            table[marker.column] = _values(values)
+        return encode_raw(declared, table)
+
+    def _new_records(self, X: Any, groups: Any) -> tuple[FloatArray, FloatArray | None]:
+        """Return encoded features, and the groups where predictions use them."""
+        check_is_fitted(self)
+        file = self.release_.domain
+        marks = [marker.column for marker in (file.label, file.group) if marker is not None]
+        declared = file.without_marks()
+        declared = declared.with_(ignore=(*declared.ignore, *marks))
+        table = _raw_columns(declared, X)
+        marker = declared.group
+        if marker is not None:
+            if groups is None:
+                raise ReadingError("sensitive_features", None, "given: this model uses the group at prediction")
+            table[marker.column] = _values(groups)
+        records = encode_raw(declared, table)
+        return records.x, records.z
+
+
+def _domain_file(domain: str | Path | DomainFile | Domain) -> DomainFile:
+    if isinstance(domain, DomainFile):
+        return domain
+    return DomainFile.of(domain) if isinstance(domain, Domain) else load_domain_file(domain)
+
+
+def _with(ignored: tuple[str, ...], marker: Marker | None) -> tuple[str, ...]:
+    return ignored if marker is None or marker.column in ignored else (*ignored, marker.column)
+
+
+def _raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
+    """Return the columns of a table by name: those that are declared, and unknown ones for an error."""
+    if hasattr(X, "column_names"):
+        # a pyarrow Table
+        return {str(name): X.column(name).to_pylist() for name in X.column_names if name not in declared.ignore}
+    if hasattr(X, "columns") or isinstance(X, Mapping):
+        names = list(X.columns) if hasattr(X, "columns") else list(X)
+        return {str(name): _values(X[name]) for name in names if name not in declared.ignore}
+    raise ShapeError("X has no column names: give a DataFrame, a pyarrow Table or a mapping from name to values")
+
+
+def _values(column: Any) -> Sequence[Any]:
+    """Return a column as Python values."""
+    for name in ("to_pylist", "tolist"):
+        if hasattr(column, name):
+            values: list[Any] = getattr(column, name)()
+            return values
+    return list(column)
+
+
+def _classes(label: Marker) -> tuple[Any, Any]:
+    """Return the raw values of the label where there is one for each class, otherwise 0 and 1."""
+    meanings = label.meanings
+    return tuple(meanings) if len(meanings) == 2 else (0, 1)  # type: ignore[return-value]

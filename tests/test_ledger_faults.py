@@ -1,0 +1,295 @@
+"""What a release ledger survives: forks, kills, full disks, odd names, files that are none, many releases."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from reference.accounting import METHODS, ExactPrivacy, Privacy, ledger_file
+from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.common.errors import CorruptLedgerError, LedgerError, MissingLedgerError, UncountableReleaseError
+from reference.common.numbers import Enclosure
+
+
+def pure(epsilon: str) -> CountedRelease:
+    value = Fraction(epsilon)
+    exact = ExactPrivacy(Enclosure(value, value), Fraction(0), None, None, None)
+    return CountedRelease("pdfc", "replace_one", Privacy(None, exact))
+
+
+def opened(path: Path, **terms) -> ReleaseLedger:
+    return ReleaseLedger(path, **{"data": "survey", "epsilon": 1, **terms})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.jsonl"
+
+
+# --- Forks -----------------------------------------------------------------------------------------------------
+
+
+def answer_of_child(ledger: ReleaseLedger) -> str:
+    """Fork; the child reserves and its answer is returned, or `hangs`."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        with contextlib.suppress(BaseException):
+            os._exit(ledger.reserve(pure("1/10")))
+        os._exit(99)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return "hangs" if code < 0 else str(code)
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_while_a_thread_reserves_blocks_neither(path):
+    ledger, inside, go_on = opened(path), threading.Event(), threading.Event()
+
+    def hold():
+        with ledger_file.locked(path, exclusive=True):
+            inside.set()
+            go_on.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert inside.wait(30)
+    child = os.fork()
+    if child == 0:
+        # the child keeps living: it must not keep the parent's lock
+        signal.alarm(30)
+        with contextlib.suppress(BaseException):
+            os._exit(ledger.reserve(pure("1/10")))
+        os._exit(99)
+    go_on.set()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert ledger.reserve(pure("1/10")) == 2
+    assert answer_of_child(ledger) == "3"
+
+
+def test_a_forked_child_closes_what_it_inherits(path):
+    opened(path)
+    with ledger_file.locked(path, exclusive=True) as handle:
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(OSError):
+                os.fstat(handle)
+                os._exit(1)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        os.fstat(handle)
+
+
+# --- Kills and full disks --------------------------------------------------------------------------------------
+
+
+def reserving(ledger: ReleaseLedger, told: int) -> int:
+    """Fork a process that reserves for ever and writes each number to a pipe; return its id."""
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            while True:
+                os.write(told, b"%d\n" % ledger.reserve(pure("1/1000")))
+        os._exit(99)
+    return child
+
+
+def test_nothing_that_was_counted_is_lost_when_processes_are_killed(path):
+    """Twelve kills at different moments: what a process was told is in the file, whole, and numbered once."""
+    ledger = opened(path, epsilon=1000)
+    for kill in range(12):
+        reading, writing = os.pipe()
+        child = reserving(ledger, writing)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as numbers:
+            first = [int(numbers.readline()) for _ in range(1 + kill)]
+            os.kill(child, signal.SIGKILL)
+            told = [*first, *map(int, numbers)]
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert told == list(range(told[0], told[0] + len(told)))
+        # at most the one that was on its way was counted and not told
+        assert len(ledger.releases) - told[-1] in (0, 1)
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from tests.test_ledger_faults import opened, pure
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+ledger = opened(Path(sys.argv[1]))
+print(ledger.reserve(pure("1/10")))
+"""
+
+
+@pytest.mark.parametrize(("limit", "word"), [(100, "cannot be made"), (400, "cannot be written")])
+def test_a_file_system_that_takes_no_more_leaves_nothing_half_written(path, limit, word):
+    words = [sys.executable, "-c", LIMITED, str(path), str(limit)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"MissingLedgerError: {word}: File too large" in done.stderr
+    assert {file.name for file in path.parent.iterdir()} <= {path.name}
+    assert opened(path).reserve(pure("1/10")) == 1
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != limit
+
+
+def test_what_a_killed_maker_left_goes_at_the_next_start(path):
+    left = path.parent / (ledger_file._scratch_prefix(path) + "abcd")
+    left.write_bytes(b'{"schema": "release_led')
+    foreign = path.parent / ".ledger.jsonl.abcd"
+    foreign.write_bytes(b"")
+    opened(path)
+    assert {file.name for file in path.parent.iterdir()} == {path.name, foreign.name}
+
+
+def test_a_maker_that_is_at_work_is_left_alone(path):
+    import fcntl
+
+    left = path.parent / (ledger_file._scratch_prefix(path) + "abcd")
+    with left.open("wb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        opened(path)
+        assert left.exists()
+    ReleaseLedger.open(path)
+    assert not left.exists()
+
+
+# --- Names and files that are none -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nul\0inside", "x" * 5000, "x" * 256, "half\udc80", "nowhere/ledger", "", ".", "/dev/null", "loop", "pipe"],
+)
+def test_a_name_that_no_ledger_has_is_a_ledger_error(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    os.mkfifo("pipe")
+    with pytest.raises(LedgerError) as problem:
+        ReleaseLedger.open(name)
+    assert len(str(problem.value)) < 20_000
+    if name != "half\udc80":
+        with pytest.raises(LedgerError):
+            opened(name)
+    assert {file.name for file in tmp_path.iterdir() if not file.name.startswith("half")} == {"loop", "pipe"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+        b'{"digest": ' + b"9" * 5000 + b"}",
+        b"\xff" * 100,
+        b"\0" * 100,
+        b'{"digest": "x", "a": NaN}',
+        b'"' + b"x" * 70_000 + b'"',
+        b"null",
+    ],
+)
+def test_a_hostile_line_is_a_ledger_error(path, line):
+    ledger = opened(path)
+    whole = path.read_bytes() + line + b"\n"
+    path.write_bytes(whole)
+    for use in (lambda: ledger.reserve(pure("1/10")), lambda: ledger.releases, ledger.report):
+        with pytest.raises(CorruptLedgerError) as problem:
+            use()
+        assert len(str(problem.value)) < 1000
+    assert path.read_bytes() == whole
+
+
+def test_a_line_that_would_not_be_read_back_is_refused(path):
+    ledger = opened(path)
+    before = path.read_bytes()
+    with pytest.raises(UncountableReleaseError, match="bytes"):
+        ledger.reserve(CountedRelease("m" * 40_000, "replace_one", pure("1/10").privacy))
+    assert path.read_bytes() == before
+    with pytest.raises(UncountableReleaseError, match="bytes"):
+        opened(path.with_name("other"), data="d" * 40_000)
+
+
+def test_a_file_that_cannot_be_read_is_a_ledger_error(path, monkeypatch):
+    ledger = opened(path)
+
+    def broken(*_arguments):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(ledger_file.os, "pread", broken)
+    with pytest.raises(MissingLedgerError, match="Input/output error"):
+        ledger.check(pure("1/10"))
+
+
+# --- Many releases ----------------------------------------------------------------------------------------------
+
+
+def long_ledger(path: Path, method: str, count: int) -> ReleaseLedger:
+    """Return a ledger with so many releases, without waiting for the disk."""
+    ledger = opened(path, epsilon=1000, method=method, delta=0 if method == "basic" else "1e-6")
+    for _ in range(count):
+        ledger.reserve(pure("1/1000"))
+    return ledger
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_later_release_reads_no_more_than_an_earlier_one(path, monkeypatch, method):
+    read, seen = os.pread, []
+
+    def counting(handle, size, place):
+        seen.append(len(found := read(handle, size, place)))
+        return found
+
+    monkeypatch.setattr(ledger_file.os, "fsync", lambda _handle: None)
+    ledger = long_ledger(path, method, 80)
+    monkeypatch.setattr(ledger_file.os, "pread", counting)
+    costs = []
+    for _ in range(2):
+        seen.clear()
+        ReleaseLedger.open(path).reserve(pure("1/1000"))
+        costs.append(sum(seen))
+        for _ in range(0 if len(costs) == 2 else 80):
+            ledger.reserve(pure("1/1000"))
+    assert costs[0] <= 2 * (ledger_file.WINDOW + ledger_file.LONGEST_LINE) < path.stat().st_size
+    assert costs[1] <= costs[0]
+    monkeypatch.undo()
+    # what the last line holds is what all releases add up to
+    last = json.loads(path.read_bytes().splitlines()[-1])
+    assert last["total"]["releases"] == len(ledger.releases) == 162
+    spent = ledger.spent()
+    assert spent.releases == 162
+    assert spent.epsilon <= Fraction(162, 1000) * 30
+
+
+def test_a_change_before_the_last_lines_is_found_where_all_are_read(path, monkeypatch):
+    monkeypatch.setattr(ledger_file.os, "fsync", lambda _handle: None)
+    ledger = long_ledger(path, "basic", 60)
+    lines = path.read_bytes().split(b"\n")
+    lines[1] = lines[1].replace(b'"1/1000"', b'"1/9000"').replace(b'"0.001"', b'"0.0001"')
+    path.write_bytes(b"\n".join(lines))
+    # the count stands in the last line, and is not touched by that
+    assert ledger.reserve(pure("1/1000")) == 61
+    with pytest.raises(CorruptLedgerError, match="line 2"):
+        _ = ledger.releases
+
+
+def test_a_total_that_is_not_the_sum_is_found(path):
+    ledger = opened(path)
+    header = path.read_bytes()
+    ledger.reserve(pure("1/10"))
+    line = json.loads(path.read_bytes().splitlines()[1])
+    del line["digest"]
+    line["total"]["epsilon"] = "1/20"
+    digest = ledger_file._digest(line, header[:-1])
+    path.write_bytes(header + json.dumps({**line, "digest": digest}).encode() + b"\n")
+    with pytest.raises(CorruptLedgerError, match="total"):
+        ledger.check(pure("1/10"))

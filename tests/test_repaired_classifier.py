@@ -1,0 +1,257 @@
+"""The recommended estimator: raw columns in, a release out, predictions without the data."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.budgets import Budget
+from reference.common.errors import (
+    BoundsFromDataError,
+    CeilingError,
+    ExtraColumnError,
+    MissingColumnError,
+    OutOfBoundsError,
+    ReadingError,
+    ReleaseFileError,
+    ShapeError,
+    UnseenCategoryError,
+)
+from reference.domain.attributes import Grouped, Numeric, OneHot
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
+from reference.repaired.advice import advise, planned
+from reference.repaired.released import load_repaired
+from reference.repaired_classifier import FewRecordsWarning, RepairedClassifier
+
+DOMAIN = DomainFile(
+    attributes=(
+        Numeric("age", 0, 100, clip=True),
+        OneHot("job", ("clerk", "cook", "king")),
+        Grouped("town", {"north": ("oslo", "bergen"), "south": ("rome",)}),
+        Numeric("hours", 0, 60),
+    ),
+    label=Marker("income", one=("high",), zero=("low",)),
+    group=Marker("sex", one=("m",), zero=("f",), name="male"),
+    ignore=("id",),
+)
+
+
+def people(n: int, seed: int) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
+    random = np.random.default_rng(seed)
+    male = random.integers(0, 2, n)
+    age, job = random.integers(0, 101, n), random.integers(0, 3, n)
+    town = np.where(random.random(n) < 0.2 + 0.6 * male, "rome", "oslo")
+    score = (age - 50) / 15 + 2 * (job - 1) + 3 * (male - 0.5)
+    high = random.random(n) < 1 / (1 + np.exp(-score))
+    table = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "age": age,
+            "job": np.array(["clerk", "cook", "king"])[job],
+            "town": town,
+            "hours": random.integers(0, 61, n),
+        }
+    )
+    return table, pd.Series(np.where(high, "high", "low")), pd.Series(np.where(male == 1, "m", "f"))
+
+
+X, Y, Z = people(6000, 0)
+NEW, NEW_Y, NEW_Z = people(4000, 1)
+
+
+def fitted(**settings) -> RepairedClassifier:
+    chosen = {"domain": DOMAIN, "random_state": 3, **settings}
+    groups = None if chosen.get("fairness") == "none" else Z
+    return RepairedClassifier(**chosen).fit(X, Y, sensitive_features=groups)
+
+
+def rates(model: RepairedClassifier) -> tuple[float, float]:
+    chosen = model.predict(NEW, sensitive_features=NEW_Z) == "high"
+    return float((chosen == (NEW_Y == "high")).mean()), float(
+        chosen[NEW_Z == "m"].mean() - chosen[NEW_Z == "f"].mean()
+    )
+
+
+def test_a_fit_is_accurate_and_as_fair_as_asked():
+    plain, unfair = rates(fitted(fairness="none"))
+    assert plain > 0.77
+    assert unfair > 0.12
+    for use in (True, False):
+        accurate, fair = rates(fitted(group_at_prediction=use))
+        assert accurate > 0.72
+        assert abs(fair) < 0.05
+
+
+def test_fairness_is_tuned_after_the_release_without_another_one():
+    model = fitted()
+    looser = model.tuned("0.1")
+    assert 0.05 < rates(looser)[1] < 0.15
+    assert looser.release_.spent == model.release_.spent
+    assert looser.release_.w == model.release_.w
+    assert rates(looser.tuned(0)) == rates(model)
+    for refused in (lambda: fitted(fairness="none").tuned(0), lambda: model.tuned(2)):
+        with pytest.raises(ValueError, match="slack"):
+            refused()
+
+
+def test_a_release_file_predicts_without_the_data(tmp_path):
+    for settings in ({}, {"group_at_prediction": False}, {"fairness": "none"}):
+        model = fitted(**settings)
+        model.release_.write(tmp_path / "release.json")
+        again = RepairedClassifier.from_release(tmp_path / "release.json")
+        assert again.release_ == model.release_
+        assert (again.predict(NEW, sensitive_features=NEW_Z) == model.predict(NEW, sensitive_features=NEW_Z)).all()
+        assert (
+            again.predict_proba(NEW, sensitive_features=NEW_Z)
+            == model.predict_proba(NEW, sensitive_features=NEW_Z)
+        ).all()
+    document = json.loads((tmp_path / "release.json").read_text())
+    for change in (
+        {"w": [1.0]},
+        {"mechanism": "pdfc"},
+        {"counts": []},
+        {"columns": ["a"]},
+        {"schema": "release_v2"},
+    ):
+        (tmp_path / "broken.json").write_text(json.dumps({**document, **change}))
+        with pytest.raises(ReleaseFileError):
+            load_repaired(tmp_path / "broken.json")
+
+
+def test_tables_of_pandas_and_pyarrow_and_mappings_are_one():
+    frame = fitted()
+    arrow = RepairedClassifier(domain=DOMAIN, random_state=3).fit(
+        pa.Table.from_pandas(X), pa.array(Y), sensitive_features=pa.array(Z)
+    )
+    assert arrow.release_ == frame.release_
+    columns = {name: NEW[name].tolist() for name in NEW}
+    assert (arrow.predict(columns, sensitive_features=NEW_Z) == frame.predict(NEW, sensitive_features=NEW_Z)).all()
+
+
+def test_a_fit_has_what_scikit_learn_asks_for():
+    model = fitted()
+    assert model.classes_.tolist() == ["low", "high"]
+    assert model.coef_.shape == (1, len(model.columns_))
+    assert model.n_features_in_ == 4
+    proba = model.predict_proba(NEW, sensitive_features=NEW_Z)
+    assert np.allclose(proba.sum(axis=1), 1)
+    assert clone(model).get_params()["domain"] == DOMAIN
+    assert model.score(NEW, NEW_Y, sensitive_features=NEW_Z) == rates(model)[0]
+    scores = model.decision_function(NEW, sensitive_features=NEW_Z)
+    assert ((scores > 0) == (model.predict(NEW, sensitive_features=NEW_Z) == "high")).all()
+
+
+def test_values_outside_of_the_domain_are_clipped_or_refused_as_declared():
+    model = fitted()
+    one = {"age": [150], "job": ["cook"], "town": ["rome"], "hours": [40]}
+    same = {**one, "age": [100]}
+    assert model.predict(one, sensitive_features=["m"]) == model.predict(same, sensitive_features=["m"])
+    with pytest.raises(OutOfBoundsError, match="row 0, column 'hours', value 61"):
+        model.predict({**one, "hours": [61]}, sensitive_features=["m"])
+    with pytest.raises(UnseenCategoryError, match="row 0, column 'job', value 'pope'"):
+        model.predict({**one, "job": ["pope"]}, sensitive_features=["m"])
+
+
+def test_unusable_requests_are_refused():
+    model = fitted()
+    with pytest.raises(ReadingError, match="sensitive_features"):
+        model.predict(NEW)
+    with pytest.raises(ReadingError, match="sensitive_features"):
+        RepairedClassifier(domain=DOMAIN).fit(X, Y)
+    with pytest.raises(ShapeError, match="no column names"):
+        RepairedClassifier(domain=DOMAIN).fit(X.to_numpy(), Y, sensitive_features=Z)
+    with pytest.raises(MissingColumnError, match="age"):
+        RepairedClassifier(domain=DOMAIN).fit(X.drop(columns="age"), Y, sensitive_features=Z)
+    with pytest.raises(ExtraColumnError, match="income"):
+        RepairedClassifier(domain=DOMAIN).fit(X.assign(income=Y), Y, sensitive_features=Z)
+    with pytest.raises(ReadingError, match="no group"):
+        RepairedClassifier(domain=DOMAIN.with_(group=None)).fit(X, Y)
+    marked = DOMAIN.with_(attributes=(Numeric("age", 0, 100, from_data=True),))
+    with pytest.raises(BoundsFromDataError):
+        RepairedClassifier(domain=marked).fit(X, Y, sensitive_features=Z)
+
+
+def test_a_fit_without_a_seed_has_hardened_noise():
+    pytest.importorskip("opendp")
+    model = fitted(random_state=None)
+    assert (model.release_.noise, model.release_.seeded) == ("hardened", False)
+    assert 1 <= model.privacy_.exact.epsilon.upper < Fraction(1_000_001, 1_000_000)
+
+
+def test_a_ledger_counts_a_fit_before_it_is_made(tmp_path):
+    pytest.importorskip("opendp")
+    ledger = ReleaseLedger(
+        tmp_path / "ledger.jsonl", data="people", adjacency="replace_one", epsilon="2.5", delta="1e-4"
+    )
+    model = RepairedClassifier(domain=DOMAIN, release_ledger=ledger)
+    for _ in range(2):
+        model.fit(X, Y, sensitive_features=Z)
+    with pytest.raises(CeilingError):
+        model.fit(X, Y, sensitive_features=Z)
+    counted = [release.privacy.exact for release in ledger.releases]
+    assert len(counted) == 2
+    assert all(one.epsilon.upper >= model.privacy_.exact.epsilon.upper for one in counted)
+
+
+def test_a_ledger_refuses_a_seeded_fit_and_bad_data_cost_nothing(tmp_path):
+    ledger = ReleaseLedger(
+        tmp_path / "ledger.jsonl", data="people", adjacency="replace_one", epsilon=2, delta="1e-4"
+    )
+    with pytest.raises(ValueError, match="seed"):
+        fitted(release_ledger=ledger)
+    bad = X.assign(hours=61)
+    with pytest.raises(OutOfBoundsError):
+        RepairedClassifier(domain=DOMAIN, release_ledger=ledger).fit(bad, Y, sensitive_features=Z)
+    assert ledger.releases == ()
+
+
+def test_few_records_are_warned_of_in_the_words_of_the_advice():
+    model = RepairedClassifier(domain=DOMAIN, epsilon="0.01", random_state=0)
+    with pytest.warns(FewRecordsWarning, match="not with this many records"):
+        model.fit(X, Y, sensitive_features=Z)
+    with pytest.warns(FewRecordsWarning, match="poor"):
+        RepairedClassifier(domain=DOMAIN, epsilon="0.1", random_state=0).fit(
+            X[:3000], Y[:3000], sensitive_features=Z[:3000]
+        )
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "0"])
+@pytest.mark.parametrize("hardened", [True, False])
+@pytest.mark.parametrize("keep_group", [True, False])
+def test_what_is_planned_is_at_least_what_is_spent(delta, hardened, keep_group):
+    settings = {"group_at_prediction": keep_group, "delta": delta, "random_state": None if hardened else 1}
+    if hardened:
+        pytest.importorskip("opendp")
+    model = fitted(**settings)
+    promise = planned(
+        model.release_.domain.domain, len(X), Budget(1, delta), "demographic_parity", hardened=hardened
+    )
+    account = model.release_.account
+    assert promise.epsilon >= account.epsilon >= 1
+    assert promise.loss >= account.loss * Fraction(999_999, 1_000_000)
+    assert [(one.what, one.size, one.share) for one in promise.spent] == [
+        (one.what, one.size, one.share) for one in account.spent
+    ]
+
+
+def test_advice_reads_public_numbers_and_improves_with_them():
+    domain = fitted().release_.domain.domain
+    found = [
+        advise(domain, n, Budget(epsilon, "1e-5"), "demographic_parity")
+        for n, epsilon in ((100, "0.1"), (5_000, "0.1"), (5_000, "1"), (500_000, "1"))
+    ]
+    signals = [one.signal for one in found]
+    assert signals == sorted(signals)
+    assert found[0].outlook == "not with this many records"
+    assert found[-1].outlook == "near the best"
+    assert found[0].lost == 1 > found[-1].lost
+    assert found[0].risk_difference_noise > found[-1].risk_difference_noise > 0
+    assert advise(domain.with_(keep_group=False), 5_000, Budget(1), "none").risk_difference_noise is None

@@ -1,0 +1,106 @@
+"""The repaired mechanism on the command line: advice, a fit, predictions, a card."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reference.common.documents import plain
+from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.repaired_classifier import RepairedClassifier
+from tests.command_lines import reference
+from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("repaired")
+    NEW.assign(income=NEW_Y, sex=NEW_Z).to_csv(made / "people.csv", index=False)
+    NEW[:5].assign(sex=NEW_Z[:5]).to_csv(made / "new.csv", index=False)
+    (made / "domain.json").write_text(json.dumps(plain(DOMAIN)))
+    return made
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+
+    def called(line: str, code: int = EXIT_FINE):
+        assert reference(*line.split()) == code
+        return capsys.readouterr()
+
+    return called
+
+
+FIT = "fit --mechanism repaired --data people.csv --domain domain.json --seed 1"
+
+
+def test_from_a_table_to_predictions_and_a_card(run, folder):
+    found = json.loads(run(f"{FIT} --release release.json --test-share 0 --format json").out)
+    assert found["mechanism"] == "repaired"
+    assert found["metrics"]["accuracy"]["mean"] > 0.7
+    assert found["readings"]["records"] == len(NEW)
+    lines = run("predict --release release.json --data new.csv").out.splitlines()
+    model = RepairedClassifier.from_release(folder / "release.json")
+    chosen = model.predict(NEW[:5], sensitive_features=NEW_Z[:5]) == "high"
+    assert [line.split(",")[2] for line in lines[1:]] == [str(int(one)) for one in chosen]
+    card = run("card release.json").out
+    assert "Nothing: the noise came from a seed" in card
+    facts = json.loads(run("card release.json --format json").out)
+    assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
+
+
+def test_a_card_of_a_hardened_release_states_its_promise(run):
+    pytest.importorskip("opendp")
+    words = "fit --mechanism repaired --data people.csv --domain domain.json --fairness none --release hard.json"
+    assert "noise hardened" in run(words).out
+    card = run("card hard.json").out
+    assert "2.718 times as likely" in card
+    assert "No fairness was asked for" in card
+    assert run("predict --release hard.json --data new.csv").out.count("\n") == 6
+
+
+def test_metrics_are_summed_up_over_splits(run):
+    found = json.loads(run(f"{FIT} --splits 2 --without-group --slack 0.02 --format json").out)
+    assert found["splits"] == len(found["releases"]) == 2
+    assert found["metrics"]["risk_difference"]["std"] is not None
+    assert found["releases"][0]["group_weights"] is not None
+    assert found["releases"][0]["w"] != found["releases"][1]["w"]
+    assert "seeded: for study" in run(FIT).out
+
+
+def test_few_records_are_warned_of_before_they_are_spent(run):
+    assert "not with this many records" in run(f"{FIT} --epsilon 0.001").err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"{FIT} --mechanism pdfc", "repaired alone"),
+        (f"{FIT} --epsilon-s 1", "one epsilon and delta"),
+        (f"{FIT} --plot x.png", "left out with repaired"),
+        (f"{FIT} --splits 2 --release r.json", "several releases"),
+        (f"{FIT} --fairness covariance", "fairness"),
+        ("fit --slack 0.1", "left out without repaired"),
+        ("fit --fairness demographic_parity", "fairness"),
+        ("card domain.json", "schema"),
+        ("advise --domain domain.json --records 0", "records"),
+        ("advise --domain domain.json --records 10 --epsilon 0", "epsilon"),
+    ],
+)
+def test_unusable_lines_are_refused(run, line, said):
+    assert said in run(line, EXIT_USAGE).err
+
+
+def test_advice_needs_no_data_and_says_when_not_to_spend(run):
+    text = run("advise --domain domain.json --records 100 --epsilon 0.1").out
+    assert "not with this many records" in text
+    assert "times the records" in text
+    found = json.loads(run("advise --domain domain.json --records 1000000 --format json").out)
+    assert found["outlook"] == "near the best"
+    assert found["lost"] < 0.01
+    assert (
+        json.loads(run("advise --domain domain.json --records 9 --fairness none --format json").out)["fairness"]
+        == "none"
+    )
