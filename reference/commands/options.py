@@ -287,7 +287,7 @@ def declared_from(options: DataOptions) -> DomainFile:
 
 def _describing(options: DataOptions) -> str:
     """Return the command that writes a template for a data file."""
-    words = ["python", "-m", "reference", "domain", "--describe", "--data", options.data]
+    words = ["python", "-m", "reference", "domain", "--describe", "--data", options.data or ""]
     words += ["--label", options.label or "COLUMN"]
     words += ["--group", options.group] if options.group is not None else []
     return shlex.join([*words, "--out", "domain.json"])

@@ -23,7 +23,7 @@ DRAWS = 60_000
 
 def table(job: str, y: int, z: int) -> Records:
     """Return three records, the first of which is declared."""
-    rows = {"job": [job, "cook", "king"], "y": [y, 1, 0], "z": [z, 0, 1]}
+    rows: dict[str, list[object]] = {"job": [job, "cook", "king"], "y": [y, 1, 0], "z": [z, 0, 1]}
     return encode_table(DOMAIN, rows).on_grid()
 
 
