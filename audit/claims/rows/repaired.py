@@ -21,6 +21,7 @@ from reference.repaired import repaired_logistic, sums
 from reference.repaired.account import Account
 from reference.repaired.advice import planned
 from reference.repaired.curator import unit_sigma
+from reference.repaired.spent import Change
 
 PLACE = "not in the paper: the repaired mechanism"
 
@@ -57,7 +58,7 @@ def changes(parts: Sequence[Vector]) -> Iterator[tuple[Fraction, Fraction]]:
         yield sum(moved, Fraction(0)), sum((m * m for m in moved), Fraction(0))
 
 
-def exceeds(parts: Sequence[Vector], bound: sums.Change) -> bool:
+def exceeds(parts: Sequence[Vector], bound: Change) -> bool:
     """Tell whether two records change a sum by more than a stated sensitivity."""
     return any(l1 > bound.l1_sensitivity or l2 > bound.l2_sensitivity_squared for l1, l2 in changes(parts))
 

@@ -15,6 +15,7 @@ from reference.noise import Noise, add_noise, draw
 from reference.records import Records, encode_table
 from reference.repaired import sums
 from reference.repaired.curator import planned_scale
+from reference.repaired.spent import SUM_STEPS
 
 DOMAIN = Domain((OneHot("job", ("clerk", "cook", "king")),), "y", "z", norm="unit_ball")
 GAUSSIAN, LAPLACE = Budget(1, "0.01"), Budget(1)
@@ -23,12 +24,12 @@ DRAWS = 60_000
 
 def table(job: str, y: int, z: int) -> Records:
     """Return three records, the first of which is declared."""
-    rows: dict[str, list[object]] = {"job": [job, "cook", "king"], "y": [y, 1, 0], "z": [z, 0, 1]}
+    rows: dict[str, list[str | int]] = {"job": [job, "cook", "king"], "y": [y, 1, 0], "z": [z, 0, 1]}
     return encode_table(DOMAIN, rows).on_grid()
 
 
 W = np.array([0.3, -0.2, 0.1])
-THIRD = Fraction(sums.SUM_STEPS // 3, sums.SUM_STEPS)
+THIRD = Fraction(SUM_STEPS // 3, SUM_STEPS)
 
 RELEASES = {
     # a label is flipped where the residual is a half
