@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, column_or_1d, validate_data
 
-from reference.accounting import ExactPrivacy, Privacy
+from reference.accounting import Privacy
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, SplitBudget, warn_if_large
@@ -282,7 +281,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if promise is None or self.release_ledger is None:
             return
         counted, made = promise.privacy.exact, release.privacy.exact
-        if counted is None or made is None or not _within(made, counted):
+        if counted is None or made is None or not made.costs_at_most(counted):
             raise UncountableReleaseError(
                 f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
             )
@@ -485,17 +484,3 @@ class LRClassifier(_Declared):
     """
 
     _mechanism: ClassVar[str] = "lr"
-
-
-def _within(made: ExactPrivacy, counted: ExactPrivacy) -> bool:
-    """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
-    if made.at_delta != counted.at_delta or made.epsilon.upper > counted.epsilon.upper:
-        return False
-    both = list(zip(_shifts(made), _shifts(counted), strict=True))
-    return all((a is None) == (b is None) and (a is None or b is None or a <= b) for a, b in both)
-
-
-def _shifts(exact: ExactPrivacy) -> tuple[Fraction | None, ...]:
-    """Return what a ledger composes by, where it is stated."""
-    shift = None if exact.squared_shift is None else exact.squared_shift.upper
-    return shift, exact.rho, exact.grid_shift or None

@@ -7,7 +7,7 @@ are 0 or 1; every later step relies on that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from reference.common.errors import (
     ShapeError,
 )
 from reference.domain import Domain
+from reference.domain.attributes import Numeric
 from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
@@ -147,6 +148,73 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
         x[:, column] = z
     x *= domain.column_factor
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
+
+
+class NumericEncoder:
+    """Blocks of numeric columns at once: the same floats as :meth:`Numeric.encode` gives column by column.
+
+    Parameters
+    ----------
+    domain : Domain
+        Every attribute is Numeric and none is clipped.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        bounds = [(entry.lower, entry.upper) for entry in domain.attributes if type(entry) is Numeric]
+        self.domain = domain
+        self.columns = slice(int(domain.intercept), int(domain.intercept) + len(bounds))
+        lower, upper = np.array(bounds, dtype=np.float64).T
+        self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
+        self._lower, self._upper = lower, upper
+        self._factor = domain.column_factor
+
+    @classmethod
+    def of(cls, domain: Domain) -> NumericEncoder | None:
+        """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
+        plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
+        return cls(domain) if plain else None
+
+    def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
+        inner = x[:, self.columns]
+        if not self._same:
+            return self.encode_columns(list(raw.T), x, z)
+        return _scaled(raw, self._lower[0], self._upper[0], self._factor, inner) and self._completed(x, z)
+
+    def encode_columns(self, columns: Sequence[FloatArray], x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of columns into x, shape (n, d); False when a number is outside its bounds."""
+        for column, lower, upper, place in zip(
+            columns, self._lower, self._upper, x[:, self.columns].T, strict=True
+        ):
+            if not _scaled(column, lower, upper, self._factor, place):
+                return False
+        return self._completed(x, z)
+
+    def _completed(self, x: FloatArray, z: FloatArray | None) -> bool:
+        if self.domain.intercept:
+            x[:, 0] = self._factor
+        if self.domain.keep_group and z is not None:
+            np.multiply(z, self._factor, out=x[:, -1])
+        return True
+
+
+def _scaled(raw: FloatArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> bool:
+    """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds."""
+    if lower == 0.0:
+        # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
+        inside = raw.view(np.uint64).max() <= upper.view(np.uint64)
+    else:
+        # NaN makes a comparison fail too
+        inside = raw.min() >= lower and raw.max() <= upper
+    if not inside:
+        return False
+    if (lower, upper) == (0.0, 1.0):
+        np.multiply(raw, factor, out=out)
+        return True
+    share = raw / upper if lower == 0.0 else (raw - lower) / (upper - lower)
+    # the quotient of two rounded differences can exceed 1 by one rounding
+    np.multiply(np.clip(share, 0.0, 1.0, out=share), factor, out=out)
+    return True
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:

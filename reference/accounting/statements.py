@@ -212,6 +212,18 @@ class ExactPrivacy(Document, frozen=True):
             text += f" at delta {short_text(self.at_delta)}"
         return text if self.verdict is None else f"{text}; verdict on the published statement: {self.verdict}"
 
+    def costs_at_most(self, counted: ExactPrivacy) -> bool:
+        """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
+        if self.at_delta != counted.at_delta or self.epsilon.upper > counted.epsilon.upper:
+            return False
+        both = list(zip(self._composed_by(), counted._composed_by(), strict=True))
+        return all((a is None) == (b is None) and (a is None or b is None or a <= b) for a, b in both)
+
+    def _composed_by(self) -> tuple[Fraction | None, ...]:
+        """Return what a ledger composes by, where it is stated."""
+        shift = None if self.squared_shift is None else self.squared_shift.upper
+        return shift, self.rho, self.grid_shift or None
+
 
 class Privacy(Document, frozen=True):
     """What a release claims, beside what is true.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.common.printable import one_line, quoted
+from reference.common.printable import quoted, short_line
 
 
 class InputError(ValueError):
@@ -157,7 +157,7 @@ class DataError(InputError):
             None if self.value is None else f"value {quoted(self.value)}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        return one_line(f"{self.problem} ({where})" if where else self.problem)
+        return short_line(f"{self.problem} ({where})" if where else self.problem)
 
 
 class NotANumberError(DataError):
@@ -261,7 +261,7 @@ class DocumentError(InputError):
             None if place is None else f"at {place}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        super().__init__(f"{self.document}: {problem}" + (f" ({where})" if where else ""))
+        super().__init__(short_line(f"{self.document}: {problem}" + (f" ({where})" if where else "")))
 
 
 class DomainFileError(DocumentError):
