@@ -26,10 +26,11 @@ from reference.common.errors import (
     NegativeEntryError,
     NormError,
     NotANumberError,
+    NotEncodedError,
     ShapeError,
 )
 from reference.domain import Domain
-from reference.domain.attributes import Numeric
+from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
@@ -227,13 +228,49 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
         Encoded coordinates, in the order of the domain's columns.
     y, z : array_like, shape (n,)
         Label and group, 0 or 1.
+
+    Raises
+    ------
+    reference.common.errors.DataError
+        Also for a record that the domain does not encode, unless it is `prescaled`: no statement is about one.
     """
-    return Records(
+    records = Records(
         domain=domain,
         x=as_matrix(domain.columns, x),
         y=as_floats(domain.label, y),
         z=None if z is None else as_floats(domain.group or "group", z),
     )
+    if not domain.prescaled:
+        _require_encoded(records)
+    return records
+
+
+def _require_encoded(records: Records) -> None:
+    """Raise unless every record is what :func:`encode_table` makes of some row."""
+    domain, corner = records.domain, records.domain.column_factor
+    fine, column = np.ones_like(records.x, dtype=bool), int(domain.intercept)
+    fine[:, :column] = records.x[:, :column] == corner
+    for attribute in domain.attributes:
+        part = slice(column, column + len(attribute.columns))
+        column = part.stop
+        entries = records.x[:, part]
+        if entries.shape[1] > 1:
+            fine[:, part] = ((entries == 0) | (entries == corner)) & (entries.sum(axis=1) == corner)[:, None]
+        elif isinstance(attribute, Ordinal):
+            levels = np.arange(len(attribute.categories)) / (len(attribute.categories) - 1) * corner
+            fine[:, part] = np.isin(entries, levels)
+        else:
+            fine[:, part] = (entries >= 0) & (entries <= corner)
+    if domain.keep_group and records.z is not None:
+        fine[:, column] = records.x[:, column] == records.z * corner
+    if not fine.all():
+        row, found = (int(index[0]) for index in np.nonzero(~fine))
+        raise NotEncodedError(
+            "the domain encodes no such entry; give the table, or declare a prescaled domain",
+            row=row,
+            column=domain.columns[found],
+            value=records.x[row, found].item(),
+        )
 
 
 def require_names(domain: Domain, features: Iterable[str]) -> None:

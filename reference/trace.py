@@ -88,7 +88,7 @@ class Trace(Document, frozen=True, kw_only=True, tag_field="schema", tag="trace_
     x_s : str or None
     moments : TracedMoments
     l1_sensitivity, l2_sensitivity_squared : Fraction or None
-        The one that calibrates the noise; None for the other.
+        The one that calibrates the noise, without the slack of hardened noise; None for the other.
     noise : str
     coefficients : tuple of TracedCoefficient
     eigenvalues : tuple of float

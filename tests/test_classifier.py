@@ -58,6 +58,12 @@ from tests.estimators import ALL, DOMAIN, FRAME, X, Y, Z, plain, table
 
 # --- The release ---------------------------------------------------------------------------------------------
 
+# what these warn of is tested in test_signal.py
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::reference.noise.DrownedSignalWarning"),
+    pytest.mark.filterwarnings("ignore::reference.fairness.ConstantPredictorWarning"),
+]
+
 BUDGETS = {
     "pdfc": ({"epsilon_s": 1, "epsilon_n": "1/3"}, SplitBudget(1, "1/3")),
     "adfc": ({"epsilon": 0.5, "delta": "1e-5"}, SplitBudget.equal("0.5", "1e-5")),

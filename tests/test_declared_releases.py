@@ -8,11 +8,13 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reference.accounting import PublishedStatementWarning, exact_privacy
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import Coefficients
+from reference.common.errors import NegativeEntryError, NotEncodedError
 from reference.datasets import Encoding, load
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot, Ordinal
@@ -21,7 +23,7 @@ from reference.moments import Moments
 from reference.noise.grid import RELEASE_STEPS
 from reference.objective import objective
 from reference.readings import Readings
-from reference.records import encode_table
+from reference.records import check_matrix, encode_table
 from reference.registry import MECHANISMS
 from reference.sensitivity import Declared, declared_of, declared_supremum
 from reference.sensitivity.rows import EncodedRow
@@ -136,3 +138,27 @@ def test_columns_of_one_kind_share_a_supremum() -> None:
     assert found[3] == found[4] == found[5]
     # the intercept and ladders, columns of a block, the group
     assert found[0] == found[1] == found[2] > found[3] > found[6]
+
+
+def encoded_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows = [(rank, age, job) for rank in range(4) for age in (17, 53.5, 90) for job in ("a", "b", "c")]
+    rank, age, job = (list(column) for column in zip(*rows, strict=True))
+    group = [index % 2 for index in range(len(rows))]
+    records = encode_table(MIXED, {"rank": rank, "age": age, "job": job, "label": group[::-1], "group": group})
+    assert records.z is not None
+    return records.x.copy(), records.y.copy(), records.z.copy()
+
+
+def test_a_matrix_of_encoded_rows_is_taken_for_one() -> None:
+    assert len(check_matrix(MIXED, *encoded_rows())) == 36
+
+
+@pytest.mark.parametrize("column", range(7))
+def test_a_matrix_with_an_entry_that_the_domain_does_not_encode_is_refused(column: int) -> None:
+    x, y, z = encoded_rows()
+    # a level between two, a number below the bounds, a half of a category or of the constant
+    x[5, column] = -1e-9 if column == 2 else 0.1
+    with pytest.raises((NotEncodedError, NegativeEntryError)) as caught:
+        check_matrix(MIXED, x, y, z)
+    # of a block its first column is named
+    assert (caught.value.row, MIXED.columns.index(caught.value.column)) == (5, min(column, 3) if column < 6 else 6)

@@ -24,6 +24,12 @@ from reference.common.printable import shown
 LONGEST_LINE = 2**20
 """Bytes of an answer."""
 
+MOST_GARBAGE = 2000
+"""Lines that are no answers, after which a program is ended."""
+
+WAITING = 10_000
+"""Lines that wait to be read."""
+
 PATIENCE = 40
 """Failures on end without a single answer, after which the program is given up."""
 
@@ -55,6 +61,7 @@ class Session:
     replies: dict[int, Reply] = field(default_factory=dict)
     garbage: list[str] = field(default_factory=list)
     end: str = ""
+    on_answer: Callable[[int], None] | None = None
 
     @property
     def failed(self) -> bool:
@@ -90,8 +97,13 @@ def run_program(
     """
     found: dict[int, Reply] = {}
     left, without_answer = list(work), 0
+
+    def on_answer(answered: int) -> None:
+        if on_reply is not None:
+            on_reply(len(found) + answered)
+
     while left:
-        session = _session(command, left, exchange, timeout)
+        session = _session(command, left, exchange, timeout, on_answer)
         found |= session.replies
         without_answer = 0 if session.replies else without_answer + 1
         left = [item for item in left if item[1].tc_id not in found]
@@ -111,8 +123,7 @@ def run_program(
             said = f"not run: the program failed {PATIENCE} times without an answer"
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
             left = []
-        if on_reply is not None:
-            on_reply(len(found))
+        on_answer(0)
     return found
 
 
@@ -125,10 +136,18 @@ def _unanswered(session: Session) -> Reply:
 def _blamed(session: Session) -> Reply:
     if not session.failed:
         return _unanswered(session)
-    return Reply("hang" if session.end.startswith("gave no answer") else "crash", said=session.end)
+    begun = {"gave no answer": "hang", "wrote more than": "garbage"}
+    status = next((status for words, status in begun.items() if session.end.startswith(words)), "crash")
+    return Reply(status, said=session.end)
 
 
-def _session(command: Sequence[str], work: Work, exchange: Exchange, timeout: float) -> Session:
+def _session(
+    command: Sequence[str],
+    work: Work,
+    exchange: Exchange,
+    timeout: float,
+    on_answer: Callable[[int], None] | None = None,
+) -> Session:
     """Run the program once on some cases."""
     try:
         child = subprocess.Popen(
@@ -138,7 +157,7 @@ def _session(command: Sequence[str], work: Work, exchange: Exchange, timeout: fl
         raise ParameterError(
             "program", " ".join(command), f"a program that can be started ({problem})"
         ) from problem
-    lines: queue.Queue[bytes | None] = queue.Queue()
+    lines: queue.Queue[bytes | None] = queue.Queue(maxsize=WAITING)
     tail: list[bytes] = []
     threads = [
         threading.Thread(target=_write, args=(child, work, exchange), daemon=True),
@@ -147,7 +166,7 @@ def _session(command: Sequence[str], work: Work, exchange: Exchange, timeout: fl
     ]
     for thread in threads:
         thread.start()
-    session, wanted = Session(), {case.tc_id for _, case in work}
+    session, wanted = Session(on_answer=on_answer), {case.tc_id for _, case in work}
     try:
         session.end = _listen(session, lines, wanted, exchange, timeout)
         code = child.wait(timeout=timeout) if not session.end else None
@@ -158,6 +177,9 @@ def _session(command: Sequence[str], work: Work, exchange: Exchange, timeout: fl
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+        with suppress(queue.Empty):
+            while True:
+                lines.get_nowait()
         for thread in threads:
             thread.join(timeout=1)
         for pipe in (child.stdin, child.stdout, child.stderr):
@@ -187,6 +209,10 @@ def _listen(
             return ""
         if line.strip():
             _take(session, line, wanted, exchange)
+        if len(session.garbage) > MOST_GARBAGE:
+            return f"wrote more than {MOST_GARBAGE} lines that are no answers, such as: {session.garbage[0]}"
+        if session.on_answer is not None:
+            session.on_answer(len(session.replies))
 
 
 def _take(session: Session, line: bytes, wanted: set[int], exchange: Exchange) -> None:
@@ -221,7 +247,9 @@ def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None]) -> N
     with suppress(OSError, ValueError):
         while line := child.stdout.readline(LONGEST_LINE):
             lines.put(line)
-    lines.put(None)
+    # nobody listens any more when the queue is full
+    with suppress(queue.Full):
+        lines.put(None, timeout=1)
 
 
 def _drain(child: subprocess.Popen[bytes], tail: list[bytes]) -> None:

@@ -51,6 +51,8 @@ FILES = (
     "SplitCertificates.v",
     "Satisfiable.v",
     "Verdicts.v",
+    "ProfileEnds.v",
+    "RationalSensitivity.v",
     "Statements.v",
     "Constants.v",
     "Scales.v",

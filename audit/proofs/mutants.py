@@ -95,6 +95,8 @@ MUTANTS = (
     Mutant("Hardened.v", "hardened_pdfc_published", "INR d * INR", "INR", "l1_slack"),
     Mutant("DiscreteGaussian.v", "kappa_above", "6 / 5", "13 / 10"),
     Mutant("HardenedGaussian.v", "shift_with_a_step", "<= (m + t) ^ 2", "<= m ^ 2 + t ^ 2"),
+    Mutant("ProfileEnds.v", "over_root_two_pi", "398942281 / 1", "398942280 / 1"),
+    Mutant("RationalSensitivity.v", "rational_box_l1_correct", "k * k / 8", "k * k / 4", "rational_box_l1"),
     Mutant("Verdicts.v", "verdict_false_alarm", "p q event <= alpha", "p q event <= alpha / 2"),
     Mutant("SplitCertificates.v", "l1_share_limit", "r d * share d", "r d * share d * share d"),
     Mutant("SplitCertificates.v", "adfc_box_certificate", "(13 <= d)", "(12 <= d)"),

@@ -104,3 +104,9 @@ Print Assumptions hardened_gaussian_is_a_law.
 Print Assumptions rounded_gaussian_profile.
 Print Assumptions hardened_gaussian_accounting.
 Print Assumptions hardened_gaussian.
+Print Assumptions box_l1_calculator.
+Print Assumptions box_l2_calculator.
+Print Assumptions gaussian_profile_calculator.
+Print Assumptions T5_refutation_decided.
+Print Assumptions T5_is_false_at_a_thousandth.
+Print Assumptions T5_is_false_at_a_hundred_thousandth.

@@ -8,7 +8,8 @@
     ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what
     begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v]), transcripts
     ([Adaptive.v]), events of countable spaces ([Countable.v]), hardened noise ([Hardened.v],
-    [DiscreteGaussian.v], [HardenedGaussian.v]), names of
+    [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v],
+    [RationalSensitivity.v]), names of
     data sets where they are built.
     [README.md] says in words what each theorem says and what it does not say. *)
 
@@ -20,7 +21,7 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
     Counterexamples
   BinomialLaw JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
   Certificates SplitCertificates SigmaBound Verdicts Adaptive Countable Hardened
-  DiscreteGaussian HardenedGaussian.
+  DiscreteGaussian HardenedGaussian ProfileEnds RationalSensitivity.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -989,3 +990,61 @@ Proof.
   intros a r n d domain g scale T m t epsilon Hg Hscale HT Hm Ht Hmt c nu Hc.
   exact (hardened_gaussian_calibrated a r n d domain g scale T m t epsilon Hg Hscale HT Hc Hm Ht Hmt).
 Qed.
+
+(** ** Calculators: rational functions that Coq runs *)
+
+(** N1: the l1-sensitivity on the box, for every rational weight. *)
+Theorem box_l1_calculator : forall r alpha n d, alpha_1 r = Q2R alpha -> 0 <= alpha_1 r ->
+  (1 <= n)%nat -> (1 <= d)%nat ->
+  exact_sensitivity n (unit_box d) (l1_change r d all_monomials)
+    (Q2R (rational_box_l1 (fairness_term r) alpha n d)).
+Proof. exact rational_box_l1_correct. Qed.
+
+(** N2: the l2-sensitivity on the box, squared. *)
+Theorem box_l2_calculator : forall r alpha n d, alpha_1 r = Q2R alpha -> 0 <= alpha_1 r -> (1 <= n)%nat ->
+  exact_sensitivity n (unit_box d) (l2_change_squared r d all_monomials)
+    (Q2R (rational_box_l2 (basis r) (fairness_term r) alpha n d)).
+Proof. exact rational_box_l2_correct. Qed.
+
+(** N3: the Gaussian profile lies between the ends that k rectangles of width h give. *)
+Theorem gaussian_profile_calculator : forall nu epsilon h k low high,
+  profile_ends nu epsilon h k = Some (low, high) ->
+  0 < Q2R nu /\ Q2R low <= normal_tail (Q2R epsilon / Q2R nu - Q2R nu / 2) -
+    exp (Q2R epsilon) * normal_tail (Q2R epsilon / Q2R nu + Q2R nu / 2) <= Q2R high.
+Proof. exact profile_ends_correct. Qed.
+
+(** ** Theorem 5 at deltas that a user would set *)
+
+(** T5.decided: where two computations say so, Theorem 5 is false at these budgets and this delta. *)
+Theorem T5_refutation_decided : forall r n d s records epsilon_s epsilon_n delta sigma nu h k
+    l2_squared logarithm root root' factor,
+  fairness_term r = Absolute -> alpha_1 r = 1 -> (1 <= records <= n)%nat -> (s < d)%nat ->
+  Q2R l2_squared = published_fair_l2_squared d ->
+  sigma_suffices l2_squared epsilon_s delta sigma logarithm root root' factor = true ->
+  split_refuted d records epsilon_s epsilon_n delta sigma nu h k = true ->
+  let Delta := sqrt (published_fair_l2_squared d) in
+  ~ differentially_private (stated_epsilon d (Q2R epsilon_s) (Q2R epsilon_n))
+      (stated_delta (Q2R delta) (Q2R delta)) n d (unit_ball d) gaussian_density
+      (two_scales s (extended_gaussian_sigma Delta (Q2R epsilon_s) (Q2R delta))
+        (extended_gaussian_sigma Delta (Q2R epsilon_n) (Q2R delta))) r.
+Proof. exact theorem5_refuted_by_numbers. Qed.
+
+(** T5: refuted for d = 13, budgets (2, 1/20), both deltas 1/1000, every n >= 1000. *)
+Theorem T5_is_false_at_a_thousandth : forall r n s,
+  fairness_term r = Absolute -> alpha_1 r = 1 -> (1000 <= n)%nat -> (s < 13)%nat ->
+  let Delta := sqrt (INR 13 ^ 2 / 16 + 9 * INR 13) in
+  ~ differentially_private (stated_epsilon 13 2 (1 / 20)) (stated_delta (1 / 1000) (1 / 1000)) n 13
+      (unit_ball 13) gaussian_density
+      (two_scales s (extended_gaussian_sigma Delta 2 (1 / 1000))
+        (extended_gaussian_sigma Delta (1 / 20) (1 / 1000))) r.
+Proof. exact theorem5_refuted_at_thousandth. Qed.
+
+(** T5: refuted for d = 13, budgets (1, 1/20), both deltas 1/100000, every n >= 1000. *)
+Theorem T5_is_false_at_a_hundred_thousandth : forall r n s,
+  fairness_term r = Absolute -> alpha_1 r = 1 -> (1000 <= n)%nat -> (s < 13)%nat ->
+  let Delta := sqrt (INR 13 ^ 2 / 16 + 9 * INR 13) in
+  ~ differentially_private (stated_epsilon 13 1 (1 / 20)) (stated_delta (1 / 100000) (1 / 100000)) n 13
+      (unit_ball 13) gaussian_density
+      (two_scales s (extended_gaussian_sigma Delta 1 (1 / 100000))
+        (extended_gaussian_sigma Delta (1 / 20) (1 / 100000))) r.
+Proof. exact theorem5_refuted_at_hundred_thousandth. Qed.

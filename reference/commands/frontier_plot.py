@@ -60,7 +60,8 @@ def _fill(figure: Any, document: dict[str, Any]) -> None:
         axis.set_xlabel("risk difference")
     for axis in figure.axes[::2]:
         axis.set_ylabel("accuracy")
-    figure.axes[0].legend(fontsize=7)
+    drawn = [axis for axis in figure.axes if axis.get_legend_handles_labels()[0]]
+    drawn[0].legend(fontsize=7)
     figure.suptitle(
         f"{document['data']}, {document['splits']} splits; the right end of a curve is without fairness"
     )

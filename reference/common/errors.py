@@ -180,6 +180,10 @@ class NormError(DataError):
     """An encoded record lies outside the unit ball or the unit box."""
 
 
+class NotEncodedError(DataError):
+    """An encoded record is none that the domain encodes."""
+
+
 class UnseenCategoryError(DataError):
     """A value is not among the declared categories."""
 

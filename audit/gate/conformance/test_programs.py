@@ -19,6 +19,7 @@ MISBEHAVING = {
     "exception": ("if c['tcId'] == {id}: raise KeyError('weights')", "crash", "weights"),
     "garbage": ("if c['tcId'] == {id}: print('hello', flush=True); continue", "garbage", "hello"),
     "binary": ("if c['tcId'] == {id}: sys.stdout.buffer.write(b'\\xff\\n'); continue", "garbage", "no answer"),
+    "flood": ("while c['tcId'] == {id}: print('y')", "garbage", "more than"),
     "a list": ("if c['tcId'] == {id}: print('[1]', flush=True); continue", "garbage", "[1]"),
     "another id": ("if c['tcId'] == {id}: say(tcId=77, noisy=[]); continue", "garbage", "77"),
     "silence": ("if c['tcId'] == {id}: continue", "missing", "no answer"),
@@ -45,6 +46,12 @@ def test_one_case_is_blamed_and_the_rest_goes_on(name):
     found = outcomes(work, run_program(program, work, timeout=60))
     assert [one.status for one in found] == ["passed"] * THIRD + [status] + ["passed"] * (len(work) - THIRD - 1)
     assert said in found[THIRD].said
+
+
+def test_progress_counts_every_answer():
+    work, told = perturbations(), []
+    run_program(python_program(HONEST), work, timeout=60, on_reply=told.append)
+    assert told == [*range(1, len(work) + 1), len(work)]
 
 
 def test_honest_program_passes_in_any_order_and_at_the_end_of_its_input():

@@ -202,7 +202,7 @@ def test_ledger_names_the_theorems_and_needs_no_coq_for_its_verdicts():
     for name, row in ledger.committed().items():
         assert row["machine_proof"] == claims.machine_proof(name), name
         assert "coq" not in row["needs"], name
-    assert claims.machine_proof("T5") == "T5_violated, T5_is_false"
+    assert claims.machine_proof("T5").startswith("T5_violated, T5_is_false, ")
     assert claims.machine_proof("E.wins") is None
 
 
