@@ -164,14 +164,9 @@ def test_every_field_that_is_edited_is_found_or_listed(name):
 
 
 @pytest.mark.exhaustive
-def test_pairs_of_fields_that_are_edited_are_found_or_listed():
+def test_every_pair_of_fields_that_is_edited_is_found_or_listed():
     document, places = single("refuted")
-    # every eighth pair, and all of those that hold a field that no check finds alone
-    pairs = [
-        pair
-        for number, pair in enumerate(itertools.combinations(places, 2))
-        if number % 8 == 0 or any(map(harmless, pair))
-    ]
+    pairs = list(itertools.combinations(places, 2))
     missed = [pair for pair in pairs if holds(edited(edited(document, pair[0]), pair[1]))]
     assert [pair for pair in missed if not all(map(harmless, pair))] == []
 
