@@ -34,7 +34,8 @@ from reference.common.scores import decision_scores
 from reference.datasets.from_arrays import Arrays, features_of, has_columns
 from reference.datasets.record_blocks import RecordBlocks, moments_of, warn_of_one_group
 from reference.domain import Domain, declaration
-from reference.noise import ENTROPY, RandomSource, StudyNoiseWarning, with_sampler
+from reference.fairness import warn_if_constant
+from reference.noise import DrownedSignalWarning, source_of, with_sampler
 from reference.readings import Readings
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
 from reference.release import Release
@@ -85,6 +86,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         reference.accounting.PublishedStatementWarning
             When the theorem that the release cites is false for its budget.
+        reference.noise.DrownedSignalWarning
+            Before anything is spent: when the noise drowns the signal of any data set of this size.
+        reference.fairness.ConstantPredictorWarning
+            For the data holder: when the model says the same of every training record.
         """
         declaration.require_known(refused)
         spec, readings = MECHANISMS[self._mechanism], self._readings()
@@ -96,7 +101,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not getattr(self, "n_features_in_", 0):
             check_array(X, estimator=self, **ANY_VALUES)  # no table: says what is wrong
         domain = declaration.fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
-        budget, source = self._budget(spec, domain), self._random_source()
+        budget, source = self._budget(spec, domain), source_of(self.random_state, getattr(self, "noise", None))
         if spec.private:
             readings = with_sampler(readings, source)
         promise = self._promise(spec, domain, budget, readings)
@@ -107,12 +112,16 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         records = self._encode(domain, X, label, sensitive_features)
         # every record is checked here, before anything is counted or drawn
         warn_of_one_group(moments_of(records, exact=readings.noise == "hardened"))
+        if spec.private and source is None and (problem := spec.drowned(domain, budget, readings, len(records))):
+            warnings.warn(problem, DrownedSignalWarning, stacklevel=2)
         if promise is not None and self.release_ledger is not None:
             self.release_ledger.reserve(promise)
         release = spec.run(records, budget, readings, x_s=self.x_s, rng=source)
         self._require_kept(promise, release)
         self.domain_, self.release_ = domain, release
         self.classes_, self.positive_class_ = np.unique(np.asarray(pair)), pair[1]
+        if release.w is not None:
+            warn_if_constant(release.w, records)
         return self
 
     @property
@@ -234,20 +243,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         stated = {name: getattr(self, name) for name in Readings.__struct_fields__ if hasattr(self, name)}
         # without a seed the run takes hardened noise
         return Readings(**{name: value for name, value in stated.items() if (name, value) != ("noise", None)})
-
-    def _random_source(self) -> RandomSource:
-        """Return a source for the mechanisms; a legacy RandomState gives a seed."""
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(np.iinfo(np.int32).max))
-        if self.random_state is None and getattr(self, "noise", None) == "numpy":
-            warnings.warn(
-                "noise='numpy' leaks at its bits: it is for study; leave it out for a release",
-                StudyNoiseWarning,
-                stacklevel=3,
-            )
-            return ENTROPY
-        source: RandomSource = self.random_state
-        return source
 
     def _budget(self, spec: MechanismSpec, domain: Domain) -> Budget | SplitBudget | None:
         parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}

@@ -7,7 +7,7 @@ are 0 or 1; every later step relies on that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from typing import Any
 
@@ -26,9 +26,11 @@ from reference.common.errors import (
     NegativeEntryError,
     NormError,
     NotANumberError,
+    NotEncodedError,
     ShapeError,
 )
 from reference.domain import Domain
+from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
@@ -149,6 +151,73 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
 
 
+class NumericEncoder:
+    """Blocks of numeric columns at once: the same floats as :meth:`Numeric.encode` gives column by column.
+
+    Parameters
+    ----------
+    domain : Domain
+        Every attribute is Numeric and none is clipped.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        bounds = [(entry.lower, entry.upper) for entry in domain.attributes if type(entry) is Numeric]
+        self.domain = domain
+        self.columns = slice(int(domain.intercept), int(domain.intercept) + len(bounds))
+        lower, upper = np.array(bounds, dtype=np.float64).T
+        self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
+        self._lower, self._upper = lower, upper
+        self._factor = domain.column_factor
+
+    @classmethod
+    def of(cls, domain: Domain) -> NumericEncoder | None:
+        """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
+        plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
+        return cls(domain) if plain else None
+
+    def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
+        inner = x[:, self.columns]
+        if not self._same:
+            return self.encode_columns(list(raw.T), x, z)
+        return _scaled(raw, self._lower[0], self._upper[0], self._factor, inner) and self._completed(x, z)
+
+    def encode_columns(self, columns: Sequence[FloatArray], x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of columns into x, shape (n, d); False when a number is outside its bounds."""
+        for column, lower, upper, place in zip(
+            columns, self._lower, self._upper, x[:, self.columns].T, strict=True
+        ):
+            if not _scaled(column, lower, upper, self._factor, place):
+                return False
+        return self._completed(x, z)
+
+    def _completed(self, x: FloatArray, z: FloatArray | None) -> bool:
+        if self.domain.intercept:
+            x[:, 0] = self._factor
+        if self.domain.keep_group and z is not None:
+            np.multiply(z, self._factor, out=x[:, -1])
+        return True
+
+
+def _scaled(raw: FloatArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> bool:
+    """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds."""
+    if lower == 0.0:
+        # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
+        inside = raw.view(np.uint64).max() <= upper.view(np.uint64)
+    else:
+        # NaN makes a comparison fail too
+        inside = raw.min() >= lower and raw.max() <= upper
+    if not inside:
+        return False
+    if (lower, upper) == (0.0, 1.0):
+        np.multiply(raw, factor, out=out)
+        return True
+    share = raw / upper if lower == 0.0 else (raw - lower) / (upper - lower)
+    # the quotient of two rounded differences can exceed 1 by one rounding
+    np.multiply(np.clip(share, 0.0, 1.0, out=share), factor, out=out)
+    return True
+
+
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:
     """Take an already encoded matrix: only check it.
 
@@ -159,13 +228,49 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
         Encoded coordinates, in the order of the domain's columns.
     y, z : array_like, shape (n,)
         Label and group, 0 or 1.
+
+    Raises
+    ------
+    reference.common.errors.DataError
+        Also for a record that the domain does not encode, unless it is `prescaled`: no statement is about one.
     """
-    return Records(
+    records = Records(
         domain=domain,
         x=as_matrix(domain.columns, x),
         y=as_floats(domain.label, y),
         z=None if z is None else as_floats(domain.group or "group", z),
     )
+    if not domain.prescaled:
+        _require_encoded(records)
+    return records
+
+
+def _require_encoded(records: Records) -> None:
+    """Raise unless every record is what :func:`encode_table` makes of some row."""
+    domain, corner = records.domain, records.domain.column_factor
+    fine, column = np.ones_like(records.x, dtype=bool), int(domain.intercept)
+    fine[:, :column] = records.x[:, :column] == corner
+    for attribute in domain.attributes:
+        part = slice(column, column + len(attribute.columns))
+        column = part.stop
+        entries = records.x[:, part]
+        if entries.shape[1] > 1:
+            fine[:, part] = ((entries == 0) | (entries == corner)) & (entries.sum(axis=1) == corner)[:, None]
+        elif isinstance(attribute, Ordinal):
+            levels = np.arange(len(attribute.categories)) / (len(attribute.categories) - 1) * corner
+            fine[:, part] = np.isin(entries, levels)
+        else:
+            fine[:, part] = (entries >= 0) & (entries <= corner)
+    if domain.keep_group and records.z is not None:
+        fine[:, column] = records.x[:, column] == records.z * corner
+    if not fine.all():
+        row, found = (int(index[0]) for index in np.nonzero(~fine))
+        raise NotEncodedError(
+            "the domain encodes no such entry; give the table, or declare a prescaled domain",
+            row=row,
+            column=domain.columns[found],
+            value=records.x[row, found].item(),
+        )
 
 
 def require_names(domain: Domain, features: Iterable[str]) -> None:

@@ -26,7 +26,8 @@ from reference.mechanisms import (
     relaxed_functional,
     relaxed_functional_noise,
 )
-from reference.noise import Noise, RandomSource, with_sampler
+from reference.noise import Noise, RandomSource, drowned, with_sampler
+from reference.objective import layout
 from reference.readings import Readings
 from reference.records import Records
 from reference.release import Release
@@ -95,6 +96,13 @@ class MechanismSpec:
         if self.published is None:
             raise ReadingError("mechanism", self.name, "one that adds noise")
         return self.published(budget, domain.dimension, readings.adjacency)
+
+    def drowned(
+        self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, n: int
+    ) -> str | None:
+        """Return what is said where noise drowns the signal of any n records; from public numbers alone."""
+        noise = self.noise(domain, budget, readings, domain.selectable[0])
+        return drowned(noise, layout(domain, readings), domain.norm, readings.adjacency, n)
 
     def promise(
         self, domain: Domain, budget: Budget | SplitBudget, readings: Readings, x_s: str | int | None = None

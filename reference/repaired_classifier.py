@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget
 from reference.common.arrays import FloatArray, NumberArray
@@ -28,6 +27,7 @@ from reference.records import Records
 from reference.repaired import Model, repaired_logistic
 from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease, load_repaired
+from reference.repaired.uncertainty import standard_errors
 
 
 class FewRecordsWarning(UserWarning):
@@ -141,7 +141,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(str(self.advice_), FewRecordsWarning, stacklevel=2)
         if self.release_ledger is not None:
             promise = planned(declared.domain, len(records), budget, self.fairness, hardened=noise == "hardened")
-            counted = CountedRelease("repaired", "replace_one", promise.privacy, seeded=noise == "numpy")
+            counted = promise.counted(seeded=self.random_state is not None)
             self.release_ledger.reserve(counted)
         model = repaired_logistic(
             records, budget, fairness=self.fairness, slack=slack, noise=noise, rng=self.random_state
@@ -204,6 +204,12 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the accuracy: an exact function of the data, so not private."""
         predicted = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(np.asarray(y), predicted, sample_weight=sample_weight))
+
+    @property
+    def coef_noise_(self) -> FloatArray:
+        """Standard errors of `coef_` from the public noise alone, without what sampling adds; approximate."""
+        check_is_fitted(self)
+        return standard_errors(self._model, self.release_.domain.domain)[None, :]
 
     @property
     def privacy_(self) -> Any:

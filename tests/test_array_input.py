@@ -16,7 +16,7 @@ from reference.classifier import NoPrivacyClassifier, PDFCClassifier
 from reference.common.errors import DataError, DataHolderWarning, InputError, NotANumberError, OutOfBoundsError
 from reference.datasets.from_arrays import Arrays
 from reference.domain import Domain
-from reference.domain.attributes import Numeric, OneHot, Ordinal
+from reference.domain.attributes import Binned, Numeric, OneHot, Ordinal
 from reference.domain.values import Coded, codes_of
 from reference.moments import Moments
 from reference.records import BLOCK_ROWS, encode_table
@@ -115,6 +115,14 @@ def test_categories_of_a_frame_are_read_by_their_codes() -> None:
         found = Arrays(domain, frame, Y == 1, Z == 1).records().collect()
         assert np.array_equal(found.x, expected.x)
     assert codes_of(Coded(["x", "low"], np.array([1, -1, 0])), {"low": 7}).tolist() == [7, -1, -1]
+
+
+def test_bins_of_numbers_are_no_plain_numbers() -> None:
+    domain = Domain((Numeric("a", 0, 1), Binned("b", 0, 1, edges=(0.5,))), "(label)", "(group)")
+    x = {"a": X[:, 0], "b": X[:, 1]}
+    expected = encode_table(domain, {**x, "(label)": Y, "(group)": Z})
+    for features in (X[:, :2], pd.DataFrame(x)):
+        assert np.array_equal(Arrays(domain, features, Y == 1, Z == 1).records().collect().x, expected.x)
 
 
 # (what is wrong, class, row, column)

@@ -58,6 +58,12 @@ from tests.estimators import ALL, DOMAIN, FRAME, X, Y, Z, plain, table
 
 # --- The release ---------------------------------------------------------------------------------------------
 
+# what these warn of is tested in test_signal.py
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::reference.noise.DrownedSignalWarning"),
+    pytest.mark.filterwarnings("ignore::reference.fairness.ConstantPredictorWarning"),
+]
+
 BUDGETS = {
     "pdfc": ({"epsilon_s": 1, "epsilon_n": "1/3"}, SplitBudget(1, "1/3")),
     "adfc": ({"epsilon": 0.5, "delta": "1e-5"}, SplitBudget.equal("0.5", "1e-5")),
@@ -140,10 +146,14 @@ def test_legacy_and_new_generators_are_seeds():
 
 
 def test_a_false_published_statement_warns_at_fit():
-    false = ADFCClassifier(epsilon_s=30, epsilon_n="0.1", x_s=0, bounds=(-1, 1))
+    budgets = {"epsilon_s": 30, "epsilon_n": "0.1", "x_s": 0, "bounds": (-1, 1)}
+    false = ADFCClassifier(**budgets, domain="unit_box")
     with pytest.warns(PublishedStatementWarning, match="adfc"):
         false.fit(X, Y, sensitive_features=Z)
     assert false.privacy_.exact.verdict == "refuted"
+    # scaled into the ball, no declared rows lose what rows of the whole ball would
+    true = ADFCClassifier(**budgets).fit(X, Y, sensitive_features=Z)
+    assert (true.privacy_.exact.verdict, true.privacy_.norm_domain.verdict) == ("enclosed", "refuted")
 
 
 def test_a_deep_delta_survives():

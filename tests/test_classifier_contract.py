@@ -26,6 +26,12 @@ from tests.estimators import ALL, X, Y, Z, plain
 
 # --- scikit-learn's contract ---------------------------------------------------------------------------------
 
+# what these warn of is tested in test_signal.py
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::reference.noise.DrownedSignalWarning"),
+    pytest.mark.filterwarnings("ignore::reference.fairness.ConstantPredictorWarning"),
+]
+
 EXPECTED_FAILURES = {
     "check_dtype_object": "an entry that is no number raises NotANumberError, a ValueError with row and column, "
     "where the check wants a TypeError",

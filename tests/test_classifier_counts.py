@@ -30,6 +30,12 @@ from reference.common.errors import (
 from reference.registry import MechanismSpec
 from tests.estimators import DOMAIN, FRAME, PRIVATE, X, Y, Z, plain, table
 
+# what these warn of is tested in test_signal.py
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::reference.noise.DrownedSignalWarning"),
+    pytest.mark.filterwarnings("ignore::reference.fairness.ConstantPredictorWarning"),
+]
+
 
 @pytest.fixture
 def ledger(tmp_path) -> ReleaseLedger:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from reference.budgets import Budget
+from reference.commands.frontier_plot import draw_frontier
 from reference.common.errors import MissingDataError
 from reference.common.page import Page
 from reference.datasets import SOURCES
 from reference.domain.binning import binned
 from reference.domain.file import DomainFile
 from reference.experiments import frontier
-from reference.experiments.frontier import FrontierDesign, Part, finest, without_noise
+from reference.experiments.frontier import MET, FrontierDesign, Part, Target, finest, target_table, without_noise
 from reference.fairness.metrics import measures
 from reference.records import Records
+
+ROOT = Path(__file__).parent.parent
 
 SMALL = FrontierDesign("affairs", splits=2, subset_size=600)
 
@@ -23,7 +29,8 @@ SMALL = FrontierDesign("affairs", splits=2, subset_size=600)
 def document():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frontier, "EPSILONS", ("1",))
-        yield frontier.measure(SMALL)
+        found = frontier.measure(SMALL)
+    return found
 
 
 def test_a_row_for_each_budget_model_and_encoding(document):
@@ -84,3 +91,48 @@ def test_measures_of_a_constant_have_no_gain():
     )
     found = measures(np.zeros(4, dtype=bool), records.y, records.z)
     assert (found["accuracy"], found["gain"], found["risk_difference"], found["positive_rate"]) == (0.75, 0, 0, 0)
+
+
+# --- The page ---------------------------------------------------------------------------------------------------
+
+
+def committed(data: str) -> dict:
+    return json.loads((ROOT / "docs" / "data" / f"frontier-{data}.json").read_text())
+
+
+def test_the_page_has_the_targets_and_what_was_measured():
+    assert target_table(committed("adult")) in (ROOT / "docs" / "repaired.md").read_text()
+
+
+@pytest.mark.parametrize("data", frontier.DATA)
+def test_committed_rows_are_of_all_budgets_and_models(data):
+    document = committed(data)
+    budgets = {(row["epsilon"], row["delta"]) for row in document["rows"]}
+    assert budgets == {(epsilon, delta) for epsilon in frontier.EPSILONS for delta in frontier.DELTAS}
+    assert len(document["rows"]) == 2 * len(budgets) * (1 + 2 * len(frontier.SLACKS))
+    columns = {
+        file.with_(keep_group=keep).domain.dimension
+        for files in frontier.encodings(data).values()
+        for file in files
+        for keep in (True, False)
+    }
+    assert {row["columns"] for row in document["rows"]} <= columns
+
+
+def test_a_target_is_met_within_two_standard_errors_and_no_further():
+    def row(accuracy: float, difference: float) -> dict:
+        return {"accuracy": {"mean": accuracy, "std": 0.02}, "risk_difference": {"mean": difference, "std": 0.02}}
+
+    target = Target("1", "0", "demographic_parity", True, 0.8, 0.01)
+    # the standard error is .002 for 100 splits
+    assert target.margin(row(0.7961, 0.0), 100) > MET
+    assert target.margin(row(0.7959, 0.0), 100) < MET
+    assert target.margin(row(0.9, 0.0141), 100) < MET < target.margin(row(0.9, 0.0139), 100)
+
+
+def test_a_frontier_is_drawn_twice_alike(document, tmp_path):
+    pytest.importorskip("matplotlib")
+    for name in ("a.svg", "b.svg"):
+        draw_frontier(document, str(tmp_path / name))
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert b"epsilon 1" in (tmp_path / "a.svg").read_bytes()

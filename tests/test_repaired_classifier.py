@@ -141,6 +141,8 @@ def test_a_fit_has_what_scikit_learn_asks_for():
     assert model.classes_.tolist() == ["low", "high"]
     assert model.coef_.shape == (1, len(model.columns_))
     assert model.n_features_in_ == 4
+    assert model.coef_noise_.shape == model.coef_.shape
+    assert (model.coef_noise_ > 0).all()
     proba = model.predict_proba(NEW, sensitive_features=NEW_Z)
     assert np.allclose(proba.sum(axis=1), 1)
     assert clone(model).get_params()["domain"] == DOMAIN

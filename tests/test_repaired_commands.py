@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.domain.attributes import Numeric, OneHot
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
+from reference.repaired.released import load_repaired
 from reference.repaired_classifier import RepairedClassifier
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
@@ -61,6 +67,12 @@ def test_a_card_of_a_hardened_release_states_its_promise(run):
     assert run("predict --release hard.json --data new.csv").out.count("\n") == 6
 
 
+def test_numpy_noise_without_a_seed_is_marked_on_the_card(run):
+    words = "fit --mechanism repaired --data people.csv --domain domain.json --noise numpy --release plain.json"
+    assert "leaks at its bits" in run(words).err
+    assert "last bits leak" in run("card plain.json").out
+
+
 def test_metrics_are_summed_up_over_splits(run):
     found = json.loads(run(f"{FIT} --splits 2 --without-group --slack 0.02 --format json").out)
     assert found["splits"] == len(found["releases"]) == 2
@@ -72,6 +84,16 @@ def test_metrics_are_summed_up_over_splits(run):
 
 def test_few_records_are_warned_of_before_they_are_spent(run):
     assert "not with this many records" in run(f"{FIT} --epsilon 0.001").err
+
+
+def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
+    pytest.importorskip("opendp")
+    run("ledger create counted.jsonl --data people --epsilon 1.5 --delta 1e-4")
+    words = "fit --mechanism repaired --data people.csv --domain domain.json --ledger counted.jsonl"
+    assert "counted.jsonl" in run(words).out
+    assert "would spend" in run(words, EXIT_USAGE).err
+    assert "seed" in run(f"{words} --seed 1", EXIT_USAGE).err
+    assert len(json.loads(run("ledger show counted.jsonl --format json").out)["releases"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -104,3 +126,15 @@ def test_advice_needs_no_data_and_says_when_not_to_spend(run):
         json.loads(run("advise --domain domain.json --records 9 --fairness none --format json").out)["fairness"]
         == "none"
     )
+
+
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
+    pytest.importorskip("opendp")
+    text = (Path(__file__).parent.parent / "docs" / "repaired.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    attributes = (Numeric("age", 0, 100), OneHot("job", ("clerk", "cook")))
+    label, group = Marker("rich", one=("yes",), zero=("no",)), Marker("sex", one=("m",), zero=("f",))
+    monkeypatch.chdir(tmp_path)
+    Path("domain.json").write_text(json.dumps(plain(DomainFile(attributes=attributes, label=label, group=group))))
+    exec(compile(code, "docs/repaired.md", "exec"), {})
+    assert load_repaired("release.json").records == 2000

@@ -13,10 +13,11 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.noise import Noise, NumpySampler
 from reference.records import Records, encode_table
-from reference.repaired import algorithm, repaired_logistic, schedule_of
+from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of
 from reference.repaired.curator import Curator, unit_sigma
 from reference.repaired.spent import Change
 from reference.repaired.threshold import Probe, next_multiplier
+from reference.repaired.uncertainty import standard_errors
 
 BUDGET, PURE = Budget(1, "1e-5"), Budget(1)
 ONE = Change(Fraction(1), Fraction(1))
@@ -215,3 +216,25 @@ def test_probabilities_lie_between_zero_and_one():
     records = people(500, 9)
     p = repaired_logistic(records, BUDGET, rng=0).predict_proba(records.x)
     assert ((p > 0) & (p < 1)).all()
+
+
+@pytest.mark.parametrize("budget", [BUDGET, PURE])
+def test_standard_errors_are_near_what_repeated_releases_show(budget):
+    records = prepared(people(5_000, 10))
+    models = [repaired_logistic(records, budget, rng=seed) for seed in range(40)]
+    shown = np.std([model.w for model in models], axis=0)
+    stated = np.mean([standard_errors(model, records.domain) for model in models], axis=0)
+    assert (stated / shown).min() > 0.4
+    assert 0.7 < np.median(stated / shown) < 1.4
+    assert (stated / shown).max() < 2
+
+
+def test_standard_errors_fall_with_the_noise_and_need_no_group():
+    # the age: columns of one attribute add up to 1, so that a sum of their weights is not known at any noise
+    records = prepared(people(5_000, 11, keep_group=False))
+    found = [
+        standard_errors(repaired_logistic(records, Budget(e, "1e-5"), fairness=f, rng=0), records.domain)[-1]
+        for e, f in ((1, "none"), (50, "none"), (1, "demographic_parity"))
+    ]
+    assert found[1] < 0.6 * found[0]
+    assert found[0] < found[2] < 3 * found[0]

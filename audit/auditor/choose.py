@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv, gammaincinv, ndtri
 
 from audit.auditor.events import Event, Quantiser, Score, score_all
-from audit.bounds import Counts, Method, epsilon_lower_bound
-from reference.common.arrays import FloatArray
+from audit.bounds import POWER, Counts, Method, epsilon_lower_bound
+from reference.common.arrays import BoolArray, FloatArray
 
 EVEN_THRESHOLDS = 500
 """Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
@@ -30,6 +30,15 @@ COMMON = 0.25
 
 HOPE, CLEARLY = 0.75, 0.1
 """Standard errors to the bad side, and the gain in epsilon, at which a rarer event may yet beat a common one."""
+
+ABLE = 1.4
+"""An event should be able to refute the claim at so many times its loss, with the power that is stated."""
+
+NEARLY = 0.9
+"""Share of a promise from which on another is about as large."""
+
+FEW_EXPECTED = 50.0
+"""Below so many expected occurrences a normal approximation says too little."""
 
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
@@ -53,6 +62,11 @@ class Candidate:
     rival : float
         The largest bound to hope for from a rarer event judged on the same draws, its counts taken to their bad
         side by :data:`HOPE` standard errors only.
+    able : bool
+        Whether it could refute the claim, were the loss larger by half (:meth:`Prospect.able`).
+    claim : float or None
+    spare : bool
+        Proposed for being able alone: others promise more.
     """
 
     promise: float
@@ -61,6 +75,9 @@ class Candidate:
     counts: Counts
     face_value: float = -math.inf
     rival: float = -math.inf
+    able: bool = True
+    claim: float | None = None
+    spare: bool = False
 
     @property
     def clear(self) -> bool:
@@ -84,11 +101,26 @@ class Candidate:
 def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
     """Return the candidate to certify; None of none.
 
+    An event that could not refute the claim, whatever its counts, gives way to one that could: else a claim that
+    is kept would stay undecided however many draws are made.  Unless it refutes the claim at face value, and the
+    other one promises much less.
+
     A rarer event wins against the best common one only when, with its counts taken to their bad side, it promises
     more than the common one at face value.  Where the log ratio is the same far out in a tail as in the middle, as
     for Laplace noise, one of the many tails always looks better by luck, and would need many more draws.
     """
     found = list(candidates)
+    chosen = _best_of([candidate for candidate in found if not candidate.spare])
+    able = _best_of([candidate for candidate in found if candidate.able])
+    if chosen is not None and able is not None and not chosen.able:
+        refutes = chosen.claim is not None and chosen.face_value > chosen.claim
+        chosen = chosen if refutes and able.promise < NEARLY * chosen.promise else able
+    rival = max((candidate.rival for candidate in found), default=-math.inf)
+    same = chosen is None or (chosen.rival == rival and not chosen.spare)
+    return chosen if same or chosen is None else replace(chosen, rival=rival, spare=False)
+
+
+def _best_of(found: Sequence[Candidate]) -> Candidate | None:
     common = max((c for c in found if c.common), key=lambda candidate: candidate.rank, default=None)
     rarer = max((c for c in found if not c.common), key=lambda candidate: candidate.rank, default=None)
     chosen: Candidate | None
@@ -98,8 +130,7 @@ def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
         chosen = common
     else:
         chosen = max(common, rarer, key=lambda candidate: candidate.rank)
-    rival = max((candidate.rival for candidate in found), default=-math.inf)
-    return chosen if chosen is None or chosen.rival == rival else replace(chosen, rival=rival)
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -113,17 +144,41 @@ class Prospect:
     delta, significance : float
     competitors : int
         Scores that are judged on the same draws.
+    claim : float or None
+        The epsilon that the event should be able to refute; None where there is no claim.
     """
 
     draws: int
     delta: float
     significance: float
     competitors: int = 1
+    claim: float | None = None
 
     @property
     def luck(self) -> float:
         """Standard errors by which a log ratio is taken to its bad side."""
         return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
+
+    def able(self, unlikely: FloatArray) -> BoolArray:
+        """Return whether events so likely, where they are rarer, could refute the claim at 1.4 times its loss.
+
+        Approximately, with power 0.9; the verdict itself asks for 1.5 times the claim, exactly.
+        """
+        if self.claim is None:
+            return np.ones(unlikely.shape, dtype=np.bool_)
+        z, z_power = -float(ndtri(self.significance)), float(ndtri(POWER))
+        q = np.maximum(unlikely, 1e-300)
+        expected = q * self.draws
+        few = np.minimum(expected, FEW_EXPECTED)
+        # the largest share that the unlikely input may still have, when its count is as large as in one run of ten
+        count = few + z_power * np.sqrt(few) + 0.5
+        rare = gammaincinv(count + 1, 1 - self.significance) / self.draws
+        common = q + (z + z_power) * np.sqrt(q / self.draws)
+        with np.errstate(over="ignore"):
+            p = np.exp(self.claim) * np.where(expected < FEW_EXPECTED, rare, common) + self.delta
+            p += (z + z_power) * np.sqrt(np.minimum(p, 1.0) * np.maximum(1 - p, 0.0) / self.draws)
+            able: BoolArray = (p < 1) & (np.log(np.maximum(p - self.delta, 1e-300) / q) <= ABLE * self.claim)
+        return able
 
 
 def best_event(
@@ -172,17 +227,38 @@ def _half_lines(
             hopes = promised(*pair, len(left), prospect, luck=HOPE)
             contrasts = _contrasts(pair[0] / len(left), pair[1] / len(left))
             common = pair[0] >= COMMON * len(left)
+            # the share itself, and one that its count allows: the rarest events look rarer by luck
+            able = prospect.able((pair[1] + 0.5) / len(left))
+            able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / len(left))
             # lexicographic: a positive promise first, then the contrast
             rival = float(hopes[~common].max(initial=-np.inf))
             order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
-            for group in (order[common[order]], order[~common[order]]):
-                if not group.size:
-                    continue
-                best = int(group[-1])
+            tops = [group[-1] for group in (order[common[order]], order[~common[order]]) if group.size]
+            spares = (
+                []
+                if able[tops].all()
+                else [
+                    group[-1]
+                    for group in (order[(common & able)[order]], order[(~common & able)[order]])
+                    if group.size
+                ]
+            )
+            for best in dict.fromkeys(int(place) for place in (*tops, *spares)):
                 event = Event(score, float(thresholds[best]), at_least, likely, quantiser)
                 chosen = Counts(int(pair[0][best]), len(left), int(pair[1][best]), len(left))
-                measures = float(promises[best]), float(contrasts[best])
-                found.append(Candidate(*measures, event, chosen, float(face_values[best]), rival))
+                found.append(
+                    Candidate(
+                        float(promises[best]),
+                        float(contrasts[best]),
+                        event,
+                        chosen,
+                        float(face_values[best]),
+                        rival,
+                        able=bool(able[best]),
+                        claim=prospect.claim,
+                        spare=best not in tops,
+                    )
+                )
     return found
 
 

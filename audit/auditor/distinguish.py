@@ -21,7 +21,7 @@ from audit.auditor.events.reduction import Reduction
 from audit.auditor.interruption import finish
 from audit.auditor.selection import Phases, Selection, select
 from audit.auditor.subject import Subject
-from audit.auditor.verdict import Verdict, detectable, verdict_on
+from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
 from audit.bounds import (
     ANYTIME,
     METHODS_AT_ZERO,
@@ -163,29 +163,20 @@ class Estimate:
         """What the best counts would have given, by the method that gave the ideal mechanism's bound."""
         return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
 
-    def detectable_epsilon(self, claimed_epsilon: float) -> float | None:
-        """Return the smallest epsilon that a test of this size would refute the claim at, with power 0.9.
-
-        By the method that gave the ideal mechanism's bound, for the best event there could be; None when no event
-        would do.
-        """
-        return self.detectable_with(claimed_epsilon, self.counts.likely_draws)
+    def detectable_epsilon(self, claimed_epsilon: float, *, implementation: bool = False) -> float | None:
+        """Return the smallest loss at which the certified event refutes the claim, with power 0.9, or None."""
+        found = self.implementation if implementation else self.ideal
+        return seen_by_event(claimed_epsilon, found.counts, self.delta, self.significance, found.method)
 
     def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
-        """Return the same for another number of certifying draws per input."""
+        """Return what the best event there could be would show with so many certifying draws per input."""
         return detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> Verdict:
         """Return the verdict on a claim, as :func:`audit.auditor.verdict.verdict_on` has it."""
         found = self.implementation if implementation else self.ideal
-        return verdict_on(
-            found.epsilon_lower_bound,
-            claimed_epsilon,
-            found.counts.likely_draws,
-            self.delta,
-            self.significance,
-            found.method,
-        )
+        bound = found.epsilon_lower_bound
+        return verdict_on(bound, claimed_epsilon, found.counts, self.delta, self.significance, found.method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +192,8 @@ class Terms:
     significance : float
         Chance that a bound is wrong.
     claimed_epsilon : float
-        One of the levels of an anytime bound; nothing else depends on it.
+        One of the levels of an anytime bound; and an event that could not refute it is only chosen for want of one
+        that could.
     families : tuple of str
         Of :data:`audit.auditor.events.FAMILIES`.
     method : {'auto', 'joint', 'clopper_pearson', 'conditional'}
@@ -213,6 +205,8 @@ class Terms:
         the bound is then the anytime one.
     with_curve : bool
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
+    stopped_at : int, optional
+        Draws of all phases and both inputs at which certifying ended in a run that is repeated.
 
     Raises
     ------
@@ -229,6 +223,7 @@ class Terms:
     until: StoppingRule | None = None
     max_seconds: float | None = None
     with_curve: bool = False
+    stopped_at: int | None = None
 
     def __post_init__(self) -> None:
         """Check the size and the method."""
@@ -278,9 +273,11 @@ def estimate(
     plan = Phases.of(terms.draws, source.width, learning=learning)
     if plan.screen:
         source = source.screened(plan.screen)
-    prospect = Prospect(plan.certify, terms.delta, terms.significance)
+    prospect = Prospect(plan.certify, terms.delta, terms.significance, claim=terms.claimed_epsilon)
     selection = select(source, plan, terms.families, prospect)
     plan = plan.chosen_on(selection.rows)
+    if terms.stopped_at is not None:
+        ending = replace(ending, rows=terms.stopped_at // 2 - plan.selection)
     progress(2 * plan.selection)
     tally = EventTally(selection, with_curve=terms.with_curve)
     stopped = certify(source, plan.certify, tally, progress, ending, terms.level)
@@ -329,10 +326,13 @@ class Ending:
         Of the monotonic clock.
     rule : StoppingRule or None
         Looks at the counts after every wave of chunks.
+    rows : int or None
+        Certifying draws per input at which a run that is repeated ended.
     """
 
     deadline: float | None
     rule: StoppingRule | None
+    rows: int | None = None
 
     @classmethod
     def after(cls, seconds: float | None, rule: StoppingRule | None) -> Ending:
@@ -446,6 +446,8 @@ def certify(
                 reason = ending.rule.reason(level)
                 if reason is not None:
                     return reason
+            if ending.rows is not None and ending.rows <= tally.rows < rows:
+                return "as in the run that is repeated"
             if ending.deadline is not None and time.monotonic() > ending.deadline and tally.rows < rows:
                 return "the time is over"
     except KeyboardInterrupt:

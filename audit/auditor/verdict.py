@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from audit.bounds import detectable_epsilon, refutes
+import numpy as np
+
+from audit.bounds import Counts, detectable_by_event, detectable_epsilon, refutes
+from audit.bounds.counts import LARGEST_EPSILON
 from audit.bounds.power import Certifier
 
 Verdict: TypeAlias = Literal["refuted", "not refuted", "undecided"]
@@ -14,33 +17,54 @@ STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
 
 detectable = lru_cache(maxsize=256)(detectable_epsilon)
-"""The smallest detectable epsilon, computed once for each test."""
+"""The smallest epsilon that any event could detect, computed once for each test."""
 
 
 def verdict_on(
-    bound: float,
-    claimed_epsilon: float,
-    draws_per_input: int,
-    delta: float,
-    significance: float,
-    method: Certifier,
+    bound: float, claimed_epsilon: float, counts: Counts, delta: float, significance: float, method: Certifier
 ) -> Verdict:
-    """Return `refuted`, `not refuted`, or `undecided` when this test could not have refuted the claim.
+    """Return `refuted`, `not refuted`, or `undecided` when the certified event could not have refuted the claim.
 
-    Undecided: not even the best event would have detected :data:`STATED_SIZE` times the claim with power 0.9.
+    Undecided: it would not have detected :data:`STATED_SIZE` times the claim with power 0.9.  What a better event
+    would have shown does not count: nobody looked at one.
 
     Parameters
     ----------
     bound : float
         The certified lower bound on epsilon.
     claimed_epsilon : float
-    draws_per_input : int
-        That certified.
+    counts : Counts
+        Of the certified event.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting', 'anytime'}
         That gave the bound.
     """
     if refutes(bound, claimed_epsilon, method):
         return "refuted"
-    smallest = detectable(claimed_epsilon, draws_per_input, delta, significance, method)
+    smallest = seen_by_event(claimed_epsilon, counts, delta, significance, method)
     return "undecided" if smallest is None or smallest > STATED_SIZE * claimed_epsilon else "not refuted"
+
+
+@lru_cache(maxsize=256)
+def seen_by_event(
+    claimed_epsilon: float, counts: Counts, delta: float, significance: float, method: Certifier
+) -> float | None:
+    """Return the smallest loss at which the certified event refutes the claim with power 0.9; None: at no loss.
+
+    The event keeps the share that it has on the input where it is rarer; on the other one it is as much more
+    likely as that loss allows.  An event that never occurred on the rarer input is taken to occur there in every
+    second run of this size.
+
+    Parameters
+    ----------
+    claimed_epsilon : float
+    counts : Counts
+    delta, significance : float
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+    """
+    if not 0 <= claimed_epsilon <= LARGEST_EPSILON:
+        return None
+    draws = min(counts.likely_draws, counts.unlikely_draws)
+    share = max(counts.unlikely, 0.5) / counts.unlikely_draws
+    found = float(detectable_by_event(claimed_epsilon, draws, delta, significance, method, np.array([share]))[0])
+    return None if np.isnan(found) else found

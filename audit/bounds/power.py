@@ -29,6 +29,9 @@ EVENTS = 24
 LIKELY_COUNTS = 60
 """Likely counts that the largest certifiable loss of the conditional bound is the largest over."""
 
+CONDITIONAL_STEPS = 40
+"""Likely probabilities at which the power of the conditional bound is looked at first."""
+
 QUANTILES = 100
 """Equally likely values that stand for the unlikely count."""
 
@@ -148,6 +151,10 @@ def detectable_by_event(
 
     low = np.minimum(math.exp(claimed_epsilon) * unlikely + delta, 1.0)
     high = np.ones_like(low)
+    if method == "conditional":
+        # it gives up where events get common: the power falls again, and the bisection stays below
+        for share in np.linspace(0.0, 1.0, CONDITIONAL_STEPS):
+            high = np.where(power(low**share) >= POWER, low**share, high)
     # p_likely, by bisection: the power grows with it
     for _ in range(40):
         middle = (low + high) / 2

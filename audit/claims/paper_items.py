@@ -410,5 +410,9 @@ PAGE_OF = {
     "E.contra": "printed_tables",
     "E.grid": "printed_tables",
     "E.delta": "printed_tables",
+    "R": "repaired",
+    "R.counts": "repaired",
+    "R.gradient": "repaired",
+    "R.probe": "repaired",
 }
 """Proof pages of claims about the text alone."""

@@ -38,6 +38,7 @@ TOPICS = (
     "floating_point",
     "figures",
     "calibration",
+    "repaired",
 )
 """Modules of this package that register rows, in the order of the ledger."""
 

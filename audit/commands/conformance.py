@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from audit.commands.options import several
 from audit.commands.text import columns, fitted
 from audit.conformance.exchange import Exchange
+from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, command_of, report_of
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
@@ -53,6 +54,15 @@ class CaseOptions:
     only: tuple[str, ...] = several(
         "--only", metavar="WORD[,WORD...]", help="group types, flags, abilities (double, erfc) or ids (all)"
     )
+    samples: int | None = option(
+        "--samples",
+        type=int,
+        metavar="N",
+        help="instead of the vectors, ask for N draws of noise and test their distribution",
+    )
+    significance: float = option(
+        "--significance", type=float, default=0.05, metavar="S", help="chance to refute right noise (0.05)"
+    )
     list: bool = option("--list", is_flag=True, help="only list the chosen cases by group type, and the flags")
 
 
@@ -88,10 +98,27 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
         raise ReadingError("timeout", subject.timeout, "positive")
     words = command_of(subject.program, subject.module)
     exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
+    if cases.samples is not None:
+        return _sampled(words, exchange, (subject, cases, output))
     with _progress(len(work), quiet=output.quiet) as on_reply:
         report = report_of(words, work, exchange, timeout=subject.timeout, on_reply=on_reply)
     if output.junit is not None:
         write_file("junit", output.junit, report.junit())
+    document: Any = report.document()
+    text = json_text(document) if output.format == "json" else fitted(list(report.lines()), columns(output.out))
+    emit(text, output.out)
+    return report.exit_code
+
+
+def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, CaseOptions, ReportOptions]) -> int:
+    """Test the distribution of what a program draws."""
+    subject, cases, output = asked
+    if not 0 < cases.significance < 1:
+        raise ReadingError("significance", cases.significance, "between 0 and 1")
+    if cases.only or output.junit is not None:
+        raise ReadingError("samples", cases.samples, "left out where --only or --junit is given")
+    draws, limit = cases.samples or 0, subject.timeout
+    report = sampled(words, draws, exchange, significance=cases.significance, timeout=limit)
     document: Any = report.document()
     text = json_text(document) if output.format == "json" else fitted(list(report.lines()), columns(output.out))
     emit(text, output.out)

@@ -55,7 +55,7 @@ def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[st
     yield (
         f"Each bound holds with probability {1 - significance:g} on its own (significance {significance:g}), "
         "for the inputs below. At least: what epsilon is at least. Detectable: "
-        "the smallest epsilon that so many draws would show in nine runs of ten, given the best event. The "
+        "the smallest epsilon that the certified event would show in nine runs of ten. The "
         "verdict is on quantised outputs; `at the bits` is on every bit of the floats. "
         f"The exit code follows the {judged}."
     )
@@ -99,8 +99,8 @@ def _lines(result: EstimateResult) -> Iterator[str]:
         needed = result.draws_needed()
         enough = "not even as many as can be counted would"
         if needed is not None:
-            enough = f"about {needed:,} draws would decide"
-        yield f"  undecided: so many draws could not show {STATED_SIZE:g} times the claim; {enough}"
+            enough = f"with the best event about {needed:,} draws would decide"
+        yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {enough}"
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command}"
 
@@ -110,9 +110,10 @@ def _search_text(search: dict[str, Any]) -> str:
     origins = {"pattern": "a pattern", "corner": "a corner", "random": "at random", "local": "by local search"}
     reasons = {"interrupted": "interrupted", "max_seconds": "out of time"}
     early = "" if search["stopped"] is None else f"; {reasons[search['stopped']]}: the best pair so far"
+    untried = f", {search['pairs_untried']:,} listed pairs not tried" if search["pairs_untried"] else ""
     return (
         f"  search: found {origins[search['origin']]}, {search['pairs_tried']:,} pairs tried with "
-        f"{search['draws']:,} draws{early}"
+        f"{search['draws']:,} draws{untried}{early}"
     )
 
 

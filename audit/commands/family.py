@@ -34,7 +34,6 @@ EXTRAS = {
     "statsmodels": "audit",
     "matplotlib": "report",
     "jsonschema": "report",
-    "opendp": "hardened",
 }
 """Of each library that an extra of this package brings, its name."""
 

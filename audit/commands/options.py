@@ -10,10 +10,18 @@ from typing import Any
 import click
 
 from audit.exact.settings import DataSetShape
-from reference.commands.parsing import option, unknown
+from reference.commands.options import (
+    DataOptions,
+    NormOrDomainFile,
+    declared_from,
+    encoding_from,
+)
+from reference.commands.parsing import FileName, option, unknown
 from reference.common.errors import ReadingError
 from reference.common.numbers import exact, in_float_range
-from reference.domain import NORMS
+from reference.datasets import ENCODINGS, SOURCES, shipped_domain, unknown_data
+from reference.datasets.table_file import is_table_file
+from reference.domain import NORMS, Domain
 from reference.readings import ADJACENCIES, BASES, FAIRNESS
 from reference.sensitivity import Setting
 
@@ -32,6 +40,79 @@ class DataSetOptions(DataSetShape):
         "--records", type=int, metavar="N", help="data sets of N records (any number: the limit of large N)"
     )
     domain: str = option("--domain", type=click.Choice(NORMS), default="unit_ball", help="norm of x (unit_ball)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredOptions(DataSetShape):
+    """Data sets: of all rows of a norm, or of those that a declared domain encodes."""
+
+    dimension: int | None = option(
+        "--dimension",
+        type=int,
+        metavar="D",
+        help="coordinates of w, the intercept included (the embedded data's); not with a declared domain",
+    )
+    records: int | None = option(
+        "--records", type=int, metavar="N", help="data sets of N records (any number: the limit of large N)"
+    )
+    domain: str | None = option(  # type: ignore[assignment]
+        "--domain",
+        type=NormOrDomainFile(NORMS),
+        metavar="NORM|FILE",
+        help=f"norm of x, one of {', '.join(NORMS)} (unit_ball), or a domain file ending in .json",
+    )
+    data: str | None = option(
+        "--data",
+        type=FileName(SOURCES),
+        metavar="NAME|FILE",
+        help=f"the declared domain of one of {', '.join(SOURCES)}, or of a data file; no record is read",
+    )
+    label: str | None = option("--label", metavar="COLUMN", help="column of a data file with the label")
+    group: str | None = option("--group", metavar="COLUMN", help="column of a data file with the group")
+    encoding: str | None = option(
+        "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
+    )
+    intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
+    keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
+
+    @property
+    def declared(self) -> Domain | None:
+        """The domain that a file declares or a data set has; None for a whole norm."""
+        is_file = self.domain is not None and self.domain not in NORMS
+        if self.data is None and not is_file:
+            self._require_nothing_of_a_table()
+            return None
+        if self.dimension is not None and self.data != "synthetic":
+            raise ReadingError("dimension", self.dimension, "left out with a declared domain")
+        place = DataOptions(
+            data=self.data,
+            domain=self.domain,
+            label=self.label,
+            group=self.group,
+            encoding=self.encoding,
+            intercept=self.intercept,
+            keep_group=self.keep_group,
+            records=None,
+            dimension=self.dimension,
+            data_seed=0,
+            domain_file=None,
+            block_rows=1,
+        )
+        if is_file or is_table_file(str(self.data)):
+            return declared_from(place).domain
+        if self.data not in SOURCES:
+            raise unknown_data(str(self.data))
+        return shipped_domain(self.data, encoding_from(place), dimension=self.dimension).domain
+
+    def _require_nothing_of_a_table(self) -> None:
+        for name in ("label", "group", "encoding", "intercept", "keep_group"):
+            if getattr(self, name):
+                raise ReadingError(name, getattr(self, name), "left out without --data or a domain file")
+
+    @property
+    def shape(self) -> DataSetShape:
+        """The data sets of a whole norm."""
+        return DataSetShape(dimension=self.dimension, records=self.records, domain=self.domain or "unit_ball")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from audit.commands.again import again
-from audit.commands.options import DataSetOptions, check_known
+from audit.commands.options import DeclaredOptions, check_known
 from audit.commands.text import AGAIN, columns, fitted
-from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge
+from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge, judge_declared
 from audit.exact.settings import setting_from
 from reference.commands.options import BudgetOptions, OutputOptions, ReadingOptions, emit, readings_from
 from reference.commands.parsing import argument
@@ -23,6 +23,7 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
 from reference.common.numbers import Enclosure, short_text
 from reference.registry import MECHANISMS, budget_from
+from reference.sensitivity import setting_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class MechanismOptions:
 @make_command(
     "privacy",
     MechanismOptions,
-    DataSetOptions,
+    DeclaredOptions,
     BudgetOptions,
     ReadingOptions,
     OutputOptions,
@@ -43,14 +44,15 @@ class MechanismOptions:
     text=f"""Is the paper's privacy statement true, and what is?
 
     The exact privacy of the noisy coefficients over all neighbouring data sets, beside the published formula, with
-    two explicit neighbouring data sets as witness.
+    two explicit neighbouring data sets as witness.  With --data or a domain file: over the data sets of rows that
+    the declared domain encodes.
 
     MECHANISM: {", ".join(PRIVATE)} (all {len(PRIVATE)}).
     """,
 )
 def command(
     mechanisms: MechanismOptions,
-    sets: DataSetOptions,
+    sets: DeclaredOptions,
     budgets: BudgetOptions,
     readings: ReadingOptions,
     output: OutputOptions,
@@ -82,21 +84,24 @@ def command(
     return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
 
 
-def _judge(name: str, sets: DataSetOptions, budgets: BudgetOptions, options: ReadingOptions) -> Judgement:
+def _judge(name: str, sets: DeclaredOptions, budgets: BudgetOptions, options: ReadingOptions) -> Judgement:
     spec = MECHANISMS[name]
     readings = readings_from(options, spec)
-    setting = setting_from(sets, readings)
+    domain = sets.declared
+    setting = setting_from(sets.shape, readings) if domain is None else setting_of(domain, readings, sets.records)
     budget = budget_from(budgets, spec, setting.dimension)
     if budget is None:
         raise ReadingError("mechanism", name, "one that adds noise")
-    return judge(spec, setting, budget, readings, x_s=options.x_s)
+    if domain is None:
+        return judge(spec, setting, budget, readings, x_s=options.x_s)
+    return judge_declared(spec, domain, budget, readings, records=sets.records, x_s=options.x_s)
 
 
 def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
     claim, exact, setting = judgement.claim, judgement.exact, judgement.setting
     size = "any number of" if setting.records is None else f"{setting.records:,}"
     yield (
-        f"{judgement.mechanism}: d = {setting.dimension}, {setting.norm}, fairness {setting.fairness}, "
+        f"{judgement.mechanism}: d = {setting.dimension}, {judgement.rows_of}, fairness {setting.fairness}, "
         f"{setting.basis} basis, {setting.adjacency}, {size} records"
     )
     budget = ", ".join(
@@ -111,6 +116,11 @@ def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
         yield f"  exact:   delta = {_range(exact.delta)} at the claimed epsilon"
         yield f"           epsilon = {_range(exact.epsilon)} at the claimed delta"
         yield f"  factor:  {short_text(judgement.factor)} times the claimed delta"
+    if judgement.norm_domain is not None:
+        over_norm = judgement.norm_domain
+        parts = [f"epsilon = {_range(over_norm.epsilon)}"]
+        parts += [] if over_norm.delta is None else [f"delta = {_range(over_norm.delta)}"]
+        yield f"  norm:    {', '.join(parts)} over all rows of the {setting.norm} ({over_norm.verdict})"
     yield f"  verdict: {judgement.verdict}"
     yield from _witness_lines(judgement)
     yield f"  covered: {COVERED}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import click
 from rich.table import Table
 
 from audit.commands.again import again
 from audit.commands.options import (
-    DataSetOptions,
+    DeclaredOptions,
     FileOptions,
     TermOptions,
     setting_of_terms,
@@ -20,7 +21,7 @@ from audit.commands.options import (
 )
 from audit.commands.text import AGAIN, columns, fitted, table_text
 from audit.exact.data_sets import vector_text
-from audit.exact.sensitivity import Sensitivity, sensitivity
+from audit.exact.sensitivity import Sensitivity, declared_sensitivity, sensitivity
 from audit.exact.witnesses import LARGE, NORMS
 from reference.commands.options import emit
 from reference.commands.parsing import command as make_command
@@ -29,6 +30,12 @@ from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import decimal_text, rounded_down, rounded_up
+from reference.objective import layout
+from reference.readings import Readings
+from reference.sensitivity import declared_of
+
+LONG = 60
+"""Characters beyond which a person is shown a decimal."""
 
 WIDTH = 130
 """Columns of the table where no terminal says how many there are."""
@@ -47,6 +54,9 @@ class ChangeOptions:
         help="weight of the monomials with w_s; in l2 of their squares (1)",
     )
     weight_n: str = option("--weight-n", default="1", metavar="W", help="weight of the others (1)")
+    x_s: str | None = option(
+        "--x-s", metavar="NAME", help="of a declared domain: the coordinate of w_s (the first)"
+    )
     effort: str = option(
         "--effort",
         type=click.Choice(["quick", "thorough"]),
@@ -57,25 +67,25 @@ class ChangeOptions:
 
 @make_command(
     "sensitivity",
-    DataSetOptions,
+    DeclaredOptions,
     TermOptions,
     ChangeOptions,
     FileOptions,
     example="python -m audit sensitivity --dimension 5 --norm l1 --fairness none",
 )
-def command(sets: DataSetOptions, terms: TermOptions, change: ChangeOptions, output: FileOptions) -> int:
+def command(sets: DeclaredOptions, terms: TermOptions, change: ChangeOptions, output: FileOptions) -> int:
     """Tell how far one record can move the coefficients.
 
     The paper's bound beside the exact supremum over all neighbouring data sets (or a certified enclosure of it),
-    with data sets that attain it.
+    with data sets that attain it.  With --data or a domain file: over the data sets of rows that the declared
+    domain encodes.
     """
-    setting = setting_of_terms(sets, terms, change.fairness_weight)
     weight_s, weight_n = weight("weight_s", change.weight_s), weight("weight_n", change.weight_n)
     if weight_s == weight_n == 0:
         raise ReadingError("weight_s", change.weight_s, "positive where the other weight is 0")
     repeated = again(command, sets, terms, change)
     results = [
-        sensitivity(setting, norm, weight_s, weight_n, effort=change.effort)
+        _result(sets, terms, change, norm, (weight_s, weight_n))
         for norm in ([change.norm] if change.norm else NORMS)
     ]
     if output.format == "json":
@@ -85,6 +95,34 @@ def command(sets: DataSetOptions, terms: TermOptions, change: ChangeOptions, out
         text = as_text(results, repeated, columns(output.out))
     emit(text, output.out)
     return EXIT_FINE
+
+
+def _result(
+    sets: DeclaredOptions,
+    terms: TermOptions,
+    change: ChangeOptions,
+    norm: str,
+    weights: tuple[Fraction, Fraction],
+) -> Sensitivity:
+    domain = sets.declared
+    if domain is None:
+        if change.x_s is not None:
+            raise ReadingError(
+                "x_s", change.x_s, "left out without --data or a domain file: any coordinate will do"
+            )
+        setting = setting_of_terms(sets.shape, terms, change.fairness_weight)
+        return sensitivity(setting, norm, *weights, effort=change.effort)
+    # what has a group or not is checked where a release checks it
+    readings = Readings(
+        fairness=terms.fairness,
+        fairness_weight=weight("fairness_weight", change.fairness_weight),
+        basis=terms.basis,
+        adjacency=terms.adjacency,
+    )
+    layout(domain, readings)
+    s = domain.selectable[0] if change.x_s is None else domain.coordinate(change.x_s)
+    where = declared_of(domain, readings, s, sets.records)
+    return declared_sensitivity(where, norm, *weights, effort=change.effort)
 
 
 def as_text(results: Sequence[Sensitivity], repeated: str, width: int | None) -> str:
@@ -107,22 +145,37 @@ def as_text(results: Sequence[Sensitivity], repeated: str, width: int | None) ->
     lines = [
         (
             f"d = {setting.dimension}, {size}, fairness {setting.fairness} (alpha_1 = "
-            f"{decimal_text(setting.fairness_weight)}), domain {setting.norm}, adjacency {setting.adjacency}, "
+            f"{decimal_text(setting.fairness_weight)}), {_rows_of(results[0])}, adjacency {setting.adjacency}, "
             f"basis {setting.basis}; weights {decimal_text(results[0].weight_s)} for monomials with w_s, "
             f"{decimal_text(results[0].weight_n)} for the others."
         ),
-        *(line for result in results for line in _witness_lines(result)),
+        *(line for result in results for line in (*_over_norm(result), *_witness_lines(result))),
         f"{AGAIN} {repeated}",
     ]
     return table_text(table, width or WIDTH) + fitted(lines, width)
+
+
+def _rows_of(result: Sensitivity) -> str:
+    if result.where is None:
+        return f"domain {result.setting.norm}"
+    return f"rows that the declared domain encodes ({result.setting.norm})"
+
+
+def _over_norm(result: Sensitivity) -> Iterator[str]:
+    """Yield what is known over all rows of the norm."""
+    if result.over_norm is not None:
+        yield f"{result.norm} over all rows of the {result.setting.norm}: {_exact_text(result.over_norm)}"
 
 
 def _exact_text(result: Sensitivity) -> str:
     low, high = result.ends
     if result.supremum.is_exact:
         if low == high:
-            return f"{low} = {float(low):.10g}" if low.denominator > 1 else str(low)
-        return f"sqrt({result.supremum.lower}) = {float(low):.10g}"
+            shown = f"{low} = {float(low):.10g}" if low.denominator > 1 else str(low)
+        else:
+            shown = f"sqrt({result.supremum.lower}) = {float(low):.10g}"
+        # a corner of 1/sqrt(m), a float, has a long denominator
+        return shown if len(shown) < LONG else f"{float(low):.15g}"
     if result.supremum.method.startswith("closed form"):
         return f"{float(low):.10g}"
     return f"[{rounded_down(low):.12g}, {rounded_up(high):.12g}]"

@@ -17,8 +17,9 @@ from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check
-from audit.evidence.fresh import fresh, fresh_checks
-from audit.evidence.verify import outcome, verify
+from audit.evidence.fresh import fresh, fresh_checks, fresh_choice
+from audit.evidence.replay import replay
+from audit.evidence.verify import choice, outcome, verify
 from audit.proofs.build import missing
 from audit.proofs.verdicts import AuditedClaim, NotContradictedError, check_verdict
 from audit.subjects.programs import ProgramDescription
@@ -45,8 +46,9 @@ class VerifyOptions:
     epsilon: str | None = option("--epsilon", metavar="E", help="the claim that the certificate must be about")
     delta: str | None = option("--delta", metavar="D", help="the delta that the certificate must be about")
     fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw anew, retest the event")
+    replay: bool = option("--replay", is_flag=True, help="repeat the audit from its seed, draw for draw")
     run_program: bool = option(
-        "--run-program", is_flag=True, help="with --fresh: run the command that the certificate names"
+        "--run-program", is_flag=True, help="with --fresh or --replay: run the command that the certificate names"
     )
     draws: int | None = option(
         "--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)"
@@ -66,13 +68,14 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
     """Check the certificate of an estimate.
 
     Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and
-    that the bound follows from the counts, by another road than the auditor's.  A certificate is not signed: who
-    made it is for the reader to know.
+    that the bound follows from the counts, by another road than the auditor's.  That nothing was refuted rests on
+    the choice of the event too: it stays undecided unless --replay or --fresh repeats that.  A certificate is not
+    signed: who made it is for the reader to know.
     """
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
     certificates = Certificate.read_all(options.certificate)
-    if options.fresh and not options.run_program:
+    if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:
             _refuse_program(one, options.certificate)
     with programs_ended_too():
@@ -93,7 +96,7 @@ def _refuse_program(certificate: Certificate, path: str) -> None:
     """Raise where fresh draws would run a command: a certificate may come from a stranger."""
     if isinstance(certificate.subject, ProgramDescription):
         words = shown(json.dumps(certificate.subject.command))
-        problem = f"fresh draws would run the program {words}; --run-program allows that"
+        problem = f"new draws would run the program {words}; --run-program allows that"
         raise CertificateError(problem, file=path, place="request.subject")
 
 
@@ -108,6 +111,14 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
         result = fresh(certificate, draws, np.random.default_rng(seed))
         checks += fresh_checks(certificate, result)
         document["fresh"] = {"seed": seed, **plain(result)}
+        if certificate.verdict != "refuted":
+            wanted = options.draws * 2 if options.draws else certificate.draws
+            checks.append(fresh_choice(certificate, wanted, np.random.default_rng([seed, 1])))
+    if options.replay:
+        checks += replay(certificate)
+    unrepeated = choice(certificate)
+    if unrepeated is not None and not any(check.name == unrepeated.name for check in checks):
+        checks.append(unrepeated)
     if options.coq:
         checks.append(coq_check(certificate))
     return document | {"outcome": outcome(checks), "checks": plain(checks)}

@@ -9,7 +9,9 @@ from audit.vectors.format import VectorCase
 
 Exchange: TypeAlias = Literal["json", "flat"]
 
-LISTS = {"x": 2} | dict.fromkeys(("inS", "selectable", "y", "linear", "quadratic", "covariance", "noisy", "w"), 1)
+LISTS = {"x": 2, "samples": 2} | dict.fromkeys(
+    ("inS", "selectable", "y", "linear", "quadratic", "covariance", "noisy", "w"), 1
+)
 """Of answered fields how deep their lists are; a number otherwise."""
 
 

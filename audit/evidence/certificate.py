@@ -1,6 +1,6 @@
 """The document of one audit: what was asked, drawn, counted and concluded, so that others can check it.
 
-``python -m audit verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v3.schema.json``.
+``python -m audit verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v4.schema.json``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from reference.common.files import json_text, write_whole
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 
-EARLIER = ("certificate_v1.json", "certificate_v2.json")
-"""Schemas of certificates that hold a command line in place of the request."""
+EARLIER = ("certificate_v1.json", "certificate_v2.json", "certificate_v3")
+"""Schemas of certificates that hold a command line in place of the request, or no counts of all draws."""
 
 FORMULAS = {
     "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the "
@@ -112,7 +112,7 @@ class StoredCurve(Document, frozen=True, kw_only=True):
         return cls(significance=curve.significance, bound=bound, points=points)
 
 
-class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="certificate_v3"):
+class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="certificate_v4"):
     """One certified lower bound and all it rests on.
 
     Parameters
@@ -125,8 +125,12 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         From which `audit.auditor.events.event_of` makes the event.
     judged : {'ideal', 'implementation'}
         Whether outputs were quantised before the event looked at them.
+    neighbours : str
+        Who checked that the inputs are neighbours, in words.
     counts : Counts
         Of the certifying draws; for an anytime bound, of those made by the look at which its level was passed.
+    all_counts : Counts
+        Of all certifying draws: what the event could see follows from them.
     draws : int
         Of all phases, both inputs.
     method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting', 'anytime'}
@@ -151,7 +155,9 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     inputs: dict[str, Any]
     event: StoredEvent
     judged: Judged
+    neighbours: str
     counts: Counts
+    all_counts: Counts
     draws: int
     method: Literal["joint", "clopper_pearson", "conditional", "anytime_betting", "anytime"]
     formula: str

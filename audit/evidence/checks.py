@@ -19,7 +19,10 @@ from audit.auditor.subject import Subject
 from audit.bounds import ANYTIME_METHODS
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate
+from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.descriptions import (
+    BY_CONSTRUCTION,
+    IN_DOMAIN,
     CatalogueDescription,
     DescriptionError,
     ImportDescription,
@@ -57,7 +60,7 @@ class Check:
 
 def binding(certificate: Certificate) -> list[Check]:
     """Return whether name, claim, inputs and request are those of the recorded subject."""
-    return [_name(certificate), *_subject(certificate), _request(certificate)]
+    return [_name(certificate), *_subject(certificate), _neighbours(certificate), _request(certificate)]
 
 
 def checked_claim(certificate: Certificate, epsilon: str | None, delta: str | None) -> Check | None:
@@ -137,6 +140,25 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
         yield Check("claim", None, f"the subject cannot be rebuilt here: {problem}")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         yield Check("claim", False, f"the recorded subject is none: {type(problem).__name__}: {problem}")
+
+
+def _neighbours(certificate: Certificate) -> Check:
+    """Return whether what is said of the inputs follows from the kind of the subject.
+
+    What the inputs of a subject of somebody's own were found to be is compared by a replay.
+    """
+    stated, described = certificate.neighbours, certificate.subject
+    if isinstance(described, MechanismDescription | CatalogueDescription):
+        return Check("neighbours", stated == BY_CONSTRUCTION, stated)
+    if isinstance(described, ProgramDescription):
+        return Check("neighbours", stated == UNCHECKED, stated)
+    if isinstance(described, PairDescription):
+        return Check("neighbours", stated in (IN_DOMAIN, UNCHECKED), stated)
+    return Check(
+        "neighbours",
+        stated not in (BY_CONSTRUCTION, IN_DOMAIN),
+        stated if stated == UNCHECKED else f"{stated}, {GIVEN}",
+    )
 
 
 def _claim(certificate: Certificate, subject: Subject) -> Check:

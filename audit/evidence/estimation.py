@@ -22,7 +22,7 @@ from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
-from audit.subjects.descriptions import PairDescription, rebuild
+from audit.subjects.descriptions import PairDescription, neighbours_of, rebuild
 from audit.subjects.programs import ProgramDescription, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import AtPair, Effort, searchable
@@ -35,6 +35,9 @@ from reference.common.numbers import decimal_text
 
 SEARCH_STREAM = 1
 """Keeps the search's draws apart from the estimate's."""
+
+FOR_EVER = 1e9
+"""Seconds, where a run must not end by the clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,21 +149,59 @@ def carried_out(
     if request.max_seconds is not None:
         # at least one look at the counts is always made
         remaining = max(0.0, request.max_seconds - (time.perf_counter() - start))
+    found = estimated(audit, spent, max_seconds=remaining, workers=workers, progress=progress)
+    return replace(found, seconds=round(time.perf_counter() - start, 3))
+
+
+def estimated(
+    audit: Audit,
+    spent: int,
+    *,
+    max_seconds: float | None = None,
+    stopped_at: int | None = None,
+    workers: int = 1,
+    progress: Callable[[int], None] = silent,
+) -> EstimateResult:
+    """Return the estimate on the audit's pair, once so many draws were spent on a search for it.
+
+    Parameters
+    ----------
+    audit : Audit
+    spent : int
+    max_seconds : float, optional
+        What is left of the time.
+    stopped_at : int, optional
+        Draws at which a run that is repeated ended: then its time plays no part.
+    workers : int
+    progress : callable
+    """
+    request = audit.request
+    # before any draw: a pair that is none costs nothing
+    neighbours = neighbours_of(request.subject, audit.subject)
+    if stopped_at is not None and request.max_seconds is not None:
+        # the clock decided how long, and that the bound is the anytime one
+        max_seconds = FOR_EVER
     terms = request.terms(
-        float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=remaining
+        float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=max_seconds
     )
-    found = estimate(audit.subject, terms, audit.generator(), workers=workers, progress=progress)
+    found = estimate(
+        audit.subject,
+        replace(terms, stopped_at=stopped_at),
+        audit.generator(),
+        workers=workers,
+        progress=progress,
+    )
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
     return EstimateResult(
-        request=audit.request,
+        request=request,
         estimate=found,
         claimed_delta=audit.claimed_delta,
         claimed=float(audit.claimed_epsilon),
         inputs=audit.inputs,
+        neighbours=neighbours,
         output_names=audit.output_names,
         note=audit.note,
         seeded=not getattr(audit.subject, "own_entropy", False),
-        seconds=round(time.perf_counter() - start, 3),
     )
 
 
@@ -192,6 +233,7 @@ def at_worst_pair(
     note = {
         "origin": found.origin,
         "pairs_tried": found.tried,
+        "pairs_untried": found.untried,
         "draws": found.draws,
         "stopped": found.stopped,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import hypergeom
 
+from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Terms, estimate
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import Event, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS
@@ -18,6 +19,9 @@ from audit.subjects.descriptions import rebuild
 from audit.subjects.programs import ProgramSubject
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
+
+CHOICE_SIGNIFICANCE = 1e-3
+"""Of the audit that repeats the choice of an event on new draws."""
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
@@ -96,6 +100,39 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     same = homogeneity(certificate.counts, counts)
     whole_curve = min(1.0, len(agree) * min(agree)) if agree else None
     return FreshResult(counts, bound, bound > certificate.claimed_epsilon, same, fine, whole_curve)
+
+
+def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator) -> Check:
+    """Return whether a new audit, of all families of events, does not refute the claim either.
+
+    A weak event, honestly counted, refutes nothing; a new choice shows what it passed over.  At a significance of
+    its own: a mechanism that keeps just what it claims is refuted in one of a thousand runs at most.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        That refutes nothing.
+    draws : int
+        All phases, both inputs.
+    rng : numpy.random.Generator
+    """
+    claim = certificate.claimed_epsilon
+    terms = Terms(
+        draws=min(max(draws, SMALLEST_DRAWS), LARGEST_DRAWS),
+        delta=float(claimed_delta(certificate)),
+        significance=CHOICE_SIGNIFICANCE,
+        claimed_epsilon=claim,
+    )
+    subject = rebuild(certificate.subject)
+    found = estimate(subject, terms, rng)
+    if isinstance(subject, ProgramSubject):
+        subject.finish()
+    bits = certificate.judged == "implementation"
+    bound = found.implementation.epsilon_lower_bound if bits else found.epsilon_lower_bound
+    verdict = found.verdict(claim, implementation=bits)
+    holds = {"refuted": False, "not refuted": True, "undecided": None}[verdict]
+    words = f"a new audit with {found.draws:,} draws: {verdict}, epsilon at least {text_below(bound, 6)}"
+    return Check("choice", holds, words)
 
 
 def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArray) -> list[int]:

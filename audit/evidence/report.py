@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, CertifiedEvent, Estimate
+from audit.auditor.events import FAMILIES
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, versions
 from audit.evidence.request import EstimateRequest, Judged
+from audit.evidence.words import event_in_words
+from audit.subjects.adjacency import UNCHECKED
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
@@ -38,6 +41,8 @@ class EstimateResult:
     claimed_delta : Fraction
     inputs : dict
         The two inputs, for a reader.
+    neighbours : str
+        Who checked that they are neighbours.
     output_names : tuple of str
     note : str or None
         What became of the auditor's seeds where the randomness is not its own.
@@ -51,6 +56,7 @@ class EstimateResult:
     claimed: float
     claimed_delta: Fraction
     inputs: dict[str, Any]
+    neighbours: str = UNCHECKED
     output_names: tuple[str, ...] = ()
     note: str | None = None
     seeded: bool = True
@@ -104,7 +110,8 @@ class EstimateResult:
     @property
     def notes(self) -> list[str]:
         """What a reader must know about the outputs, and about randomness that is not the auditor's."""
-        return [*self.estimate.notes, *([] if self.note is None else [f"randomness: {self.note}"])]
+        unchecked = [UNCHECKED] if self.neighbours == UNCHECKED else []
+        return [*self.estimate.notes, *unchecked, *([] if self.note is None else [f"randomness: {self.note}"])]
 
     def witness(self, found: CertifiedEvent) -> dict[str, Any]:
         """Return inputs, event and counts."""
@@ -129,7 +136,9 @@ class EstimateResult:
             inputs=self.inputs,
             event=found.event.stored,
             judged=judged,
+            neighbours=self.neighbours,
             counts=found.decided_by,
+            all_counts=found.counts,
             draws=self.estimate.draws,
             method=found.method,
             formula=FORMULAS[found.method],
@@ -174,7 +183,7 @@ class EstimateResult:
         return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
 
     def draws_needed(self) -> int | None:
-        """Return about how many draws would decide; None where not even very many would."""
+        """Return about how many draws would decide, with the best event; None where not even very many would."""
         found, draws = self.estimate, self.estimate.requested_draws
         while 2 * draws <= LARGEST_DRAWS:
             draws *= 2
@@ -186,15 +195,21 @@ class EstimateResult:
 
     def not_ruled_out(self) -> str:
         """Say in plain words what this result leaves open."""
-        parts = ["other neighbouring inputs", "events of other kinds than were searched"]
-        detectable = self.estimate.detectable_epsilon(self.claimed)
+        found = self.estimate
+        parts = ["other neighbouring inputs"]
+        search = self.inputs.get("search", {})
+        if search.get("pairs_untried"):
+            parts.append(f"{search['pairs_untried']:,} listed pairs, which the search did not try")
+        untried = [family for family in FAMILIES if family not in self.request.events]
+        kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
+        certified = event_in_words(found.event, self.output_names)
+        parts.append(f"what another event would show: only this one was certified ({certified})")
+        parts.append(f"events of other kinds than were searched{kinds}")
+        detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:
-            parts.append("any loss at all: with so few draws no event can refute this claim")
+            parts.append("any loss at all: with so many draws this event cannot refute this claim")
         else:
-            parts.append(
-                f"losses below {detectable:.3g}, the smallest that so many draws show in nine runs of ten, "
-                "given the best event"
-            )
+            parts.append(f"losses below {detectable:.3g}, the smallest that this event shows in nine runs of ten")
         leak = self.rarest_leak
         if leak is not None:
             parts.append(f"leaks that happen less often than about once in {1 / leak:,.0f} draws")

@@ -17,6 +17,7 @@ from functools import partial
 from audit.auditor.events.bits import BitScore, EqualityScore
 from audit.auditor.verdict import verdict_on
 from audit.bounds import (
+    ANYTIME,
     ANYTIME_METHODS,
     METHODS_AT_ZERO,
     AnytimeBound,
@@ -56,13 +57,14 @@ def outcome(checks: Sequence[Check]) -> str:
 
 def consistency(certificate: Certificate) -> list[Check]:
     """Return whether the fields agree with each other."""
-    counts, bound = certificate.counts, certificate.epsilon_lower_bound
-    certified = counts.likely_draws + counts.unlikely_draws
+    whole, bound = certificate.all_counts, certificate.epsilon_lower_bound
+    certified = whole.likely_draws + whole.unlikely_draws
     levels = 0 <= _delta(certificate) < 1 and 1e-12 <= certificate.significance < 1
     finite = math.isfinite(bound) and 0 <= bound <= LARGEST_EPSILON
     return [
         Check("levels", levels, "delta and significance in range"),
         Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
+        Check("all counts", _among(certificate), "those that gave the bound are of all that were counted"),
         Check(
             "judged",
             _fits(certificate),
@@ -80,14 +82,14 @@ def _verdict(certificate: Certificate) -> Check:
     # written as an equality of booleans: both kinds of lie are found
     if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
         return Check("verdict", False, detail)
-    counts = certificate.counts
-    whole = method in METHODS_AT_ZERO and counts.likely_draws == counts.unlikely_draws
-    if certificate.verdict == "refuted" or not whole:
-        # an anytime certificate holds the counts of one look, not how many draws were made
+    if certificate.verdict == "refuted" or method == "anytime":
+        # with the bets of an earlier version, whose power is not computed any more
         return Check("verdict", True, detail)
-    stored: Method = next(known for known in METHODS_AT_ZERO if known == method)
-    size = counts.likely_draws, _delta(certificate), certificate.significance, stored
-    return Check("verdict", verdict_on(bound, claim, *size) == certificate.verdict, f"{detail}, {size[0]:,} draws")
+    found = next(known for known in (*METHODS_AT_ZERO, ANYTIME) if known == method)
+    expected = verdict_on(
+        bound, claim, certificate.all_counts, _delta(certificate), certificate.significance, found
+    )
+    return Check("verdict", expected == certificate.verdict, f"{detail}, what the counted event could see")
 
 
 def _whole_bound(certificate: Certificate) -> Check:
@@ -134,6 +136,29 @@ def arithmetic(certificate: Certificate) -> Check:
             "the highest level is rejected by these counts; lower levels and earlier looks are not stored"
         )
     return Check("arithmetic", holds, words[holds])
+
+
+def _among(certificate: Certificate) -> bool:
+    """Return whether the counts that gave the bound are all counts, or for an anytime bound of an earlier look."""
+    counts, whole = certificate.counts, certificate.all_counts
+    if certificate.method not in ANYTIME_METHODS:
+        return counts == whole
+    likely, unlikely = whole.likely - counts.likely, whole.unlikely - counts.unlikely
+    return (
+        0 <= likely <= whole.likely_draws - counts.likely_draws
+        and 0 <= unlikely <= whole.unlikely_draws - counts.unlikely_draws
+    )
+
+
+def choice(certificate: Certificate) -> Check | None:
+    """Return that nobody repeated the choice of the event, where the verdict rests on it; else None.
+
+    A weak event, honestly counted, refutes nothing.  Only the same draws or new ones show whether a better one was
+    passed over; so without them a certificate that refutes nothing is undecided.
+    """
+    if certificate.verdict == "refuted":
+        return None
+    return Check("choice", None, "whether a better event was passed over: --replay or --fresh tells")
 
 
 def _fits(certificate: Certificate) -> bool:

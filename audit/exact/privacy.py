@@ -10,18 +10,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from audit.exact.declared import farthest_pair
 from audit.exact.enclosures import written
 from audit.exact.neighbours import Neighbours, extreme_neighbours, scales
-from audit.exact.witnesses import domain_of
+from audit.exact.witnesses import domain_of, readings_of
 from reference.accounting import ExactPrivacy, PrivacyStatement, exact_privacy
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
 from reference.common.numbers import Enclosure, decimal_above, decimal_below, decimal_text, short_text
+from reference.domain import Domain
 from reference.noise import Noise
 from reference.noise.profile import delta_of_shift
 from reference.readings import Readings
 from reference.registry import MECHANISMS, MechanismSpec
-from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared
+from reference.sensitivity import Declared, Setting, Supremum, declared_of, exact_l1, exact_l2_squared
 
 PRIVATE = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 
@@ -56,6 +58,8 @@ class Judgement:
     x_s : str
         Coordinate with a scale of its own.
     witness : PrivacyWitness
+    norm_domain : ExactPrivacy or None
+        Over all rows of the norm, where `exact` is over those that a declared domain encodes.
     """
 
     mechanism: str
@@ -67,11 +71,21 @@ class Judgement:
     readings: Readings
     x_s: str
     witness: PrivacyWitness
+    norm_domain: ExactPrivacy | None = None
 
     @property
     def verdict(self) -> str:
         """Verdict on the published statement at these budgets."""
         return self.exact.verdict or "undecided"
+
+    @property
+    def rows_of(self) -> str:
+        """Which rows data sets are made of."""
+        return (
+            self.setting.norm
+            if self.norm_domain is None
+            else f"rows that the domain encodes ({self.setting.norm})"
+        )
 
     @property
     def factor(self) -> Fraction:
@@ -90,6 +104,7 @@ class Judgement:
             "claimed_delta": decimal_text(self.claim.delta),
             "exact_epsilon": _written(self.exact.epsilon),
             "exact_delta": None if exact_delta is None else _written(exact_delta),
+            **({} if self.norm_domain is None else {"norm_domain": _stated(self.norm_domain)}),
             "factor": short_text(self.factor),
             "verdict": self.verdict,
             "witness": self.witness.to_json(),
@@ -121,6 +136,8 @@ class PrivacyWitness:
         Laplace noise: the worst loss of this pair.
     delta : Enclosure or None
         Gaussian noise: the smallest delta for this pair at the claimed epsilon.
+    rows : dict or None
+        The rows of a table that a declared domain encodes so.
     """
 
     neighbours: Neighbours
@@ -128,6 +145,7 @@ class PrivacyWitness:
     supremum: Supremum
     epsilon: Fraction | None
     delta: Enclosure | None
+    rows: dict[str, Any] | None = None
 
     @property
     def records(self) -> int:
@@ -157,6 +175,7 @@ class PrivacyWitness:
             ),
             "delta_at_claimed_epsilon": None if self.delta is None else _written(self.delta),
             "attains_supremum": self.attains,
+            **({} if self.rows is None else {"rows": self.rows}),
         }
 
 
@@ -191,22 +210,58 @@ def judge(
     """
     domain = domain_of(setting)
     s = domain.coordinate(x_s if x_s is not None else 0)
+    return _judged(spec, setting, budget, (domain, readings), s)
+
+
+def judge_declared(
+    spec: MechanismSpec,
+    domain: Domain,
+    budget: Budget | SplitBudget,
+    readings: Readings,
+    *,
+    records: int | None = None,
+    x_s: str | int | None = None,
+) -> Judgement:
+    """Judge the published statement of one mechanism over all data sets of rows that a domain encodes.
+
+    Parameters as for :func:`judge`; `records` is N, and `x_s` matters: the first attribute when None.
+    """
+    s = domain.selectable[0] if x_s is None else domain.coordinate(x_s)
+    where = declared_of(domain, readings, s if spec.split_budget else None, records)
+    return _judged(spec, where, budget, (domain, readings), s)
+
+
+def _judged(
+    spec: MechanismSpec,
+    where: Setting | Declared,
+    budget: Budget | SplitBudget,
+    public: tuple[Domain, Readings],
+    s: int,
+) -> Judgement:
+    domain, readings = public
     noise = spec.noise(domain, budget, readings, s)
     # with a sensitivity of the caller's own it is the theorem's formula that is judged
     claim = spec.statement(domain, budget, readings, s) or spec.formula(domain, budget, readings)
-    exact = exact_privacy(setting, noise, claim, claim.delta)
-    witness = _witness(setting, noise, claim, s, must_violate=exact.verdict == "refuted")
-    return Judgement(spec.name, claim, exact, setting, noise, budget, readings, domain.columns[s], witness)
+    exact = exact_privacy(where, noise, claim, claim.delta)
+    witness = _witness(where, noise, claim, s, must_violate=exact.verdict == "refuted")
+    setting = where.setting if isinstance(where, Declared) else where
+    over_norm = exact_privacy(setting, noise, claim, claim.delta) if isinstance(where, Declared) else None
+    x_s = domain.columns[s]
+    return Judgement(spec.name, claim, exact, setting, noise, budget, readings, x_s, witness, over_norm)
 
 
 def _witness(
-    setting: Setting, noise: Noise, claim: PrivacyStatement, s: int, *, must_violate: bool
+    where: Setting | Declared, noise: Noise, claim: PrivacyStatement, s: int, *, must_violate: bool
 ) -> PrivacyWitness:
     """Return the worst pair of the setting's size, or of the first size that shows the violation."""
+    setting = where.setting if isinstance(where, Declared) else where
     sizes = WITNESS_SIZES if setting.records is None else (setting.records,)
     found = None
     for records in sizes:
-        found = witness_at(replace(setting, records=records), noise, claim, s)
+        sized = replace(setting, records=records)
+        found = witness_at(
+            replace(where, setting=sized) if isinstance(where, Declared) else sized, noise, claim, s
+        )
         if must_violate and found.violates(claim):
             break
     if found is None:
@@ -214,21 +269,28 @@ def _witness(
     return found
 
 
-def witness_at(setting: Setting, noise: Noise, claim: PrivacyStatement, s: int) -> PrivacyWitness:
+def witness_at(where: Setting | Declared, noise: Noise, claim: PrivacyStatement, s: int) -> PrivacyWitness:
     """Build the worst pair of a setting with a number of records, and evaluate it through its coefficients."""
-    neighbours = extreme_neighbours(setting, noise, s)
+    rows = None
+    if isinstance(where, Declared):
+        setting, (power, scale_s, scale_n) = where.setting, (1 if noise.kind == "laplace" else 2, *scales(noise))
+        pair = farthest_pair(where, power, 1 / scale_s**power, 1 / scale_n**power)
+        neighbours, rows = Neighbours(pair.left, pair.right, readings_of(setting)), pair.rows_json()
+    else:
+        setting = where
+        neighbours = extreme_neighbours(setting, noise, s)
     loss = neighbours.loss(noise)
-    supremum = supremum_of(setting, noise)
+    supremum = supremum_of(where, noise)
     slack = agreement(setting.records or 1)
     if loss > supremum.upper * (1 + slack):
         raise RuntimeError(f"a pair of data sets loses {float(loss)}, above the supremum {float(supremum.upper)}")
     if supremum.is_exact and loss < supremum.lower * (1 - slack):
         raise RuntimeError(f"the worst pair found loses {float(loss)}, below the supremum {float(supremum.lower)}")
     if noise.kind == "laplace":
-        return PrivacyWitness(neighbours, loss, supremum, loss, None)
+        return PrivacyWitness(neighbours, loss, supremum, loss, None, rows)
     low, high = (delta_of_shift(loss * factor, claim.epsilon) for factor in (1 - slack, 1 + slack))
     delta = Enclosure(decimal_below(low.lower, 12), decimal_above(high.upper, 12))
-    return PrivacyWitness(neighbours, loss, supremum, None, delta)
+    return PrivacyWitness(neighbours, loss, supremum, None, delta, rows)
 
 
 def agreement(records: int) -> Fraction:
@@ -236,12 +298,20 @@ def agreement(records: int) -> Fraction:
     return AGREEMENT * max(Fraction(1), Fraction(records, 10**5))
 
 
-def supremum_of(setting: Setting, noise: Noise) -> Supremum:
+def supremum_of(where: Setting | Declared, noise: Noise) -> Supremum:
     """Return the supremum of the loss over neighbouring data sets: of what :meth:`Neighbours.loss` returns."""
     scale_s, scale_n = scales(noise)
     if noise.kind == "laplace":
-        return exact_l1(setting, 1 / scale_s, 1 / scale_n)
-    return exact_l2_squared(setting, 1 / scale_s**2, 1 / scale_n**2)
+        return exact_l1(where, 1 / scale_s, 1 / scale_n)
+    return exact_l2_squared(where, 1 / scale_s**2, 1 / scale_n**2)
+
+
+def _stated(exact: ExactPrivacy) -> dict[str, Any]:
+    return {
+        "exact_epsilon": _written(exact.epsilon),
+        "exact_delta": None if exact.delta is None else _written(exact.delta),
+        "verdict": exact.verdict,
+    }
 
 
 def _written(value: Enclosure) -> str | dict[str, str]:

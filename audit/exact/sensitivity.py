@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from audit.exact.declared import farthest_witness
 from audit.exact.enclosures import rational
 from audit.exact.witnesses import ONE, Witness, witness
 from reference.common.balls import square_root
 from reference.common.errors import NoPublishedBoundError
 from reference.common.numbers import decimal_text, rounded_down, rounded_up
 from reference.sensitivity import (
+    Declared,
     Setting,
     Supremum,
     ball_l1,
+    declared_supremum,
     exact_l1,
     exact_l2_squared,
     published_l1_sensitivity,
@@ -41,6 +44,8 @@ class Sensitivity:
     supremum : Supremum
         Of the weighted change; of its square for `l2`.
     witness : Witness
+    where : Declared or None
+        Rows that a domain encodes; None for all rows of the norm.
     """
 
     setting: Setting
@@ -50,6 +55,14 @@ class Sensitivity:
     published: Fraction | None
     supremum: Supremum
     witness: Witness
+    where: Declared | None = None
+
+    @property
+    def over_norm(self) -> Sensitivity | None:
+        """The same over all rows of the norm; None where that is what this is."""
+        if self.where is None:
+            return None
+        return sensitivity(self.setting, self.norm, self.weight_s, self.weight_n)
 
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
@@ -91,6 +104,10 @@ class Sensitivity:
             "change": float(reached) if self.norm == "l1" else math.sqrt(reached),
             "of_the_limit": setting.records is None,
         }
+        if self.where is not None and self.over_norm is not None:
+            document["witness"]["x_s"] = self.where.domain.columns[self.where.s or 0]
+            supremum = self.over_norm.supremum
+            document["norm_domain"] = _supremum_json(self.norm, supremum, self.over_norm.ends)
         return document
 
 
@@ -131,6 +148,17 @@ def sensitivity(
     # the paper bounds the unweighted change only
     bound = _published(setting, norm) if weight_s == weight_n == 1 else None
     return Sensitivity(setting, norm, weight_s, weight_n, bound, supremum, found)
+
+
+def declared_sensitivity(
+    where: Declared, norm: str, weight_s: Fraction = ONE, weight_n: Fraction = ONE, *, effort: str = "quick"
+) -> Sensitivity:
+    """Return bound, supremum and witness over the rows that a domain encodes."""
+    power = 1 if norm == "l1" else 2
+    found = farthest_witness(where, power, weight_s, weight_n)
+    supremum = declared_supremum(where, power, weight_s, weight_n, effort).supremum
+    bound = _published(where.setting, norm) if weight_s == weight_n == 1 else None
+    return Sensitivity(where.setting, norm, weight_s, weight_n, bound, supremum, found, where)
 
 
 def _published(setting: Setting, norm: str) -> Fraction | None:

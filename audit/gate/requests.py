@@ -49,8 +49,10 @@ def changed(certificate: Certificate, **changes: Any) -> Certificate:
     """Return a copy of a certificate with some of its fields changed, or of its request's.
 
     A name that both have is the certificate's; `request` is a dict of changes of the request, and `event` may be a
-    JSON document.
+    JSON document.  Other counts are all counts, unless these are given.
     """
+    if "counts" in changes:
+        changes.setdefault("all_counts", changes["counts"])
     inner = changes.pop("request", {}) | {
         name: changes.pop(name) for name in list(changes) if name not in Certificate.__struct_fields__
     }

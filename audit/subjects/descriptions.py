@@ -6,13 +6,18 @@ import inspect
 from typing import Any, TypeAlias, assert_never
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
+from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.imported import imported_object
 from audit.subjects.programs import ProgramDescription, ProgramSubject
 from audit.subjects.releases import MechanismDescription, release_of
-from audit.subjects.search import AtPair, searchable
+from audit.subjects.search import AtPair, Listed, searchable
 from reference.common.documents import Document
 from reference.common.errors import ReadingError
+from reference.readings import ADJACENCIES
+
+BY_CONSTRUCTION, IN_DOMAIN = "by construction", "a pair of the declared domain"
+"""Why the inputs of our own mechanisms, and those that a search found, are neighbours."""
 
 
 class DescriptionError(SubjectError):
@@ -93,7 +98,39 @@ def rebuild(described: Description) -> Subject:
             return ProgramSubject.of(described)
         case PairDescription():
             subject, neighbourhood = searchable(rebuild(described.subject))
-            return AtPair(subject, neighbourhood.from_json(described.pair))
+            pair = neighbourhood.from_json(described.pair)
+            if not neighbourhood.holds(pair):
+                raise DescriptionError("the pair is none of the declared domain: its inputs are no neighbours")
+            return AtPair(subject, pair)
+    assert_never(described)
+
+
+def neighbours_of(described: Description, subject: Subject) -> str:
+    """Return what is known of whether a subject's inputs are neighbours, in words.
+
+    A subject of the user's own may have an attribute `adjacency`, as for
+    :func:`audit.subjects.adjacency.require_neighbours`.
+
+    Raises
+    ------
+    SubjectError
+        When they are none.
+    """
+    match described:
+        case MechanismDescription() | CatalogueDescription():
+            return BY_CONSTRUCTION
+        case PairDescription():
+            _, neighbourhood = searchable(rebuild(described.subject))
+            return UNCHECKED if isinstance(neighbourhood, Listed) else IN_DOMAIN
+        case ProgramDescription():
+            return UNCHECKED
+        case ImportDescription():
+            relation = getattr(subject, "adjacency", None)
+            known = callable(relation) or relation in ADJACENCIES
+            if not known or not hasattr(subject, "inputs"):
+                return UNCHECKED
+            require_neighbours(*subject.inputs(), relation)
+            return f"{relation}, by the inputs" if isinstance(relation, str) else "by the subject's relation"
     assert_never(described)
 
 

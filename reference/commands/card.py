@@ -107,6 +107,10 @@ def _promised(facts: dict[str, Any]) -> list[str]:
             f"{facts['adjacency']}; features, label and group together."
         ),
     ]
+    if facts["noise"] == "numpy":
+        sentences.append(
+            "The noise is numpy's, whose last bits leak: the promise is of the formulas, not of this file."
+        )
     if facts["epsilon"] > 3:
         sentences.append("An epsilon above 3 is a weak promise.")
     return sentences

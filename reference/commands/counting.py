@@ -10,6 +10,7 @@ from reference.accounting import Enclosure, ExactPrivacy, Privacy, PrivacyStatem
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.commands.evaluation import Evaluation, Plan
+from reference.commands.options import Data
 from reference.common.errors import ReadingError
 from reference.domain import Domain
 from reference.noise import ENTROPY, RandomSource, with_sampler
@@ -69,6 +70,18 @@ def _pure(epsilon: Fraction, adjacency: str) -> Privacy:
     """Return the privacy of metrics, which is as stated: see ``proofs/private_metrics.md``."""
     stated = PrivacyStatement(epsilon, Fraction(0), adjacency, ("T1",))
     return Privacy(stated, ExactPrivacy(Enclosure(epsilon, epsilon), Fraction(0), None, epsilon, "proved"))
+
+
+def drowned_lines(plans: Sequence[Plan], data: Data, source: RandomSource) -> list[str]:
+    """Return, from public numbers and before anything is spent, where noise drowns the signal of any records."""
+    found = []
+    for plan in plans:
+        if plan.spec.private and source is None:
+            n, readings = len(data.records), with_sampler(plan.readings, source)
+            trained = n - round(n * plan.test_share)
+            if problem := plan.spec.drowned(data.declared.domain, plan.budget, readings, trained):
+                found.append(f"{plan.spec.name}: {problem}")
+    return found
 
 
 def counted_lines(results: Sequence[Evaluation], counter: Counter | None) -> list[str]:

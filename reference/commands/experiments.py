@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 
 from reference.commands.experiment_files import write_exhibit
+from reference.commands.frontier_plot import draw_frontier
 from reference.commands.options import ReadingOptions, emit, readings_but_fairness
 from reference.commands.parsing import FileName, argument, listed, option
 from reference.commands.parsing import command as make_command
@@ -44,7 +45,9 @@ from reference.mechanisms import FAIR
 EMBEDDED = "affairs"
 
 DATA = ("adult", "us", EMBEDDED, "synthetic")
+FRONTIER = "frontier"
 FRONTIER_DATA = ("compas", "german")
+"""Beside those of all others."""
 
 SPLITS = 10
 """Of figures and tables: the paper's number of runs."""
@@ -140,7 +143,7 @@ def measure(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
         raise ReadingError("splits", asked.splits, "at least 1")
     if output.source is not None or output.only is not None:
         raise ReadingError("from and only", asked.name, f"left out: they are of {QUESTION_PAGES}")
-    if asked.data in FRONTIER_DATA and asked.name != "frontier":
+    if asked.data in FRONTIER_DATA and asked.name != FRONTIER:
         raise ReadingError("data", asked.data, f"one of {', '.join(DATA)} unless for the frontier")
     own_ratio = question is not None and question.own_ratio
     variants = variants_from(replace(asked, epsilon_ratio=None) if own_ratio else asked, readings)
@@ -241,6 +244,7 @@ def asked_of(
         ratio=asked.epsilon_ratio,
         x_s=readings.x_s,
         jobs=asked.jobs,
+        noise=readings.noise or "numpy",
     )
 
 
@@ -258,6 +262,8 @@ def answer(question: Question, asked: Asked, data: str | None, output: Experimen
                 stem = f"{output.out}/{question.name}-{present}"
                 write_whole(f"{stem}.json", json_text(document))
                 write_whole(f"{stem}.txt", question.as_text(document, Page()))
+                if question.name == FRONTIER:
+                    draw_frontier(document, f"{stem}.svg")
     if output.format == "json":
         emit(json_text(found if len(found) > 1 else found[0]), None)
     else:
@@ -300,7 +306,7 @@ def variants_from(asked: ExperimentOptions, given: ReadingOptions) -> list[Varia
         asked.domain or "unit_ball", asked.encoding or "ordinal", asked.intercept, asked.keep_group
     )
     readings = readings_but_fairness(given)
-    if given.noise == "hardened":
+    if given.noise == "hardened" and asked.name != FRONTIER:
         raise ReadingError("noise", given.noise, "'numpy': experiments are seeded")
     fairness, ratio = given.fairness or FAIR.fairness, asked.epsilon_ratio or "1"
     chosen = Variant("chosen", "as the options say", encoding, fairness, readings, ratio)

@@ -9,8 +9,9 @@ from fractions import Fraction
 
 import click
 
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
-from reference.commands.counting import Counter, counted_lines
+from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
@@ -41,7 +42,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.datasets.record_blocks import part_of
 from reference.fairness import NOT_PRIVATE
-from reference.noise import Recorded
+from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
 from reference.trace import check_traceable, trace_of
@@ -181,8 +182,7 @@ def command(
         if record is not None:
             check_traceable(runs[0].plan.spec.name)
             runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
-        if counter is not None:
-            counter.check([one.plan for one in runs], data.declared.domain, source)
+        notes = prepared(runs, data, source, counter, files)
         watch.expect(sum(one.plan.splits for one in runs))
         results = []
         for one in runs:
@@ -193,7 +193,7 @@ def command(
     emit(
         as_json(runs, results, counter)
         if output.format == "json"
-        else as_text(title, results, page(output.out), *counted_lines(results, counter)),
+        else as_text(title, results, page(output.out), *notes, *counted_lines(results, counter)),
         output.out,
     )
     if files.predictions is not None:
@@ -201,6 +201,21 @@ def command(
     if files.plot is not None:
         draw(curves_of(runs, results), files.plot, title)
     return EXIT_FINE
+
+
+def prepared(
+    runs: Sequence[Run], data: Data, source: RandomSource, counter: Counter | None, files: FitFileOptions
+) -> list[str]:
+    """Raise when the ledger has no room; warn of noise before what is spent is published; return notes."""
+    plans = [one.plan for one in runs]
+    if counter is not None:
+        counter.check(plans, data.declared.domain, source)
+    notes = drowned_lines(plans, data, source)
+    if counter is None and files.release is None:
+        return notes
+    for note in notes:
+        sys.stderr.write(f"warning: {note}\n")
+    return []
 
 
 def write_documents(
@@ -225,19 +240,27 @@ def run_repaired(
     mine: RepairedOptions,
 ) -> int:
     """Run the mechanism `repaired`, which has options and a release file of its own."""
-    inputs = {"data": named.data, "domain": named.domain, "domain_file": named.domain_file}
+    inputs = {
+        "data": named.data,
+        "domain": named.domain,
+        "domain_file": named.domain_file,
+        "ledger": files.ledger,
+    }
     require_writable(inputs, out=output.out, release=files.release)
     unused = {
+        "ledger": files.ledger,
         "private_metrics": asked.private_metrics,
         "predictions": files.predictions,
+        "trace": files.trace,
         "plot": files.plot,
         "epsilon_grid": files.epsilon_grid,
     }
     for name, value in unused.items():
         if value is not None:
             raise ReadingError(name, value, f"left out with {REPAIRED}")
+    ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
     wanted = wanted_from(mine, spent, named, readings, output.seed)
-    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release)
+    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release, ledger)
 
 
 def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget
 from reference.commands.options import (
     BudgetOptions,
@@ -36,7 +37,7 @@ from reference.fairness.metrics import MEASURES, measures
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic
-from reference.repaired.advice import FEW_RECORDS, advise, laid_out
+from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
 
 REPAIRED = "repaired"
@@ -99,10 +100,11 @@ def wanted_from(
     return Wanted(declared, records, budget, fairness, mine.slack, source)
 
 
-def fit_once(wanted: Wanted, train: Records) -> RepairedRelease:
-    """Make one release of some of the records."""
-    hardened = wanted.source is None
-    noise, rng = ("hardened", None) if hardened else ("numpy", wanted.source)
+def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
+    """Make one release of some of the records; each split has noise of its own."""
+    hardened, seeded = wanted.source is None, isinstance(wanted.source, int)
+    noise = "hardened" if hardened else "numpy"
+    seed = wanted.source if isinstance(wanted.source, int) else None
     slack = exact("slack", wanted.slack)
     model = repaired_logistic(
         train,
@@ -110,15 +112,20 @@ def fit_once(wanted: Wanted, train: Records) -> RepairedRelease:
         fairness=wanted.fairness,
         slack=slack,
         noise=noise,
-        rng=np.random.default_rng() if rng is ENTROPY else rng,
+        rng=None if hardened else generator(seed, f"noise of split {split}")[0],
     )
-    return RepairedRelease.of(model, wanted.declared, slack=slack, noise=noise, seeded=not hardened)
+    return RepairedRelease.of(model, wanted.declared, slack=slack, noise=noise, seeded=seeded)
 
 
 def fit_repaired(
-    wanted: Wanted, splits: int, test_share: float, output: OutputOptions, release: str | None
+    wanted: Wanted,
+    splits: int,
+    test_share: float,
+    output: OutputOptions,
+    release: str | None,
+    ledger: ReleaseLedger | None,
 ) -> int:
-    """Fit on every split, print, and write the release."""
+    """Fit on every split, print, and write the release; a ledger counts each fit before it is made."""
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
     if not 0 <= test_share < 1:
@@ -130,18 +137,26 @@ def fit_repaired(
     advice = advise(wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
     if advice.outlook in FEW_RECORDS:
         sys.stderr.write(f"warning: {advice}\n")
+    domain = wanted.declared.domain
+    promise = planned(domain, n - held, wanted.budget, wanted.fairness, hardened=wanted.source is None)
+    counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
+    if ledger is not None:
+        ledger.check(*[counted] * splits)
     releases, found = list[RepairedRelease](), list[dict[str, float]]()
     for split in range(splits):
         seed = wanted.source if isinstance(wanted.source, int) else None
         order = generator(seed, f"split {split}")[0].permutation(n)
         test, train = (np.sort(rows) for rows in (order[:held], order[held:]))
-        made = fit_once(wanted, prepared(wanted.records.take(train)))
+        if ledger is not None:
+            ledger.reserve(counted)
+        made = fit_once(wanted, prepared(wanted.records.take(train)), split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measures(made.model.predict(on.x, on.z), on.y, on.z))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
+    document["ledger"] = None if ledger is None else str(ledger.path)
     emit(
         json_text(document) if output.format == "json" else as_text(document, str(advice), page(output.out)),
         output.out,
@@ -187,6 +202,11 @@ def as_text(document: dict[str, Any], advice: str, on: Page) -> str:
             f"privacy for each release, {readings['adjacency']}, noise {readings['noise']}"
         ),
         *(["seeded: for study, not a release"] if readings["seeded"] else []),
+        *(
+            ["Nobody counts these releases: --ledger FILE would."]
+            if document["ledger"] is None
+            else [f"Counted in {document['ledger']}."]
+        ),
         f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
         f"advice: {advice}",
         f"metrics ({NOT_PRIVATE}):",

@@ -164,6 +164,8 @@ def _notes(result: Evaluation) -> str:
         notes.append("PUBLISHED STATEMENT IS FALSE")
     if unbounded:
         notes.append(f"no minimum in {unbounded} of {splits}")
+    if zero := sum(release.w is not None and not any(release.w) for release in result.releases):
+        notes.append(f"w is 0 in {zero} of {splits}")
     if result.constant_predictors:
         notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
     if result.releases[0].seeded:

@@ -318,7 +318,7 @@ def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -
     reference.common.errors.ReadingError
         Also when two options name one file.
     """
-    seen = {Path(path).resolve(): name for name, path in inputs.items() if path and Path(path).is_file()}
+    seen = {Path(path).resolve(): name for name, path in inputs.items() if path and is_there(path, Path.is_file)}
     for name, path in paths.items():
         if path is None:
             continue
@@ -326,12 +326,20 @@ def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -
         if target in seen:
             raise ReadingError(name, path, f"another file than that of {seen[target]}")
         seen[target] = name
-        if target.is_dir():
+        if is_there(target, Path.is_dir):
             raise ReadingError(name, path, "a file that can be written (Is a directory)")
-        if not target.parent.is_dir():
+        if not is_there(target.parent, Path.is_dir):
             raise ReadingError(name, path, "a file that can be written (No such directory)")
-        if not os.access(target if target.exists() else target.parent, os.W_OK):
+        if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
             raise ReadingError(name, path, "a file that can be written (Permission denied)")
+
+
+def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:
+    """Ask the file system; a name that it cannot have is that of nothing."""
+    try:
+        return what(Path(path))
+    except (OSError, ValueError):
+        return False
 
 
 def emit(text: str, out: str | None) -> None:

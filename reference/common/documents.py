@@ -22,7 +22,7 @@ import numpy as np
 
 from reference.common.errors import DocumentError
 from reference.common.numbers import Enclosure, decimal_text, exact, is_exact_text
-from reference.common.printable import one_line
+from reference.common.printable import is_writable, one_line
 from reference.common.strict_json import parsed
 
 DEEPEST = 64
@@ -157,12 +157,17 @@ def _unreadable(document: Any, place: str = "", depth: int = 0) -> Iterator[tupl
         yield place, f"a finite number is needed, not {document}"
     elif isinstance(document, int) and abs(document) > LARGEST_INTEGER:
         yield place, "the number is larger than a float holds"
+    elif isinstance(document, str) and not is_writable(document):
+        yield place, f"the text {_quoted(document)} has half a character, which no file holds"
     elif isinstance(document, (dict, list)):
         if depth == DEEPEST:
             yield place, f"lists and objects go deeper than {DEEPEST} levels"
             return
         pairs = document.items() if isinstance(document, dict) else enumerate(document)
         for name, value in pairs:
+            if isinstance(name, str) and not is_writable(name):
+                yield place, f"the name {_quoted(name)} has half a character, which no file holds"
+                return
             step = f"[{name}]" if isinstance(document, list) else f".{name}" if place else str(name)
             yield from _unreadable(value, place + step, depth + 1)
 

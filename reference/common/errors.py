@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.common.printable import one_line, quoted
+from reference.common.printable import quoted, short_line
 
 
 class InputError(ValueError):
@@ -157,7 +157,7 @@ class DataError(InputError):
             None if self.value is None else f"value {quoted(self.value)}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        return one_line(f"{self.problem} ({where})" if where else self.problem)
+        return short_line(f"{self.problem} ({where})" if where else self.problem)
 
 
 class NotANumberError(DataError):
@@ -178,6 +178,10 @@ class NegativeEntryError(DataError):
 
 class NormError(DataError):
     """An encoded record lies outside the unit ball or the unit box."""
+
+
+class NotEncodedError(DataError):
+    """An encoded record is none that the domain encodes."""
 
 
 class UnseenCategoryError(DataError):
@@ -261,7 +265,7 @@ class DocumentError(InputError):
             None if place is None else f"at {place}",
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
-        super().__init__(f"{self.document}: {problem}" + (f" ({where})" if where else ""))
+        super().__init__(short_line(f"{self.document}: {problem}" + (f" ({where})" if where else "")))
 
 
 class DomainFileError(DocumentError):

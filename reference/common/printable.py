@@ -8,6 +8,14 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def is_writable(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: half a surrogate pair cannot."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def short_line(text: str, most: int = 2_000) -> str:
     """Return a text as one line of bounded length: what an error says."""
     line = one_line(text[: most + 1])

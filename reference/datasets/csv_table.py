@@ -123,7 +123,7 @@ class CsvTable(TableFile):
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         try:
-            with self.path.open("rb") as raw, unchanged(raw, self.path):
+            with unchanged(self.path), self.path.open("rb") as raw:
                 packed = self.path.name.lower().endswith(".gz")
                 yield gzip.GzipFile(fileobj=raw, mode="rb") if packed else raw
         except (OSError, EOFError, zlib.error) as problem:
@@ -226,6 +226,8 @@ def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
 
 def _last_end(text: bytes) -> int:
     """Return where the last whole record ends: after a line that an even number of quotation marks precedes."""
+    if b'"' not in text:
+        return text.rfind(b"\n") + 1
     odd, end = text.count(b'"') % 2, len(text)
     while (line := text.rfind(b"\n", 0, end)) >= 0:
         odd ^= text.count(b'"', line, end) % 2
@@ -242,7 +244,9 @@ def _is_regular(piece: bytes) -> bool:
 
 def _is_plain(piece: bytes) -> bool:
     """Tell whether nothing in a piece asks for the strict parser: other line ends, NUL, long fields or lines."""
-    if piece.count(b"\r") != piece.count(b"\r\n") or b"\0" in piece:
+    if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
+        return False
+    if b"\0" in piece:
         return False
     # a field or line that covers no such window is shorter than two of them
     for window, marks in ((LONGEST_NUMBER // 2, (b",", b"\n")), (LONGEST_LINE // 2, (b"\n",))):

@@ -21,7 +21,7 @@ from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.values import Coded, Column, is_missing
-from reference.records import BLOCK_ROWS, Records, encode_table, is_inside, require_names
+from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside, require_names
 
 TABLE_ROWS = 4 * BLOCK_ROWS
 """Rows of a table of columns encoded at a time: each column costs a few calls."""
@@ -77,69 +77,31 @@ class Arrays:
             yield self._from_columns(part) if encoded is None else encoded
 
     @cached_property
-    def _bounds(self) -> tuple[Any, Any]:
-        """Lower and upper bounds: one number each where all columns have the same."""
-        bounds = np.array([(attribute.lower, attribute.upper) for attribute in self._numeric], dtype=np.float64)
-        lower, upper = bounds.T
-        same = (lower == lower[0]).all() and (upper == upper[0]).all()
-        return (float(lower[0]), float(upper[0])) if same else (lower, upper)
-
-    @cached_property
-    def _numeric(self) -> list[Numeric]:
-        return [attribute for attribute in self.domain.attributes if isinstance(attribute, Numeric)]
-
-    @cached_property
-    def _may_be_a_matrix(self) -> bool:
-        if len(self._numeric) < len(self.domain.attributes) or any(attribute.clip for attribute in self._numeric):
-            return False
-        if isinstance(self.features, np.ndarray):
-            return self.features.dtype.kind in "fiub" and not np.ma.isMaskedArray(self.features)
-        return True
+    def _encoder(self) -> NumericEncoder | None:
+        return NumericEncoder.of(self.domain)
 
     def _raw(self, rows: slice) -> FloatArray | None:
         """Return a block as it was given, shape (rows, columns); None where it is no block of numbers."""
-        if not self._may_be_a_matrix:
+        if self._encoder is None:
             return None
         if isinstance(self.features, np.ndarray):
-            return np.ascontiguousarray(self.features[rows], dtype=np.float64)
-        raw = np.empty((rows.stop - rows.start, len(self._numeric)))
+            plain = self.features.dtype.kind in "fiub" and not np.ma.isMaskedArray(self.features)
+            return np.ascontiguousarray(self.features[rows], dtype=np.float64) if plain else None
+        raw = np.empty((rows.stop - rows.start, len(self._positions)))
         try:
-            for column, attribute in enumerate(self._numeric):
-                raw[:, column] = _part(self._column(attribute.name), rows, numeric=True)
+            for name, column in self._positions.items():
+                raw[:, column] = _part(self._column(name), rows, numeric=True)
         except (TypeError, ValueError, OverflowError):
             return None
         return raw
 
     def _encoded(self, raw: FloatArray, rows: slice) -> Records | None:
-        """Encode a block as :meth:`reference.domain.attributes.Numeric.encode` does; None where one is outside."""
-        lower, upper = self._bounds
-        if isinstance(lower, float) and lower == 0.0:
-            # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
-            inside = raw.view(np.uint64).max() <= np.float64(upper).view(np.uint64)
-        elif isinstance(lower, float):
-            # NaN makes a comparison fail too
-            inside = raw.min() >= lower and raw.max() <= upper
-        else:
-            inside = (raw.min(axis=0) >= lower).all() and (raw.max(axis=0) <= upper).all()
-        if not inside:
-            return None
-        first, d = int(self.domain.intercept), raw.shape[1]
-        x = np.empty((len(raw), self.domain.dimension))
-        inner = x[:, first : first + d]
-        if isinstance(lower, float) and (lower, upper) == (0.0, 1.0):
-            np.multiply(raw, self.domain.column_factor, out=inner)
-        else:
-            np.subtract(raw, lower, out=inner)
-            inner /= upper - lower
-            # the quotient of two rounded differences can exceed 1 by one rounding
-            np.clip(inner, 0.0, 1.0, out=inner)
-            inner *= self.domain.column_factor
+        """Encode a block; None where a number is outside."""
+        assert self._encoder is not None
         y, z = self._marks(rows)
-        if first:
-            x[:, 0] = self.domain.column_factor
-        if self.domain.keep_group:
-            assert z is not None
-            x[:, -1] = z * self.domain.column_factor
+        x = np.empty((len(raw), self.domain.dimension))
+        if not self._encoder.encode(raw, x, z):
+            return None
         return Records(domain=self.domain, x=x, y=y, z=z, inside=is_inside(self.domain))
 
     def _marks(self, rows: slice) -> tuple[FloatArray, FloatArray | None]:

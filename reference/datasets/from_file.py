@@ -7,14 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from reference.common.errors import ColumnTypeError, DataError, EmptyDataError, GroupError, LabelError
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, TableFile
+from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column
-from reference.records import Records, encode_table
+from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside
 
 
 def record_blocks(
@@ -142,7 +145,26 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         if marker is not None:
             marks = marker.decode(table[marker.column], error) if marker.column else [0] * length
             encoded[marker.called] = marks
-    return encode_table(domain, encoded)
+    at_once = _encoded_at_once(domain, encoded)
+    return encode_table(domain, encoded) if at_once is None else at_once
+
+
+def _encoded_at_once(domain: Domain, table: Mapping[str, Column]) -> Records | None:
+    """Encode numeric columns in blocks that stay in cache; None where a number is outside, or there are others."""
+    encoder = NumericEncoder.of(domain)
+    if encoder is None:
+        return None
+    y = np.asarray(table[domain.label], dtype=np.float64)
+    z = None if domain.group is None else np.asarray(table[domain.group], dtype=np.float64)
+    x = np.empty((len(y), domain.dimension))
+    columns = [np.asarray(table[attribute.name]) for attribute in domain.attributes]
+    for start in range(0, len(y), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        if not encoder.encode_columns(
+            [column[rows] for column in columns], x[rows], None if z is None else z[rows]
+        ):
+            return None
+    return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
 
 
 def in_file(problem: DataError, file: str, record: int | None, line: int | None) -> DataError:

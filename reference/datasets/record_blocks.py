@@ -70,14 +70,15 @@ class RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
         return replace(self, chosen=chosen, _sums={})
 
-    def blocks(self) -> Iterator[Records]:
+    def blocks(self, *, keep: bool = True) -> Iterator[Records]:
         """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
-        return _cut_anew(self._chosen_parts(), BLOCK_ROWS)
+        return _cut_anew(self._chosen_parts(keep=keep), BLOCK_ROWS)
 
     def moments(self, *, exact: bool = False) -> Moments:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
         if exact not in self._sums:
-            self._sums[exact] = sum_of(self.blocks(), self.domain, exact=exact)
+            # a pass over the whole file needs none of it twice
+            self._sums[exact] = sum_of(self.blocks(keep=self.chosen is not None), self.domain, exact=exact)
         return self._sums[exact]
 
     def collect(self) -> Records:
@@ -90,9 +91,9 @@ class RecordBlocks:
         """
         return _joined(list(self._chosen_parts()))
 
-    def _chosen_parts(self) -> Iterator[Records]:
+    def _chosen_parts(self, *, keep: bool = True) -> Iterator[Records]:
         start = 0
-        for part in self._all():
+        for part in self._all(keep=keep):
             stop = start + len(part)
             if self.chosen is None:
                 yield part
@@ -100,13 +101,13 @@ class RecordBlocks:
                 yield part.take(np.flatnonzero(self.chosen[start:stop]))
             start = stop
 
-    def _all(self) -> Iterator[Records]:
-        """Read every block, and keep them as long as they are small enough."""
+    def _all(self, *, keep: bool = True) -> Iterator[Records]:
+        """Read every block, and keep them as long as they are wanted and small enough."""
         if self._seen.kept is not None:
             yield from self._seen.kept
             return
         count, size = 0, 0
-        kept: list[Records] | None = [] if self.keep else None
+        kept: list[Records] | None = [] if self.keep and keep else None
         for part in self.read():
             count, size = count + len(part), size + part.x.nbytes
             if kept is not None:

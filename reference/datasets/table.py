@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from reference.common.errors import ExtraColumnError, UnreadableFileError
 from reference.common.printable import shown
@@ -114,12 +112,12 @@ class TableFile:
 
 
 @contextmanager
-def unchanged(file: BinaryIO, path: Path) -> Iterator[None]:
-    """Raise at the end when a file was written to in between: what was read is then of no one file."""
+def unchanged(path: Path) -> Iterator[None]:
+    """Raise at the end when a file was written to or replaced: what was read is then of no one file."""
 
-    def state() -> tuple[int, int]:
-        found = os.fstat(file.fileno())
-        return found.st_size, found.st_mtime_ns
+    def state() -> tuple[int, int, int]:
+        found = path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
     before = state()
     yield

@@ -182,7 +182,7 @@ def on_columns(domain: Domain, w: Sequence[float] | None) -> tuple[FloatArray, f
     AttributeError
         When there are none: w is not there, an attribute is no number, or the group is a feature.
     """
-    attributes = [attribute for attribute in domain.attributes if isinstance(attribute, Numeric)]
+    attributes = [attribute for attribute in domain.attributes if type(attribute) is Numeric]
     if w is None or len(attributes) < len(domain.attributes) or domain.keep_group:
         raise AttributeError("there are coefficients of the columns only for w of numeric columns; see release_.w")
     lower, upper = np.array([(attribute.lower, attribute.upper) for attribute in attributes], dtype=np.float64).T

@@ -20,6 +20,7 @@ from reference.common.errors import (
     UnknownAttributeError,
 )
 from reference.common.numbers import rounded_down
+from reference.common.printable import is_writable
 from reference.domain.attributes import Attribute, Numeric
 
 Norm: TypeAlias = Literal["unit_ball", "unit_box", "symmetric_ball"]
@@ -77,6 +78,7 @@ class Domain:
             raise DeclarationError("keep_group", True, "False when no group is declared")
         if self.prescaled and self.intercept:
             raise DeclarationError("intercept", True, "a column of the data when the columns are prescaled")
+        _require_writable((*self.columns, self.label, self.group or ""))
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
@@ -163,3 +165,9 @@ class Domain:
 def ball_corner(count: int) -> float:
     """Return 1/sqrt(count) rounded down: a float c with count * c^2 <= 1 in exact arithmetic."""
     return rounded_down(square_root(Fraction(1, count)).lower)
+
+
+def _require_writable(names: Sequence[str]) -> None:
+    for name in names:
+        if not is_writable(name):
+            raise DeclarationError("names", name, "texts that a file can hold: half a character is none")

@@ -10,6 +10,7 @@ from reference.fairness.metrics import (
     positive_rate,
     predict,
     risk_difference,
+    warn_if_constant,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "positive_rate",
     "predict",
     "risk_difference",
+    "warn_if_constant",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
 
 from reference.common.arrays import BoolArray, FloatArray
@@ -190,3 +191,17 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
             stacklevel=2,
         )
     return metrics
+
+
+def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
+    """Tell the data holder of a model that says the same of every record: no part of a release.
+
+    Warns
+    -----
+    ConstantPredictorWarning
+    """
+    found = {bool(one) for block in blocks_of(records) for one in np.unique(predict(w, block.x))}
+    if len(found) == 1:
+        what = "every training record gets the same class" if np.any(w) else "w is 0"
+        said = f"{what}: the model tells no two apart ({NOT_PRIVATE})"
+        warnings.warn(said, ConstantPredictorWarning, stacklevel=3)

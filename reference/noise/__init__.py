@@ -17,6 +17,7 @@ from reference.noise.draws import (
     draw,
     generator,
     perturb,
+    source_of,
 )
 from reference.noise.hardened import HardenedSampler
 from reference.noise.kinds import Noise
@@ -27,10 +28,12 @@ from reference.noise.scales import (
     laplace_scale,
     require_delta_in_extended_range,
 )
+from reference.noise.signal import DrownedSignalWarning, drowned, records_needed
 from reference.readings import Readings
 
 __all__ = [
     "ENTROPY",
+    "DrownedSignalWarning",
     "HardenedSampler",
     "Noise",
     "NumpySampler",
@@ -42,12 +45,15 @@ __all__ = [
     "add_noise",
     "analytic_gaussian_sigma",
     "draw",
+    "drowned",
     "extended_gaussian_sigma",
     "generator",
     "laplace_scale",
     "perturb",
+    "records_needed",
     "require_delta_in_extended_range",
     "sampler_of",
+    "source_of",
     "with_sampler",
 ]
 

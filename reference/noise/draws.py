@@ -6,9 +6,10 @@ replayed and compared across languages.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,24 @@ RandomSource: TypeAlias = Source | Recorded
 
 class StudyNoiseWarning(UserWarning):
     """numpy's noise was asked for without a seed: what comes out is for study, and looks like a release."""
+
+
+def source_of(random_state: Any, noise: str | None) -> RandomSource:
+    """Return the source that scikit-learn's `random_state` names; a legacy RandomState gives a seed.
+
+    Warns
+    -----
+    StudyNoiseWarning
+        Where numpy's noise is asked for without a seed.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(np.iinfo(np.int32).max))
+    if random_state is None and noise == "numpy":
+        said = "noise='numpy' leaks at its bits: it is for study; leave it out for a release"
+        warnings.warn(said, StudyNoiseWarning, stacklevel=3)
+        return ENTROPY
+    source: RandomSource = random_state
+    return source
 
 
 def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, bool]:

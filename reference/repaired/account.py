@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from reference.accounting import ExactPrivacy, Privacy
 from reference.accounting.discrete import epsilon_ends
+from reference.accounting.ledger_file import CountedRelease
 from reference.budgets import Budget
 from reference.common.numbers import Enclosure
 from reference.repaired.spent import SUM_STEPS, Spent
@@ -46,6 +47,11 @@ class Account(NamedTuple):
         size = sum(one.size for one in self.spent)
         supremum = Supremum.exactly(self.loss)
         return epsilon_ends(supremum, inverse_scales, size, SUM_STEPS, self.budget.delta)[1]
+
+    def counted(self, *, seeded: bool) -> CountedRelease:
+        """Return what a release ledger counts."""
+        noise = "hardened" if self.hardened else "numpy"
+        return CountedRelease("repaired", "replace_one", self.privacy, seeded=seeded, noise=noise)
 
     @property
     def privacy(self) -> Privacy:

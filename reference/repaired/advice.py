@@ -15,19 +15,15 @@ from reference.domain.file import DomainFile
 from reference.repaired.account import Account
 from reference.repaired.curator import planned_scale
 from reference.repaired.schedule import (
-    COUNTS,
-    GRADIENT,
-    GROUP_COUNT,
     HOPELESS,
     NEAR_THE_BEST,
-    PROBE,
     PROBES,
     USABLE,
     Schedule,
     schedule_of,
     signal_of,
 )
-from reference.repaired.spent import Change, Spent
+from reference.repaired.spent import COUNTS, GRADIENT, GROUP_COUNT, PROBE, Change, Spent
 from reference.repaired.sums import GROUP_COUNT_CHANGE, gradient_change, label_sums_change
 
 LOST_AT_ONE = 1.7

@@ -17,7 +17,8 @@ from reference.records import DATA_STEPS, Records, require_on_grid
 from reference.repaired import descent, sums
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
-from reference.repaired.schedule import COUNTS, GRADIENT, GROUP_COUNT, PROBE, PROBES, schedule_of
+from reference.repaired.schedule import PROBES, schedule_of
+from reference.repaired.spent import COUNTS, GRADIENT, GROUP_COUNT, PROBE
 from reference.repaired.threshold import next_multiplier
 
 SMALLEST_GROUP = Fraction(1, 16)

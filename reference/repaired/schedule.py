@@ -30,8 +30,6 @@ WANTED_DEVIATION = 0.01
 
 PROBES = 4
 
-COUNTS, GRADIENT, GROUP_COUNT, PROBE = "counts by label", "gradient", "group count", "probe"
-"""What is released."""
 
 NEAR_THE_BEST, USABLE, HOPELESS = 50, 8, 2
 """What :func:`signal_of` says of a model."""

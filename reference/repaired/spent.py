@@ -5,6 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+COUNTS, GRADIENT, GROUP_COUNT, PROBE = "counts by label", "gradient", "group count", "probe"
+"""What is released."""
+
 SUM_STEPS = 2**40
 """Released sums are multiples of 1/SUM_STEPS: products of two numbers on the grid of the records."""
 

@@ -22,6 +22,8 @@ from reference.sensitivity.setting import Setting, Supremum
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
+METHOD = "finite maximum"
+
 NEARLY = 1e-9
 """What is below the maximum by more than this share in floats is not computed exactly."""
 
@@ -113,10 +115,10 @@ def _over(
     rows = best.problem.rows(best, attained, where.domain)
     relaxed = [problem.relaxed() for problem in every if not problem.is_convex]
     if allowed is attained and not relaxed:
-        return Attained(Supremum.exactly(best.value), rows)
+        return Attained(Supremum(best.value, best.value, METHOD), rows)
     upper = _maximum([*every, *relaxed], allowed).value
     if upper == best.value:
-        return Attained(Supremum.exactly(upper), rows)
+        return Attained(Supremum(upper, upper, METHOD), rows)
     return Attained(Supremum(best.value, upper, "an upper bound; rows attain the lower end"), rows)
 
 

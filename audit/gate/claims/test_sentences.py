@@ -18,6 +18,10 @@ NOT_OF_THE_PAPER = {
     "A.xs.data",
     "L2.sign",
     "O4.adult",
+    "R",
+    "R.counts",
+    "R.gradient",
+    "R.probe",
     "T2.loose",
 }
 """Rows on what the paper does not say in its running text."""

@@ -16,6 +16,8 @@ from scipy.stats import norm
 from audit.exact.privacy import WITNESS_SIZES
 from audit.gate.running import program
 from reference import accounting
+from reference.datasets import Encoding, shipped_domain
+from reference.records import encode_table
 
 main = program("privacy")
 
@@ -162,4 +164,59 @@ def test_bad_input_is_one_line_and_exit_code_2(capsys, line):
     assert main(line.split()) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
+    assert error.count("\n") == 1
+
+
+DECLARED = "adfc --data affairs --epsilon-s 10 --epsilon-n 0.1"
+
+
+def test_a_statement_that_fails_on_the_ball_holds_for_encodable_rows(capsys):
+    code, document = run(capsys, DECLARED)
+    assert (code, document["verdict"], document["norm_domain"]["verdict"]) == (0, "enclosed", "refuted")
+    assert low(document["norm_domain"]["exact_delta"]) > 10 * float(document["claimed_delta"])
+    code, document = run(capsys, "adfc --dimension 7 --epsilon-s 10 --epsilon-n 0.1")
+    assert (code, document["verdict"], "norm_domain" in document) == (1, "refuted", False)
+
+
+def test_a_statement_is_refuted_by_encodable_rows(capsys):
+    code, document = run(capsys, "adfc --data affairs --domain unit_box --epsilon-s 10 --epsilon-n 0.1")
+    assert (code, document["verdict"]) == (1, "refuted")
+    shown = document["witness"]
+    assert low(shown["delta_at_claimed_epsilon"]) > float(document["claimed_delta"])
+    rows = [shown["rows"][name] for name in ("others", "left", "right")]
+    domain = shipped_domain("affairs", Encoding("unit_box")).domain
+    table = {name: [row[name] for row in rows] for name in rows[0]}
+    encoded = encode_table(domain, table)
+    stated = [shown["left"][0]["x"], shown["left"][-1]["x"], shown["right"][-1]["x"]]
+    assert encoded.x.tolist() == stated
+
+
+def test_a_domain_file_is_judged_as_it_declares(capsys, tmp_path):
+    path = tmp_path / "domain.json"
+    attributes = [{"kind": "numeric", "name": "age", "lower": 17, "upper": 90}]
+    label, group = {"column": "y"}, {"column": "z"}
+    path.write_text(json.dumps({"schema": "domain_v1", "attributes": attributes, "label": label, "group": group}))
+    code, document = run(capsys, f"pdfc functional --domain {path}")
+    assert code == 0
+    # one numeric attribute fills the ball
+    assert {
+        low(found["exact_epsilon"]) == pytest.approx(low(found["norm_domain"]["exact_epsilon"]))
+        for found in document
+    } == {True}
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("pdfc --data affairs --dimension 3", "left out with a declared domain"),
+        ("pdfc --keep-group", "left out without --data or a domain file"),
+        ("pdfc --data nowhere", "nowhere"),
+        ("pdfc --domain nowhere.json", "cannot be read"),
+        ("pdfc --data some.csv", "a domain file"),
+    ],
+)
+def test_a_declared_domain_that_is_none_is_one_line(capsys, line, advice):
+    assert main(line.split()) == 2
+    error = capsys.readouterr().err
+    assert advice in error
     assert error.count("\n") == 1

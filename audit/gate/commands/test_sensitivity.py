@@ -85,3 +85,18 @@ def test_bad_input_is_one_line_that_says_what_would_work(capsys, words, advice):
     assert output.out == ""
     assert advice in output.err
     assert output.err.count("\n") == 1
+
+
+def test_a_declared_domain_has_a_supremum_beside_the_norms(capsys):
+    _, result = run(capsys, "--data", "affairs", "--norm", "l1", "--weight-s", "3", "--x-s", "age")
+    assert float(Fraction(result["exact"])) < result["norm_domain"]["lower"]
+    assert (result["witness"]["x_s"], result["method"]) == ("age", "finite maximum")
+    again = run(capsys, *result["rerun"].split()[4:])[1]
+    assert again == result
+    assert main(["--data", "affairs", "--norm", "l2"]) == 0
+    assert "rows that the declared domain encodes (unit_ball)" in capsys.readouterr().out
+
+
+def test_x_s_of_no_declared_domain_is_refused(capsys):
+    assert main(["--x-s", "age"]) == 2
+    assert "any coordinate will do" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from audit.conformance.diagnosis import Diagnosis, diagnose
@@ -16,12 +18,16 @@ from audit.vectors.steps import Steps
 STEP_BY_STEP = [one for one in chosen() if one[0] != "Release"]
 """Releases take long, and only one flag needs them."""
 
-RIGHT = {case.tc_id: Reply("answered", answer(Steps(), kind, case.given)) for kind, case in STEP_BY_STEP}
+
+@cache
+def right() -> dict[int, Reply]:
+    """Return the answers of the reference."""
+    return {case.tc_id: Reply("answered", answer(Steps(), kind, case.given)) for kind, case in STEP_BY_STEP}
 
 
 def answered_with(*flags: str) -> list[Outcome]:
     """Return the outcomes of a program that has some bugs, each where it is seen first."""
-    replies = dict(RIGHT)
+    replies = dict(right())
     for flag in flags:
         for kind, case in STEP_BY_STEP:
             if flag in case.flags:
@@ -51,7 +57,7 @@ def test_program_with_one_bug_is_told_which(flag):
 
 @pytest.mark.exhaustive
 def test_every_bug_is_told_from_all_others():
-    told = {flag: [one.flag for one in diagnosed(flag)] for flag in sorted(MUTANTS)[::2]}
+    told = {flag: [one.flag for one in diagnosed(flag)] for flag in sorted(MUTANTS)[::4]}
     told.pop("DimensionWithoutIntercept", None)
     assert {flag: names for flag, names in told.items() if names != [flag]} == {}
 
@@ -75,7 +81,7 @@ def test_constant_factor_is_told():
 
 
 def test_unknown_bug_is_not_named():
-    replies = dict(RIGHT)
+    replies = dict(right())
     for kind, case in STEP_BY_STEP:
         if kind == "Perturbation":
             replies[case.tc_id] = Reply("answered", {"noisy": ["123.456"] * len(case.given["values"])})

@@ -9,7 +9,7 @@ from audit.auditor.distinguish import Terms, estimate
 from audit.evidence.certificate import FORMULAS, Certificate, versions
 from audit.gate.evidence.verifying import ONCE, SUBJECT
 from audit.gate.requests import asked
-from audit.subjects.descriptions import rebuild
+from audit.subjects.descriptions import BY_CONSTRUCTION, rebuild
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,9 @@ def right() -> Certificate:
         inputs={"left": 0.0, "right": 1.0},
         event=found.event.stored,
         judged="ideal",
+        neighbours=BY_CONSTRUCTION,
         counts=found.counts,
+        all_counts=found.counts,
         draws=found.draws,
         method="joint",
         formula=FORMULAS["joint"],

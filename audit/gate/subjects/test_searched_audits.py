@@ -137,6 +137,23 @@ class CandidatesOnly:
         return rng.laplace(data, size=(count, 1))
 
 
+class ManyCandidates(CandidatesOnly):
+    """One of 135 listed pairs, far back, loses twice the claim."""
+
+    def candidates(self):
+        return [(0.0, 2.0 if place == 120 else 0.5) for place in range(135)]
+
+
+@pytest.mark.parametrize(("draws", "code"), [(400_000, 1), (20_000, 0)])
+def test_every_listed_pair_is_tried_or_said_not_to_be(draws, code, capsys):
+    found, result = run(capsys, f"{HERE}:ManyCandidates", "--search", "--draws", str(draws), "--seed", "1")
+    search = result["witness"]["inputs"]["search"]
+    assert (found, search["pairs_untried"] == 0) == (code, code == 1)
+    assert ("listed pairs, which the search did not try" in result["not_ruled_out"]) == (code == 0)
+    # a list has nothing near its pairs: all draws of the search race
+    assert search["draws"] > 0.8 * draws * SEARCH_SHARE
+
+
 @pytest.mark.parametrize("name", ["WithoutInputs", "CandidatesOnly"])
 def test_a_subject_that_names_no_inputs_is_searched(name, tmp_path, capsys):
     target = tmp_path / "certificate.json"

@@ -22,7 +22,7 @@ from audit.auditor.distinguish import silent
 from audit.auditor.draws import Draws
 from audit.auditor.subject import SubjectError
 from audit.subjects.search.looks import CoupledDraws, Look, coupled_move, look, repeats
-from audit.subjects.search.neighbourhoods import Neighbourhood, Pair
+from audit.subjects.search.neighbourhoods import Listed, Neighbourhood, Pair
 from audit.subjects.search.subjects import AtPair
 
 SEARCH_SHARE = 0.3
@@ -70,6 +70,8 @@ class Found:
         All looks, both inputs.
     stopped : {'interrupted', 'max_seconds'} or None
         Why the search ended early; the pair is then the best so far.
+    untried : int
+        Of listed pairs, those that were not looked at: the draws or the time did not suffice.
     """
 
     pair: Pair
@@ -78,6 +80,7 @@ class Found:
     tried: int
     draws: int
     stopped: str | None = None
+    untried: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +160,8 @@ def search(
     if not state.tried:
         raise SubjectError("nothing to search: no pair was proposed")
     entry, promise = state.best()
-    return Found(entry.pair, promise, entry.origin, state.tried, state.draws, stopped)
+    untried = len(neighbourhood.pairs) - state.looked_at if isinstance(neighbourhood, Listed) else 0
+    return Found(entry.pair, promise, entry.origin, state.tried, state.draws, stopped, untried)
 
 
 def _proposals(neighbourhood: Neighbourhood, rng: np.random.Generator) -> Iterator[_Entry]:
@@ -212,11 +216,17 @@ class _Search:
         self._seen: dict[_Entry, Look] = {}
         self._rows = 1
         self._tried: set[_Entry] = set()
+        self._looked_at: set[_Entry] = set()
 
     @property
     def tried(self) -> int:
         """Pairs that were looked at, or whose move was."""
         return len(self._tried)
+
+    @property
+    def looked_at(self) -> int:
+        """Pairs that were looked at, their move alone not counted."""
+        return len(self._looked_at)
 
     def best(self) -> tuple[_Entry, float]:
         """Return the best pair so far, and its promise.
@@ -242,6 +252,14 @@ class _Search:
         if first is None:
             return
         self._introduce(first)
+        if isinstance(self.neighbourhood, Listed):
+            # all of them, and all draws: there is nothing near a listed pair to race against later
+            listed = [first, *proposals]
+            self._measure(listed[: max(1, int(draws * SIFT_SHARE / (2 * SIFT_ROWS)))])
+            left = draws - self.draws
+            most = max(1, left // (FIRST_ROWS * _rounds(len(listed))))
+            self._race(self._foremost(listed, most), left)
+            return
         budget = draws * (RACE_SHARE if self._coupled else RACE_SHARE + SIFT_SHARE)
         size = min(LARGEST_POOL, max(SMALLEST_POOL, int(budget / (2 * FIRST_ROWS * _rounds(LARGEST_POOL)))))
         sifted = min(LARGEST_SIFT, int(draws * SIFT_SHARE / (2 * SIFT_ROWS))) if self._coupled else 0
@@ -283,6 +301,12 @@ class _Search:
         kept = list(entries[: size // 2])
         others = sorted(entries[size // 2 :], key=self._moves.__getitem__, reverse=True)
         return kept + others[: size - len(kept)]
+
+    def _foremost(self, listed: list[_Entry], most: int) -> list[_Entry]:
+        """Return so many listed pairs: those that move most, else the first."""
+        if len(listed) <= most:
+            return listed
+        return sorted(listed, key=lambda entry: self._moves.get(entry, 0.0), reverse=True)[:most]
 
     def _climb(self, steps: int) -> _Entry:
         """Return the pair that moves most after so many tries to move it farther, of ever smaller reach."""
@@ -333,7 +357,9 @@ class _Search:
         seen: dict[_Entry, Look] = {}
         if not self._seen:
             self._seen, self._rows = seen, rows
-        seen.update(self._each(entries, rows, work))
+        for entry, found in self._each(entries, rows, work):
+            seen[entry] = found
+            self._looked_at.add(entry)
         self._seen, self._rows = seen, rows
 
     def _survivors(self) -> list[_Entry]:

@@ -1,0 +1,275 @@
+"""The privacy of the repaired mechanism, which is ours and not the paper's: ``proofs/repaired.md``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.special import expit
+
+from audit.claims.registry import Control, Finding, claim
+from reference.budgets import Budget
+from reference.common.arrays import FloatArray
+from reference.common.numbers import decimal_text
+from reference.domain import Domain
+from reference.domain.attributes import OneHot
+from reference.records import DATA_STEPS, Records, encode_table
+from reference.repaired import repaired_logistic, sums
+from reference.repaired.account import Account
+from reference.repaired.advice import planned
+from reference.repaired.curator import unit_sigma
+from reference.repaired.spent import Change
+
+PLACE = "not in the paper: the repaired mechanism"
+
+READING = "replace_one; whole records, features, label and group"
+
+Vector: TypeAlias = Sequence[Fraction]
+
+ZBARS = (Fraction(1, 16), Fraction(1, 3), Fraction(1, 2), Fraction(15, 16))
+
+WS = tuple(np.random.default_rng(0).normal(0, 6, (6, 6)))
+
+
+# --- Instruments ------------------------------------------------------------------------------------------------
+
+
+def encodable() -> Records:
+    """Return one record of each kind that a domain of two one-hot attributes and a kept group encodes."""
+    attributes = (OneHot("a", ("p", "q")), OneHot("b", ("r", "s", "t")))
+    domain = Domain(attributes, "y", "z", norm="unit_ball", keep_group=True)
+    a, b, y, z = zip(*itertools.product("pq", "rst", (0, 1), (0, 1)), strict=True)
+    return encode_table(domain, {"a": a, "b": b, "y": y, "z": z}).on_grid()
+
+
+def each_alone(records: Records, release: Callable[[Records], Any]) -> list[Vector]:
+    """Return what every record adds to a sum."""
+    parts = (release(records.take(slice(i, i + 1))) for i in range(len(records)))
+    return [[Fraction(value) for value in part] for part in parts]
+
+
+def changes(parts: Sequence[Vector]) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yield |x' - x|_1 and |x' - x|_2^2 of every two parts: replacing one record by another."""
+    for one, other in itertools.combinations(parts, 2):
+        moved = [abs(s - t) for s, t in zip(one, other, strict=True)]
+        yield sum(moved, Fraction(0)), sum((m * m for m in moved), Fraction(0))
+
+
+def exceeds(parts: Sequence[Vector], bound: Change) -> bool:
+    """Tell whether two records change a sum by more than a stated sensitivity."""
+    return any(l1 > bound.l1_sensitivity or l2 > bound.l2_sensitivity_squared for l1, l2 in changes(parts))
+
+
+def largest(parts: Sequence[Vector]) -> dict[str, str]:
+    """Return the largest changes, in fifteen digits."""
+    found = list(changes(parts))
+    names = ("l1", "l2 squared")
+    return {name: f"{float(max(one[i] for one in found)):.15g}" for i, name in enumerate(names)}
+
+
+def gradients(records: Records, w: FloatArray) -> list[Vector]:
+    """Return what every record adds to the gradient."""
+    return each_alone(records, lambda one: sums.gradient(one.x, one.y, w))
+
+
+def uncapped(records: Records, w: FloatArray) -> list[Vector]:
+    """Return what every record adds to the gradient of the logistic loss itself."""
+    r = np.trunc((expit(records.x @ w) - records.y) * DATA_STEPS) / DATA_STEPS
+    return [[Fraction(value) for value in row] for row in r[:, None] * records.x]
+
+
+def counts(records: Records) -> list[Vector]:
+    """Return what every record adds to the counts by label."""
+    return each_alone(records, lambda one: sums.label_sums(one.x, one.y))
+
+
+def flipped_signs() -> list[Vector]:
+    """Return what x and -x with one label add to the sums by label: entries that the unit ball does not have."""
+    return [[Fraction(sign), Fraction(0)] for sign in (1, -1)]
+
+
+def imbalances(zbar: Fraction, *, centred: bool = True) -> list[Vector]:
+    """Return what a record adds to the imbalance, in each of four cases; or with the prediction instead."""
+    half = Fraction(1, 2) if centred else Fraction(0)
+    return [[(z - zbar) * (chosen - half)] for z in (0, 1) for chosen in (0, 1)]
+
+
+def overspends(account: Account, times: float = 1.0) -> bool:
+    """Tell whether an account with scales multiplied is beyond mu^2, or epsilon."""
+    budget = account.budget
+    allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
+    spent = tuple(one._replace(scale=one.scale * times) for one in account.spent)
+    return account._replace(spent=spent).loss > allowed
+
+
+def accounts() -> list[tuple[str, Account]]:
+    """Return the accounts of fits: with and without delta, fairness and group."""
+    found = []
+    for delta, fairness, keep in itertools.product(("1e-5", "0"), ("none", "demographic_parity"), (True, False)):
+        budget, records = Budget(1, delta), encodable()
+        if not keep:
+            x = records.x[:, :-1]
+            records = Records(records.domain.with_(keep_group=False), x, records.y, records.z)
+        model = repaired_logistic(records, budget, fairness=fairness, rng=0)
+        name = f"delta {delta}, {fairness}, {'with' if keep else 'without'} the group"
+        found.append((name, Account(budget, model.spent, hardened=False)))
+    return found
+
+
+# --- R.gradient -------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "R.gradient",
+    "the sum of r(x.w, t) x, r = clip(rho(x.w) - t, -1/2, 1/2), changes by at most 1 in l2, the largest |x|_1 "
+    "in l1 when one record is replaced, for every w; both are attained at w = 0",
+    PLACE,
+    readings=(READING, "evidence: every pair of records of a domain with two one-hot attributes and a kept group"),
+    symbols=(
+        "reference.repaired.sums.gradient",
+        "reference.repaired.sums.gradient_change",
+        "reference.repaired.sums.largest_l1",
+        "reference.repaired.loss.residual",
+    ),
+    verdict="argued",
+    proof="none",
+    null=Control(
+        "the capped gradient at six w",
+        lambda: any(exceeds(gradients(encodable(), w), sums.gradient_change(encodable().domain)) for w in WS),
+    ),
+    broken=Control(
+        "the gradient of the logistic loss itself at the same w",
+        lambda: any(exceeds(uncapped(encodable(), w), sums.gradient_change(encodable().domain)) for w in WS),
+    ),
+    why="|r' x' - r x| <= |r'| |x'| + |r| |x| <= 1 in l2, as |r| <= 1/2 and |x|_2 <= 1",
+)
+def gradient_sensitivity() -> Finding:
+    """Go through all pairs, at 0 and at six w."""
+    records = encodable()
+    bound = sums.gradient_change(records.domain)
+    at_zero = gradients(records, np.zeros(records.domain.dimension))
+    held = not any(exceeds(gradients(records, w), bound) for w in WS) and not exceeds(at_zero, bound)
+    evidence = {
+        "stated": {"l1": f"{float(bound.l1_sensitivity):.15g}", "l2 squared": str(bound.l2_sensitivity_squared)},
+        "largest at w = 0": largest(at_zero),
+        "witness": "the label of one record is flipped",
+        "pairs": len(at_zero) * (len(at_zero) - 1) // 2,
+    }
+    return Finding("argued" if held else "refuted", "none", evidence)
+
+
+# --- R.counts ---------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "R.counts",
+    "the sums of t x and (1 - t) x together change by at most sqrt(2) in l2 where no entry is negative, by 2 in "
+    "the symmetric ball, and by twice the largest |x|_1 in l1",
+    PLACE,
+    readings=(READING, "evidence: every pair of records of the same domain"),
+    symbols=("reference.repaired.sums.label_sums", "reference.repaired.sums.label_sums_change"),
+    verdict="argued",
+    proof="none",
+    null=Control(
+        "records of the unit ball",
+        lambda: exceeds(counts(encodable()), sums.label_sums_change(encodable().domain)),
+    ),
+    broken=Control(
+        "x and -x under the bound of the unit ball",
+        lambda: exceeds(flipped_signs(), sums.label_sums_change(encodable().domain)),
+    ),
+    why="a flipped label changes both halves, |x'|^2 + |x|^2 <= 2; an unchanged one one, |x' - x|^2 <= 2 or 4",
+)
+def counts_sensitivity() -> Finding:
+    """Go through all pairs."""
+    records = encodable()
+    bound = sums.label_sums_change(records.domain)
+    parts = counts(records)
+    evidence = {
+        "stated": {"l1": f"{float(bound.l1_sensitivity):.15g}", "l2 squared": str(bound.l2_sensitivity_squared)},
+        "largest": largest(parts),
+        "witness": "the label of one record is flipped",
+    }
+    return Finding("refuted" if exceeds(parts, bound) else "argued", "none", evidence)
+
+
+# --- R.probe ----------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "R.probe",
+    "the sum of (z - c)(prediction - 1/2) changes by at most max(c, 1 - c), for a public c in [0, 1]; attained",
+    PLACE,
+    readings=(READING,),
+    symbols=("reference.repaired.sums.imbalance", "reference.repaired.sums.imbalance_change"),
+    verdict="proved",
+    proof="none",
+    null=Control(
+        "the four cases at four c",
+        lambda: any(exceeds(imbalances(c), sums.imbalance_change(c)) for c in ZBARS),
+    ),
+    broken=Control(
+        "the sum of (z - c) prediction under the same bound",
+        lambda: any(exceeds(imbalances(c, centred=False), sums.imbalance_change(c)) for c in ZBARS),
+    ),
+    why="each difference of two of the four cases is linear in c up to its sign, so its absolute value is convex; "
+    "max(c, 1 - c) is linear on [0, 1/2] and on [1/2, 1], and is not exceeded at their ends",
+)
+def probe_sensitivity() -> Finding:
+    """Compare at the ends of both halves: convex functions below a line there are below it between them."""
+    ends = (Fraction(0), Fraction(1, 2), Fraction(1))
+    held = not any(exceeds(imbalances(c), sums.imbalance_change(c)) for c in ends)
+    attained = all(
+        max(l1 for l1, _ in changes(imbalances(c))) == sums.imbalance_change(c).l1_sensitivity for c in ZBARS
+    )
+    evidence = {
+        "compared at c": [str(c) for c in ends],
+        "attained at c": [str(c) for c in ZBARS] if attained else [],
+    }
+    return Finding("proved" if held and attained else "refuted", "none", evidence)
+
+
+# --- R ----------------------------------------------------------------------------------------------------------
+
+
+@claim(
+    "R",
+    "all releases of a fit of the repaired mechanism are together (epsilon, delta)-differentially private, as is "
+    "the model; with hardened Gaussian noise at the epsilon that the release states",
+    PLACE,
+    readings=(READING, "evidence: the accounts of eight fits; mu^2 is what (epsilon, delta) allows"),
+    symbols=(
+        "reference.repaired.algorithm.repaired_logistic",
+        "reference.repaired.curator.Curator",
+        "reference.repaired.curator.planned_scale",
+        "reference.repaired.account.Account",
+        "reference.repaired.schedule.schedule_of",
+        "reference.repaired.advice.planned",
+    ),
+    verdict="argued",
+    proof="none",
+    null=Control("the accounts of eight fits", lambda: any(overspends(account) for _, account in accounts())),
+    broken=Control(
+        "the same with a thousandth less noise",
+        lambda: any(overspends(account, 0.999) for _, account in accounts()),
+    ),
+    why="each release has its sensitivity whatever came before, so squared shifts add up to at most mu^2 (with "
+    "Laplace noise epsilons to epsilon) on every transcript; what is computed between them is post-processing",
+)
+def theorem() -> Finding:
+    """Add up what fits spend, and what was promised before them."""
+    shown, held = {}, True
+    for name, account in accounts():
+        held = held and not overspends(account)
+        shown[name] = {"spent": f"{float(account.loss):.12g}", "releases": len(account.spent)}
+    domain = encodable().domain
+    promised = planned(domain, 24, Budget(1, "1e-5"), "demographic_parity", hardened=True)
+    evidence = {
+        "mu squared of (1, 1e-5)": f"{float(1 / Fraction(unit_sigma(Budget(1, '1e-5'))) ** 2):.12g}",
+        "fits": shown,
+        "hardened epsilon, planned": decimal_text(Fraction(round(promised.epsilon * 10**12), 10**12)),
+    }
+    return Finding("argued" if held and promised.epsilon >= 1 else "refuted", "none", evidence)

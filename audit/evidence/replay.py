@@ -1,0 +1,73 @@
+"""Repeat a seeded audit, draw for draw, and compare all that its certificate says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from audit.auditor.events import FAMILIES
+from audit.common.compare import differences
+from audit.evidence.certificate import Certificate, CertificateError, versions
+from audit.evidence.checks import Check
+from audit.evidence.estimation import Audit, estimated
+from reference.common.errors import InputError
+from reference.common.files import json_text
+
+NOT_COMPARED = ("request", "versions")
+"""What a replay does not compare: it carries out the same request, and says who did."""
+
+
+def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
+    """Return whether the request, carried out again, gives the same certificate.
+
+    The subject is rebuilt, and its code is run, as for fresh draws.  A search is not repeated: the pair that it
+    found is in the request.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        When there is no such subject.
+    """
+    if not certificate.seeded:
+        return [Check("replay", None, "the certificate names no seed: the subject has randomness of its own")]
+    request = certificate.request
+    try:
+        audit = Audit.of(request)
+        audit.check()
+    except CertificateError:
+        raise
+    except InputError as problem:
+        return [Check("replay", None, f"the subject cannot be rebuilt here: {problem}")]
+    if request.search:
+        # shown to a reader only; what the search cost is part of the size
+        audit = replace(audit, inputs=certificate.inputs)
+    spent = _spent(certificate)
+    found = estimated(audit, spent, workers=workers, stopped_at=certificate.draws - spent)
+    ours, stated = (
+        {name: value for name, value in json.loads(json_text(one.to_json())).items() if name not in NOT_COMPARED}
+        for one in (found.certificate(certificate.judged), certificate)
+    )
+    places = [place for name in stated for place in differences(stated[name], ours.get(name), name)]
+    if not places:
+        same = Check("replay", True, f"the same draws, event, counts and bound from seed {request.seed}")
+        left_out = [family for family in FAMILIES if family not in request.events]
+        if certificate.verdict == "refuted":
+            return [same]
+        if left_out:
+            words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"
+            return [same, Check("choice", None, words)]
+        return [same, Check("choice", True, "repeated from all families of events")]
+    here = versions()
+    other = [name for name, one in certificate.versions.items() if here.get(name) != one]
+    if other:
+        words = f"{places[0]} comes out otherwise, under another version of {', '.join(other)}"
+        return [Check("replay", None, words)]
+    return [Check("replay", False, f"{places[0]} comes out otherwise")]
+
+
+def _spent(certificate: Certificate) -> int:
+    """Return the draws of the search."""
+    spent = certificate.inputs.get("search", {}).get("draws", 0) if certificate.request.search else 0
+    if type(spent) is not int or not 0 <= spent < certificate.draws:
+        raise CertificateError("the search's draws must be a whole number, less than all", place="inputs.search")
+    return spent

@@ -1,0 +1,286 @@
+"""A replay repeats an audit draw for draw: every edit that changes what was drawn or concluded is found."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit.auditor.events import event_of, stored_event
+from audit.auditor.events.scores import LikelihoodRatioScore
+from audit.auditor.subject import SubjectError
+from audit.bounds import Counts, epsilon_lower_bound
+from audit.evidence.certificate import Certificate, CertificateError
+from audit.evidence.checks import Check, binding
+from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.replay import replay
+from audit.evidence.verify import choice, consistency, outcome
+from audit.gate.evidence.verifying import run
+from audit.gate.requests import asked, changed
+from audit.subjects.descriptions import DescriptionError, rebuild
+from audit.subjects.search import Vectors
+from reference.common.errors import InputError
+
+WORDS = {
+    "refuted": "laplace_half_noise --draws 3000 --seed 2",
+    "not refuted": "laplace --draws 3000 --seed 2",
+    "rule": "laplace_half_noise --draws 3000 --seed 2 --until 0.5",
+    "clock": "laplace --draws 2000 --seed 2 --max-seconds 100",
+    "search": "laplace --draws 10000 --seed 2 --search",
+    "curve": "laplace --draws 3000 --seed 2 --curve",
+}
+
+
+@cache
+def written(name: str) -> Certificate:
+    (request,) = asked(*WORDS[name].split())
+    return carried_out(Audit.of(request)).certificate("ideal")
+
+
+def checked(document: Certificate) -> list[Check]:
+    """Return all checks but the ball arithmetic, which has tests of its own."""
+    checks = [*consistency(document), *binding(document)]
+    if all(check.holds for check in checks):
+        checks += replay(document)
+    waiting = choice(document)
+    return checks if waiting is None or checks[-1].name == "choice" else [*checks, waiting]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_replay_gives_the_same_certificate_whatever_ended_the_run(name):
+    assert outcome(checked(written(name))) == "holds"
+    document = written(name)
+    (other,) = [one for one in replay(changed(document, request={"seed": 3})) if one.name == "replay"]
+    assert other.holds is False
+
+
+def test_replay_of_an_interrupted_run_ends_where_it_ended(monkeypatch):
+    monkeypatch.setattr("audit.auditor.draws.CHUNK_VALUES", 100)
+    made = []
+
+    def stop(draws: int) -> None:
+        made.append(draws)
+        if len(made) == 3:
+            raise KeyboardInterrupt
+
+    (request,) = asked("laplace", "--draws", "20000", "--seed", "2")
+    document = carried_out(Audit.of(request), progress=stop).certificate("ideal")
+    assert document.draws < 20_000
+    assert outcome(checked(document)) == "holds"
+
+
+def leaves(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(document, dict) and document:
+        for key, value in document.items():
+            yield from leaves(value, (*place, key))
+    elif isinstance(document, list) and document:
+        yield from itertools.chain.from_iterable(leaves(value, (*place, k)) for k, value in enumerate(document))
+    else:
+        yield place
+
+
+OTHERWISE = {
+    "verdict": "undecided",
+    "judged": "implementation",
+    "object": "implementation",
+    "method": "clopper_pearson",
+    "bound": "joint",
+    "likely_input": None,
+    "relation": None,
+    "until": 0.5,
+    "max_seconds": 9.0,
+    "epsilon": "2",
+    "delta": "0.1",
+    "curve": True,
+    "claimed_delta": "0.001",
+}
+"""Values that another document of the schema could have; numbers, flags and other texts are changed by kind."""
+
+
+def edited(document: Any, place: tuple[Any, ...]) -> Any:
+    """Return a copy with one field changed to something else that is possible there."""
+    copied = copy.deepcopy(document)
+    *path, last = place
+    part = copied
+    for key in path:
+        part = part[key]
+    part[last] = _otherwise(part[last], last)
+    return copied
+
+
+def _otherwise(value: Any, name: Any) -> Any:
+    swapped = {"left": "right", "right": "left", ">=": "<=", "<=": ">="}
+    if isinstance(value, str) and value in swapped:
+        return swapped[value]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return 2 * value + 1
+    if isinstance(value, float):
+        return value * 1.25 + 0.125
+    return OTHERWISE.get(name, f"{value} and more")
+
+
+HARMLESS = {
+    ("request", "bound"): "names the method that the choosing draws picked anyhow",
+    ("request", "object"): "sets the exit code of the audit, and nothing that the certificate says",
+    ("versions",): "says where it was made: a replay under other versions that comes out the same is as good",
+}
+"""Fields that no check finds, and why that is harmless; docs/auditing.md has the same list."""
+
+
+def harmless(place: tuple[Any, ...]) -> bool:
+    return any(place[: len(known)] == known for known in HARMLESS)
+
+
+def holds(document: Any) -> bool:
+    try:
+        return outcome(checked(Certificate.of(document))) == "holds"
+    except (CertificateError, InputError, ValueError):
+        return False
+
+
+def single(name: str) -> tuple[Any, list[tuple[Any, ...]]]:
+    document = json.loads(json.dumps(written(name).to_json()))
+    places = [place for place in leaves(document) if place[-2:-1] != ("edges",)]
+    # one of many events of a family, of many numbers of a list
+    return document, [place for place in places if not (isinstance(place[-1], int) and place[-1] > 1)]
+
+
+@pytest.mark.parametrize("name", ["refuted", "not refuted"])
+def test_every_field_that_is_edited_is_found_or_listed(name):
+    document, places = single(name)
+    assert len(places) > 35
+    missed = [place for place in places if holds(edited(document, place))]
+    assert [place for place in missed if not harmless(place)] == []
+    # nothing stands on the list that is found
+    assert {known for known in HARMLESS for place in missed if place[: len(known)] == known} == set(HARMLESS)
+
+
+@pytest.mark.exhaustive
+def test_every_pair_of_fields_that_is_edited_is_found_or_listed():
+    document, places = single("refuted")
+    pairs = list(itertools.combinations(places, 2))
+    missed = [pair for pair in pairs if holds(edited(edited(document, pair[0]), pair[1]))]
+    assert [pair for pair in missed if not all(map(harmless, pair))] == []
+
+
+def test_weak_event_honestly_counted_is_no_success(capsys, tmp_path):
+    """Of half the noise, by an event that hardly differs on the two inputs: only repeating the choice tells."""
+    right = written("not refuted")
+    words = "laplace_half_noise --draws 3000 --seed 2"
+    (request,) = asked(*words.split())
+    weak = {
+        "score": "coordinate",
+        "coordinate": 0,
+        "relation": ">=",
+        "threshold": -0.45,
+        "likely_input": "right",
+        "quantised_to": [2.0**-17],
+    }
+    # P(v >= -0.45) is about .80 and .97: honest counts, a bound of .13; the sides exchanged give 0
+    event = event_of(stored_event(weak))
+    subject = rebuild(request.subject)
+    rng = np.random.default_rng(5)
+    found = [int(event.occurs(subject.sample(side, 1050, rng)).sum()) for side in subject.inputs()]
+    counts = Counts(found[1], 1050, found[0], 1050)
+    document = changed(
+        right,
+        request={"subject": request.subject, "mechanism": "laplace_half_noise"},
+        event=weak,
+        counts=counts,
+        epsilon_lower_bound=epsilon_lower_bound(counts, 0.0, 0.05),
+        verdict="undecided",
+    )
+    for words, code in (([], 3), (["--replay"], 1), (["--fresh", "--seed", "1"], 1)):
+        assert run(capsys, tmp_path, document, *words)[0] == code
+    # called "not refuted" the arithmetic finds it: such an event could not have refuted anything
+    assert run(capsys, tmp_path, changed(document, verdict="not refuted"))[0] == 1
+
+
+def test_choice_from_some_families_only_stays_undecided(capsys, tmp_path):
+    (request,) = asked(*["laplace", "--draws", "3000", "--seed", "2", "--events", "coordinates"])
+    document = carried_out(Audit.of(request)).certificate("ideal")
+    assert run(capsys, tmp_path, document, "--replay")[0] == 3
+    assert run(capsys, tmp_path, document, "--fresh", "--seed", "4")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda outputs: np.cumsum(outputs[:, 0]),
+        lambda outputs: outputs[:, 0] - outputs[:, 0].mean(),
+        lambda outputs: outputs[:, 0] + (np.arange(len(outputs)) >= 7),
+        lambda outputs: np.sort(outputs[:, 0]),
+    ],
+)
+def test_likelihood_ratio_that_depends_on_other_rows_is_refused(function):
+    outputs = np.random.default_rng(1).laplace(size=(500, 1))
+    with pytest.raises(SubjectError, match="must not depend on the other outputs"):
+        LikelihoodRatioScore(function)(outputs)
+    assert len(LikelihoodRatioScore(lambda rows: 2 * rows[:, 0])(outputs)) == 500
+
+
+def test_pair_that_is_none_of_the_declared_domain_is_refused():
+    (request,) = asked(*["laplace", "--draws", "10000", "--seed", "2", "--search"])
+    searched = written("search").subject
+    document = changed(
+        written("search"), subject=type(searched)(subject=searched.subject, pair={"left": [0.0], "right": [5.0]})
+    )
+    assert request.search
+    with pytest.raises(DescriptionError, match="no neighbours"):
+        rebuild(document.subject)
+    assert outcome([*binding(document)]) == "does not hold"
+
+
+class OwnRelation:
+    """Values in a list, one of which changes by 1."""
+
+    adjacency: Any = "replace_one"
+    right = (0.0, 1.0)
+
+    def inputs(self):
+        return [0.0, 0.0], list(self.right)
+
+    def sample(self, data, count, rng):
+        return rng.laplace(sum(data), size=(count, 1))
+
+
+class NoNeighbours(OwnRelation):
+    right = (2.0, 1.0)
+
+
+def in_one_box(left: Any, right: Any) -> bool:
+    return Vectors(2, norm="l1").holds((np.array(left), np.array(right)))
+
+
+class NotOfOneBox(OwnRelation):
+    adjacency: Any = staticmethod(in_one_box)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("OwnRelation", "replace_one, by the inputs"),
+        ("NoNeighbours", None),
+        ("NotOfOneBox", "by the subject's relation"),
+    ],
+)
+def test_neighbours_of_a_subject_that_declares_them_are_checked(name, said):
+    (request,) = asked(f"{__name__}:{name}", "--draws", "2000", "--seed", "1")
+    if said is None:
+        with pytest.raises(SubjectError, match="records 0 and 1 differ"):
+            carried_out(Audit.of(request))
+        return
+    result = carried_out(Audit.of(request))
+    assert result.neighbours == said
+    document = result.certificate("ideal")
+    assert all(check.holds for check in replay(document))
+    forged = changed(document, neighbours="by a committee")
+    assert [check.holds for check in replay(forged)] == [False]

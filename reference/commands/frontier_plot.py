@@ -1,0 +1,68 @@
+"""The frontier, drawn: accuracy against risk difference, a curve for each epsilon."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from reference.commands.plot import require_plot
+from reference.common.files import write_whole
+from reference.fairness import NOT_PRIVATE
+
+PANELS = (("public", True), ("public", False), ("generic", True), ("generic", False))
+
+
+def draw_frontier(document: dict[str, Any], path: str) -> None:
+    """Draw the rows with delta above 0 to a PNG or SVG file.
+
+    Raises
+    ------
+    reference.common.errors.MissingExtraError
+        Without matplotlib.
+    """
+    require_plot(path)
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    # the same rows give the same file
+    with matplotlib.rc_context({"svg.hashsalt": "frontier", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(10, 8), layout="constrained")
+        FigureCanvasAgg(figure)
+        _fill(figure, document)
+        drawn = io.BytesIO()
+        kind = Path(path).suffix.lower().removeprefix(".")
+        figure.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    write_whole(path, drawn.getvalue())
+
+
+def _fill(figure: Any, document: dict[str, Any]) -> None:
+    axes = figure.subplots(2, 2, sharex=True, sharey=True).flat
+    for axis, (encoding, group) in zip(axes, PANELS, strict=True):
+        rows = [row for row in document["rows"] if row["encoding"] == encoding and row["delta"] != "0"]
+        for epsilon in dict.fromkeys(row["epsilon"] for row in rows):
+            fair = [
+                row
+                for row in rows
+                if row["epsilon"] == epsilon and (row["fairness"] == "none" or row["group_at_prediction"] == group)
+            ]
+            fair.sort(key=lambda row: row["risk_difference"]["mean"])
+            places = [[row[name]["mean"] for row in fair] for name in ("risk_difference", "accuracy")]
+            axis.plot(*places, marker="o", markersize=3, linewidth=1, label=f"epsilon {epsilon}")
+        for one in document["references"]:
+            if one["encoding"] == encoding and (group or "two thresholds" not in one["name"]):
+                axis.plot(one["risk_difference"]["mean"], one["accuracy"]["mean"], "kx")
+                axis.annotate(one["name"], (one["risk_difference"]["mean"], one["accuracy"]["mean"]), fontsize=6)
+        axis.set_title(f"{encoding} bins, group {'used' if group else 'not used'} at prediction", fontsize=9)
+        axis.grid(alpha=0.3)
+    for axis in figure.axes[2:]:
+        axis.set_xlabel("risk difference")
+    for axis in figure.axes[::2]:
+        axis.set_ylabel("accuracy")
+    drawn = [axis for axis in figure.axes if axis.get_legend_handles_labels()[0]]
+    drawn[0].legend(fontsize=7)
+    figure.suptitle(
+        f"{document['data']}, {document['splits']} splits; the right end of a curve is without fairness"
+    )
+    figure.text(0.99, 0.005, NOT_PRIVATE, ha="right", fontsize=6)

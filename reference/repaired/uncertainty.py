@@ -1,0 +1,67 @@
+"""How far the noise of a release moves its weights: post-processing, from the public noise alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from reference.common.arrays import FloatArray
+from reference.common.scores import decision_scores
+from reference.domain import Domain
+from reference.repaired import descent
+from reference.repaired.expected import drawn_records
+from reference.repaired.model import Model
+from reference.repaired.spent import COUNTS, GRADIENT, Spent
+
+
+def standard_errors(model: Model, domain: Domain) -> FloatArray:
+    """Return the standard deviation that the noise gives each weight of the label, shape (d,).
+
+    The gradient is taken to be linear around w, with the curvature H that records drawn from the released counts
+    have: an iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  What sampling adds is not in it.
+    """
+    steps = _label_steps(model)
+    # the released sums halved, for the first gradient
+    spread = math.sqrt(2) if model.delta == 0 else 1.0
+    deviations = [spread * steps[0].scale / math.sqrt(2), *(spread * one.scale for one in steps[1:])]
+    last = deviations[-1]
+    second = descent.independent_second_moments(model.counts, domain, model.n)
+    inverse = descent.preconditioner(second, last / math.sqrt(len(steps)))
+    curvature = _curvature(model, domain)
+    # A <- I - P H
+    carried = np.eye(len(inverse)) - inverse @ curvature
+    kept = max(1, int(descent.AVERAGED * len(steps)))
+    variance = np.zeros(len(inverse))
+    for s, deviation in enumerate(deviations):
+        # (1 / kept) sum over the averaged iterates t >= s of A^(t - s) P
+        total, power = np.zeros_like(inverse), inverse
+        for t in range(s, len(steps)):
+            if t >= len(steps) - kept:
+                total += power / kept
+            power = carried @ power
+        variance += deviation**2 * (total**2).sum(axis=1)
+    errors: FloatArray = np.sqrt(variance)
+    return errors
+
+
+def _curvature(model: Model, domain: Domain) -> FloatArray:
+    """Return sum r' x x' of the capped loss, expected of as many records as were fitted."""
+    x = drawn_records(model.counts, domain, model.n).x
+    rho = expit(np.abs(decision_scores(model.w, x)))
+    # r' is rho (1 - rho) where the prediction is right, with probability 1 / (3 - 2 rho), and 0 where it is wrong
+    slope = rho * (1 - rho) / (3 - 2 * rho)
+    curvature: FloatArray = x.T @ (x * slope[:, None]) * (model.n / len(x))
+    return curvature
+
+
+def _label_steps(model: Model) -> list[Spent]:
+    """Return the releases of the model of the label: its counts, and the gradients after them."""
+    steps = [model.spent[0]]
+    assert steps[0].what == COUNTS
+    for one in model.spent[1:]:
+        if one.what != GRADIENT:
+            break
+        steps.append(one)
+    return steps
