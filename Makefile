@@ -10,7 +10,7 @@ pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-inp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: audit claims proofs validity test coverage lint bench peers lock clean help
+.PHONY: audit claims proofs validity test coverage lint bench soak peers lock clean help
 
 audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
@@ -40,6 +40,9 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.anytime
+
+soak: .venv/ready ## fuzz tables, documents and command lines, 100,000 cases each; a stopped run goes on (an hour)
+	@$(one_thread) $(python) -m tests.soak $(ARGS)
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
 	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers audit/gate/subjects/test_adapters.py $(ARGS)

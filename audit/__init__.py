@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["assert_private", "epsilon_lower_bound"]
+__all__ = ["assert_private", "canary_lower_bound", "epsilon_lower_bound"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return one of the two calls; nothing is loaded before one is asked for."""
+    """Return one of the calls; nothing is loaded before one is asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from audit.evidence import one_call

@@ -302,3 +302,10 @@ def test_file_without_a_group_has_no_risk_difference(run: Run, files: Path) -> N
     metrics = json.loads(out)["metrics"]
     assert metrics["risk_difference"] == {"mean": None, "std": None}
     assert metrics["accuracy"]["mean"] is not None
+
+
+def test_data_file_without_a_domain_names_the_command_that_begins_one(run: Run) -> None:
+    code, _, err = run("fit", "--data", "people.csv", "--label", "income", "--group", "the sex")
+    command = "--describe --data people.csv --label income --group 'the sex' --out domain.json"
+    assert code == EXIT_USAGE
+    assert f"this command begins one: python -m reference domain {command}" in err

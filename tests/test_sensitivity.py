@@ -17,7 +17,7 @@ from reference.domain import Domain
 from reference.objective import layout
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, Readings
 from reference.records import check_matrix
-from reference.sensitivity import Setting, ball_l1, exact_l1, exact_l2_squared, trust_region
+from reference.sensitivity import Setting, ball_l1, ball_l1_split, exact_l1, exact_l2_squared, trust_region
 from reference.sensitivity.attained import GRID, onto_grid
 from reference.sensitivity.patterns import compositions, count_patterns, patterns
 from reference.sensitivity.trust_region import ball_ceiling, cone_search, positive_ceiling, without_useless
@@ -323,3 +323,19 @@ def test_symmetric_ball_has_no_absolute_reading():
 def test_impossible_effort_is_refused_with_what_would_work(effort, dimension):
     with pytest.raises(ReadingError, match=r"at most|'quick' or 'thorough'"):
         ball_l1.weighted_l1(Setting(dimension, "covariance"), Fraction(1), Fraction(1), effort)
+
+
+@pytest.mark.parametrize(
+    ("fairness", "norm"),
+    [(f, "unit_ball") for f in FAIRNESS] + [(f, "symmetric_ball") for f in FAIRNESS if f != "absolute"],
+)
+def test_a_coordinate_that_weighs_more_is_bounded_apart(fairness: str, norm: str) -> None:
+    for d in (2, 3):
+        setting = Setting(d, fairness, norm)
+        alone = ball_l1_split.only_s_ceiling(setting)
+        attained = exact_l1(setting, Fraction(1), Fraction(0))
+        # in few dimensions every pattern is bounded: a second road to the same supremum
+        assert attained.upper <= alone * (1 + Fraction(1, 10**6))
+        assert alone * Fraction(2, 3) < attained.lower
+    wide = exact_l1(Setting(13, fairness, norm), Fraction(100), Fraction(1))
+    assert wide.lower <= wide.upper <= wide.lower * Fraction(103, 100)

@@ -19,7 +19,10 @@ from pyarrow import parquet
 from reference.common.documents import DocumentError, converted
 from reference.common.errors import (
     DataError,
+    DeclarationError,
+    DomainFileError,
     InfiniteValueError,
+    MissingColumnError,
     NotANumberError,
     ReadingError,
     UnreadableFileError,
@@ -29,6 +32,7 @@ from reference.common.numbers import Enclosure, exact
 from reference.datasets import arrow_columns, arrow_table, csv_table
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import open_table
+from reference.domain import Domain
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker, numbers_of
@@ -365,3 +369,37 @@ def test_both_parsers_agree_on_odd_files(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(csv_table, "PIECE_BYTES", 7)
         good += isinstance(fast, tuple) and isinstance(fast[0], list)
     assert 20 < good < 380
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_other_delimiters_get_a_hint(mark: str, tmp_path: Path) -> None:
+    with pytest.raises(MissingColumnError, match="are the fields separated by it, not by commas") as caught:
+        read(written(tmp_path / "a.csv", f"a{mark}y\n1{mark}1\n"))
+    assert repr(mark) in str(caught.value)
+
+
+def test_half_a_character_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    document = {"schema": "domain_v1", "attributes": [{"name": "a", "kind": "numeric", "lower": 0, "upper": 1}]}
+    for place, value in (
+        ("label", {"column": "\ud800"}),
+        ("ignore", ["\udfff"]),
+        ("\ud800", 1),
+        ("comment", "\ud83d"),
+    ):
+        path = written(tmp_path / "d.json", json.dumps({**document, place: value}))
+        with pytest.raises(DomainFileError, match="half a character"):
+            load_domain_file(path)
+    with pytest.raises(DeclarationError, match="half a character"):
+        Domain((Numeric("\ud800", 0, 1),), "y")
+
+
+def test_name_in_a_file_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    forged = "a\x1b[2K\rerror: none"
+    for path in (
+        written(tmp_path / "a.csv", f'a,y,"{forged}"\n1,1,1\n'),
+        written(tmp_path / "b.csv", f"a,y\n{forged.replace(chr(13), '')},1\n"),
+    ):
+        with pytest.raises(DataError) as caught:
+            read(path)
+        assert str(caught.value).isprintable()
+        assert "\\x1b[2K" in str(caught.value)

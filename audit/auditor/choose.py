@@ -34,9 +34,6 @@ HOPE, CLEARLY = 0.75, 0.1
 ABLE = 1.4
 """An event should be able to refute the claim at so many times its loss, with the power that is stated."""
 
-NEARLY = 0.9
-"""Share of a promise from which on another is about as large."""
-
 FEW_EXPECTED = 50.0
 """Below so many expected occurrences a normal approximation says too little."""
 
@@ -102,8 +99,8 @@ def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
     """Return the candidate to certify; None of none.
 
     An event that could not refute the claim, whatever its counts, gives way to one that could: else a claim that
-    is kept would stay undecided however many draws are made.  Unless it refutes the claim at face value, and the
-    other one promises much less.
+    is kept would stay undecided however many draws are made.  Unless it refutes the claim at face value: then the
+    bound comes first.
 
     A rarer event wins against the best common one only when, with its counts taken to their bad side, it promises
     more than the common one at face value.  Where the log ratio is the same far out in a tail as in the middle, as
@@ -114,7 +111,7 @@ def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
     able = _best_of([candidate for candidate in found if candidate.able])
     if chosen is not None and able is not None and not chosen.able:
         refutes = chosen.claim is not None and chosen.face_value > chosen.claim
-        chosen = chosen if refutes and able.promise < NEARLY * chosen.promise else able
+        chosen = chosen if refutes else able
     rival = max((candidate.rival for candidate in found), default=-math.inf)
     same = chosen is None or (chosen.rival == rival and not chosen.spare)
     return chosen if same or chosen is None else replace(chosen, rival=rival, spare=False)

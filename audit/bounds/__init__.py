@@ -1,6 +1,7 @@
 """From counts to bounds that are valid in finite samples."""
 
 from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.canaries import canary_epsilon_bound, canary_p_value
 from audit.bounds.choice import (
     METHODS,
     METHODS_AT_ZERO,
@@ -37,6 +38,8 @@ __all__ = [
     "EpsilonCurve",
     "Method",
     "StoppingRule",
+    "canary_epsilon_bound",
+    "canary_p_value",
     "delta_lower_bound",
     "detectable_by_event",
     "detectable_epsilon",

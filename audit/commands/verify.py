@@ -7,16 +7,21 @@ import math
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from audit.bounds import MOST_DRAWS
+from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
+from audit.evidence.checks import Check
 from audit.evidence.fresh import fresh, fresh_checks, fresh_choice
 from audit.evidence.replay import replay
 from audit.evidence.verify import choice, outcome, verify
+from audit.proofs.build import missing
+from audit.proofs.verdicts import AuditedClaim, NotContradictedError, check_verdict
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.programs.signals import programs_ended_too
 from reference.commands.options import OutputOptions, emit
@@ -28,6 +33,9 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
 from reference.common.numbers import text_below
 from reference.common.printable import shown
+
+BELOW_THE_BOUND = Fraction(999_999, 1_000_000)
+"""Of the bound on epsilon, when Coq is asked about the bound: its sums are rounded to the safe side."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +52,9 @@ class VerifyOptions:
     )
     draws: int | None = option(
         "--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)"
+    )
+    coq: bool = option(
+        "--coq", is_flag=True, help="have Coq prove that the counts contradict the claim or the bound; minutes"
     )
 
 
@@ -108,7 +119,33 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
     unrepeated = choice(certificate)
     if unrepeated is not None and not any(check.name == unrepeated.name for check in checks):
         checks.append(unrepeated)
+    if options.coq:
+        checks.append(coq_check(certificate))
     return document | {"outcome": outcome(checks), "checks": plain(checks)}
+
+
+def coq_check(certificate: Certificate) -> Check:
+    """Have Coq prove a theorem about the counts, by Clopper and Pearson's bounds, whatever the certificate's are.
+
+    They contradict the claim, if it is refuted, and otherwise an epsilon right below their own bound.
+    """
+    name = "counts contradict the claim, by a theorem that Coq checks"
+    if problem := missing():
+        return Check(name, None, problem)
+    if certificate.method.startswith("anytime"):
+        return Check(name, None, "the theorem is about a number of draws that was fixed beforehand")
+    significance, delta = Fraction(str(certificate.significance)), Fraction(certificate.claimed_delta)
+    epsilon = Fraction(str(certificate.claimed_epsilon))
+    if certificate.verdict != "refuted":
+        bound = clopper_pearson_epsilon_lower_bound(certificate.counts, float(delta), float(significance))
+        epsilon = Fraction(max(bound, 0.0)) * BELOW_THE_BOUND
+        name = "counts contradict an epsilon, by a theorem that Coq checks"
+    try:
+        finding = check_verdict(certificate.counts, AuditedClaim(epsilon, delta, significance))
+    except (NotContradictedError, ValueError, OverflowError) as reason:
+        return Check(name, None, f"by Clopper and Pearson's bounds: {reason}")
+    claim = f"epsilon {float(epsilon):.6g}, delta {certificate.claimed_delta}, significance {significance}"
+    return Check(name, finding.accepted, f"{claim}, by Clopper and Pearson's bounds; {finding.detail}")
 
 
 def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:

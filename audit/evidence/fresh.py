@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Terms, estimate
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import Event, event_of
-from audit.auditor.events.quantiser import QUANTISED_BITS
+from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
@@ -164,7 +164,9 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
         outputs = outputs[np.isfinite(outputs).all(axis=1)]
         if len(outputs):
             low, high = np.quantile(outputs, [0.25, 0.75], axis=0)
-            found.update(np.flatnonzero(quantiser.steps * 2.0**QUANTISED_BITS * FINER < high - low).tolist())
+            fine = np.flatnonzero(quantiser.steps * 2.0**QUANTISED_BITS * FINER < high - low).tolist()
+            # whole numbers have a grid of their own
+            found.update(k for k in fine if quantiser.steps[k] < 1 or not are_whole(outputs[:, k]))
     return tuple(sorted(found))
 
 

@@ -20,7 +20,7 @@ from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
 from audit.auditor.verdict import Verdict
-from audit.bounds import Counts
+from audit.bounds import Counts, canary_epsilon_bound
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
@@ -104,6 +104,49 @@ def epsilon_lower_bound(
     bound.counts, bound.event = counts, counted_in_words(event, counts)
     bound.delta, bound.significance = delta, significance
     return bound
+
+
+def canary_lower_bound(
+    scores: npt.ArrayLike,
+    members: npt.ArrayLike,
+    *,
+    guesses: int,
+    delta: float = 0.0,
+    significance: float = 0.05,
+) -> float:
+    """Return a lower bound on epsilon from one run with canaries (:mod:`audit.bounds.canaries`).
+
+    Assumes that each canary was put into the data by a fair coin of its own, that neighbours differ by one record
+    added or removed, and that `guesses` was fixed before anybody saw which canaries were members.  Half of the
+    guesses are that the canaries of the highest scores are members, the other half that those of the lowest are
+    none.
+
+    Parameters
+    ----------
+    scores : array of shape (m,)
+        One for each canary, from the run alone: larger where it looks like a member.
+    members : array of shape (m,)
+        Whether the canary was in the data.
+    guesses : int
+        An even number, at most m.
+    delta, significance : float
+
+    Raises
+    ------
+    ValueError
+        When the arrays do not fit each other, or a score is NaN.
+    """
+    values, bits = np.asarray(scores, dtype=np.float64), np.asarray(members)
+    if values.ndim != 1 or values.shape != bits.shape or np.isnan(values).any():
+        raise ValueError("scores and members must have one entry for each canary, and no score may be NaN")
+    if not np.isin(bits, (0, 1)).all():
+        raise ValueError("members must be 0 or 1, or false or true")
+    if guesses % 2 or not 2 <= guesses <= len(values):
+        raise ValueError(f"guesses must be even, from 2 to {len(values)}, not {guesses}")
+    order = np.argsort(values, kind="stable")
+    half = guesses // 2
+    right = int((bits[order[-half:]] == 1).sum() + (bits[order[:half]] == 0).sum())
+    return canary_epsilon_bound(right, guesses, len(values), delta, significance)
 
 
 def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -275,4 +318,12 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 
-__all__ = ["UNCHECKED", "CertifiedBound", "OneCallFinding", "assert_private", "audited", "epsilon_lower_bound"]
+__all__ = [
+    "UNCHECKED",
+    "CertifiedBound",
+    "OneCallFinding",
+    "assert_private",
+    "audited",
+    "canary_lower_bound",
+    "epsilon_lower_bound",
+]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from audit.auditor.events import Event
 from audit.bounds import Counts
 
@@ -31,6 +33,10 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     if document["score"] == "bits":
         offset = f" - {document['offset']:g}" if document["offset"] else ""
         return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
+    if document["score"] == "residue":
+        ratios = list(enumerate(document["log_ratios"]))
+        inside = [str(residue) for residue, ratio in ratios if event.within(np.array([ratio])).all()]
+        return f"{where} mod {document['modulus']} in {{{', '.join(inside)}}}"
     score = {"not_finite": f"{document.get('kind')} in an output"}.get(
         document["score"], document["score"] + " score"
     )

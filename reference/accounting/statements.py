@@ -153,7 +153,10 @@ def basic_composition(statements: Sequence[PrivacyStatement | None]) -> PrivacyS
 
 def set_rounded(statement: Document, epsilon: Fraction, rounded: float | UnsetType) -> None:
     """Set the field `rounded` of a new statement, or check the one that was read."""
-    nearest = float(epsilon)
+    try:
+        nearest = float(epsilon)
+    except OverflowError:
+        raise ReadingError("epsilon", short_text(epsilon), "a number that a float holds") from None
     if rounded is not UNSET and rounded != nearest:
         raise ReadingError("epsilon", rounded, f"{nearest!r}, as epsilon_exact")
     force_setattr(statement, "rounded", nearest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -265,7 +266,7 @@ def declared_from(options: DataOptions) -> DomainFile:
         raise ReadingError(
             "domain",
             options.domain,
-            "a domain file for a data file; `python -m reference domain --describe` helps to write one",
+            f"a domain file for a data file; this command begins one: {_describing(options)}",
         )
     if options.domain_file not in (None, path):
         raise ReadingError("domain_file", options.domain_file, "left out where --domain names a file")
@@ -282,6 +283,14 @@ def declared_from(options: DataOptions) -> DomainFile:
     except DomainFileError as problem:
         raise DomainFileError(problem.problem, file=str(path), place=problem.place) from problem
     return declared
+
+
+def _describing(options: DataOptions) -> str:
+    """Return the command that writes a template for a data file."""
+    words = ["python", "-m", "reference", "domain", "--describe", "--data", options.data or ""]
+    words += ["--label", options.label or "COLUMN"]
+    words += ["--group", options.group] if options.group is not None else []
+    return shlex.join([*words, "--out", "domain.json"])
 
 
 def readings_from(options: ReadingOptions, spec: MechanismSpec) -> Readings:

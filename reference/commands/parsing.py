@@ -39,6 +39,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem, shell_complete
 
+from reference.commands.endings import is_own_ending, unfinished_is_undecided
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
 from reference.common.numbers import is_number_text
@@ -55,7 +56,6 @@ CONTEXT = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
 
 PARAMETER = "parameter"
 """Where a field of a group keeps the maker of the parameter that it is read from."""
-
 
 # --- What a value may be ---------------------------------------------------------------------------------------
 
@@ -424,7 +424,8 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
     try:
-        return _ran(program, sys.argv[1:] if argv is None else argv, name)
+        with unfinished_is_undecided():
+            return _ran(program, sys.argv[1:] if argv is None else argv, name)
     except click.ClickException as problem:
         return _say(problem.format_message())
     except InputError as problem:
@@ -434,10 +435,11 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
     except BrokenPipeError:
         close_quietly()
         return EXIT_FINE
-    except Exception as problem:  # noqa: BLE001
+    except BaseException as problem:
+        if is_own_ending(problem):
+            raise
         if _from_interruption(problem):
             return _interrupted()
-        # a failure of the program must not look like a refutation (exit code 1)
         traceback.print_exc()
         return _say("the program failed, so nothing was decided; please report this", EXIT_UNDECIDED)
 
@@ -467,7 +469,7 @@ def exit_with(program: click.Command, *, name: str) -> NoReturn:
         code = run(program, name=name)
     except KeyboardInterrupt:
         code = _interrupted()
-    # what is left to do is Python's: it would answer an interruption with a traceback
+    # what is left is Python's: an interruption would be a traceback
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 

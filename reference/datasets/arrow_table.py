@@ -172,7 +172,7 @@ class ArrowTable(_TypedTable):
 def _failures() -> tuple[type[BaseException], ...]:
     import pyarrow
 
-    return (OSError, pyarrow.ArrowException, MemoryError)
+    return (OSError, pyarrow.ArrowException, MemoryError, UnicodeDecodeError)
 
 
 def _first_line(problem: BaseException) -> str:

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from reference.common.errors import ColumnTypeError, DataError, EmptyDataError, GroupError, LabelError
+from reference.common.errors import (
+    ColumnTypeError,
+    DataError,
+    EmptyDataError,
+    GroupError,
+    LabelError,
+    MissingColumnError,
+)
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, TableFile
 from reference.domain import Domain
@@ -72,8 +79,21 @@ class _Reader:
             raise EmptyDataError("there is no record", file=str(self.table.path))
 
     def _names(self) -> list[str]:
+        columns: tuple[str, ...] = ()
         try:
-            return self.declared.columns_to_read(self.table.columns)
+            columns = self.table.columns
+            return self.declared.columns_to_read(columns)
+        except MissingColumnError as problem:
+            # one long column is a sign of other delimiters
+            other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
+            hint = (
+                ""
+                if other is None
+                else f"; the header has {other!r}: are the fields separated by it, not by commas?"
+            )
+            raise MissingColumnError(
+                problem.problem + hint, file=str(self.table.path), column=problem.column
+            ) from problem
         except DataError as problem:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
 

@@ -21,6 +21,7 @@ from reference.common.arrays import FloatArray
 from reference.common.balls import square_root
 from reference.common.errors import ReadingError
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
+from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
 from reference.sensitivity.setting import HALF, Setting, Supremum
 from reference.sensitivity.trust_region import (
@@ -35,6 +36,9 @@ from reference.sensitivity.trust_region import (
 
 TOLERANCE = 2e-7
 """Width at which an enclosure is no longer improved, for weights of at most 1 and a supremum of about 1."""
+
+WIDE = Fraction(1, 1000)
+"""Enclosures that are wider than this share are bounded in another way too."""
 
 CHEAP, LARGEST = 5_000, 2_000_000
 """Patterns that `quick` bounds one by one, and the most that `thorough` does."""
@@ -147,8 +151,22 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
         return Supremum(*closed, "closed form, irrational" if closed[0] < closed[1] else "closed form"), extremes
     # the weights were divided and rounded once each, the ceiling multiplied once
     upper = Fraction(ceiling * (1 + ROUNDING)) * unit
-    _require_order(lower, upper)
-    return Supremum(lower, max(lower, upper), method), extremes
+    found = Supremum(lower, max(lower, upper), method)
+    if setting.replaces and d > 1 and weight_s > weight_n and upper > lower * (1 + WIDE):
+        found = _bounded_apart(setting, weight_s, weight_n, found, effort)
+    _require_order(lower, min(upper, found.upper))
+    return found, extremes
+
+
+def _bounded_apart(
+    setting: Setting, weight_s: Fraction, weight_n: Fraction, found: Supremum, effort: str
+) -> Supremum:
+    """Bound w_n |D| + (w_s - w_n) |D_s|, the weighted change, term by term where that is less (Proposition 8a)."""
+    equal = _solve(setting, Fraction(1), Fraction(1), effort)[0].upper
+    upper = weight_n * equal + (weight_s - weight_n) * only_s_ceiling(setting)
+    if upper >= found.upper:
+        return found
+    return Supremum(found.lower, upper, "equal weights and w_s alone above, two-run patterns below")
 
 
 def _require_order(attained: Fraction, bound: Fraction) -> None:

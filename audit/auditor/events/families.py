@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.protocol import Score
+from audit.auditor.events.quantiser import are_whole
 from audit.auditor.events.scores import (
     AdditiveScore,
     CoordinateScore,
@@ -18,7 +19,14 @@ from audit.auditor.events.scores import (
     LogisticScore,
 )
 from audit.auditor.events.trees import TreeScore
-from audit.auditor.events.values import LARGEST_TABLE, NOT_FINITE, CategoryScore, NotFiniteScore, UnseenScore
+from audit.auditor.events.values import (
+    LARGEST_TABLE,
+    NOT_FINITE,
+    CategoryScore,
+    NotFiniteScore,
+    ResidueScore,
+    UnseenScore,
+)
 from reference.common.arrays import FloatArray
 
 IDEAL = ("coordinates", "intervals", "additive", "logistic", "trees", "likelihood_ratio", "categories", "rare")
@@ -37,6 +45,9 @@ LEARNING_VALUES = 2_000_000
 
 FEW = 20
 """Learning draws below this teach nothing."""
+
+MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 11, 13)
+"""By which whole numbers are divided, where they are too many for a table."""
 
 INTERVALS = 32
 """Intervals that all coordinates propose together, for each input as the likely one; at least one each."""
@@ -136,7 +147,7 @@ def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield whole outputs that repeat, and values of single coordinates that do."""
+    """Yield whole outputs that repeat, values of single coordinates that do, and residues of whole numbers."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
     groups += [(k,) for k in range(width)]
@@ -144,6 +155,11 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         score = CategoryScore.learn(left, right, coordinates)
         if score is not None:
             yield score
+    for k in range(width):
+        both = np.concatenate([left[:, k], right[:, k]])
+        # fewer values repeat often enough to be told one by one
+        if are_whole(both) and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
+            yield from (ResidueScore.learn(left, right, k, modulus) for modulus in MODULI)
 
 
 def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:

@@ -16,6 +16,9 @@ Float noise lives near 2^-53 of the scale: 37 bits below the step.
 """
 
 
+LARGEST_WHOLE = 2.0**40
+"""Up to here whole numbers stay whole: their low bits are far above the float noise of what was rounded."""
+
 SMALLEST_STEP = -1074
 """Exponent of the smallest step: that of the smallest number above 0."""
 
@@ -39,7 +42,8 @@ class Quantiser:
     def of(cls, left: FloatArray, right: FloatArray) -> Quantiser:
         """Return the grid for two samples of shape (n, k): 2^-16 of each coordinate's spread.
 
-        The spread is the mean absolute distance from the median, of finite outputs of both together.
+        The spread is the mean absolute distance from the median, of finite outputs of both together.  The grid of
+        a coordinate of whole numbers is no coarser than 1: their parity is no float noise.
         """
         steps = np.zeros(left.shape[1])
         for k in range(left.shape[1]):
@@ -51,6 +55,8 @@ class Quantiser:
                 spread, shift = _spread(np.ldexp(values, -64)), 64
             if spread > 0.0:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
+                if steps[k] > 1 and are_whole(values):
+                    steps[k] = 1.0
         return cls(steps)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
@@ -72,6 +78,11 @@ class Quantiser:
         if uncounted.any():
             rounded[uncounted] = outputs[uncounted]
         return rounded
+
+
+def are_whole(values: FloatArray) -> bool:
+    """Tell whether all values are whole numbers that a grid of step 1 keeps apart."""
+    return bool((np.abs(values) <= LARGEST_WHOLE).all() and (values == np.rint(values)).all())
 
 
 def _spread(values: FloatArray) -> float:

@@ -122,6 +122,14 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
     other: float
 
 
+class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
+    """Of the log ratio of counts of each residue of a coordinate's whole numbers."""
+
+    coordinate: int
+    modulus: int
+    log_ratios: Vector
+
+
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
     """Of whether a coordinate's value is not in a table."""
 
@@ -150,6 +158,7 @@ StoredEvent: TypeAlias = (
     | EqualityEvent
     | NotFiniteEvent
     | CategoryEvent
+    | ResidueEvent
     | UnseenEvent
     | TreeEvent
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
 from audit.auditor.events.quantiser import QUANTISED_BITS
-from reference.common.arrays import FloatArray, NumberArray
+from reference.common.arrays import FloatArray, IntArray, NumberArray
 
 LARGEST_TABLE = 4096
 """Repeated values that a table keeps: those that tell most."""
@@ -101,6 +101,49 @@ class CategoryScore(StoredByItsFields):
         return np.where(table[place] == keys, self.log_ratios[place], self.other)
 
 
+@dataclass(frozen=True)
+class ResidueScore(StoredByItsFields):
+    """The log ratio of counts of each residue of a coordinate's whole numbers, too many to be told one by one.
+
+    Parameters
+    ----------
+    coordinate, modulus : int
+    log_ratios : tuple of float
+        By residue, `modulus` of them.
+    """
+
+    coordinate: int
+    modulus: int
+    log_ratios: tuple[float, ...]
+    name: ClassVar[str] = "residue"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check that each residue has its ratio."""
+        if self.modulus < 2 or len(self.log_ratios) != self.modulus:
+            raise ValueError("a residue score needs a modulus of at least 2, and a ratio for each residue")
+
+    @classmethod
+    def learn(cls, left: FloatArray, right: FloatArray, coordinate: int, modulus: int) -> ResidueScore:
+        """Return the score for two samples of shape (n, k)."""
+        shares = [
+            (np.bincount(_residues(sample[:, coordinate], modulus), minlength=modulus) + 0.5) / len(sample)
+            for sample in (left, right)
+        ]
+        return cls(coordinate, modulus, tuple(np.log(shares[0] / shares[1]).tolist()))
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the log ratio of each output's residue."""
+        ratios = np.array(self.log_ratios)
+        return np.asarray(ratios[_residues(outputs[:, self.coordinate], self.modulus)])
+
+
+def _residues(values: FloatArray, modulus: int) -> IntArray:
+    # rounding may give the modulus itself where a value is no whole number
+    return np.mod(np.rint(values), modulus).astype(np.int64) % modulus
+
+
 @dataclass(frozen=True, eq=False)
 class UnseenScore(StoredByItsFields):
     """1 where a coordinate's value is not in a table: off the grid on which the other outputs lie.
@@ -146,5 +189,8 @@ READERS["category"] = lambda document: CategoryScore(
     np.array(document["values"], dtype=np.float64),
     np.array(document["log_ratios"], dtype=np.float64),
     float(document["other"]),
+)
+READERS["residue"] = lambda document: ResidueScore(
+    int(document["coordinate"]), int(document["modulus"]), tuple(map(float, document["log_ratios"]))
 )
 READERS["unseen"] = lambda document: UnseenScore(int(document["coordinate"]), np.array(document["values"]))

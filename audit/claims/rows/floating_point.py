@@ -139,7 +139,7 @@ def off_grid_in_half_precision() -> int:
     paper_step="'Lap(...)' and 'N(0, sigma^2)' added to each coefficient",
     why="v + X is rounded to the grid of its larger term: which doubles can come out depends on v",
     repaired="noise on a public grid that every data set shares, drawn in exact arithmetic",
-    advice="release with --noise hardened; the statements for numpy's noise are those of real numbers",
+    advice="release without a seed; the statements for numpy's noise are those of real numbers",
     rerun=("python -m audit.epsilon_estimate functional --dimension 1 --object implementation",),
     drawn=True,
 )

@@ -14,7 +14,9 @@ from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals
 from audit.auditor.events.bits import BitScore
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TreeScore
+from audit.auditor.events.values import ResidueScore
 from audit.subjects.catalogue import (
+    CATALOGUE,
     FloatLaplace,
     Gaussian,
     Laplace,
@@ -314,3 +316,27 @@ def test_outputs_too_large_to_be_added_up_have_a_grid_too(scale):
     steps = Quantiser.of(left * scale, right * scale).steps
     relative = steps / scale / Quantiser.of(left, right).steps
     assert 0.5 < relative[0] <= 2.0
+
+
+@pytest.mark.parametrize(("name", "residues"), [("parity", 2), ("residue_of_seven", 7)])
+def test_residues_of_whole_numbers_are_seen_on_the_ideal_grid(name, residues):
+    """Numbers of twenty bits: too many to be told one by one, and no coarser grid than 1 keeps their parity."""
+    entry = CATALOGUE[name]()
+    found = audit(entry, 20_000)
+    assert 1.9 < found.epsilon_lower_bound < entry.true_epsilon
+    assert found.event.to_json()["modulus"] % residues == 0
+    assert event_of(found.event.stored).stored == found.event.stored
+    # null control: the same number of outputs, spread alike
+    rng = np.random.default_rng(1)
+    left, right = rng.integers(2**20, size=(2, 20_000, 1)).astype(np.float64)
+    shared = ResidueScore.learn(left, right, 0, 7)
+    assert max(map(abs, shared.log_ratios)) < 0.2
+
+
+def test_grid_of_whole_numbers_is_no_coarser_than_one():
+    values = np.random.default_rng(2).integers(10**7, size=(2, 4_000, 1)).astype(np.float64)
+    assert Quantiser.of(*values).steps[0] == 1.0
+    assert Quantiser.of(*(values + 0.5)).steps[0] > 1.0
+    # so large that float noise could be whole numbers too
+    assert Quantiser.of(*(values * 2.0**25)).steps[0] > 1.0
+    assert Quantiser.of(*(values // 10**6)).steps[0] < 1.0

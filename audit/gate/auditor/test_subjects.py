@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -320,3 +324,22 @@ def test_import_of_a_class_makes_an_instance():
 def test_a_file_where_a_module_is_meant_is_told_the_module(path):
     with pytest.raises(SubjectError, match=r"names a file.*: mine:Mine, run in"):
         imported(path)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os; os._exit(0)",
+        "import os; os._exit(1)",
+        "class Panic(BaseException): pass\nraise Panic('panicked')",
+    ],
+)
+def test_code_that_ends_the_interpreter_gives_no_verdict(tmp_path, code):
+    """Exit codes 0 and 1 are verdicts: no subject or library may give one."""
+    (tmp_path / "ending.py").write_text(code + "\n")
+    words = [sys.executable, "-m", "audit.epsilon_estimate", "ending:subject"]
+    paths = os.pathsep.join([str(tmp_path), str(Path(__file__).resolve().parents[3])])
+    done = subprocess.run(words, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": paths})
+    assert done.returncode == 3
+    assert b"nothing was decided" in done.stderr
+    assert done.stdout == b""

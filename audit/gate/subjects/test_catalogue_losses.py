@@ -281,6 +281,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "laplace": lambda: Case(below(), 0.5, 0.5 * E1),
     "laplace_scored": lambda: Case(below(), 0.5, 0.5 * E1),
     "laplace_product": lambda: Case(below(), 0.5**8, float(laplace.cdf(-1 / 8)) ** 8),
+    "parity": lambda: Case(lambda v: v[:, 0] % 2 == 0, 0.9, 0.1),
+    "residue_of_seven": lambda: Case(lambda v: v[:, 0] % 7 == 0, 0.6, 0.4 / 6),
     "geometric": lambda: Case(below(), 1 / (1 + E1), E1 / (1 + E1)),
     "gaussian": lambda: gaussian(analytic_sigma(), 1.0),
     "noisy_max_index_laplace": lambda: Case(

@@ -206,7 +206,9 @@ def test_memory_limit_ends_the_greedy_and_leaves_the_modest(start):
         start(code.format(2**29), memory_limit=2**28)
 
 
-@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "name", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGQUIT, signal.SIGUSR1]
+)
 def test_signals_that_end_the_auditor_end_its_program(tmp_path, name):
     """The program hangs in its first answer, and ignores what would end it."""
     trace = tmp_path / "pid"
@@ -227,7 +229,8 @@ def test_signals_that_end_the_auditor_end_its_program(tmp_path, name):
     assert runs(pid)
     auditor.send_signal(name)
     output, errors = auditor.communicate(timeout=60)
-    assert auditor.returncode == (3 if name is signal.SIGINT else 128 + name)
+    handled = {signal.SIGINT: 3, signal.SIGTERM: 128 + name, signal.SIGHUP: 128 + name}
+    assert auditor.returncode == handled.get(name, -name)
     assert output == b""
     assert b"Traceback" not in errors
     assert soon_gone(pid)

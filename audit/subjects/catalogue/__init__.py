@@ -1,7 +1,15 @@
 """Mechanisms whose exact privacy loss is known: right ones and broken ones, to audit the auditor."""
 
 from audit.subjects.catalogue.bits import FloatLaplace
-from audit.subjects.catalogue.counts import Geometric, PrefixSum, PrivateMean, SmartSum, UnnoisedCount
+from audit.subjects.catalogue.counts import (
+    Geometric,
+    Parity,
+    PrefixSum,
+    PrivateMean,
+    ResidueOfSeven,
+    SmartSum,
+    UnnoisedCount,
+)
 from audit.subjects.catalogue.entry import Entry, Level
 from audit.subjects.catalogue.functional.budgets import (
     Adfc,
@@ -121,6 +129,8 @@ CATALOGUE: dict[str, type[Entry]] = {
     "sparse_vector_6": SparseVector6,
     "prefix_sum": PrefixSum,
     "unnoised_count": UnnoisedCount,
+    "parity": Parity,
+    "residue_of_seven": ResidueOfSeven,
     "functional_wrong_factor": WrongFactor,
     "functional_wrong_dimension": WrongDimension,
     "functional_unnoised_label": UnnoisedLabel,
@@ -170,6 +180,7 @@ __all__ = [
     "NoisyMaxValue",
     "NumericalSparseVector",
     "OneVariate",
+    "Parity",
     "Pdfc",
     "PrefixSum",
     "PrivateMean",
@@ -180,6 +191,7 @@ __all__ = [
     "RedrawnPerPass",
     "RedrawnPerPassWithSlack",
     "RelaxedFunctional",
+    "ResidueOfSeven",
     "RetriedLaplace",
     "RetriedUntilDefinite",
     "RetriedUntilDefiniteWithSlack",

@@ -146,3 +146,41 @@ class PrefixSum(Entry):
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` streams of noisy sums, shape (count, 5)."""
         return np.asarray(np.cumsum(data) + rng.laplace(scale=1 / self.epsilon, size=(count, self.values)))
+
+
+@dataclass(frozen=True)
+class Parity(Entry):
+    """A whole number of twenty bits whose parity follows the input nine times of ten.  Broken.
+
+    Exact loss: all numbers of one parity are equally likely, with .9 of the mass on one input and .1 on the other:
+    log 9 at every output.
+    """
+
+    broken_at = "ideal"
+    source = "Dwork and Roth (2014), definition 2.4, at an answer that keeps a low bit of its record"
+    modulus: ClassVar[int] = 2
+    numbers: ClassVar[int] = 2**20
+
+    @property
+    def true_epsilon(self) -> float:
+        """Log 9, whatever the modulus."""
+        return math.log(9)
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` numbers, shape (count, 1)."""
+        # the input's residue has nine times the mass of every other one
+        told = rng.random((count, 1)) < 9 / (self.modulus + 8)
+        others = (int(data) + rng.integers(1, self.modulus, size=(count, 1))) % self.modulus
+        residues = np.where(told, int(data), others)
+        blocks = rng.integers(self.numbers // self.modulus, size=(count, 1))
+        return np.asarray(self.modulus * blocks + residues, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ResidueOfSeven(Parity):
+    """The same with the residue mod 7, which the input decides six times of ten.  Broken.
+
+    Exact loss: .6 of the mass on one residue, .4 / 6 on every other one: log 9 at the residues 0 and 1.
+    """
+
+    modulus: ClassVar[int] = 7

@@ -1,4 +1,4 @@
-"""Set limits, then become the program: ``python -I -S launch.py MEMORY_LIMIT WORD...``.
+"""Set limits, then become the program: ``python -I -S launch.py MEMORY_LIMIT LIFELINE WORD...``.
 
 A process of its own, because limits cannot be set safely between fork and exec of a process that has threads.
 """
@@ -10,8 +10,9 @@ import sys
 
 
 def main(words: list[str]) -> None:
-    """Replace this process by the program; MEMORY_LIMIT is in bytes, 0 for none."""
-    memory_limit = int(words[0])
+    """Replace this process by the program; MEMORY_LIMIT is in bytes, 0 for none; LIFELINE is a file descriptor."""
+    memory_limit, lifeline = int(words[0]), int(words[1])
+    watch(lifeline)
     if memory_limit:
         # RLIMIT_DATA counts memory that is written to; RLIMIT_AS would also count what is only reserved
         resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, memory_limit))
@@ -20,9 +21,26 @@ def main(words: list[str]) -> None:
     for name in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(name, signal.SIG_DFL)
     try:
-        os.execvp(words[1], words[1:])
+        os.execvp(words[2], words[2:])
     except OSError as problem:
-        sys.exit(f"{words[1]} cannot be run: {problem}")
+        sys.exit(f"{words[2]} cannot be run: {problem}")
+
+
+def watch(lifeline: int) -> None:
+    """Leave a process behind that kills the program's group when the auditor is no more, whatever ended it."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        os.close(lifeline)
+        return
+    if os.fork():
+        os._exit(0)
+    # the program's pipes end with the program
+    for number in range(3):
+        os.close(number)
+    with open(lifeline, "rb", buffering=0) as pipe:
+        pipe.read()
+    os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], limits: ProgramLimits) -> None:
         self.limits = limits
-        self._child = _started(command, limits)
+        self._child, self._lifeline = _started(command, limits)
         self._stdin, self._stdout, self._stderr = (
             _not_blocking(pipe) for pipe in (self._child.stdin, self._child.stdout, self._child.stderr)
         )
@@ -195,7 +195,7 @@ class Process:
                 deadline = time.monotonic() + WAKE
                 while self._keep_stderr() and time.monotonic() < deadline:
                     time.sleep(0.001)
-                for pipe in (self._stdin, self._stdout, self._stderr):
+                for pipe in (self._stdin, self._stdout, self._stderr, self._lifeline):
                     with suppress(OSError):
                         pipe.close()
 
@@ -241,18 +241,28 @@ class Process:
         return f"was ended by signal {signal.Signals(status).name if known else status}{under}"
 
 
-def _started(command: Sequence[str], limits: ProgramLimits) -> subprocess.Popen[bytes]:
-    launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(limits.memory_limit or 0)]
+def _started(command: Sequence[str], limits: ProgramLimits) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Return the process, and the end of a pipe: when that is closed, the program is killed."""
     try:
         if shutil.which(command[0]) is not None:
-            return subprocess.Popen(
-                [*launcher, *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
+            held, lifeline = os.pipe()
+            try:
+                words = [str(LAUNCHER), str(limits.memory_limit or 0), str(held)]
+                child = subprocess.Popen(
+                    [sys.executable, "-I", "-S", *words, *command],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,
+                    pass_fds=(held,),
+                )
+            except BaseException:
+                os.close(lifeline)
+                raise
+            finally:
+                os.close(held)
+            return child, os.fdopen(lifeline, "wb", buffering=0)
     except (OSError, ValueError) as problem:
         # too many processes, too long a command, a null character in a word
         raise ProgramStartError(f"{shown(command[0])} cannot be started ({problem})") from problem

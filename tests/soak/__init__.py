@@ -1,0 +1,1 @@
+"""Long fuzzing: `make soak` runs it, `tests/test_soak.py` repeats a hundredth and compares."""

@@ -1,0 +1,86 @@
+"""``python -m tests.soak``: run every case of each kind; what has run is kept, so that a stopped run goes on."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.soak.cases import KINDS, memory, quiet
+
+RESULTS = Path(__file__).with_name("results.json")
+PART = 1_000
+"""Cases whose endings are kept together, as counts and as a digest."""
+
+SLOWEST = 5.0
+MOST_MEMORY = 2**30
+
+
+def run_part(kind: str, part: int, folder: Path, every: int = 1) -> dict[str, Any]:
+    """Run every so many of the cases of one part; return how they ended, and raise where one falls.
+
+    Raises
+    ------
+    AssertionError
+        With the number of a case that gave a traceback, ran for too long or took too much memory.
+    """
+    endings: dict[int, str] = {}
+    for number in range(part * PART, (part + 1) * PART, every):
+        start, before = time.process_time(), memory()
+        try:
+            with quiet():
+                endings[number] = KINDS[kind](number, folder)
+        except Exception as problem:
+            raise AssertionError(f"{kind} {number}: {type(problem).__name__}: {problem}") from problem
+        seconds = time.process_time() - start
+        if seconds > SLOWEST or memory() > max(before, MOST_MEMORY):
+            raise AssertionError(f"{kind} {number}: {seconds:.1f} s, {memory():.3g} bytes")
+    return {"endings": dict(sorted(Counter(endings.values()).items())), "sha256": digest(endings)}
+
+
+def digest(endings: dict[int, str]) -> str:
+    """Return a digest of the endings of every tenth case: what the tests repeat of some parts."""
+    repeated = [f"{number} {ending}\n" for number, ending in endings.items() if number % REPEATED == 0]
+    return hashlib.sha256("".join(repeated).encode()).hexdigest()[:16]
+
+
+REPEATED = 10
+
+
+def main() -> int:
+    """Go on until every part has run; print what fell."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--cases", type=int, default=100_000, help="of each kind (100000)")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then; run again to go on")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    asked = parser.parse_args()
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    found: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    end, fell = time.monotonic() + asked.seconds, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in asked.kinds.split(","):
+            parts = found.setdefault(kind, {"command": "make soak", "parts": {}})["parts"]
+            for part in range(asked.cases // PART):
+                if str(part) in parts or time.monotonic() > end:
+                    continue
+                try:
+                    parts[str(part)] = {"commit": commit[:12], **run_part(kind, part, Path(folder))}
+                except AssertionError as problem:
+                    fell += 1
+                    print(problem, file=sys.stderr)
+                RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+            print(f"{kind}: {len(parts) * PART:,} of {asked.cases:,} cases")
+    return int(fell > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
