@@ -190,6 +190,17 @@ def noisy_sum_over_public_count(x):
     return "high" if noisy > 0.5 else noisy.tolist()
 
 
+def onto_noise(x):
+    noise = np.random.default_rng().laplace(scale=1.0)
+    noise += x.sum()
+    return noise
+
+
+def noisy_eigenvalues(x):
+    noisy = np.outer(x, x) + np.random.default_rng().laplace(scale=3.0, size=(SIZE, SIZE))
+    return np.linalg.eigvalsh((noisy + noisy.T) / 2)
+
+
 def two_noises(x):
     rng = np.random.default_rng()
     return rng.laplace(scale=1.0) - rng.laplace(scale=1.0) + x.sum()
@@ -203,6 +214,8 @@ RIGHT_ONES = [
     (frozen_scipy_noise, MEAN),
     (in_place, NoiseClaim(1.0, sensitivity=1.0)),
     (noisy_sum_over_public_count, NoiseClaim(1.0, sensitivity=1.0)),
+    (onto_noise, NoiseClaim(1.0, sensitivity=1.0)),
+    (noisy_eigenvalues, NoiseClaim(4 / 3)),
     (two_noises, NoiseClaim(1.0)),
 ]
 

@@ -92,7 +92,7 @@ class FollowedNoise(NDArrayOperatorsMixin):
             result = None if affine is None else FollowedNoise(affine)
         if result is None:
             result = getattr(ufunc, method)(*(plain(value) for value in inputs), **options)
-        if out is None:
+        if out is None or isinstance(out[0], FollowedNoise):
             return result
         out[0][...] = plain(result)
         return out[0]
