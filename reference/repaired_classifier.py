@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from reference.accounting.release_ledger import ReleaseLedger
-from reference.budgets import Budget
+from reference.budgets import Budget, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike, exact
@@ -24,7 +24,7 @@ from reference.domain import Domain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.records import Records
-from reference.repaired import Model, repaired_logistic
+from reference.repaired import Model, prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease, load_repaired
 from reference.repaired.uncertainty import standard_errors
@@ -134,13 +134,14 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         declared, budget = self.declared, Budget(self.epsilon, self.delta)
         noise = "hardened" if self.random_state is None else "numpy"
-        slack = exact("slack", self.slack)
-        records = self._encoded(declared, X, y, sensitive_features)
+        slack = tolerated_slack(self.slack)
+        warn_if_large(budget)
+        records = prepared(self._encoded(declared, X, y, sensitive_features))
         self.advice_ = advise(declared.domain, len(records), budget, self.fairness)
         if self.advice_.outlook in FEW_RECORDS:
             warnings.warn(str(self.advice_), FewRecordsWarning, stacklevel=2)
+        promise = planned(declared.domain, len(records), budget, self.fairness, hardened=noise == "hardened")
         if self.release_ledger is not None:
-            promise = planned(declared.domain, len(records), budget, self.fairness, hardened=noise == "hardened")
             counted = promise.counted(seeded=self.random_state is not None)
             self.release_ledger.reserve(counted)
         model = repaired_logistic(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from reference.commands import fit_repaired
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.domain.attributes import Numeric, OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
+from reference.repaired import prepared
 from reference.repaired.released import load_repaired
 from reference.repaired_classifier import RepairedClassifier
 from tests.command_lines import reference
@@ -57,6 +60,26 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
 
 
+def test_a_fit_of_a_ledgers_size_fits_and_its_statement_is_not_rounded_down(run):
+    run("ledger create whole.jsonl --data people --epsilon 1 --delta 1e-5")
+    words = "fit --mechanism repaired --data people.csv --domain domain.json --ledger whole.jsonl --format json"
+    made = json.loads(run(words).out)["releases"][0]
+    assert Fraction(str(made["privacy"]["exact"]["epsilon"]["hi"])) == 1
+
+
+def test_a_split_seed_repeats_the_splits_and_not_the_noise(run, monkeypatch):
+    taken = []
+    monkeypatch.setattr(
+        fit_repaired, "prepared", lambda records: taken.append(records.x.sum()) or prepared(records)
+    )
+    words = (
+        "fit --mechanism repaired --data people.csv --domain domain.json --noise numpy --format json --split-seed"
+    )
+    one, again, other = (json.loads(run(f"{words} {seed}").out)["w"] for seed in (1, 1, 2))
+    assert taken[0] == taken[1] != taken[2]
+    assert one != again != other
+
+
 def test_a_card_of_a_hardened_release_states_its_promise(run):
     pytest.importorskip("opendp")
     words = "fit --mechanism repaired --data people.csv --domain domain.json --fairness none --release hard.json"
@@ -90,6 +113,9 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
     pytest.importorskip("opendp")
     run("ledger create counted.jsonl --data people --epsilon 1.5 --delta 1e-4")
     words = "fit --mechanism repaired --data people.csv --domain domain.json --ledger counted.jsonl"
+    # what is public is refused before it is counted
+    assert "slack" in run(f"{words} --slack 2", EXIT_USAGE).err
+    assert "2^57 steps" in run(f"{words} --epsilon 1e-5", EXIT_USAGE).err
     assert "counted.jsonl" in run(words).out
     assert "would spend" in run(words, EXIT_USAGE).err
     assert "seed" in run(f"{words} --seed 1", EXIT_USAGE).err
@@ -104,6 +130,9 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
         (f"{FIT} --plot x.png", "left out with repaired"),
         (f"{FIT} --splits 2 --release r.json", "several releases"),
         (f"{FIT} --fairness covariance", "fairness"),
+        (f"{FIT} --adjacency add_or_remove_one", "left out with repaired"),
+        (f"{FIT} --x-s age", "left out with repaired"),
+        (f"{FIT} --epsilon 1000", "--allow-large-epsilon"),
         ("fit --slack 0.1", "left out without repaired"),
         ("fit --fairness demographic_parity", "fairness"),
         ("card domain.json", "schema"),

@@ -288,6 +288,8 @@ def assert_private(
     reference.common.errors.InputError
         When the claim, the inputs or the mechanism cannot be audited.
     """
+    # pytest then shows the caller's line, and not this function
+    __tracebackhide__ = True
     unknown = sorted(set(how) - set(How.__annotations__))
     if unknown:
         raise TypeError(f"assert_private() has no argument {unknown[0]!r}")

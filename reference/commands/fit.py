@@ -10,7 +10,7 @@ from fractions import Fraction
 import click
 
 from reference.accounting.release_ledger import ReleaseLedger
-from reference.budgets import LARGE_EPSILON, is_large, parse_epsilon
+from reference.budgets import LARGE_EPSILON, Budget, is_large, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
@@ -46,6 +46,8 @@ from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
 from reference.trace import check_traceable, trace_of
+
+TOO_LARGE = f"at most {LARGE_EPSILON}, or given --allow-large-epsilon"
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are named."""
@@ -254,12 +256,30 @@ def run_repaired(
         "plot": files.plot,
         "epsilon_grid": files.epsilon_grid,
     }
-    for name, value in unused.items():
+    for name, value in {**unused, **changed_readings(readings)}.items():
         if value is not None:
             raise ReadingError(name, value, f"left out with {REPAIRED}")
+    if spent.epsilon is not None and is_large(Budget(spent.epsilon)) and not asked.allow_large_epsilon:
+        raise EpsilonError("epsilon", spent.epsilon, TOO_LARGE)
     ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
     wanted = wanted_from(mine, spent, named, readings, output.seed)
-    return fit_repaired(wanted, asked.splits, asked.test_share, output, files.release, ledger)
+    return fit_repaired(wanted, asked.splits, asked.split_seed, asked.test_share, output, files.release, ledger)
+
+
+def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:
+    """Return the readings of the paper that are not the defaults: `repaired` has none of them."""
+    defaults = {
+        "fairness_weight": "1",
+        "tau": "0",
+        "basis": "monomial",
+        "adjacency": "replace_one",
+        "sensitivity": "published",
+        "repair": "shift_and_trim",
+        "ball_radius": "10",
+        "x_s": None,
+    }
+    given = {name: getattr(readings, name) for name in defaults}
+    return {name: value for name, value in given.items() if value != defaults[name]}
 
 
 def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
@@ -295,7 +315,7 @@ def runs_from(
         for epsilon in epsilons if spec.private else epsilons[:1]:
             budget = budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension)
             if is_large(budget) and not asked.allow_large_epsilon:
-                raise EpsilonError("epsilon", epsilon, f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
+                raise EpsilonError("epsilon", epsilon, TOO_LARGE)
             plan = Plan(
                 spec=spec,
                 budget=budget,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from reference.fairness import NOT_PRIVATE
 from reference.fairness.metrics import MEASURES, measures
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
-from reference.repaired import prepared, repaired_logistic
+from reference.repaired import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
 
@@ -61,7 +62,8 @@ class Wanted:
     declared : DomainFile
     records : Records
     budget : Budget
-    fairness, slack : str
+    fairness : str
+    slack : Fraction
     source : RandomSource
     """
 
@@ -69,7 +71,7 @@ class Wanted:
     records: Records
     budget: Budget
     fairness: str
-    slack: str
+    slack: Fraction
     source: RandomSource
 
 
@@ -86,6 +88,7 @@ def wanted_from(
         if getattr(spent, name) is not None:
             raise ReadingError(name, getattr(spent, name), f"left out: {REPAIRED} has one epsilon and delta")
     budget = Budget(spent.epsilon or "1", spent.delta or DEFAULT_DELTA)
+    slack = tolerated_slack(mine.slack)
     source, data = random_source(readings.noise, seed), named.data or ""
     if not is_table_file(data) and data not in SOURCES:
         raise unknown_data(data)
@@ -97,7 +100,7 @@ def wanted_from(
         records = record_blocks(open_table(data), declared, rows=named.block_rows).collect()
     else:
         records = SOURCES[data].read(declared)
-    return Wanted(declared, records, budget, fairness, mine.slack, source)
+    return Wanted(declared, records, budget, fairness, slack, source)
 
 
 def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
@@ -105,21 +108,21 @@ def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
     hardened, seeded = wanted.source is None, isinstance(wanted.source, int)
     noise = "hardened" if hardened else "numpy"
     seed = wanted.source if isinstance(wanted.source, int) else None
-    slack = exact("slack", wanted.slack)
     model = repaired_logistic(
         train,
         wanted.budget,
         fairness=wanted.fairness,
-        slack=slack,
+        slack=wanted.slack,
         noise=noise,
         rng=None if hardened else generator(seed, f"noise of split {split}")[0],
     )
-    return RepairedRelease.of(model, wanted.declared, slack=slack, noise=noise, seeded=seeded)
+    return RepairedRelease.of(model, wanted.declared, slack=wanted.slack, noise=noise, seeded=seeded)
 
 
 def fit_repaired(
     wanted: Wanted,
     splits: int,
+    split_seed: int | None,
     test_share: float,
     output: OutputOptions,
     release: str | None,
@@ -144,12 +147,13 @@ def fit_repaired(
         ledger.check(*[counted] * splits)
     releases, found = list[RepairedRelease](), list[dict[str, float]]()
     for split in range(splits):
-        seed = wanted.source if isinstance(wanted.source, int) else None
+        seed = wanted.source if split_seed is None and isinstance(wanted.source, int) else split_seed
         order = generator(seed, f"split {split}")[0].permutation(n)
         test, train = (np.sort(rows) for rows in (order[:held], order[held:]))
+        kept = prepared(wanted.records.take(train))
         if ledger is not None:
             ledger.reserve(counted)
-        made = fit_once(wanted, prepared(wanted.records.take(train)), split)
+        made = fit_once(wanted, kept, split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measures(made.model.predict(on.x, on.z), on.y, on.z))

@@ -167,7 +167,10 @@ def _notes(result: Evaluation) -> str:
     if zero := sum(release.w is not None and not any(release.w) for release in result.releases):
         notes.append(f"w is 0 in {zero} of {splits}")
     if result.constant_predictors:
-        notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
+        notes.append(
+            f"constant predictor in {result.constant_predictors} of {splits} "
+            "(--mechanism repaired is made for a model to use)"
+        )
     if result.releases[0].seeded:
         notes.append("seeded: for study")
     elif result.releases[0].readings.noise == "numpy" and result.releases[0].privacy.exact is not None:

@@ -116,8 +116,12 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the encoded coordinates."""
-        inner = [f"[{a:g}, {b:g})" for a, b in pairwise([self.lower, *self.edges])]
-        return tuple(f"{self.name}={part}" for part in [*inner, f"[{self.edges[-1]:g}, {self.upper:g}]"])
+        ends = [self.lower, *self.edges, self.upper]
+        texts = [f"{end:g}" for end in ends]
+        if len(set(texts)) < len(texts):
+            texts = [repr(end) for end in ends]
+        inner = [f"[{a}, {b})" for a, b in pairwise(texts[:-1])]
+        return tuple(f"{self.name}={part}" for part in [*inner, f"[{texts[-2]}, {texts[-1]}]"])
 
     def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of bins) with one 1 a row."""

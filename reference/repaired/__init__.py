@@ -5,8 +5,8 @@ sensitivity, `curator` adds the noise and keeps the account.  `loss`, `descent`,
 post-processing and cannot reach records.  Proofs: ``proofs/repaired.md``.
 """
 
-from reference.repaired.algorithm import prepared, repaired_logistic
+from reference.repaired.algorithm import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.model import Model
 from reference.repaired.schedule import Schedule, schedule_of, signal_of
 
-__all__ = ["Model", "Schedule", "prepared", "repaired_logistic", "schedule_of", "signal_of"]
+__all__ = ["Model", "Schedule", "prepared", "repaired_logistic", "schedule_of", "signal_of", "tolerated_slack"]

@@ -39,14 +39,15 @@ class Account(NamedTuple):
 
     @property
     def epsilon(self) -> Fraction:
-        """The budget's epsilon; with discrete Gaussian noise what it adds to that, rounded up."""
+        """The budget's epsilon; with discrete Gaussian noise more, where it adds more than there is room for."""
         # discrete Laplace noise loses what continuous noise does
         if not self.hardened or not self.budget.delta:
             return self.budget.epsilon
         inverse_scales = sum((one.size / Fraction(one.scale) for one in self.spent), Fraction(0))
         size = sum(one.size for one in self.spent)
         supremum = Supremum.exactly(self.loss)
-        return epsilon_ends(supremum, inverse_scales, size, SUM_STEPS, self.budget.delta)[1]
+        upper = epsilon_ends(supremum, inverse_scales, size, SUM_STEPS, self.budget.delta)[1]
+        return max(self.budget.epsilon, upper)
 
     def counted(self, *, seeded: bool) -> CountedRelease:
         """Return what a release ledger counts."""

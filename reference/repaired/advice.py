@@ -8,10 +8,12 @@ from typing import Literal, TypeAlias
 
 from reference.budgets import Budget
 from reference.common.documents import Document
+from reference.common.errors import GridError
 from reference.domain import Domain
 from reference.domain.binning import binned
 from reference.domain.domain import Norm
 from reference.domain.file import DomainFile
+from reference.noise.hardened import LARGEST_SCALE
 from reference.repaired.account import Account
 from reference.repaired.curator import planned_scale
 from reference.repaired.schedule import (
@@ -23,7 +25,7 @@ from reference.repaired.schedule import (
     schedule_of,
     signal_of,
 )
-from reference.repaired.spent import COUNTS, GRADIENT, GROUP_COUNT, PROBE, Change, Spent
+from reference.repaired.spent import COUNTS, GRADIENT, GROUP_COUNT, PROBE, SUM_STEPS, Change, Spent
 from reference.repaired.sums import GROUP_COUNT_CHANGE, gradient_change, label_sums_change
 
 LOST_AT_ONE = 1.7
@@ -152,6 +154,11 @@ def planned(domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: 
     """Return the account of a fit before it is made: at least what it will be.
 
     The scale of a probe depends on the released share of the group; it is taken for the smallest sensitivity, 1/2.
+
+    Raises
+    ------
+    reference.common.errors.GridError
+        When hardened noise has no such scale.
     """
     schedule = schedule_of(domain, n, budget, fairness)
     spent = [one for model in _models(schedule) for one in _model(domain, budget, *model)]
@@ -159,6 +166,9 @@ def planned(domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: 
         spent.append(_one(budget, GROUP_COUNT, GROUP_COUNT_CHANGE, schedule.group_count, 1))
         half = Change(Fraction(1, 2), Fraction(1, 4))
         spent += [_one(budget, PROBE, half, schedule.probes / PROBES, 1)] * PROBES
+    largest = max(one.scale for one in spent)
+    if hardened and largest * SUM_STEPS > LARGEST_SCALE:
+        raise GridError("scale", largest, "at most 2^57 steps of the grid: use a larger epsilon")
     return Account(budget, tuple(spent), hardened)
 
 

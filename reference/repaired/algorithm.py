@@ -48,12 +48,11 @@ def repaired_logistic(
     slack : number
         Risk difference that is tolerated, in [0, 1].
     noise : {'numpy', 'hardened'}
-    rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy.
+    rng : None, 'entropy', int or numpy.random.Generator
+        None makes a release: hardened noise.  Anything else draws numpy's noise, for study.
     """
-    tolerated = exact("slack", slack)
-    if not 0 <= tolerated <= 1:
-        raise ParameterError("slack", slack, "in [0, 1]")
+    noise = "hardened" if rng is None else noise
+    tolerated = tolerated_slack(slack)
     schedule = schedule_of(records.domain, len(records), budget, fairness)
     purpose = f"repaired logistic {records.domain.columns} {budget} {fairness} {tolerated}"
     curator = Curator(budget, sampler_of(noise, rng, purpose), hardened=noise == "hardened")
@@ -74,6 +73,19 @@ def repaired_logistic(
     return replace(
         model, epsilon=curator.account.epsilon, spent=curator.account.spent, budget_epsilon=budget.epsilon
     )
+
+
+def tolerated_slack(slack: RealLike) -> Fraction:
+    """Return a slack as the exact number that it is.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+    """
+    tolerated = exact("slack", slack)
+    if not 0 <= tolerated <= 1:
+        raise ParameterError("slack", slack, "in [0, 1]")
+    return tolerated
 
 
 class PreparedRecords(Records):

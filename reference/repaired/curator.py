@@ -16,6 +16,9 @@ from reference.noise import Noise, Sampler, analytic_gaussian_sigma, laplace_sca
 from reference.repaired.account import Account
 from reference.repaired.spent import SUM_STEPS, Change, Spent
 
+DISCRETE_ROOM = 1 + Fraction(1, 2**30)
+"""Factor of Gaussian scales: discrete noise of the same scale then stays within the budget."""
+
 
 class Curator:
     """Adds noise and counts shares of the budget: of mu^2, or of epsilon where delta is 0 (Theorem R).
@@ -76,8 +79,8 @@ def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:
     if not budget.delta:
         # b <- Delta_1 / (share epsilon)
         return laplace_scale(change.l1_sensitivity, share * budget.epsilon)
-    # sigma <- (1/mu) Delta_2 / sqrt(share)
-    ratio = square_root(change.l2_sensitivity_squared / share).upper
+    # sigma <- (1/mu) Delta_2 / sqrt(share), and a little more, for what discrete noise adds to the loss
+    ratio = square_root(change.l2_sensitivity_squared / share).upper * DISCRETE_ROOM
     return rounded_up(Fraction(unit_sigma(budget)) * ratio)
 
 
