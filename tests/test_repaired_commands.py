@@ -60,7 +60,7 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
 
 
-def test_a_fit_of_a_ledgers_size_fits_and_its_statement_is_not_rounded_down(run):
+def test_a_fit_of_a_ledgers_size_fits_and_is_not_rounded_down(run):
     run("ledger create whole.jsonl --data people --epsilon 1 --delta 1e-5")
     words = "fit --mechanism repaired --data people.csv --domain domain.json --ledger whole.jsonl --format json"
     made = json.loads(run(words).out)["releases"][0]
