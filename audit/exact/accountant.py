@@ -26,6 +26,10 @@ LARGEST_EXACT = 64
 """Laplace releases whose composition at a positive delta is worked out; of more it is enclosed, not tightly."""
 
 
+FARTHEST = 10**6
+"""In scales: beyond it no epsilon means anything, and exponentials no longer fit."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NoisySums:
     """Releases of sums with the same noise, about the same records.
@@ -59,6 +63,8 @@ class NoisySums:
             value = getattr(self, name)
             if value is not None and (value <= 0 or not in_float_range(value)):
                 raise ReadingError(name, decimal_text(value), "between 1e-100 and 1e100")
+        if self.moved > FARTHEST * self.scale:
+            raise ReadingError("scale", decimal_text(self.scale), "at least a millionth of what a record moves")
         if self.noise == "gaussian" and self.delta == 0:
             raise DeltaError("delta", "0", "positive with gaussian: no epsilon is enough at delta 0")
 

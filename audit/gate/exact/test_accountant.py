@@ -162,7 +162,12 @@ def test_many_laplace_releases_are_enclosed_and_the_text_says_so(monkeypatch):
 
 @pytest.mark.parametrize(
     ("changed", "error"),
-    [({"delta": "0"}, DeltaError), ({"bound": "0"}, ReadingError), ({"scale": "-1"}, ReadingError)],
+    [
+        ({"delta": "0"}, DeltaError),
+        ({"bound": "0"}, ReadingError),
+        ({"scale": "-1"}, ReadingError),
+        ({"scale": "1e-7"}, ReadingError),
+    ],
 )
 def test_bad_parameters_are_refused(changed, error):
     with pytest.raises(error):
