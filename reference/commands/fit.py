@@ -248,7 +248,6 @@ def run_repaired(
     }
     require_writable(inputs, out=output.out, release=files.release)
     unused = {
-        "ledger": files.ledger,
         "private_metrics": asked.private_metrics,
         "predictions": files.predictions,
         "trace": files.trace,

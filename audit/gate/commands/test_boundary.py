@@ -49,7 +49,8 @@ def test_figure_belongs_to_its_numbers(name):
 
 
 def test_every_committed_figure_is_checked():
-    assert {path.stem for path in FIGURES.glob("*.svg")} == set(DRAWN)
+    assert {path.stem for path in FIGURES.glob("t*.svg")} == set(DRAWN)
+    assert {path.stem for path in FIGURES.glob("*.json")} == set(DRAWN)
 
 
 def test_text_names_the_boundary(capsys):

@@ -118,3 +118,17 @@ def test_bad_options_are_bad_input(affairs, tmp_path, capsys):
     for limit in ("0", "soon", "inf"):
         assert main([file, "--time-limit", limit]) == EXIT_USAGE
     capsys.readouterr()
+
+
+def test_scale_for_declared_rows_has_no_theorem_and_is_not_rejected(tmp_path, capsys):
+    file = tmp_path / "release.json"
+    words = ["fit", "--mechanism", "relaxed_functional", "--delta", "1e-3", "--sensitivity", "exact"]
+    assert (
+        reference([*words, "--test-share", "0", "--noise", "numpy", "--release", str(file), "--quiet"])
+        == EXIT_FINE
+    )
+    capsys.readouterr()
+    assert main([str(file)]) == EXIT_UNDECIDED
+    out = capsys.readouterr().out
+    assert "NO THEOREM" in out
+    assert "rows that the declared domain encodes" in " ".join(out.split())

@@ -16,6 +16,7 @@ from reference.budgets import Budget, SplitBudget
 from reference.common.documents import json_of_file
 from reference.common.errors import InputError, ReadingError, ReleaseFileError
 from reference.common.numbers import decimal_text
+from reference.domain import Domain
 from reference.readings import Readings
 from reference.registry import MECHANISMS, MechanismSpec
 from reference.release import Release, fitting_domain, release_of
@@ -61,6 +62,7 @@ class Exported:
     x_s: int | None
     on_a_grid: bool
     seeded: bool
+    declared: Domain | None = None
 
 
 def read_exported(path: str | Path, mechanism: str | None = None, number: int | None = None) -> Exported:
@@ -173,6 +175,7 @@ def _exported(release: Release, spec: MechanismSpec) -> Exported:
         x_s=_coordinate(release.x_s, release.columns) if spec.split_budget else None,
         on_a_grid=readings.noise != "numpy" or release.noise.steps is not UNSET,
         seeded=release.seeded,
+        declared=None if release.domain is UNSET else release.domain.domain,
     )
 
 

@@ -15,6 +15,7 @@ from reference.common.errors import DeltaError
 from reference.common.numbers import decimal_text
 from reference.noise import require_delta_in_extended_range
 from reference.sensitivity import (
+    declared_of,
     exact_l1,
     exact_l2_squared,
     published_l1_sensitivity,
@@ -123,6 +124,9 @@ def covered(release: Exported) -> Covered:
             theorem, lemma, bound = theorem_5(release, sensitivity)
             claim, own = "T5.regime", True
     number = (1 if laplace else 3) + (release.setting.fairness != "none")
+    comparisons = tuple(_comparisons(release, sensitivity, own))
+    if not all(part.holds for part in comparisons):
+        _require_sensitivity_of_the_norm(release, sensitivity)
     row = f"L{number}" if release.readings.sensitivity == "published" else f"L{number}.exact"
     return Covered(
         release,
@@ -133,7 +137,7 @@ def covered(release: Exported) -> Covered:
         bound,
         lemma,
         (claim, row),
-        tuple(_comparisons(release, sensitivity, own)),
+        comparisons,
     )
 
 
@@ -153,6 +157,19 @@ def _require_covered_noise(release: Exported) -> None:
         raise NoTheoremError(
             "the noise is calibrated to a number of the caller's own; the theorems are about the published "
             "sensitivities and, where named, the exact ones"
+        )
+
+
+def _require_sensitivity_of_the_norm(release: Exported, sensitivity: Fraction) -> None:
+    """Raise where the release was calibrated to less: to the rows that its declared domain encodes."""
+    if release.readings.sensitivity != "exact" or release.declared is None:
+        return
+    declared = declared_of(release.declared, release.readings)
+    supremum = exact_l2_squared(declared) if release.spec.needs_delta else exact_l1(declared)
+    if supremum.upper < sensitivity:
+        raise NoTheoremError(
+            "the noise is calibrated to the rows that the declared domain encodes; the theorems are about all "
+            "rows of its norm"
         )
 
 

@@ -1,0 +1,181 @@
+"""Puts a tape where libraries draw noise, for the length of one run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from audit.subjects.recorder.tape import Tape
+
+KINDS = {
+    "laplace": "laplace",
+    "normal": "gaussian",
+    "standard_normal": "gaussian",
+    "exponential": "other",
+    "standard_exponential": "other",
+    "gumbel": "other",
+    "logistic": "other",
+}
+SCIPY = {
+    "laplace": "laplace",
+    "norm": "gaussian",
+    "expon": "other",
+    "gumbel_r": "other",
+    "gumbel_l": "other",
+    "logistic": "other",
+}
+DIFFPRIVLIB = ("Laplace", "Geometric")
+
+
+@dataclass(frozen=True)
+class NoiseFunction:
+    """A function of one's own that adds noise to a value.
+
+    Parameters
+    ----------
+    module, name : str
+        Where it is; a method is `Class.method`.
+    value, scale : str
+        Its parameters of that name; every other one is public, and so is the scale.
+    kind : {'laplace', 'gaussian'}
+    """
+
+    module: str
+    name: str
+    value: str = "value"
+    scale: str = "scale"
+    kind: str = "laplace"
+
+
+def numpy_method(tape: Tape, name: str) -> Callable[..., Any]:
+    """Return what stands for a method of a generator."""
+
+    def located(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        given = loc if np.any(np.asarray(loc) != 0) else None
+        return tape.noise(name, KINDS[name], loc=given, scale=scale, public={"scale": scale, "size": size})
+
+    def scaled(scale: Any = 1.0, size: Any = None) -> Any:
+        return tape.noise(name, KINDS[name], loc=None, scale=scale, public={"scale": scale, "size": size})
+
+    def standard(size: Any = None, **_: Any) -> Any:
+        return tape.noise(name, KINDS[name], loc=None, scale=1.0, public={"size": size})
+
+    if name.startswith("standard"):
+        return standard
+    return scaled if name == "exponential" else located
+
+
+@contextmanager
+def recording(tape: Tape, functions: Sequence[NoiseFunction] = ()) -> Iterator[None]:
+    """Record noise on a tape.
+
+    numpy's `default_rng` and legacy functions, `rvs` of scipy's distributions, OpenDP's measurements,
+    diffprivlib's additive mechanisms and declared functions; libraries that were not imported are left alone.
+    """
+    changes = [*_functions(tape), *_methods(tape), *(_declared(tape, function) for function in functions)]
+    try:
+        for owner, name, new in changes:
+            setattr(owner, name, new[1])
+        yield
+    finally:
+        for owner, name, new in reversed(changes):
+            setattr(owner, name, new[0])
+
+
+Change = tuple[Any, str, tuple[Any, Any]]
+
+
+def _functions(tape: Tape) -> Iterator[Change]:
+    """Yield numpy's functions wherever a module has them by a name."""
+    real = np.random.default_rng
+    stand_ins: dict[int, Any] = {id(getattr(np.random, name)): numpy_method(tape, name) for name in KINDS}
+    stand_ins[id(real)] = functools.partial(_default_rng, tape, real)
+    for module in list(sys.modules.values()):
+        if getattr(module, "__name__", "").startswith(__package__):
+            continue
+        for name, value in list(getattr(module, "__dict__", {}).items()):
+            if id(value) in stand_ins:
+                yield module, name, (value, stand_ins[id(value)])
+
+
+def _default_rng(tape: Tape, real: Callable[..., Any], seed: Any = None) -> Any:
+    if isinstance(seed, np.random.Generator):
+        bits = seed.bit_generator
+    else:
+        bits = real(tape.seed if seed is None else seed).bit_generator
+    methods = {name: staticmethod(numpy_method(tape, name)) for name in KINDS}
+    return type("Generator", (np.random.Generator,), methods)(bits)
+
+
+def _methods(tape: Tape) -> Iterator[Change]:
+    scipy = sys.modules.get("scipy.stats._distn_infrastructure")
+    if scipy:
+        yield scipy.rv_generic, "rvs", (scipy.rv_generic.rvs, _rvs(tape, scipy.rv_generic.rvs))
+    opendp = sys.modules.get("opendp.mod")
+    if opendp:
+        yield (
+            opendp.Measurement,
+            "__call__",
+            (opendp.Measurement.__call__, _asked(tape, opendp.Measurement.__call__)),
+        )
+    diffprivlib = sys.modules.get("diffprivlib.mechanisms")
+    for name in DIFFPRIVLIB if diffprivlib else ():
+        if hasattr(diffprivlib, name):
+            owner = getattr(diffprivlib, name)
+            yield owner, "randomise", (owner.randomise, _randomised(tape, owner.randomise))
+
+
+def _rvs(tape: Tape, real: Callable[..., Any]) -> Callable[..., Any]:
+    def rvs(self: Any, *given: Any, **named: Any) -> Any:
+        if getattr(self, "name", None) not in SCIPY:
+            return real(self, *given, **named)
+        named = dict(zip(("loc", "scale", "size"), given, strict=False)) | named
+        loc, scale, size = named.get("loc", 0.0), named.get("scale", 1.0), named.get("size")
+        loc = loc if np.any(np.asarray(loc) != 0) else None
+        public = {"scale": scale, "size": size}
+        return tape.noise(self.name, SCIPY[self.name], loc=loc, scale=scale, public=public)
+
+    return rvs
+
+
+def _asked(tape: Tape, real: Callable[..., Any]) -> Callable[..., Any]:
+    def call(self: Any, value: Any) -> Any:
+        public = {"measurement": str(self)}
+        return tape.mechanism("measurement", self, value, public, lambda: real(self, value))
+
+    return call
+
+
+def _randomised(tape: Tape, real: Callable[..., Any]) -> Callable[..., Any]:
+    def randomise(self: Any, value: Any) -> Any:
+        public = {name: getattr(self, name, None) for name in ("epsilon", "delta", "sensitivity")}
+        return tape.mechanism(type(self).__name__, self, value, public, lambda: real(self, value))
+
+    return randomise
+
+
+def _declared(tape: Tape, declared: NoiseFunction) -> Change:
+    *path, name = declared.name.split(".")
+    owner: Any = functools.reduce(getattr, path, import_module(declared.module))
+    real = getattr(owner, name)
+    signature = inspect.signature(real)
+
+    def added(*given: Any, **named: Any) -> Any:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        value = bound.arguments.pop(declared.value)
+        scale = bound.arguments[declared.scale]
+        public = {key: entry for key, entry in bound.arguments.items() if key not in ("self", "rng", "size")}
+        noise = tape.noise(name, declared.kind, loc=value, scale=scale, public=public)
+        opened = noise.opened()
+        return opened if opened.ndim else float(opened)
+
+    return owner, name, (real, added)

@@ -1,0 +1,136 @@
+"""What one run did with noise."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audit.subjects.recorder.carried import Affine, FollowedNoise
+from reference.common.arrays import FloatArray
+
+LIBRARIES = (f"{Path(__file__).parent}/", "/numpy/", "/scipy/", "/opendp/", "/diffprivlib/")
+
+
+@dataclass(eq=False)
+class NoiseCall:
+    """One call that draws noise.
+
+    Parameters
+    ----------
+    name : str
+        Such as `laplace`.
+    kind : {'laplace', 'gaussian', 'other', 'mechanism'}
+        A `mechanism` adds its own noise and states its own loss.
+    line : str
+        file:line of the user's frame.
+    public : dict
+        Parameters that may not depend on data.
+    mechanism, value, answer : object, optional
+        What it was, what it was given, and what it answered.
+    opened : list
+        For other kinds: what the noise was added to, and the noisy numbers.
+    """
+
+    name: str
+    kind: str
+    line: str
+    public: dict[str, Any]
+    mechanism: Any = None
+    value: Any = None
+    answer: Any = None
+    opened: list[tuple[Affine, FloatArray]] = field(default_factory=list)
+
+
+class Tape:
+    """The noise calls of a run, in their order.
+
+    Parameters
+    ----------
+    seed : int
+        Of the unit variates.
+    answers : Tape, optional
+        Of a run on other data: what it saw as noisy numbers is given again.
+    """
+
+    def __init__(self, seed: int, answers: Tape | None = None) -> None:
+        self.seed, self._answers = seed, answers
+        self.calls: list[NoiseCall] = []
+
+    def variates(self, kind: str, size: int) -> FloatArray:
+        """Return unit variates for the next call; they do not depend on any call before it."""
+        rng = np.random.Generator(np.random.PCG64([self.seed, len(self.calls)]))
+        if kind == "laplace":
+            return rng.laplace(size=size)
+        return rng.standard_normal(size) if kind == "gaussian" else rng.standard_exponential(size)
+
+    def noise(self, name: str, kind: str, *, loc: Any, scale: Any, public: dict[str, Any]) -> FollowedNoise:
+        """Return noise, and write down the call."""
+        size = public.get("size")
+        entered = loc is not None
+        offset, gain = np.asarray(loc if entered else 0.0, np.float64), np.asarray(scale, np.float64)
+        shape = np.broadcast_shapes(offset.shape, gain.shape) if size is None else np.broadcast_shapes(size)
+        offset, gain = np.broadcast_to(offset, shape), np.broadcast_to(gain, shape)
+        places = np.arange(offset.size).reshape(shape)
+        unit_variates = self.variates(kind, offset.size)
+        number, call = len(self.calls), NoiseCall(name, kind, users_line(), public)
+        self.calls.append(call)
+
+        def open_it(affine: Affine) -> FloatArray:
+            return self._written(number, affine, affine.offset + affine.gain * unit_variates[affine.places])
+
+        return FollowedNoise(Affine(places, offset, gain, gain, entered, open_it))
+
+    def mechanism(
+        self, name: str, mechanism: Any, value: Any, public: dict[str, Any], ask: Callable[[], Any]
+    ) -> Any:
+        """Return a mechanism's answer, the recorded one where there is one, and write down the call."""
+        number, call = len(self.calls), NoiseCall(name, "mechanism", users_line(), public, mechanism, value)
+        self.calls.append(call)
+        before = self._answers.calls[number] if self._answers and number < len(self._answers.calls) else None
+        call.answer = before.answer if before and before.kind == "mechanism" else ask()
+        # a caller may change what it gets
+        return copy.deepcopy(call.answer)
+
+    def _written(self, number: int, affine: Affine, noisy: FloatArray) -> FloatArray:
+        call, turn = self.calls[number], len(self.calls[number].opened)
+        before = self._answers.calls[number].opened if self._answers and number < len(self._answers.calls) else []
+        if turn < len(before) and before[turn][1].shape == noisy.shape:
+            noisy = before[turn][1]
+        call.opened.append((affine, noisy))
+        return noisy.copy()
+
+
+def users_line() -> str:
+    """Return file:line of the innermost frame outside of libraries and this folder."""
+    frame = sys._getframe(1)
+    while frame.f_back and any(part in frame.f_code.co_filename for part in LIBRARIES):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def same(left: Any, right: Any) -> bool:
+    """Compare two results or parameters, all of them, NaN equal to NaN."""
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, FollowedNoise) and isinstance(right, FollowedNoise):
+        return equal_arrays(left.opened(), right.opened())
+    if isinstance(left, (str, bytes)) or inspect.isroutine(left):
+        return bool(left == right)
+    if hasattr(left, "__dict__"):
+        return type(left) is type(right) and same(vars(left), vars(right))
+    return equal_arrays(left, right)
+
+
+def equal_arrays(left: Any, right: Any) -> bool:
+    """Compare two arrays or numbers exactly."""
+    a, b = np.asarray(left), np.asarray(right)
+    return a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"))
