@@ -38,7 +38,7 @@ COVERED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportedEpsilonOptions:
     """Report."""
 
     accountant: str | None = argument(required=False, metavar="[ACCOUNTANT]")
@@ -73,7 +73,7 @@ class ReleasesOptions:
 
 @make_command(
     "accountant",
-    ReportOptions,
+    ReportedEpsilonOptions,
     ReleasesOptions,
     FileOptions,
     example="python -m audit accountant --reported-epsilon 4.728 --sigma 1 --bound 1 --delta 1e-5",
@@ -88,7 +88,7 @@ class ReleasesOptions:
     Exit codes: 0 not refuted; 1 refuted: the report is certainly below; 2 bad input; 3 inside the enclosure.
     """,
 )
-def command(report: ReportOptions, releases: ReleasesOptions, output: FileOptions) -> int:
+def command(report: ReportedEpsilonOptions, releases: ReleasesOptions, output: FileOptions) -> int:
     """Judge the report."""
     asked = _asked(releases, as_floats=report.accountant is not None)
     others = ADJACENCIES if asked.sensitivity is None else [asked.adjacency]
@@ -146,7 +146,7 @@ def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
     )
 
 
-def _reported(report: ReportOptions, asked: NoisySums) -> Fraction:
+def _reported(report: ReportedEpsilonOptions, asked: NoisySums) -> Fraction:
     if (report.accountant is None) == (report.reported_epsilon is None):
         raise ReadingError(
             "reported_epsilon", report.reported_epsilon, "given, or an ACCOUNTANT to ask: one of them"
