@@ -1,0 +1,174 @@
+"""The exact epsilon of composed noise: by a second road, against the vectors, and its verdicts at the ends."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+from audit.exact import accountant
+from audit.exact.accountant import NoisySums, epsilon_of_laplace, laplace_profile
+from reference.common.errors import DeltaError, ReadingError
+from reference.readings import ADJACENCIES
+
+VECTORS = json.loads((Path(accountant.__file__).parents[1] / "vectors/v1/accounting.json").read_text())
+
+
+def sums(
+    noise: str = "gaussian", bound: str = "1", delta: str = "1e-5", count: int = 1, **other: str
+) -> NoisySums:
+    return NoisySums(
+        noise=noise,
+        scale=Fraction(other.get("scale", "1")),
+        delta=Fraction(delta),
+        count=count,
+        adjacency=other.get("adjacency", "replace_one"),
+        bound=Fraction(bound),
+    )
+
+
+def gaussian_by_mpmath(mu: float, delta: float) -> float:
+    low, high = mpmath.mpf(0), mpmath.mpf(20 * mu + mu * mu)
+    for _ in range(60):
+        middle = (low + high) / 2
+        far = mpmath.exp(middle) * mpmath.ncdf(-mu / 2 - middle / mu)
+        above = mpmath.ncdf(mu / 2 - middle / mu) - far > delta
+        low, high = (middle, high) if above else (low, middle)
+    return float(low)
+
+
+def laplace_by_mpmath(e: float, count: int, epsilon: float) -> mpmath.mpf:
+    """Average over the first loss: -e and e are atoms, the rest has the density exp((l - e)/2)/4."""
+    if count == 1:
+        return 1 - mpmath.exp(min(0, (epsilon - e) / 2) if epsilon > -e else epsilon)
+
+    def rest(loss):
+        return laplace_by_mpmath(e, count - 1, epsilon - loss)
+
+    # the rest bends where a sum of losses is an integer multiple of e
+    bends = {epsilon - j * e for j in range(-count, count + 1)}
+    ends = sorted({-e, e} | {bend for bend in bends if -e < bend < e})
+    between = mpmath.quad(lambda loss: mpmath.exp((loss - e) / 2) / 4 * rest(loss), ends, maxdegree=3)
+    return rest(e) / 2 + mpmath.exp(-e) / 2 * rest(-e) + between
+
+
+@pytest.mark.parametrize(("count", "adjacency", "mu"), [(1, "replace_one", 2), (9, "add_or_remove_one", 3)])
+def test_gaussian_epsilon_by_a_second_road(count, adjacency, mu):
+    found = sums(count=count, adjacency=adjacency).epsilon
+    assert float(found.lower) == pytest.approx(gaussian_by_mpmath(mu, 1e-5), rel=1e-9)
+    assert float(found.lower) != pytest.approx(gaussian_by_mpmath(mu * 1.001, 1e-5), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "3/10"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_laplace_profile_by_a_second_road(count, epsilon):
+    e = Fraction(1, 2)
+    found = float(laplace_profile(e, count, Fraction(epsilon)))
+    expected = float(laplace_by_mpmath(float(e), count, float(Fraction(epsilon))))
+    assert found == pytest.approx(expected, rel=1e-8)
+    assert float(laplace_profile(e * Fraction(101, 100), count, Fraction(epsilon))) != pytest.approx(
+        expected, rel=1e-3
+    )
+
+
+def discretised_delta(e: float, count: int, epsilon: float, up: bool) -> float:
+    """Return delta of losses on a grid, all rounded up or all down: an upper and a lower bound."""
+    steps = 200
+    ends = np.linspace(-e, e, 2 * steps + 1)
+    # P(loss <= l) = exp((l - e)/2)/2 below e
+    mass = np.diff(np.exp((ends - e) / 2) / 2)
+    one = np.concatenate([[0], mass]) if up else np.concatenate([mass, [0]])
+    one[0] += np.exp(-e) / 2
+    one[-1] += 0.5
+    law = np.ones(1)
+    for _ in range(count):
+        law = np.convolve(law, one)
+    losses = np.linspace(-count * e, count * e, len(law))
+    return float((law * np.maximum(0, -np.expm1(epsilon - losses))).sum())
+
+
+def test_laplace_epsilon_of_many_releases_lies_between_discretised_ones():
+    delta, count, e = 1e-5, 30, Fraction(1, 2)
+    epsilon = float(epsilon_of_laplace(e, count, Fraction(delta)).lower)
+    assert (
+        discretised_delta(0.5, count, epsilon, up=False) < delta < discretised_delta(0.5, count, epsilon, up=True)
+    )
+    # what is wrong by 2 % is outside
+    assert discretised_delta(0.5, count, epsilon * 1.02, up=True) < delta
+    assert discretised_delta(0.5, count, epsilon * 0.98, up=False) > delta
+
+
+def test_one_laplace_release_has_the_known_epsilon():
+    found = epsilon_of_laplace(Fraction(1), 1, Fraction(1, 100))
+    # delta = 1 - exp((epsilon - 1)/2)
+    assert float(found.upper) == pytest.approx(1 + 2 * float(mpmath.log(0.99)), rel=1e-14)
+    assert found.lower < found.upper
+    # total variation 1 - exp(-1/2) is below 1/2
+    assert epsilon_of_laplace(Fraction(1), 1, Fraction(1, 2)).upper == 0
+
+
+def test_vectors_agree():
+    asked = [case for group in VECTORS["testGroups"] for case in group["tests"]]
+    asked = [case for case in asked if case["inputs"]["kind"] != "basic" and "epsilon" in case.get("expected", {})]
+    assert {case["inputs"]["kind"] for case in asked} == {"gaussian", "laplace"}
+    for case in asked:
+        inputs, expected = case["inputs"], case["expected"]["epsilon"]
+        least, most = (expected["lo"], expected["hi"]) if isinstance(expected, dict) else (expected, expected)
+        words = inputs["kind"], inputs["bound"], inputs.get("delta", "0"), int(inputs["count"])
+        found = {
+            adjacency: sums(*words, scale=inputs["scale"], adjacency=adjacency).epsilon
+            for adjacency in ADJACENCIES
+        }
+        fits = [
+            name for name, one in found.items() if one.lower <= Fraction(most) and one.upper >= Fraction(least)
+        ]
+        # and under the other relation it does not fit
+        assert fits == [inputs["adjacency"]], case["tcId"]
+
+
+def test_verdicts_turn_over_at_the_ends():
+    asked = sums()
+    found = asked.epsilon
+    assert found.lower < found.upper
+    assert asked.verdict(Fraction("4.728")) == "refuted"
+    assert asked.verdict(found.lower * (1 - Fraction(1, 10**30))) == "refuted"
+    assert asked.verdict((found.lower + found.upper) / 2) == "undecided"
+    assert asked.verdict(found.upper) == "not refuted"
+    # known exactly: nothing is inside
+    pure = sums("laplace", delta="0", count=3)
+    assert pure.verdict(Fraction(6)) == "not refuted"
+    assert pure.verdict(Fraction(6) - Fraction(1, 10**30)) == "refuted"
+
+
+def test_report_for_add_or_remove_holds_there_only():
+    assert sums(adjacency="add_or_remove_one").verdict(Fraction("4.728")) == "not refuted"
+    assert sums(adjacency="replace_one").verdict(Fraction("4.728")) == "refuted"
+
+
+def test_many_laplace_releases_are_enclosed_and_the_text_says_so(monkeypatch):
+    count, e, delta = 40, Fraction(1, 10), Fraction(1, 10**6)
+    tight = epsilon_of_laplace(e, count, delta)
+    assert sums("laplace", delta="1e-6", count=count, scale="20").epsilon == tight
+    monkeypatch.setattr(accountant, "LARGEST_EXACT", 30)
+    wide = sums("laplace", delta="1e-6", count=count, scale="20")
+    assert wide.epsilon.lower < tight.lower < tight.upper < wide.epsilon.upper < count * e
+    assert "not tight" in wide.road
+    assert wide.verdict(tight.upper) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"delta": "0"}, DeltaError),
+        ({"bound": "0"}, ReadingError),
+        ({"scale": "-1"}, ReadingError),
+        ({"scale": "1e-7"}, ReadingError),
+    ],
+)
+def test_bad_parameters_are_refused(changed, error):
+    with pytest.raises(error):
+        sums(**changed)

@@ -1,0 +1,99 @@
+"""Epsilons that other libraries report, and functions of one's own; each library is imported when it is asked."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from audit.auditor.subject import FAILURES, SubjectError
+from audit.exact.accountant import NoisySums
+from audit.subjects.imported import imported_object
+from reference.common.errors import ReadingError
+from reference.common.numbers import exact
+
+
+def opendp_epsilon(asked: NoisySums) -> Any:
+    """Ask OpenDP: the map of a composed measurement, through zCDP where the noise is Gaussian."""
+    dp = _library("opendp.prelude", "opendp")
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False))
+    moved, scale = float(asked.moved), float(asked.scale)
+    if asked.noise == "laplace":
+        one = dp.m.make_laplace(space, dp.l1_distance(T=float), scale=scale)
+        # its own epsilon is at delta 0, so it holds at every delta
+        return dp.c.make_composition([one] * asked.count).map(moved)
+    one = dp.m.make_gaussian(space, dp.l2_distance(T=float), scale=scale)
+    composed = dp.c.make_zCDP_to_approxDP(dp.c.make_composition([one] * asked.count))
+    return composed.map(moved).epsilon(float(asked.delta))
+
+
+def rdp_epsilon(asked: NoisySums) -> Any:
+    """Ask dp-accounting's Rényi accountant."""
+    return _dp_accounting(asked, "rdp.rdp_privacy_accountant", "RdpAccountant")
+
+
+def pld_epsilon(asked: NoisySums) -> Any:
+    """Ask dp-accounting's accountant of privacy loss distributions."""
+    return _dp_accounting(asked, "pld.pld_privacy_accountant", "PLDAccountant")
+
+
+def _dp_accounting(asked: NoisySums, module: str, name: str) -> Any:
+    if asked.bound is None:
+        raise ReadingError("bound", None, "given: dp-accounting's multiplier is scale / bound")
+    dp = _library("dp_accounting", "dp-accounting")
+    accountants = _library(f"dp_accounting.{module}", "dp-accounting")
+    # both are told the neighbouring relation
+    accountant = getattr(accountants, name)(neighboring_relation=dp.NeighboringRelation[asked.adjacency.upper()])
+    event = dp.GaussianDpEvent if asked.noise == "gaussian" else dp.LaplaceDpEvent
+    accountant.compose(event(float(asked.scale / asked.bound)), asked.count)
+    return accountant.get_epsilon(float(asked.delta))
+
+
+LIBRARIES: dict[str, Callable[[NoisySums], Any]] = {
+    "opendp": opendp_epsilon,
+    "dp-accounting-rdp": rdp_epsilon,
+    "dp-accounting-pld": pld_epsilon,
+}
+
+
+def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
+    """Return what a library, or the function `package.module:attribute`, reports.
+
+    Raises
+    ------
+    SubjectError
+        When it is not there, fails, or returns no finite number that is at least 0.
+    """
+    try:
+        if accountant in LIBRARIES:
+            answer = LIBRARIES[accountant](asked)
+        else:
+            answer = imported_object(accountant, lambda found: found)(**_keywords(asked))
+    except (SubjectError, ReadingError):
+        raise
+    except FAILURES as problem:
+        raise SubjectError(f"{accountant} failed: {type(problem).__name__}: {problem}") from problem
+    try:
+        # a float is what it is, not its shortest decimal
+        reported = Fraction(float(answer)) if hasattr(answer, "__float__") else exact("reported_epsilon", answer)
+    except (ReadingError, ValueError, OverflowError):
+        raise SubjectError(f"{accountant} reported {answer!r}, which is no finite number") from None
+    if reported < 0:
+        raise SubjectError(f"{accountant} reported {answer!r}, which is below 0")
+    return reported
+
+
+def _keywords(asked: NoisySums) -> dict[str, Any]:
+    """Return what a function is called with."""
+    numbers = {name: getattr(asked, name) for name in ("scale", "delta", "bound", "sensitivity")}
+    floats = {name: float(value) for name, value in numbers.items() if value is not None}
+    return {"noise": asked.noise, "adjacency": asked.adjacency, "count": asked.count, **floats}
+
+
+def _library(module: str, package: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        raise SubjectError(f"{package} is not installed: pip install {package} ({problem})") from problem
