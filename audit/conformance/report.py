@@ -39,6 +39,10 @@ class Report:
     @property
     def verdict(self) -> str:
         """`refuted` by a case; `undecided` where nothing was answered; else `not refuted`."""
+        statuses = {one.status for one in self.outcomes}
+        if "not run" in statuses and not statuses & {"passed", "failed"}:
+            # it never started, or dies at once: nothing is known of its answers
+            return "undecided"
         if any(one.status not in GOOD for one in self.outcomes):
             return "refuted"
         return "not refuted" if any(one.status == "passed" for one in self.outcomes) else "undecided"

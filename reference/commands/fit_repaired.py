@@ -161,8 +161,11 @@ def fit_repaired(
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
     document["ledger"] = None if ledger is None else str(ledger.path)
+    where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
     emit(
-        json_text(document) if output.format == "json" else as_text(document, str(advice), page(output.out)),
+        json_text(document)
+        if output.format == "json"
+        else as_text(document, str(advice), where, page(output.out)),
         output.out,
     )
     return EXIT_FINE
@@ -196,7 +199,7 @@ def document_of(
     }
 
 
-def as_text(document: dict[str, Any], advice: str, on: Page) -> str:
+def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
     """Return the result in lines."""
     readings, exact_part = document["readings"], document["privacy"]["exact"]["per_release"]
     upper = exact_part["epsilon"]["hi"] if isinstance(exact_part["epsilon"], dict) else exact_part["epsilon"]
@@ -213,7 +216,7 @@ def as_text(document: dict[str, Any], advice: str, on: Page) -> str:
         ),
         f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
         f"advice: {advice}",
-        f"metrics ({NOT_PRIVATE}):",
+        f"metrics {where} ({NOT_PRIVATE}):",
     ]
     for name, value in document["metrics"].items():
         if name != "note":

@@ -7,6 +7,7 @@ import pytest
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line
 from audit.conformance.outcome import outcomes
 from audit.conformance.program import PATIENCE, run_program
+from audit.conformance.report import Report
 from audit.gate.conformance.written import HONEST, perturbations, python_program
 from reference.common.errors import ParameterError
 
@@ -91,6 +92,8 @@ def test_program_that_never_answers_is_given_up(monkeypatch):
     work = perturbations()
     found = outcomes(work, run_program(python_program("sys.exit(1)"), work, timeout=60))
     assert {one.status for one in found} == {"crash", "not run"}
+    # nothing is known of what it would have answered
+    assert Report.of("dead", found).verdict == "undecided"
 
 
 def test_program_that_cannot_be_started_is_bad_input():
