@@ -1,6 +1,7 @@
 """From counts to bounds that are valid in finite samples."""
 
 from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.bands import TradeOffBand, trade_off_band
 from audit.bounds.canaries import canary_epsilon_bound, canary_p_value
 from audit.bounds.choice import (
     METHODS,
@@ -38,6 +39,7 @@ __all__ = [
     "EpsilonCurve",
     "Method",
     "StoppingRule",
+    "TradeOffBand",
     "canary_epsilon_bound",
     "canary_p_value",
     "delta_lower_bound",
@@ -51,5 +53,6 @@ __all__ = [
     "p_value",
     "power_of_event",
     "refutes",
+    "trade_off_band",
     "upper_bound_on_probability",
 ]

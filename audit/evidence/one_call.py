@@ -20,7 +20,7 @@ from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
 from audit.auditor.verdict import Verdict
-from audit.bounds import Counts, canary_epsilon_bound
+from audit.bounds import Counts, TradeOffBand, canary_epsilon_bound, trade_off_band
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
@@ -147,6 +147,39 @@ def canary_lower_bound(
     half = guesses // 2
     right = int((bits[order[-half:]] == 1).sum() + (bits[order[:half]] == 0).sum())
     return canary_epsilon_bound(right, guesses, len(values), delta, significance)
+
+
+def trade_off(
+    left_scores: npt.ArrayLike, right_scores: npt.ArrayLike, *, significance: float = 0.05
+) -> TradeOffBand:
+    """Return what the trade-off curve between two neighbouring inputs is at most (:mod:`audit.bounds.bands`).
+
+    Assumes that the scores of each input are independent draws of one law, that the inputs are neighbours, and
+    that the score was fixed without these draws.  All bounds that the result gives hold together, but for
+    probability at most the significance.
+
+    Parameters
+    ----------
+    left_scores, right_scores : array of shape (n,)
+        Outputs, or one score of each; n may differ.
+    significance : float
+
+    Raises
+    ------
+    ValueError
+        When the arrays are no scores.
+    """
+    return trade_off_band(_scores("left_scores", left_scores), _scores("right_scores", right_scores), significance)
+
+
+def _scores(name: str, given: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(given)
+    if values.dtype.kind not in "fiub" or values.ndim != 1 or not values.size:
+        raise ValueError(f"{name} must be an array of real numbers of shape (n,)")
+    values = values.astype(np.float64)
+    if np.isnan(values).any():
+        raise ValueError(f"{name} has NaN at row {int(np.isnan(values).argmax())}")
+    return values
 
 
 def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -328,4 +361,5 @@ __all__ = [
     "audited",
     "canary_lower_bound",
     "epsilon_lower_bound",
+    "trade_off",
 ]

@@ -131,9 +131,10 @@ def blocks(language: str) -> list[str]:
 
 
 def test_documented_calls_run():
-    asserted, bounded, canaries, _ = blocks("python")
+    asserted, bounded, canaries, traded, _ = blocks("python")
     exec(asserted, {})
     exec(canaries, {})
+    exec(traded, {})
     names: dict[str, object] = {}
     exec(bounded, names)
     assert 0.9 < names["bound"] < 1
@@ -152,7 +153,7 @@ def test_budget_is_kept(assert_private):
 
 
 def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
-    (tmp_path / "test_mine.py").write_text(blocks("python")[3] + WRONG, encoding="utf-8")
+    (tmp_path / "test_mine.py").write_text(blocks("python")[-1] + WRONG, encoding="utf-8")
     plugin = ["--disable-plugin-autoload", "-p", "audit.evidence.pytest_plugin", "-p", "no:cacheprovider"]
     words = [sys.executable, "-m", "pytest", *plugin, "-q", "--strict-markers", "--junitxml=report.xml", "."]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
