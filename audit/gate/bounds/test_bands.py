@@ -131,6 +131,8 @@ def test_few_scores_and_infinite_ones_give_a_curve():
     apart = trade_off([-math.inf] * 400, [math.inf] * 400)
     assert 3 < apart.mu_lower_bound < math.inf
     assert apart.renyi_lower_bound(200) < math.inf
+    # of the significance: one of four bands, one of two bounds, one of 117 declared counts
+    assert (1 - apart.alpha[0]) ** 400 == pytest.approx(0.05 / 4 / 2 / 117, rel=1e-4)
 
 
 @pytest.mark.parametrize(
