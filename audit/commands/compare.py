@@ -11,7 +11,8 @@ import click
 from audit.commands.conformance import TestedOptions
 from audit.commands.options import several
 from audit.commands.text import columns, fitted
-from audit.conformance.differential import COMPARED, Comparison, compare
+from audit.conformance.diagnosis import diagnose
+from audit.conformance.differential import COMPARED, Differences, compare
 from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import counts
 from audit.conformance.selection import command_of
@@ -79,20 +80,26 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
     return found.report.exit_code
 
 
-def _document(found: Comparison) -> dict[str, Any]:
+def _document(found: Differences) -> dict[str, Any]:
     return {
         "program": found.report.program,
         "verdict": found.report.verdict,
         "counts": counts(found.report.outcomes),
         "set_aside": found.set_aside,
         "smallest": [
-            {"type": one.kind, "status": one.status, "said": one.said, "case": plain(one.case)}
+            {
+                "type": one.kind,
+                "status": one.status,
+                "said": one.said,
+                "answers_as": [bug.flag for bug in diagnose([one])],
+                "case": plain(one.case),
+            }
             for one in found.smallest
         ],
     }
 
 
-def _lines(found: Comparison) -> Iterator[str]:
+def _lines(found: Differences) -> Iterator[str]:
     yield f"program: {found.report.program}"
     every = found.report.outcomes
     for kind in dict.fromkeys(one.kind for one in every):
@@ -105,4 +112,5 @@ def _lines(found: Comparison) -> Iterator[str]:
         yield ""
         yield f"{one.kind}, {one.status}: {one.said}"
         yield from (f"  {name} = {value}" for name, value in one.case.given.items())
+        yield from (f"  it answers as {bug.flag} does: {bug.description}" for bug in diagnose([one]))
         yield f"  bugs that fail here: {', '.join(one.case.flags) or 'none that the vectors know'}"

@@ -40,7 +40,7 @@ Inputs = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Differences:
     """What a comparison found.
 
     Parameters
@@ -88,7 +88,7 @@ def compare(
     count: int = 50,
     seed: int = 0,
     timeout: float = 10.0,
-) -> Comparison:
+) -> Differences:
     """Run a program on data sets made on the spot.
 
     Parameters
@@ -109,7 +109,7 @@ def compare(
         if wrong:
             first = min(wrong, key=lambda one: len(_table(one.case.given)))
             smallest.append(_small(command, first, exchange, timeout))
-    return Comparison(report, count * len(kinds) - len(work), smallest)
+    return Differences(report, count * len(kinds) - len(work), smallest)
 
 
 def made(kind: str, count: int, seed: int) -> list[VectorCase]:

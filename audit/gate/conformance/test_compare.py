@@ -97,7 +97,7 @@ def test_bug_of_a_program_is_saved_as_a_candidate_that_the_types_read(capsys, tm
     assert METRICS.count("d > 0") == 1
     code, out, _ = run(capsys, METRICS.replace("d > 0", "d >= 0"), "--save", str(saved))
     assert code == EXIT_REFUTED
-    assert "TiesPredictedOne" in out
+    assert "it answers as TiesPredictedOne does" in out
     assert [line for line in out.splitlines() if len(line) > 80 and " " in line.strip()] == []
     file = read_file(saved, VectorFile)
     (case,) = file.cases
