@@ -258,7 +258,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         marker = declared.group
         if marker is not None:
             if groups is None:
-                raise ReadingError("sensitive_features", None, "given: this model uses the group at prediction")
+                routing = "scikit-learn passes it on after set_config(enable_metadata_routing=True)"
+                allowed = f"given, as this model uses the group at prediction ({routing})"
+                raise ReadingError("sensitive_features", None, allowed)
             table[marker.column] = _values(groups)
         records = encode_raw(declared, table)
         return records.x, records.z

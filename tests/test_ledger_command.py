@@ -76,7 +76,7 @@ def test_private_metrics_are_counted_too(run: Run, ledger: Path) -> None:
         ("--noise numpy", "numpy noise"),
         ("--mechanism lr", "one that adds noise"),
         ("--adjacency add_or_remove_one", "does not compose"),
-        ("--mechanism adfc", "delta 0.001 of 2, 0"),
+        ("--mechanism adfc", "delta 0.001 in all, more than the ceiling: epsilon 2, delta 0"),
     ],
 )
 def test_what_cannot_be_counted_is_refused_before_all(run: Run, ledger: Path, options: str, said: str) -> None:

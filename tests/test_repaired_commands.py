@@ -12,9 +12,6 @@ import pytest
 from reference.commands import fit_repaired
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
-from reference.domain.attributes import Numeric, OneHot
-from reference.domain.file import DomainFile
-from reference.domain.markers import Marker
 from reference.repaired import prepared
 from reference.repaired.released import load_repaired
 from reference.repaired_classifier import RepairedClassifier
@@ -161,9 +158,8 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
     pytest.importorskip("opendp")
     text = (Path(__file__).parent.parent / "docs" / "repaired.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    attributes = (Numeric("age", 0, 100), OneHot("job", ("clerk", "cook")))
-    label, group = Marker("rich", one=("yes",), zero=("no",)), Marker("sex", one=("m",), zero=("f",))
+    (domain,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    Path("domain.json").write_text(json.dumps(plain(DomainFile(attributes=attributes, label=label, group=group))))
+    Path("domain.json").write_text(domain, encoding="utf-8")
     exec(compile(code, "docs/repaired.md", "exec"), {})
     assert load_repaired("release.json").records == 2000

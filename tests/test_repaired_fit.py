@@ -190,8 +190,8 @@ def test_unusable_requests_are_refused_before_any_release():
     records = people(50, 8)
     with pytest.raises(ReadingError):
         repaired_logistic(records, BUDGET, fairness="equal")
-    with pytest.raises(ParameterError):
-        repaired_logistic(records, BUDGET, slack=2)
+    with pytest.raises(ParameterError, match=r"slack must be in \[0, 1\], not 2$"):
+        repaired_logistic(records, BUDGET, slack=Fraction(2))
     with pytest.raises(ReadingError):
         schedule_of(domain(keep_group=True, norm="unit_box"), 50, BUDGET, "none")
     with pytest.raises(ReadingError):

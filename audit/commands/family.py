@@ -25,6 +25,7 @@ ROWS = {
     "conformance": CommandRow(
         "audit.commands.conformance", "is another implementation right, and which bug has it?"
     ),
+    "compare": CommandRow("audit.commands.compare", "is it right on new data sets, and where is it wrong first?"),
     "accountant": CommandRow("audit.commands.accountant", "is a library's reported epsilon below the true one?"),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
 }

@@ -75,6 +75,10 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
     certificates = Certificate.read_all(options.certificate)
+    if options.replay and not options.fresh and not any(one.seeded for one in certificates):
+        # before the other checks, which would start the subject
+        problem = "--replay needs a seed, and the certificate names none: --fresh draws anew"
+        raise CertificateError(problem, file=options.certificate, place="seeded")
     if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:
             _refuse_program(one, options.certificate)

@@ -20,6 +20,9 @@ CLOSE = Fraction(1, 10**6)
 ASKED = 16
 """Failed cases that each variant is asked about."""
 
+LEAST = Fraction(1, 2)
+"""Share of these that a variant must explain to be named."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -58,12 +61,14 @@ class Diagnosis:
 def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
     """Return the bugs that explain the failed cases, the one that explains most first."""
     failed = {one.case.tc_id: one for one in found if one.status == "failed"}
-    same = {flag: _explained(flag, failed) for flag in MUTANTS}
+    compared = {flag: _explained(flag, failed) for flag in MUTANTS}
+    # a few answers that agree are no suspicion
+    same = {flag: one for flag, one in compared.items() if one[1] and len(one[0]) >= LEAST * one[1]}
     # of a bug that the program has, nearly all cases fail
     share = {flag: _failed_share(flag, found) for flag in same}
     explained: list[Diagnosis] = []
     left = set(failed)
-    while left:
+    while left and same:
         gains = {flag: len(cases & left) * share[flag] for flag, (cases, _) in same.items()}
         best = max(gains, key=lambda flag: (gains[flag], len(same[flag][0]) == same[flag][1], flag))
         if not gains[best]:

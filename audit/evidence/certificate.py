@@ -210,6 +210,10 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         schema = document.get("schema") if isinstance(document, dict) else None
         if schema in EARLIER:
             raise CertificateError(f"{schema} is an earlier version, which is not read any more", file=file)
+        if str(schema).startswith("repaired_release_"):
+            raise CertificateError(
+                "this is a release of `repaired`, not a certificate: certify does not cover it", file=file
+            )
         if schema is None and isinstance(document, dict) and "certificate" in document:
             raise CertificateError("this is a result, and its field `certificate` is one", file=file)
         return converted(document, cls, CertificateError, file=file)

@@ -261,7 +261,8 @@ class ReleaseLedger:
         if spent.epsilon > terms.epsilon or spent.delta > terms.delta:
             raise CeilingError(
                 f"release {more.releases} ({release.mechanism}) would spend epsilon {_shown(spent.epsilon)}, "
-                f"delta {_shown(spent.delta)} of {_shown(terms.epsilon)}, {_shown(terms.delta)}",
+                f"delta {_shown(spent.delta)} in all, more than the ceiling: epsilon {_shown(terms.epsilon)}, "
+                f"delta {_shown(terms.delta)}",
                 str(self.path),
             )
         return more

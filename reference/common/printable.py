@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 
 def one_line(text: str) -> str:
     """Return a text as one line of printable characters: a quoted value must not steer the reader's terminal."""
@@ -30,8 +32,11 @@ def shown(text: str | bytes | bytearray, most: int = 100) -> str:
 
 
 def quoted(value: object, most: int = 200) -> str:
-    """Return a value as Python writes it, in one short line, whatever a file held."""
-    text = one_line(repr(value[: most + 1] if isinstance(value, (str, bytes)) else value))
+    """Return a value as Python writes it, an exact number as 2/3, in one short line, whatever a file held."""
+    if isinstance(value, Fraction):
+        text = str(value)
+    else:
+        text = one_line(repr(value[: most + 1] if isinstance(value, (str, bytes)) else value))
     length = len(value) if isinstance(value, (str, bytes)) else len(text)
     return text if length <= most else f"{text[:most]}... ({length:,} characters)"
 

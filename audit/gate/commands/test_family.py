@@ -263,6 +263,23 @@ def test_missing_extra_is_one_line_that_says_how_to_install_it():
     assert "pip install 'calibrated-functional-mechanism[audit]'" in done.stderr
 
 
+@pytest.mark.parametrize("package", ["audit", "reference"])
+def test_python_without_the_dependencies_ends_in_one_line(package):
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", package],
+        env={"PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == EXIT_USAGE
+    assert done.stderr.startswith("error: ")
+    assert "is not installed for this Python: use .venv/bin/python (make audit makes it)" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_another_missing_module_is_a_failure_of_the_program(capsys):
     family = AuditFamily("audit", {"broken": CommandRow("audit.commands.absent", "nothing")}, "Nothing.")
     assert run(family, ["broken"], name="python -m audit") == EXIT_UNDECIDED

@@ -22,7 +22,7 @@ from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.replay import replay
 from audit.evidence.verify import choice, consistency, outcome
 from audit.gate.evidence.verifying import run
-from audit.gate.requests import asked, changed
+from audit.gate.requests import asked, changed, verify_command
 from audit.subjects.descriptions import DescriptionError, rebuild
 from audit.subjects.search import Vectors
 from reference.common.errors import InputError
@@ -73,6 +73,16 @@ def test_replay_of_an_interrupted_run_ends_where_it_ended(monkeypatch):
     document = carried_out(Audit.of(request), progress=stop).certificate("ideal")
     assert document.draws < 20_000
     assert outcome(checked(document)) == "holds"
+
+
+def test_replay_without_a_seed_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("audit.commands.verify.checked", lambda *_: pytest.fail("the checks were begun"))
+    path = tmp_path / "certificate.json"
+    changed(written("not refuted"), seeded=False).write(path)
+    assert verify_command([str(path), "--replay"]) == 2
+    error = capsys.readouterr().err
+    assert "names none: --fresh draws anew" in error
+    assert error.count("\n") == 1
 
 
 def leaves(document: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,116 @@
+"""``python -m audit compare``: another implementation against the reference, on data sets made on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from audit.commands.conformance import TestedOptions
+from audit.commands.options import several
+from audit.commands.text import columns, fitted
+from audit.conformance.diagnosis import diagnose
+from audit.conformance.differential import COMPARED, Differences, compare
+from audit.conformance.exchange import Exchange
+from audit.conformance.outcome import counts
+from audit.conformance.selection import command_of
+from audit.vectors.format import text_of
+from reference.commands.options import emit, require_writable, write_file
+from reference.commands.parsing import FileName, option
+from reference.commands.parsing import command as make_command
+from reference.common.documents import plain
+from reference.common.errors import ReadingError
+from reference.common.files import json_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedOptions:
+    """Data sets."""
+
+    only: tuple[str, ...] = several("--only", metavar="TYPE[,TYPE...]", help=f"of {', '.join(COMPARED)} (all)")
+    count: int = option("--count", type=int, default=50, metavar="N", help="data sets of each group type (50)")
+    seed: int = option("--seed", type=int, default=0, metavar="K", help="other data sets (0)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedOutput:
+    """Output."""
+
+    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    save: str | None = option(
+        "--save",
+        type=FileName(),
+        metavar="FILE",
+        help="also write the smallest cases, as the vectors have theirs",
+    )
+
+
+@make_command(
+    "compare",
+    TestedOptions,
+    ComparedOptions,
+    ComparedOutput,
+    example='python -m audit compare --program "node port.js"',
+)
+def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutput) -> int:
+    """Compare another implementation with the reference on new data sets, and show a small one where it is wrong.
+
+    Exit code 0 when every data set that it does not skip is answered rightly, 1 when one is not, 3 when nothing
+    was answered.  How to write a harness: audit/vectors/README.md.
+    """
+    for kind in made.only:
+        if kind not in COMPARED:
+            raise ReadingError("only", kind, "of " + ", ".join(COMPARED))
+    if made.count < 1:
+        raise ReadingError("count", made.count, "at least 1")
+    if not subject.timeout > 0:
+        raise ReadingError("timeout", subject.timeout, "positive")
+    require_writable({}, out=output.out, save=output.save)
+    words = command_of(subject.program, subject.module)
+    exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
+    kinds = tuple(dict.fromkeys(made.only)) or COMPARED
+    found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)
+    if output.save is not None and found.smallest:
+        write_file("save", output.save, text_of(found.candidates()))
+    as_json = output.format == "json"
+    emit(json_text(_document(found)) if as_json else fitted(list(_lines(found)), columns(output.out)), output.out)
+    return found.report.exit_code
+
+
+def _document(found: Differences) -> dict[str, Any]:
+    return {
+        "program": found.report.program,
+        "verdict": found.report.verdict,
+        "counts": counts(found.report.outcomes),
+        "set_aside": found.set_aside,
+        "smallest": [
+            {
+                "type": one.kind,
+                "status": one.status,
+                "said": one.said,
+                "answers_as": [bug.flag for bug in diagnose([one])],
+                "case": plain(one.case),
+            }
+            for one in found.smallest
+        ],
+    }
+
+
+def _lines(found: Differences) -> Iterator[str]:
+    yield f"program: {found.report.program}"
+    every = found.report.outcomes
+    for kind in dict.fromkeys(one.kind for one in every):
+        became = counts(one for one in every if one.kind == kind)
+        yield f"{kind}: {', '.join(f'{count} {status}' for status, count in became.items())}"
+    if found.set_aside:
+        yield f"{found.set_aside} set aside: our own two sources do not agree on them (please report this)"
+    yield f"verdict: {found.report.verdict}"
+    for one in found.smallest:
+        yield ""
+        yield f"{one.kind}, {one.status}: {one.said}"
+        yield from (f"  {name} = {value}" for name, value in one.case.given.items())
+        yield from (f"  it answers as {bug.flag} does: {bug.description}" for bug in diagnose([one]))
+        yield f"  bugs that fail here: {', '.join(one.case.flags) or 'none that the vectors know'}"
