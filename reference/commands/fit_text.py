@@ -54,6 +54,8 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     private = [result.releases[0] for result in results if result.releases[0].privacy.exact is not None]
     if any(release.readings.repair != "none" for release in private):
         yield "The repair (minimum of an indefinite objective) is no step of the paper."
+    if any(result.constant_predictors for result in results):
+        yield "A constant predictor says the same of everybody: for a model to use take --mechanism repaired."
     for result in results:
         yield from _spent(result)
         yield from _private_metrics(result)
@@ -167,10 +169,7 @@ def _notes(result: Evaluation) -> str:
     if zero := sum(release.w is not None and not any(release.w) for release in result.releases):
         notes.append(f"w is 0 in {zero} of {splits}")
     if result.constant_predictors:
-        notes.append(
-            f"constant predictor in {result.constant_predictors} of {splits} "
-            "(--mechanism repaired is made for a model to use)"
-        )
+        notes.append(f"constant predictor in {result.constant_predictors} of {splits}")
     if result.releases[0].seeded:
         notes.append("seeded: for study")
     elif result.releases[0].readings.noise == "numpy" and result.releases[0].privacy.exact is not None:
