@@ -23,7 +23,7 @@ from reference.datasets import Encoding
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare, whole
 from reference.experiments.study import RunSpec, trained
-from reference.experiments.watch import NOBODY, Watch
+from reference.experiments.watch import NOBODY, Watch, in_turn
 from reference.fairness import Tally
 from reference.mechanisms import PLAIN
 from reference.readings import Readings
@@ -136,7 +136,7 @@ def measure(design: PairDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> dict
     found: dict[tuple[str, int | None], list[list[Pair | None]]] = {}
     watch.expect(len(work))
     parallel = Parallel(n_jobs=jobs, return_as="generator")
-    results: Iterable[list[Pair | None]] = parallel(delayed(on_one_split)(design, *one) for one in work)
+    results: Iterable[list[Pair | None]] = in_turn(parallel(delayed(on_one_split)(design, *one) for one in work))
     for (norm, size, _), one in zip(work, results, strict=True):
         found.setdefault((norm, size), []).append(one)
         watch.released("rfm")

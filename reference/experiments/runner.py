@@ -11,7 +11,7 @@ from reference.common.errors import ReadingError
 from reference.experiments.splits import SplitSpec
 from reference.experiments.store import RunStore
 from reference.experiments.study import RunResult, RunSpec, run
-from reference.experiments.watch import NOBODY, Watch
+from reference.experiments.watch import NOBODY, Watch, in_turn
 
 
 def run_all(
@@ -38,7 +38,7 @@ def run_all(
     watch.expect(sum(len(batch) for batch in batches))
     # unordered: a finished split is on disk before a slower one that was begun earlier
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    for finished in parallel(delayed(run_batch)(batch) for batch in batches):
+    for finished in in_turn(parallel(delayed(run_batch)(batch) for batch in batches)):
         if store is not None:
             store.add(finished)
         for spec, result in finished:

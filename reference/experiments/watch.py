@@ -1,8 +1,12 @@
-"""Who is told how far the runs are: the command line shows it, a library call does not."""
+"""Who is told how far the runs are, and how what workers return is taken up."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import warnings
+from collections.abc import Generator, Iterator
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Watch(Protocol):
@@ -26,3 +30,14 @@ class Nobody:
 
 
 NOBODY = Nobody()
+
+
+def in_turn(outputs: Generator[T, Any, Any]) -> Iterator[T]:
+    """Yield what workers return; where the caller stops early, they are ended without joblib's warning."""
+    try:
+        for output in outputs:  # noqa: UP028  not delegated: the warning comes with the closing of the inner one
+            yield output
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outputs.close()

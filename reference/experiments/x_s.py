@@ -35,7 +35,7 @@ from reference.experiments.outputs import SEEDED
 from reference.experiments.paired import PairedDifference
 from reference.experiments.splits import SplitSpec, prepare, whole
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
-from reference.experiments.watch import NOBODY, Watch
+from reference.experiments.watch import NOBODY, Watch, in_turn
 from reference.fairness import Metrics
 from reference.noise import Noise
 from reference.readings import Readings
@@ -188,7 +188,7 @@ def measure(design: ChoiceDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> di
     runs: dict[NoiseSetting, list[dict[Arm, Metrics | None]]] = {setting: [] for setting in design.settings}
     watch.expect(len(work))
     parallel = Parallel(n_jobs=jobs, return_as="generator")
-    for found in parallel(delayed(on_one_split)(design, *one) for one in work):
+    for found in in_turn(parallel(delayed(on_one_split)(design, *one) for one in work)):
         for setting, metrics in found.items():
             runs[setting].append(metrics)
         watch.released("x_s")
