@@ -159,16 +159,18 @@ def test_inputs_on_which_all_draws_fail_have_the_width_of_the_other(start):
     assert draw(subject, 4).shape == draw(subject, 4, data=1).shape == (4, 2)
 
 
-@pytest.mark.parametrize(("other", "code", "verdict"), [(0.05, 1, "refuted"), (0.3, 0, "not refuted")])
-def test_failures_that_depend_on_the_input_are_a_leak(capsys, tmp_path, other, code, verdict):
+@pytest.mark.parametrize(("other", "leaks"), [(0.05, True), (0.3, False)])
+def test_failures_that_depend_on_the_input_are_a_leak(capsys, tmp_path, other, leaks):
     (tmp_path / "pair.json").write_text(json.dumps({"left": 0.3, "right": other, "adjacency": "replace_one"}))
     program = command_line(
         "for request in requests(): say({'values': ["
         "'error' if random.random() < request['input'] else [1] for _ in range(request['count'])]})"
     )
     words = ["--program", program, "--inputs", str(tmp_path / "pair.json"), *QUICK, "--format", "json"]
-    assert main(words) == code
-    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+    # On equal inputs chance chooses the event: one of probability 0.7 can show a loss of log(1 / 0.7) at most,
+    # and the verdict is then `undecided`.
+    assert (main(words) == 1) is leaks
+    assert (json.loads(capsys.readouterr().out)["verdict"] == "refuted") is leaks
 
 
 def test_long_requests_are_split(start):
