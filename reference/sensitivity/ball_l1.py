@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from reference.common.arrays import FloatArray
 from reference.common.balls import square_root
 from reference.common.errors import ReadingError
+from reference.sensitivity import ball_l1_few
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
@@ -152,10 +153,23 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
     # the weights were divided and rounded once each, the ceiling multiplied once
     upper = Fraction(ceiling * (1 + ROUNDING)) * unit
     found = Supremum(lower, max(lower, upper), method)
-    if setting.replaces and d > 1 and weight_s > weight_n and upper > lower * (1 + WIDE):
-        found = _bounded_apart(setting, weight_s, weight_n, found, effort)
+    if setting.replaces and d > 1:
+        found = _narrowed(problem, (weight_s, weight_n), found, effort)
     _require_order(lower, min(upper, found.upper))
     return found, extremes
+
+
+def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supremum, effort: str) -> Supremum:
+    """Bound a replaced record's change in other ways too, where the enclosure is wide."""
+    setting, lower = problem.setting, found.lower
+    if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
+        found = _bounded_apart(setting, *weights, found, effort)
+    if problem.positive and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
+        unit = max(weights)
+        few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
+        if few < found.upper:
+            return Supremum(lower, max(lower, few), "five sums above, two-run patterns below")
+    return found
 
 
 def _bounded_apart(
@@ -293,6 +307,17 @@ class _Problem:
         first = middle + math.sqrt(max(middle**2 - product, 0))
         second = max(0.0, product / first)
         return np.minimum(spread, first * (1 + right) + second * (1 - right))
+
+    def few(self) -> Iterator[ball_l1_few.Few]:
+        """Yield the problems whose largest bounds the supremum on the unit ball (Proposition 8b)."""
+        others, weight_s = (self.d - 1, self.w_s) if self.with_s else (self.d, 0.0)
+        for variant in self.variants:
+            choices = tuple(
+                (float(to), float(from_), self.e if drift else 0.0)
+                for to, from_, drift in zip(variant.to, variant.from_, variant.drifts, strict=True)
+            )
+            for own, side in product(choices, (1, -1)) if weight_s else [(choices[0], 1)]:
+                yield ball_l1_few.Few(choices, own, side, others, weight_s, self.w_n)
 
     def extremes(self, pattern: Pattern, variant: _Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
         """Return the data sets that belong to maximisers of the two halves of a pattern."""
