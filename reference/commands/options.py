@@ -137,6 +137,13 @@ class ReadingOptions:
     x_s: str | None = option(
         "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
     )
+    rows_per_person: int = option(
+        "--rows-per-person",
+        type=click.IntRange(min=1),
+        default=1,
+        metavar="K",
+        help="records that one person may have: privacy is the person's (1)",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,6 +316,7 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
         repair=options.repair,
         ball_radius=exact("ball_radius", options.ball_radius),
         noise=options.noise or "numpy",
+        rows_per_person=options.rows_per_person,
     )
 
 

@@ -139,8 +139,13 @@ def warn_of_one_group(moments: Moments) -> None:
 
 
 def in_memory(records: Records | RecordBlocks) -> Records:
-    """Return records in memory, wherever they are."""
-    return records.collect() if isinstance(records, RecordBlocks) else records
+    """Return records in memory, wherever they are; none of a part that holds none."""
+    if not isinstance(records, RecordBlocks):
+        return records
+    if records.chosen is None or len(records):
+        return records.collect()
+    group = None if records.domain.group is None else np.zeros(0)
+    return Records(records.domain, np.zeros((0, records.domain.dimension)), np.zeros(0), group, inside=True)
 
 
 def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | RecordBlocks:

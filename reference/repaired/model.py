@@ -44,6 +44,8 @@ class Model:
         What was released, in order.
     budget_epsilon : Fraction
         As it was asked for; discrete noise adds a trifle.
+    rows_per_person : int
+        How many records one person may have, for the statement.
     """
 
     w: FloatArray
@@ -57,6 +59,7 @@ class Model:
     probes: tuple[Probe, ...] = ()
     spent: tuple[Spent, ...] = ()
     budget_epsilon: Fraction = Fraction(0)
+    rows_per_person: int = 1
 
     def after(self, difference: float, noise: float) -> Model:
         """Return the model with one more probe, made at its multiplier."""

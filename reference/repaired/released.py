@@ -10,10 +10,11 @@ import numpy as np
 
 from reference.accounting import Privacy
 from reference.budgets import Budget
-from reference.common.documents import Document, converted, format_of, json_of_file, plain
+from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
 from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
+from reference.readings import RowsPerPerson
 from reference.repaired.account import Account
 from reference.repaired.model import Model
 from reference.repaired.spent import Change, Spent
@@ -43,7 +44,7 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share : Fraction
         Of mu^2, or of epsilon where delta is 0.
     l1_sensitivity, l2_sensitivity_squared : Fraction
-        By how much one record can change it.
+        By how much one person can change it.
     scale : float
         Sigma, or the Laplace scale where delta is 0.
     size : int
@@ -58,7 +59,9 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     size: int
 
 
-class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_release_v1"):
+class RepairedRelease(
+    Document, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag="repaired_release_v1"
+):
     """A private, fair logistic regression.
 
     Parameters
@@ -76,6 +79,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     noise : {'hardened', 'numpy'}
     seeded : bool
         True when anyone who knows the seed can remove the noise.
+    rows_per_person : int
+        How many records one person may have, for the statement.
     columns : tuple of str
         Names of the coordinates of w.
     w : tuple of float
@@ -94,8 +99,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         How records are encoded.
     """
 
-    mechanism: Literal["repaired"] = "repaired"
-    adjacency: Literal["replace_one"] = "replace_one"
+    mechanism: Literal["repaired"] = always("repaired")
+    adjacency: Literal["replace_one"] = always("replace_one")
     privacy: Privacy
     budget: dict[str, Fraction]
     records: int
@@ -103,6 +108,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     slack: Fraction
     noise: Literal["hardened", "numpy"]
     seeded: bool
+    rows_per_person: RowsPerPerson = 1
     columns: tuple[str, ...]
     w: tuple[float, ...]
     group_weights: tuple[float, ...] | None
@@ -130,7 +136,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     ) -> RepairedRelease:
         """Return the release of a model."""
         sampler: Literal["hardened", "numpy"] = "hardened" if noise == "hardened" else "numpy"
-        account = Account(Budget(model.budget_epsilon, model.delta), model.spent, noise == "hardened")
+        rows, budget = model.rows_per_person, Budget(model.budget_epsilon, model.delta)
+        account = Account(budget, model.spent, noise == "hardened", rows)
         weights = model.group_weights
         return cls(
             privacy=account.privacy,
@@ -140,6 +147,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             slack=slack,
             noise=sampler,
             seeded=seeded,
+            rows_per_person=rows,
             columns=declared.domain.columns,
             w=tuple(model.w.tolist()),
             group_weights=None if weights is None else tuple(weights.tolist()),
@@ -174,7 +182,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             )
             for one in self.spent
         )
-        return Account(Budget(self.budget["epsilon"], self.budget["delta"]), spent, self.noise == "hardened")
+        budget = Budget(self.budget["epsilon"], self.budget["delta"])
+        return Account(budget, spent, self.noise == "hardened", self.rows_per_person)
 
     @property
     def model(self) -> Model:
@@ -193,6 +202,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             tuple(Probe(one.multiplier, one.difference, one.noise) for one in self.probes),
             self.account.spent,
             self.budget["epsilon"],
+            self.rows_per_person,
         )
 
     def write(self, path: str | Path) -> None:

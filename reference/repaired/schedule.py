@@ -106,6 +106,11 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
     )
 
 
+def persons(n: int, rows_per_person: int) -> int:
+    """Return the records of one row per person whose schedule n records take: what decides is n over the noise."""
+    return max(1, n // rows_per_person) if n else n
+
+
 def probes_of(n: int, budget: Budget) -> Fraction:
     """Return the share of the probes: what makes a risk difference known, within limits.
 
