@@ -139,17 +139,14 @@ def warn_of_one_group(moments: Moments) -> None:
 
 
 def in_memory(records: Records | RecordBlocks) -> Records:
-    """Return records in memory, wherever they are; none of a part that holds none."""
-    if not isinstance(records, RecordBlocks):
-        return records
-    if records.chosen is None or len(records):
-        return records.collect()
-    group = None if records.domain.group is None else np.zeros(0)
-    return Records(records.domain, np.zeros((0, records.domain.dimension)), np.zeros(0), group, inside=True)
+    """Return records in memory, wherever they are."""
+    return records.collect() if isinstance(records, RecordBlocks) else records
 
 
 def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | RecordBlocks:
-    """Return the records that a mask of shape (n,) chooses."""
+    """Return the records that a mask of shape (n,) chooses, which may be none."""
+    if not chosen.any():
+        return Records.none_of(records.domain)
     if isinstance(records, RecordBlocks):
         return records.where(chosen)
     return records.take(np.flatnonzero(chosen))
