@@ -46,7 +46,7 @@ def change(left: Records, right: Records, readings: Readings) -> list[Fraction]:
 @pytest.mark.parametrize("norm", ["unit_box", "unit_ball"])
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("fairness", FAIRNESS)
-def test_the_code_moves_as_far_as_is_stated_for_several_rows_and_no_farther(fairness, adjacency, norm):
+def test_the_code_moves_as_far_as_is_stated_and_no_farther(fairness, adjacency, norm):
     setting = Setting(2, fairness, norm, adjacency, rows_per_person=ROWS)
     readings = Readings(fairness, adjacency=adjacency, rows_per_person=ROWS)
     found = witness(setting, "l1")
@@ -119,7 +119,7 @@ def test_numbers_of_records_that_are_not_proved_are_refused():
 
 @pytest.mark.parametrize("sensitivity", ["published", "exact"])
 @pytest.mark.parametrize("name", PRIVATE)
-def test_scales_grow_with_the_rows_and_the_privacy_is_the_persons(name, sensitivity):
+def test_scales_grow_and_the_privacy_is_the_persons(name, sensitivity):
     spec, domain = MECHANISMS[name], SOURCES["affairs"].domain("ordinal")
     delta = "1e-3" if spec.needs_delta else "0"
     budget = SplitBudget.equal(1, delta) if spec.split_budget else Budget(1, delta)
@@ -156,7 +156,7 @@ def test_gaussian_profiles_are_those_of_the_longer_shift():
         ("imbalance", sums.imbalance_change(Fraction(1, 3))),
     ],
 )
-def test_sums_of_the_repaired_mechanism_move_as_far_as_is_stated_for_several_rows(what, stated):
+def test_sums_of_the_repaired_mechanism_move_as_stated(what, stated):
     """All pairs of encodable records, each with three copies, beside other records."""
     person, others = [np.repeat(np.arange(len(RECORDS)), ROWS).reshape(-1, ROWS), np.arange(0, len(RECORDS), 7)]
     largest_l1, largest_l2 = Fraction(0), Fraction(0)
@@ -186,7 +186,7 @@ def test_sums_of_the_repaired_mechanism_move_as_far_as_is_stated_for_several_row
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-def test_counts_of_private_metrics_move_as_far_as_is_stated_for_several_rows(adjacency):
+def test_counts_of_private_metrics_move_as_stated(adjacency):
     domain = Domain.of_columns(["x"])
 
     def counts(kinds):
@@ -247,7 +247,7 @@ def test_json_says_whether_releases_are_counted(cli):
     "words",
     ["estimate pdfc --rows-per-person 2", "experiments frontier --rows-per-person 2"],
 )
-def test_what_is_not_proved_for_several_rows_is_refused_in_one_line(words, capsys):
+def test_what_is_not_proved_is_refused_in_one_line(words, capsys):
     from audit.commands.family import command as audit
     from reference.commands.parsing import run
 

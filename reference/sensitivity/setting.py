@@ -62,8 +62,8 @@ class Setting:
         require_rows_per_person(self.rows_per_person)
         rows, fair = self.rows_per_person, self.fairness != "none"
         if self.records is not None and fair and self.records % rows:
-            allowed = f"a multiple of {rows}, the rows per person, with a fairness term: proved for these"
-            raise ReadingError("records", self.records, allowed)
+            proved = f"a multiple of {rows}, the rows per person, with a fairness term: proved for these"
+            raise ReadingError("records", self.records, proved)
         # somebody else stays where records are added
         smallest = rows + (not self.replaces) * (rows if fair else 1)
         if self.records is not None and self.records < smallest:
