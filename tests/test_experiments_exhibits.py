@@ -290,7 +290,9 @@ def test_prose_on_one_hot_columns_has_the_committed_numbers():
     assert "the accuracy is {} and {} below".format(*losses) in page
 
 
-@pytest.mark.parametrize("text", ["no marks", "<!-- nothing -->\n<!-- end -->\n", "<!-- table2-us -->\n<!-- end -->\n" * 2])
+@pytest.mark.parametrize(
+    "text", ["no marks", "<!-- nothing -->\n<!-- end -->\n", "<!-- table2-us -->\n<!-- end -->\n" * 2]
+)
 def test_page_with_other_marks_is_refused(text):
     with pytest.raises(ValueError, match="marks"):
         pages.filled(text, pages.read())
