@@ -6,7 +6,6 @@ from importlib.metadata import version as installed_version
 
 project = "calibrated-functional-mechanism"
 author = "The calibrated-functional-mechanism authors"
-copyright = "2026, " + author
 version = release = installed_version("calibrated-functional-mechanism")
 
 extensions = [
