@@ -99,7 +99,7 @@ def imbalances(zbar: Fraction, *, centred: bool = True) -> list[Vector]:
 
 def over_cells(cells: int, half: Fraction = Fraction(1, 2)) -> list[Vector]:
     """Return what a record adds to the sums over cells, in each case; or with another number for the half."""
-    found = []
+    found: list[Vector] = []
     for cell, chosen in itertools.product(range(cells), (False, True)):
         parts = sums.cell_selections(np.array([cell]), np.array([chosen]), cells)
         found.append([value + (Fraction(1, 2) - half) * (i == cell) for i, value in enumerate(parts)])
