@@ -42,6 +42,8 @@ class RecordBlocks:
         Returns an iterator over blocks of records, the same at every call.
     chosen : ndarray of bool, shape (n,), optional
         Which of all n records belong to this part; all unless given.
+    summed : callable, optional
+        Another way to the exact moments of all records, which checks every record too.
     keep : bool
         Keep encoded records in memory while they are small enough; else they are read again at each pass.
     """
@@ -49,6 +51,7 @@ class RecordBlocks:
     domain: Domain
     read: Callable[[], Iterator[Records]]
     chosen: BoolArray | None = None
+    summed: Callable[[], Moments] | None = None
     keep: bool = True
     _seen: _Seen = field(default_factory=_Seen)
     _sums: dict[bool, Moments] = field(default_factory=dict)
@@ -59,6 +62,8 @@ class RecordBlocks:
     def __len__(self) -> int:
         if self.chosen is not None:
             return int(self.chosen.sum())
+        if self.summed is not None:
+            return self.moments(exact=True).n
         if self._seen.count is None:
             # this pass checks every record before anything is computed from one
             for _ in self._all():
@@ -68,7 +73,9 @@ class RecordBlocks:
 
     def where(self, chosen: BoolArray) -> RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
-        return replace(self, chosen=chosen, _sums={})
+        if self.summed is not None and chosen.all():
+            return self
+        return replace(self, chosen=chosen, summed=None, _sums={})
 
     def blocks(self, *, keep: bool = True) -> Iterator[Records]:
         """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
@@ -77,6 +84,9 @@ class RecordBlocks:
     def moments(self, *, exact: bool = False) -> Moments:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
         if exact not in self._sums:
+            if self.summed is not None and exact:
+                self._sums[exact] = self.summed()
+                return self._sums[exact]
             # a pass over the whole file needs none of it twice
             self._sums[exact] = sum_of(self.blocks(keep=self.chosen is not None), self.domain, exact=exact)
         return self._sums[exact]

@@ -1,0 +1,60 @@
+"""Options for files that take long to read: what was read is kept, and several machines read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reference.commands.options import DataOptions
+from reference.commands.parsing import FileName, option
+from reference.common.errors import ReadingError
+from reference.datasets.checkpoint import CheckpointedSum
+from reference.datasets.from_file import FileReader
+from reference.datasets.table_file import is_table_file
+from reference.moments import Moments
+from reference.noise import Source
+from reference.registry import MECHANISMS
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeFileOptions:
+    """Large files."""
+
+    checkpoint: str | None = option(
+        "--checkpoint",
+        type=FileName(),
+        metavar="FILE",
+        help="keep the sums of what was read, so that a stopped run goes on; removed at the end (not private)",
+    )
+
+    def summed(self) -> Callable[[FileReader], Moments] | None:
+        """Return the way to the moments of a file that the options ask for; None for the usual one."""
+        return None if self.checkpoint is None else CheckpointedSum(self.checkpoint)
+
+    def require_usable(
+        self, named: DataOptions, mechanisms: tuple[str, ...], test_share: float, source: Source
+    ) -> None:
+        """Raise unless exact sums over a whole file are all that the mechanisms need."""
+        given = {"checkpoint": self.checkpoint}
+        name = next((name for name, value in given.items() if value is not None), None)
+        if name is None:
+            return
+        allowed = None
+        if not is_table_file(str(named.data)):
+            allowed = "left out where --data is no file"
+        elif test_share != 0:
+            allowed = "left out, or used with --test-share 0: moments of all records are what is kept"
+        elif source is not None:
+            allowed = "left out with --seed or --noise numpy: sums are exact for hardened noise only"
+        elif not all(MECHANISMS[one].private for one in mechanisms if one in MECHANISMS):
+            allowed = "left out for a mechanism that needs more than exact sums"
+        if allowed is not None:
+            raise ReadingError(name, given[name], allowed)
+
+    def done(self) -> None:
+        """Remove the checkpoint: its release is written."""
+        if self.checkpoint is not None:
+            with contextlib.suppress(OSError):
+                Path(self.checkpoint).unlink()
