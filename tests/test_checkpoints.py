@@ -92,7 +92,7 @@ def read(path: Path, kept: Path, stop: int | None = None, rows: int = 2_000) -> 
             raise StoppedError
 
     reader = FileReader(open_table(path), DECLARED, rows, told)
-    return CheckpointedSum(str(kept), 0.0)(reader), seen
+    return CheckpointedSum(str(kept), 0.0).moments(reader), seen
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -126,7 +126,7 @@ def test_killed_process_goes_on_with_the_same_bits(folder: Path, expected: dict[
         "    seen.append(count)\n"
         "    if len(seen) == 6: os.kill(os.getpid(), signal.SIGKILL)\n"
         "reader = FileReader(t.open_table(Path(sys.argv[1])), t.DECLARED, 2_000, told)\n"
-        "t.CheckpointedSum(sys.argv[2], 0.0)(reader)\n"
+        "t.CheckpointedSum(sys.argv[2], 0.0).moments(reader)\n"
     )
     path, kept = folder / "people.parquet", tmp_path / "kept.json"
     done = subprocess.run(
@@ -175,7 +175,7 @@ def test_checkpoint_of_another_file_or_domain_is_refused(halfway: tuple[Path, Pa
         read(folder / "people.parquet", kept)
     for other in (DECLARED.with_(norm="unit_box"), DECLARED.with_(intercept=True), DECLARED.with_(group=None)):
         with pytest.raises(CheckpointError, match="of another domain file"):
-            CheckpointedSum(str(kept))(FileReader(open_table(path), other.with_(ignore=("z",))))
+            CheckpointedSum(str(kept)).moments(FileReader(open_table(path), other.with_(ignore=("z",))))
 
 
 @pytest.mark.parametrize(

@@ -173,13 +173,13 @@ def command(
     counter = None if files.ledger is None else Counter.open(files.ledger)
     private_epsilon = private_epsilon_from(asked.private_metrics)
     last: list[tuple[Release, BoolArray]] = []
-    with watched(quiet=files.quiet) as watch:
+    with watched(quiet=files.quiet) as watch, files.way() as way:
 
         def on_release(release: Release, held_out: BoolArray) -> None:
             last[:] = [(release, held_out)]
             watch.released(release.mechanism)
 
-        data = data_from(named, watch.read, files.summed())
+        data = data_from(named, watch.read, way)
         # every option is checked before the first release
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
@@ -260,6 +260,7 @@ def run_repaired(
         "trace": files.trace,
         "plot": files.plot,
         "checkpoint": files.checkpoint,
+        "scheduler": files.scheduler,
         "epsilon_grid": files.epsilon_grid,
     }
     for name, value in {**unused, **changed_readings(readings)}.items():

@@ -1,9 +1,10 @@
-"""Options for files that take long to read: what was read is kept, and several machines read."""
+"""Options for files that take long to read: what was read is kept, or several machines read."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from reference.commands.options import DataOptions
 from reference.commands.parsing import FileName, option
 from reference.common.errors import ReadingError
 from reference.datasets.checkpoint import CheckpointedSum
-from reference.datasets.from_file import FileReader
+from reference.datasets.cluster import LOCAL, Cluster
+from reference.datasets.from_file import Way
 from reference.datasets.table_file import is_table_file
-from reference.moments import Moments
 from reference.noise import Source
 from reference.registry import MECHANISMS
 
@@ -28,24 +29,38 @@ class LargeFileOptions:
         metavar="FILE",
         help="keep the sums of what was read, so that a stopped run goes on; removed at the end (not private)",
     )
+    scheduler: str | None = option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help=f"let the workers of a dask scheduler read a Parquet file; {LOCAL} makes some in this machine",
+    )
 
-    def summed(self) -> Callable[[FileReader], Moments] | None:
-        """Return the way to the moments of a file that the options ask for; None for the usual one."""
-        return None if self.checkpoint is None else CheckpointedSum(self.checkpoint)
+    @contextmanager
+    def way(self) -> Iterator[Way | None]:
+        """Yield the way to add a file up that the options ask for; None for the usual one."""
+        if self.checkpoint is not None:
+            yield Way(summed=CheckpointedSum(self.checkpoint).moments)
+        elif self.scheduler is not None:
+            with Cluster(self.scheduler) as cluster:
+                yield Way(summed=cluster.moments, folded=cluster.fold)
+        else:
+            yield None
 
     def require_usable(
         self, named: DataOptions, mechanisms: tuple[str, ...], test_share: float, source: Source
     ) -> None:
         """Raise unless exact sums over a whole file are all that the mechanisms need."""
-        given = {"checkpoint": self.checkpoint}
+        given = {"checkpoint": self.checkpoint, "scheduler": self.scheduler}
         name = next((name for name, value in given.items() if value is not None), None)
         if name is None:
             return
         allowed = None
-        if not is_table_file(str(named.data)):
+        if None not in given.values():
+            allowed = "left out with --scheduler, whose workers lose nothing when one of them ends"
+        elif not is_table_file(str(named.data)):
             allowed = "left out where --data is no file"
         elif test_share != 0:
-            allowed = "left out, or used with --test-share 0: moments of all records are what is kept"
+            allowed = "left out, or used with --test-share 0: only moments of all records are there"
         elif source is not None:
             allowed = "left out with --seed or --noise numpy: sums are exact for hardened noise only"
         elif not all(MECHANISMS[one].private for one in mechanisms if one in MECHANISMS):

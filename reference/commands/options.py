@@ -19,13 +19,12 @@ from reference.common.errors import DomainFileError, ReadingError, SeededHardene
 from reference.common.files import write_whole
 from reference.common.numbers import exact
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
-from reference.datasets.from_file import FileReader, OnBlock, record_blocks
+from reference.datasets.from_file import OnBlock, Way, record_blocks
 from reference.datasets.record_blocks import RecordBlocks, in_memory
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
-from reference.moments import Moments
 from reference.noise import ENTROPY, Source
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.records import Records
@@ -208,20 +207,21 @@ class Data:
 def data_from(
     options: DataOptions,
     on_block: OnBlock | None = None,
-    summed: Callable[[FileReader], Moments] | None = None,
+    way: Way | None = None,
 ) -> Data:
     """Return the data that the options name; a file is read later, in blocks.
 
     Parameters
     ----------
     options : DataOptions
-    on_block, summed : callable, optional
+    on_block : callable, optional
+    way : Way, optional
         As for :func:`reference.datasets.from_file.record_blocks`.
     """
     if options.data is None:
         raise ReadingError("data", None, "the name of a data set or a data file")
     if is_table_file(options.data):
-        return _file_data(options, options.data, on_block, summed)
+        return _file_data(options, options.data, on_block, way)
     if options.data not in SOURCES:
         raise unknown_data(options.data)
     for name in ("label", "group", "domain_file"):
@@ -256,7 +256,7 @@ def _file_data(
     options: DataOptions,
     file: str,
     on_block: OnBlock | None,
-    summed: Callable[[FileReader], Moments] | None,
+    way: Way | None,
 ) -> Data:
     for name in ("records", "dimension", "encoding"):
         if getattr(options, name) is not None:
@@ -265,7 +265,7 @@ def _file_data(
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     declared = declared_from(options)
     table = open_table(file)
-    records = record_blocks(table, declared, rows=options.block_rows, on_block=on_block, summed=summed)
+    records = record_blocks(table, declared, rows=options.block_rows, on_block=on_block, way=way)
     return Data(declared, records)
 
 

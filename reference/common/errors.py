@@ -278,6 +278,18 @@ class BoundsFromDataError(InputError):
     """A private mechanism was asked for with bounds that were read from the data."""
 
 
+class ClusterError(InputError):
+    """Several machines could not add up a file; the message says why, in one line."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(short_line(f"cluster: {problem}"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem,)
+
+
 class MissingExtraError(InputError):
     """An optional library is not installed.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from reference.common.errors import DataError, UnreadableFileError
@@ -130,6 +131,12 @@ class ParquetTable(_TypedTable):
 
     _format = "Parquet"
     _group = "row group"
+
+    def group_starts(self) -> Sequence[int] | None:
+        """Return the first record of each row group and the one behind the last."""
+        with self._opened() as file:
+            sizes = [self._rows(file, group) for group in range(self._groups(file))]
+        return list(accumulate(sizes, initial=1))
 
     def _reader(self, path: str, texts: Sequence[str]) -> Any:
         from pyarrow import parquet

@@ -6,7 +6,6 @@ Exact sums do not depend on the order, so a reading that was stopped ends with t
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from reference.common.documents import Document, plain, read_file
 from reference.common.errors import CheckpointError, MomentsTableError
 from reference.common.files import json_text, write_whole
+from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader
 from reference.datasets.table import Place, unchanged
 from reference.domain.file import DomainFile
@@ -25,30 +25,6 @@ EVERY = 5.0
 """Seconds between two checkpoints, or more where writing one takes more than a twentieth of that."""
 
 NOTE = "exact sums of records: not private, for the data holder"
-
-_END = 2**16
-"""Bytes at each end of a file that are part of its identity: a Parquet file's last ones describe all others."""
-
-
-class FileIdentity(Document, frozen=True, kw_only=True):
-    """What tells a file from others and from itself after a change; `ends` digests its first and last bytes."""
-
-    path: str
-    size: int
-    modified: int
-    ends: str
-
-    @classmethod
-    def of(cls, path: Path) -> FileIdentity:
-        """Look at a file."""
-        with path.open("rb") as file:
-            state = os.fstat(file.fileno())
-            digest = hashlib.sha256(file.read(_END))
-            file.seek(max(state.st_size - _END, 0))
-            digest.update(file.read(_END))
-        return cls(
-            path=str(path.resolve()), size=state.st_size, modified=state.st_mtime_ns, ends=digest.hexdigest()
-        )
 
 
 class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="checkpoint_v1"):
@@ -94,7 +70,7 @@ class CheckpointedSum:
     path: str
     seconds: float = field(default_factory=lambda: EVERY)
 
-    def __call__(self, reader: FileReader) -> Moments:
+    def moments(self, reader: FileReader) -> Moments:
         """Return the exact moments of all records, those of an earlier reading among them.
 
         Raises

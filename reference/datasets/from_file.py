@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -37,7 +37,7 @@ def record_blocks(
     *,
     rows: int = ROWS_READ,
     on_block: OnBlock | None = None,
-    summed: Callable[[FileReader], Moments] | None = None,
+    way: Way | None = None,
 ) -> RecordBlocks:
     """Return the records of a file, read in blocks whenever they are gone through.
 
@@ -49,8 +49,8 @@ def record_blocks(
         Records read at a time; the result does not depend on it.
     on_block : callable, optional
         Told after each block how many records it had, and which share of the file has been read, if that is known.
-    summed : callable, optional
-        Another way to the exact moments of all records: from a checkpoint, or on several machines.
+    way : Way, optional
+        How all records are added up, where not block by block and here.
 
     Raises
     ------
@@ -59,7 +59,26 @@ def record_blocks(
         file, row, line (CSV), column and value.
     """
     reader = FileReader(table, declared, rows, on_block)
-    return RecordBlocks(declared.domain, reader.read, summed=None if summed is None else partial(summed, reader))
+    bound = (
+        [None if other is None else partial(other, reader) for other in (way.summed, way.folded)] if way else []
+    )
+    return RecordBlocks(declared.domain, reader.read, None, *bound)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How all records of a file are added up: from a checkpoint, or on several machines.
+
+    Parameters
+    ----------
+    summed : callable, optional
+        Returns the exact moments of all records of a reader, and checks each.
+    folded : callable, optional
+        Returns what some work finds in them: the sum of its answers for parts.
+    """
+
+    summed: Callable[[FileReader], Moments] | None = None
+    folded: Callable[[FileReader, Callable[[Iterable[Records]], Any]], Any] | None = None
 
 
 @dataclass(frozen=True)

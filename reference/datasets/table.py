@@ -110,6 +110,10 @@ class TableFile:
         """
         raise NotImplementedError
 
+    def group_starts(self) -> Sequence[int] | None:
+        """Return the first record of each group and the one behind the last; None where nothing says."""
+        return None
+
     def checked(self, names: Sequence[str], line: int | None = None) -> tuple[str, ...]:
         """Return the names of the columns, which are few, short and distinct."""
         file = str(self.path)
