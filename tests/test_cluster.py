@@ -13,16 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
+import distributed
 import numpy as np
 import pyarrow
 import pytest
 from pyarrow import parquet
 
-from audit.gate.needs import require_or_skip
 from reference.common.errors import ClusterError, MissingExtraError, NotANumberError, UnreadableFileError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets import cluster as module
-from reference.datasets.cluster import Cluster, Part, answer
+from reference.datasets.cluster import Cluster, FilePart, answer
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader, record_blocks
 from reference.datasets.table import Place
@@ -65,11 +66,6 @@ def expected(people: Path) -> Moments:
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """Yield the address of a scheduler with two worker processes; one that dies is replaced."""
-    try:
-        import dask
-        import distributed
-    except ModuleNotFoundError:
-        require_or_skip(False, "CLUSTER NOT TESTED: the extra `scale` is not installed")
     # one death is enough to give up a part that ends every worker
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
@@ -129,7 +125,7 @@ def test_part_that_ends_every_worker_is_named(scheduler: str, people: Path) -> N
         cluster.fold(reader(people), fatal)
 
 
-def broken(blocks: Iterable[Records]) -> Moments:
+def broken(_blocks: Iterable[Records]) -> Moments:
     raise MemoryError("cannot allocate")
 
 
@@ -151,7 +147,6 @@ def test_bad_record_is_named_with_its_row_whoever_reads_it(scheduler: str, tmp_p
 
 
 def test_scheduler_that_is_not_there_is_said(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
     monkeypatch.setattr(module, "CONNECTING", 0.5)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -167,9 +162,9 @@ def test_missing_extra_is_said_with_its_command(people: Path, monkeypatch: pytes
         cluster.moments(reader(people))
 
 
-def test_worker_that_sees_another_file_refuses_it(people: Path, tmp_path: Path) -> None:
+def test_worker_that_sees_another_file_refuses_it(tmp_path: Path) -> None:
     path = write(tmp_path / "people.parquet", columns())
-    part = Part(FileIdentity.of(path), DECLARED, Place(), 4_001, 1_500)
+    part = FilePart(FileIdentity.of(path), DECLARED, Place(), 4_001, 1_500)
     work = partial(sum_of, domain=DECLARED.domain, exact=True)
     assert answer(part, work).n == 4_000
     # a row group of another schema is another file

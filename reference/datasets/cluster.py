@@ -45,7 +45,7 @@ _Sum = TypeVar("_Sum")
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """Some consecutive records of a file, for a worker.
 
     Parameters
@@ -85,7 +85,7 @@ class Part:
                     return
 
 
-def answer(part: Part, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
+def answer(part: FilePart, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
     """Do some work on a part: what a worker runs."""
     return work(part.blocks())
 
@@ -136,7 +136,7 @@ class Cluster:
         """Return the exact moments of all records."""
         return self.fold(reader, partial(sum_of, domain=reader.declared.domain, exact=True))
 
-    def _parts(self, reader: FileReader) -> list[Part]:
+    def _parts(self, reader: FileReader) -> list[FilePart]:
         starts = reader.table.group_starts()
         if starts is None:
             raise ClusterError(f"reads Parquet files, whose row groups workers find: not {reader.table.path.name}")
@@ -145,11 +145,11 @@ class Cluster:
         file, parts, first = FileIdentity.of(reader.table.path), [], starts[0]
         for start in starts[1:]:
             if start - first >= self.part_rows or (start == starts[-1] > first):
-                parts.append(Part(file, reader.declared, Place(record=first), start, reader.rows))
+                parts.append(FilePart(file, reader.declared, Place(record=first), start, reader.rows))
                 first = start
         return parts
 
-    def _answers(self, reader: FileReader, parts: list[Part], waiting: list[Any]) -> Iterator[Any]:
+    def _answers(self, reader: FileReader, parts: list[FilePart], waiting: list[Any]) -> Iterator[Any]:
         """Yield what the workers found, in the order of the parts."""
         for part, future in zip(parts, waiting, strict=True):
             try:
@@ -162,7 +162,7 @@ class Cluster:
                 reader.on_block(part.stop - part.start.record, (part.stop - 1) / (parts[-1].stop - 1))
             yield found
 
-    def _explained(self, problem: BaseException, part: Part) -> ClusterError:
+    def _explained(self, problem: BaseException, part: FilePart) -> ClusterError:
         name = type(problem).__name__
         if name == "KilledWorker":
             what = f"every worker that read {part.text} of {part.file.path} was ended: is its memory enough?"

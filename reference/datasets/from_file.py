@@ -59,10 +59,13 @@ def record_blocks(
         file, row, line (CSV), column and value.
     """
     reader = FileReader(table, declared, rows, on_block)
-    bound = (
-        [None if other is None else partial(other, reader) for other in (way.summed, way.folded)] if way else []
+    summed, folded = (None, None) if way is None else (way.summed, way.folded)
+    return RecordBlocks(
+        declared.domain,
+        reader.read,
+        summed=None if summed is None else partial(summed, reader),
+        folded=None if folded is None else partial(folded, reader),
     )
-    return RecordBlocks(declared.domain, reader.read, None, *bound)
 
 
 @dataclass(frozen=True)
