@@ -159,7 +159,7 @@ def fit_repaired(
         made = fit_once(wanted, kept, split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
-        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z, domain.groups))
+        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z, wanted.declared.domain.groups))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
