@@ -183,6 +183,7 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
     exact : bool
         As for :meth:`Moments.of`.
     """
+    domain.require_two_groups()
     sums = _ExactSums(domain) if exact else _Sums(domain)
     for records in parts:
         for start in range(0, len(records), BLOCK_ROWS):

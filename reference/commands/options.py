@@ -92,7 +92,7 @@ class DataOptions:
     keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
 
 
-PARITY = "demographic_parity"
+OF_REPAIRED = ("demographic_parity", "equalised_odds")
 """The fairness of the mechanism `repaired`; others have readings of the paper's."""
 
 
@@ -102,7 +102,7 @@ class ReadingOptions:
 
     fairness: str | None = option(
         "--fairness",
-        type=click.Choice([*FAIRNESS, PARITY]),
+        type=click.Choice([*FAIRNESS, *OF_REPAIRED]),
         help="fairness term (absolute for pdfc, adfc and pflr, else none)",
     )
     fairness_weight: str = option(
@@ -264,6 +264,7 @@ def _file_data(
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     declared = declared_from(options)
+    declared.domain.require_two_groups()
     table = open_table(file)
     records = record_blocks(table, declared, rows=options.block_rows, on_block=on_block, way=way)
     return Data(declared, records)

@@ -290,8 +290,8 @@ class ClusterError(InputError):
         return type(self), (self.problem,)
 
 
-class MissingExtraError(InputError):
-    """An optional library is not installed.
+class MissingExtraError(InputError, ImportError):
+    """An optional library is not installed: bad input for a command line, an ImportError for Python.
 
     Parameters
     ----------
@@ -305,10 +305,11 @@ class MissingExtraError(InputError):
         self.purpose = purpose
         self.library = library
         self.extra = extra
-        super().__init__(
-            f"{purpose} needs {library}: install the extra `{extra}`, pip install "
-            f"'calibrated-functional-mechanism[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs {library}: pip install 'calibrated-functional-mechanism[{extra}]'")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.purpose, self.library, self.extra)
 
 
 class ReleaseFileError(DocumentError):
@@ -406,5 +407,5 @@ class GridError(ParameterError):
     """Something does not fit on the grid of hardened noise: inexact moments, or numbers beyond 64 bits."""
 
 
-class HardenedNoiseMissingError(InputError):
+class HardenedNoiseMissingError(InputError, ImportError):
     """OpenDP, which hardened noise comes from, is not installed."""

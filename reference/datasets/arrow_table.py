@@ -10,7 +10,7 @@ from typing import Any
 
 from reference.common.errors import DataError, UnreadableFileError
 from reference.common.printable import one_line
-from reference.datasets.arrow_columns import coded, kind_of, numbers_in
+from reference.datasets.arrow_columns import arrow, coded, kind_of, numbers_in
 from reference.datasets.table import BLOCK_BYTES, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
@@ -139,6 +139,7 @@ class ParquetTable(_TypedTable):
         return list(accumulate(sizes, initial=1))
 
     def _reader(self, path: str, texts: Sequence[str]) -> Any:
+        arrow()
         from pyarrow import parquet
 
         # pre-buffering would fetch the whole file before the first batch
@@ -186,8 +187,7 @@ class ArrowTable(_TypedTable):
     _group = "record batch"
 
     def _reader(self, path: str, texts: Sequence[str]) -> Any:
-        import pyarrow
-
+        pyarrow = arrow()
         return pyarrow.ipc.open_file(pyarrow.OSFile(path))
 
     def _schema(self, file: Any) -> Any:
@@ -211,9 +211,7 @@ class ArrowTable(_TypedTable):
 
 
 def _failures() -> tuple[type[BaseException], ...]:
-    import pyarrow
-
-    return (OSError, pyarrow.ArrowException, MemoryError, UnicodeDecodeError)
+    return (OSError, arrow().ArrowException, MemoryError, UnicodeDecodeError)
 
 
 def _first_line(problem: BaseException) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 
 from reference.common.errors import CsvRowError, DataError, EmptyDataError, UnreadableFileError
 from reference.common.numbers import LONGEST_NUMBER
-from reference.datasets.arrow_columns import coded, numbers_in
+from reference.datasets.arrow_columns import arrow, coded, numbers_in
 from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
@@ -290,7 +290,7 @@ def _parsed(
     """Return the columns of a piece as pyarrow reads them; None where the strict parser has to look."""
     if not _is_plain(piece):
         return None
-    import pyarrow
+    pyarrow = arrow()
     from pyarrow import csv as arrow_csv
 
     text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
