@@ -56,7 +56,7 @@ def change_of(problem: ball_l1._Problem, variant: ball_l1._Variant, rows: FloatA
 
 
 def enclosure_of(fairness: str, dimension: int, ratio: tuple[int, int]) -> Supremum:
-    return ball_l1.weighted_l1(Setting(dimension, fairness), Fraction(ratio[0]), Fraction(ratio[1]))
+    return ball_l1.weighted_l1(Setting(dimension, fairness), Fraction(ratio[0]), Fraction(ratio[1]), "close")
 
 
 def problems_of(fairness: str, dimension: int, ratio: tuple[int, int]) -> ball_l1._Problem:

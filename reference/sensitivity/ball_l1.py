@@ -52,6 +52,8 @@ CHUNK = 10_000
 
 LARGEST_DIMENSION = 1_000
 
+EFFORTS = ("quick", "close", "thorough")
+
 
 @dataclass(frozen=True)
 class _Variant:
@@ -82,9 +84,9 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
         On the unit ball or the symmetric ball.
     weight_s, weight_n : Fraction
         Nonnegative.
-    effort : {'quick', 'thorough'}
-        `quick` answers within a second or two; `thorough` bounds every sign pattern.  For few patterns they
-        are the same.
+    effort : {'quick', 'close', 'thorough'}
+        `quick` answers within a second; `close` within some seconds, on the unit ball within 1 %; `thorough`
+        bounds every sign pattern.  For few patterns they are the same.
 
     Raises
     ------
@@ -121,8 +123,8 @@ def _without_basis(setting: Setting) -> Setting:
 
 @lru_cache(maxsize=4096)
 def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str) -> tuple[Supremum, Extremes]:
-    if effort not in ("quick", "thorough"):
-        raise ReadingError("effort", effort, "'quick' or 'thorough'")
+    if effort not in EFFORTS:
+        raise ReadingError("effort", effort, "one of " + ", ".join(EFFORTS))
     d = setting.dimension
     if d > LARGEST_DIMENSION:
         raise ReadingError("dimension", d, f"at most {LARGEST_DIMENSION} for the l1 change on a ball")
@@ -164,7 +166,12 @@ def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supr
     setting, lower = problem.setting, found.lower
     if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
         found = _bounded_apart(setting, *weights, found, effort)
-    if problem.positive and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
+    if (
+        effort == "close"
+        and problem.positive
+        and problem.w_n
+        and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE))
+    ):
         unit = max(weights)
         few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
         if few < found.upper:
