@@ -90,6 +90,7 @@ def chromium(folder, *options: str) -> bytes:
     """Run a headless Chromium with a profile of its own, and return what it prints."""
     program = shutil.which("chromium")
     require_or_skip(program is not None, "chromium is not installed: the report was not opened")
+    assert program is not None
     plain = [
         "--headless",
         "--no-sandbox",
