@@ -169,7 +169,7 @@ def prose(text: str) -> str:
     text = LETTER.sub(
         lambda m: f"<var>{LETTERS[m[1]]}</var>{_below(m[3][1:])}{m[2]}{m[4]}", escape(text, quote=False)
     )
-    text = NAME.sub(lambda m: f"<var>{m[1]}</var>{_below(m[2])}", text)
+    text = NAME.sub(lambda m: (m[1] if m[1] == "max" else f"<var>{m[1]}</var>") + _below(m[2]), text)
     text = BELOW.sub(lambda m: _below(m[1]), text)
     text = POWER.sub(lambda m: f"<sup>{m[1]}</sup>", text)
     for written, meant in SIGNS.items():

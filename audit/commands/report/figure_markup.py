@@ -117,6 +117,15 @@ def _slider(name: str, label: str, count: int, at: int) -> str:
 BOUNDARY_TITLES = {
     "t5_absolute": "Theorem 5, fairness term as the proofs write it",
     "t5_covariance": "Theorem 5, signed fairness term",
+    "t3_exact": "Theorem 3, with the exact sensitivity for Δ₁",
+}
+
+SHADED = "Shaded: the ratios ε<sub>s</sub>/ε<sub>n</sub> for which the theorem holds, whatever the other budgets. "
+
+OUTSIDE = {
+    "T3": "Outside, it fails for all budgets: with the exact sensitivity Theorem 3 allows no ratio above 1.",
+    "T5": "Outside, it fails for all small enough deltas; the dotted line shows from which ratio on it fails at "
+    "δ<sub>s</sub> = δ<sub>n</sub> = 10<sup>−3</sup>.",
 }
 
 
@@ -124,29 +133,19 @@ def _boundaries(boundaries: dict[str, Any]) -> str:
     shown = ""
     for name, title in BOUNDARY_TITLES.items():
         if name in boundaries:
-            rows = boundaries[name]["rows"]
-            numbers = table(
-                ("rows of", "d", "holds from", "holds to"),
-                (
-                    [
-                        row["domain"].replace("_", " "),
-                        str(row["dimension"]),
-                        number(row["lower"]),
-                        number(row["upper"]),
-                    ]
-                    for row in rows
-                ),
-                "Ratios for which the theorem holds",
-                classes="numeric",
+            rows = (
+                [
+                    row["domain"].replace("_", " "),
+                    str(row["dimension"]),
+                    number(row["lower"]),
+                    number(row["upper"]),
+                ]
+                for row in boundaries[name]["rows"]
             )
-            shown += figure(
-                name,
-                f"For which ratios of budgets it holds: {title}",
-                "Shaded: the ratios ε<sub>s</sub>/ε<sub>n</sub> for which the theorem holds, whatever the deltas. "
-                "Outside, it fails for all small enough deltas; the dotted line shows from which ratio on it "
-                "fails at δ<sub>s</sub> = δ<sub>n</sub> = 10<sup>−3</sup>.",
-                numbers,
-            )
+            head = ("rows of", "d", "holds from", "holds to")
+            numbers = table(head, rows, "Ratios for which the theorem holds", classes="numeric")
+            caption = SHADED + OUTSIDE[boundaries[name]["theorem"]]
+            shown += figure(name, f"For which ratios of budgets it holds: {title}", caption, numbers)
     return shown
 
 
@@ -354,11 +353,13 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
         if isinstance(found, dict) and "does not come out" in found and _is_of(reading, row["exhibit"])
     }
     said = "".join(
-        f"<li><b>{escape(reading.replace('_', ' '))}</b>: "
+        f"<li><b>{escape(NAMED.get(reading, reading))}</b>: "
         + ("comes out" if not failed else "does not come out: " + prose("; ".join(failed)))
         + "</li>"
         for reading, failed in readings.items()
     )
+    well = sum(not failed for failed in readings.values())
+    by_reading = folded(f"By reading: {well} of {len(readings)} comes out", f"<ul>{said}</ul>")
     numbers = table(
         ("line", "ε", "δ", "accuracy", "deviation", "majority class"),
         (
@@ -376,18 +377,28 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
     )
     beside = (
         f"<div class='beside'><p><b>The paper says</b> {prose(claim['statement'])}. {badge(claim['verdict'])} "
-        f"(<a href='#claim-{claim['id']}'>{claim['id']}</a>)</p><p><b>By reading</b></p><ul>{said}</ul></div>"
+        f"(<a href='#claim-{claim['id']}'>{claim['id']}</a>)</p><p><b>Why</b> "
+        f"{prose(claim['why'])}.</p>{by_reading}</div>"
     )
     caption = (
         f"{beside}Means of {row['points'][0]['results'][0]['runs']} runs with one deviation; unit ball, ordinal "
         "codes. The dotted line is what a classifier reaches that always predicts the majority class."
     )
-    title = (
-        row["title"]
-        .replace("accuracy, epsilon", "accuracy against epsilon")
-        .replace("accuracy, delta", "accuracy against delta")
-    )
+    title = row["title"].replace("accuracy, epsilon", "accuracy against epsilon")
+    title = prose(title.replace("accuracy, delta", "accuracy against delta"))
     return figure(row["exhibit"], title, caption, numbers, classes="redone")
+
+
+NAMED = {
+    "default": "unit ball, the fairness term as the proofs write it",
+    "box": "unit box",
+    "intercept_group": "with an intercept and the group among the features",
+    "covariance": "signed fairness term",
+    "separate": "covariance released apart",
+    "fig3b": "PDFC, each x_s",
+    "fig3c": "ADFC, each x_s",
+}
+"""Readings of a figure, in words."""
 
 
 def _is_of(reading: str, exhibit: str) -> bool:

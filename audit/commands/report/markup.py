@@ -83,7 +83,7 @@ def section(name: str, title: str, inside: str) -> str:
 def figure(name: str, title: str, caption: str, numbers: str = "", *, classes: str = "") -> str:
     """Return the place of a figure that the script draws, with its caption and its numbers as a table."""
     return (
-        f'<figure id="{name}" class="{classes}"><h3>{escape(title)}</h3><div class="plot" data-plot="{name}">'
+        f'<figure id="{name}" class="{classes}"><h3>{title}</h3><div class="plot" data-plot="{name}">'
         '<p class="no-script">The figure is drawn by the script in this page; its numbers are below.</p></div>'
         f"<figcaption>{caption}</figcaption>{folded('The numbers', numbers, classes='numbers') if numbers else ''}"
         "</figure>"
