@@ -26,7 +26,7 @@ class Moments:
     """Sums over the records of one data set.
 
     Since z is 0 or 1 they express every fairness reading:
-    sum |z_i - zbar| x_i = (1 - 2 zbar) sum z_i x_i + zbar sum x_i.
+    ``sum |z_i - zbar| x_i = (1 - 2 zbar) sum z_i x_i + zbar sum x_i``.
 
     Parameters
     ----------

@@ -30,6 +30,9 @@ MOST_GARBAGE = 2000
 WAITING = 10_000
 """Lines that wait to be read."""
 
+LAST_WORDS = 10.0
+"""Seconds until all that an ended program wrote to its standard error is read."""
+
 PATIENCE = 40
 """Failures on end without a single answer, after which the program is given up."""
 
@@ -159,10 +162,11 @@ def _session(
         ) from problem
     lines: queue.Queue[bytes | None] = queue.Queue(maxsize=WAITING)
     tail: list[bytes] = []
+    drain = threading.Thread(target=_drain, args=(child, tail), daemon=True)
     threads = [
         threading.Thread(target=_write, args=(child, work, exchange), daemon=True),
         threading.Thread(target=_read, args=(child, lines), daemon=True),
-        threading.Thread(target=_drain, args=(child, tail), daemon=True),
+        drain,
     ]
     for thread in threads:
         thread.start()
@@ -181,7 +185,8 @@ def _session(
             while True:
                 lines.get_nowait()
         for thread in threads:
-            thread.join(timeout=1)
+            # a reader whose queue is full waits for nobody
+            thread.join(timeout=LAST_WORDS if thread is drain else 1)
         for pipe in (child.stdin, child.stdout, child.stderr):
             with suppress(OSError, ValueError):
                 if pipe is not None:

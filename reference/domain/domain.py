@@ -35,7 +35,7 @@ class Domain:
     Every attribute is encoded into [0, 1] by public constants.  In the `unit_box` that is all.  In the
     `unit_ball` the encoded vector is multiplied by :attr:`column_factor`, which is 1/sqrt(m) rounded down for
     m attributes (the intercept and a kept group count as one each, a one-hot attribute as one), so that
-    |x|_2 <= 1 holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
+    ``|x|_2 <= 1`` holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
     is encoded like the `unit_ball` and admits already encoded records with entries of any sign.
 
     Parameters

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import msgspec
 import pytest
 
+from audit import vectors
 from audit.claims.registry import claims
+from audit.conformance.exchange import answer_of, case_line
 from audit.vectors.answers import answer
 from audit.vectors.build import REPLACED, case_of, mutated
 from audit.vectors.cases import CASES
@@ -23,6 +29,8 @@ from reference.objective import layout
 from reference.readings import Readings
 
 FILES, UNREADABLE = read_all()
+
+README = Path(vectors.__file__).with_name("README.md")
 
 
 def every_nth(kind: str, step: int) -> list[int]:
@@ -168,3 +176,22 @@ def test_steps_scale_noise_as_the_mechanisms_do():
             single = functional_noise if inputs["mechanism"] == "functional" else relaxed_functional_noise
             noise = single(domain, Budget(number["epsilon"], number["delta"]), readings)
         assert found == (noise.scale_s, noise.scale_n)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Yield the cases that the README shows, and their answers."""
+    blocks = re.findall(r"```json\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    yield from zip(lines[::2], lines[1::2], strict=True)
+
+
+def test_examples_of_the_readme_are_cases_and_right():
+    committed = {case.tc_id: (kind, case) for kind in TYPES for case in load(kind).cases}
+    shown = set()
+    for asked, answered in examples():
+        number, given = answer_of(answered.encode(), "json")
+        kind, case = committed[number]
+        assert asked.encode() + b"\n" == case_line(kind, case, "json")
+        assert passes(case.right, given), number
+        shown.add(kind)
+    assert shown == set(TYPES)
