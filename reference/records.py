@@ -52,9 +52,11 @@ class Records:
     y : ndarray, shape (n,), float64
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None
-        Group memberships, 0 or 1; None when the domain declares no group.
+        Group memberships, whole numbers below `domain.groups`: 0 or 1 for two; None without a declared group.
     inside : bool
         The encoding proves that every row is inside the norm: x is not looked at again.
+    empty : bool
+        There may be none.
 
     Raises
     ------
@@ -67,8 +69,9 @@ class Records:
     y: FloatArray
     z: FloatArray | None
     inside: InitVar[bool] = False
+    empty: InitVar[bool] = False
 
-    def __post_init__(self, inside: bool) -> None:
+    def __post_init__(self, inside: bool, empty: bool) -> None:
         for name in ("x", "y", "z"):
             # a read-only view: what was checked cannot be changed through this object
             values = getattr(self, name)
@@ -77,9 +80,11 @@ class Records:
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
         _check_shapes(self)
+        if not empty and not len(self):
+            raise EmptyDataError("there is no record")
         _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None:
-            _check_zero_or_one(self.z, GroupError, "group is not 0 or 1", self.domain.group)
+            _check_group(self.z, self.domain)
         if not inside:
             _check_entries(self)
 
@@ -114,6 +119,13 @@ class Records:
         z = None if self.z is None else self.z[rows]
         return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z, inside=True)
 
+    @classmethod
+    def none_of(cls, domain: Domain) -> Records:
+        """Return no records: the part of a data set that coins left empty."""
+        group = None if domain.group is None else np.zeros(0)
+        x = np.zeros((0, domain.dimension))
+        return cls(domain=domain, x=x, y=np.zeros(0), z=group, inside=True, empty=True)
+
 
 def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = False) -> Records:
     """Check a table against the domain and encode it.
@@ -146,7 +158,7 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
         x[:, column : column + width] = attribute.encode(table[attribute.name], clip=clip)
         column += width
     if domain.keep_group and z is not None:
-        x[:, column] = z
+        x[:, column:] = z[:, None] == np.arange(domain.groups) if domain.group_values else z[:, None]
     x *= domain.column_factor
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
 
@@ -173,7 +185,7 @@ class NumericEncoder:
     def of(cls, domain: Domain) -> NumericEncoder | None:
         """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
         plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
-        return cls(domain) if plain else None
+        return cls(domain) if plain and not domain.group_values else None
 
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
@@ -262,7 +274,8 @@ def _require_encoded(records: Records) -> None:
         else:
             fine[:, part] = (entries >= 0) & (entries <= corner)
     if domain.keep_group and records.z is not None:
-        fine[:, column] = records.x[:, column] == records.z * corner
+        own = records.z[:, None] == np.arange(domain.groups) if domain.group_values else records.z[:, None]
+        fine[:, column:] = records.x[:, column:] == own * corner
     if not fine.all():
         row, found = (int(index[0]) for index in np.nonzero(~fine))
         raise NotEncodedError(
@@ -356,8 +369,6 @@ def _check_shapes(records: Records) -> None:
         )
     if z is not None and z.shape != (x.shape[0],):
         raise ShapeError(f"z has shape {z.shape} where ({x.shape[0]},) is needed")
-    if x.shape[0] == 0:
-        raise EmptyDataError("there is no record")
 
 
 def _check_zero_or_one(
@@ -367,6 +378,17 @@ def _check_zero_or_one(
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise error(problem, row=row, column=column, value=values[row].item())
+
+
+def _check_group(z: FloatArray, domain: Domain) -> None:
+    if not domain.group_values:
+        _check_zero_or_one(z, GroupError, "group is not 0 or 1", domain.group)
+        return
+    wrong = ~np.isin(z, np.arange(domain.groups))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        problem = f"group is no whole number below {domain.groups}"
+        raise GroupError(problem, row=row, column=domain.group, value=z[row].item())
 
 
 def _check_entries(records: Records) -> None:

@@ -23,6 +23,7 @@ ROWS = {
     "compare": CommandRow("audit.commands.compare", "is it right on new data sets, and where is it wrong first?"),
     "accountant": CommandRow("audit.commands.accountant", "is a library's reported epsilon below the true one?"),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
+    "report": CommandRow("audit.commands.report.command", "what is true in the paper, on one page"),
 }
 
 command = Family("audit", ROWS, "What was checked, how, and how sure that makes us.")

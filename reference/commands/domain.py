@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
+from reference.domain.sql import moments_query
+from reference.records import DATA_STEPS
 
 SAMPLE = 1000
 """Records of a text file that are looked at to guess whether a column holds numbers."""
@@ -35,6 +37,12 @@ MOST_CATEGORIES = 100
 WARNING = (
     "bounds and categories must be public: from a code book, a questionnaire or the law. Read from the data they "
     "break privacy, because the encoding then depends on every record"
+)
+
+HINTS = (
+    "Move the name of a column that is no feature, such as a number of the record, to `ignore`. Categories "
+    "without an order are `one_hot`. With `clip` true a number beyond a bound is the bound. A group of more "
+    "than two values has `values` instead of `one` and `zero`."
 )
 
 
@@ -48,6 +56,11 @@ class DomainOptions:
         type=FileName(),
         metavar="FILE",
         help="check a domain file, and with --data all records of a file",
+    )
+    sql: str | None = option(
+        "--sql",
+        metavar="TABLE",
+        help="with --check, print the query that adds up a table of a database instead",
     )
     data: str | None = option(
         "--data",
@@ -91,7 +104,9 @@ def command(options: DomainOptions, output: DomainOutput) -> int:
     if options.check is not None:
         if options.describe:
             raise ReadingError("check", options.check, "left out where --describe is given")
-        text = check(options, options.check, output)
+        text = check(options, options.check, output) if options.sql is None else query(options, options.check)
+    elif options.sql is not None:
+        raise ReadingError("sql", options.sql, "left out, or given with --check FILE")
     elif options.data is None:
         raise ReadingError("data", None, "the name of a data set or a data file")
     elif is_table_file(options.data):
@@ -146,6 +161,15 @@ def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
     return page(output.out).text(*lines)
 
 
+def query(options: DomainOptions, file: str) -> str:
+    """Return the query that adds up a database's table by a domain file."""
+    if options.data is not None:
+        raise ReadingError("data", options.data, "left out where --sql is given")
+    declared = load_domain_file(file).with_columns(options.label, options.group)
+    declared.require_public()
+    return moments_query(declared, str(options.sql), DATA_STEPS)
+
+
 # --- Describe ------------------------------------------------------------------------------------------------
 
 
@@ -164,11 +188,12 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     kinds = table.kinds() or guessed_kinds(table)
     document: dict[str, Any] = {
         "schema": format_of(DomainFile),
-        "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}.",
+        "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
         "norm": options.domain or "unit_ball",
         "intercept": options.intercept,
         "keep_group": options.keep_group,
         "attributes": [],
+        "ignore": [],
     }
     kind_of_categories = options.encoding or "ordinal"
     found = values_in(table) if options.bounds_from_data else {}
@@ -179,7 +204,19 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     for mark, name in (("label", options.label), ("group", options.group)):
         if name is not None:
             document[mark] = _marker(name, kinds[name], found.get(name))
+    many = _many(kinds, options.group, found)
+    if many is not None:
+        document["group"] = many
     return document
+
+
+def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[Any]]) -> dict[str, Any] | None:
+    """Return the entry of a group of more than two values, where they were read from the data."""
+    values = found.get(group or "", set())
+    if group is None or not 2 < len(values) <= MOST_CATEGORIES:
+        return None
+    known = {_as_number(value) if kinds[group] == "number" else value for value in values}
+    return None if None in known else {"column": group, "values": sorted(known), "from_data": True}
 
 
 def guessed_kinds(table: TableFile) -> dict[str, str]:

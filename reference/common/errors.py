@@ -278,6 +278,18 @@ class BoundsFromDataError(InputError):
     """A private mechanism was asked for with bounds that were read from the data."""
 
 
+class ClusterError(InputError):
+    """Several machines could not add up a file; the message says why, in one line."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(short_line(f"cluster: {problem}"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem,)
+
+
 class MissingExtraError(InputError, ImportError):
     """An optional library is not installed: bad input for a command line, an ImportError for Python.
 
@@ -304,6 +316,35 @@ class ReleaseFileError(DocumentError):
     """A release file that cannot be read, or that does not fit the domain."""
 
     document = "release file"
+
+
+class MomentsTableError(InputError):
+    """A table that is not one of exact moments, or whose records the domain does not admit.
+
+    Parameters
+    ----------
+    problem : str
+    name : str
+        Of the number in the table.
+    value : object, optional
+    """
+
+    def __init__(self, problem: str, name: str, value: Any = None) -> None:
+        self.problem = problem
+        self.name = name
+        self.value = value
+        found = "" if value is None else f", value {quoted(value)}"
+        super().__init__(short_line(f"table of moments: {problem} ({name}{found})"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.name, self.value)
+
+
+class CheckpointError(DocumentError):
+    """A checkpoint that cannot be read, or that is of another file, domain or version."""
+
+    document = "checkpoint"
 
 
 class ParameterError(InputError):

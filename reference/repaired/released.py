@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from reference.accounting import Privacy
 from reference.budgets import Budget
-from reference.common.documents import Document, converted, format_of, json_of_file, plain
+from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
 from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
+from reference.readings import RowsPerPerson
 from reference.repaired.account import Account
+from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.model import Model
+from reference.repaired.schedule import cells_of
 from reference.repaired.spent import Change, Spent
 from reference.repaired.threshold import Probe
 
@@ -34,6 +38,39 @@ class StatedProbe(Document, frozen=True):
     noise: float
 
 
+class StatedCellProbe(Document, frozen=True, kw_only=True):
+    """Released shares of each cell that are chosen.
+
+    Parameters
+    ----------
+    thresholds : tuple of float
+        Where they were measured: one for each group.
+    rates, noise : tuple of float
+        What came out for each cell, and the standard deviation of its noise.
+    """
+
+    thresholds: tuple[float, ...]
+    rates: tuple[float, ...]
+    noise: tuple[float, ...]
+
+
+class StatedCells(Document, frozen=True, kw_only=True):
+    """Thresholds by group, and what was released to find them.
+
+    Parameters
+    ----------
+    thresholds : tuple of float
+        Of the score, one for each group.
+    sizes : tuple of float
+        Released number of records in each cell: a group, or for equalised odds a group and a label.
+    probes : tuple of StatedCellProbe
+    """
+
+    thresholds: tuple[float, ...]
+    sizes: tuple[float, ...]
+    probes: Annotated[tuple[StatedCellProbe, ...], Meta(min_length=1)]
+
+
 class StatedSpending(Document, frozen=True, kw_only=True):
     """One of the releases that a fit is made of.
 
@@ -43,7 +80,7 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share : Fraction
         Of mu^2, or of epsilon where delta is 0.
     l1_sensitivity, l2_sensitivity_squared : Fraction
-        By how much one record can change it.
+        By how much one person can change it.
     scale : float
         Sigma, or the Laplace scale where delta is 0.
     size : int
@@ -58,7 +95,9 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     size: int
 
 
-class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_release_v1"):
+class RepairedRelease(
+    Document, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag="repaired_release_v1"
+):
     """A private, fair logistic regression.
 
     Parameters
@@ -76,6 +115,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     noise : {'hardened', 'numpy'}
     seeded : bool
         True when anyone who knows the seed can remove the noise.
+    rows_per_person : int
+        How many records one person may have, for the statement.
     columns : tuple of str
         Names of the coordinates of w.
     w : tuple of float
@@ -92,17 +133,20 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         From which anyone can add up the statement.
     domain : DomainFile
         How records are encoded.
+    cells : StatedCells or None
+        For equalised odds, and for a group of more than two values.
     """
 
-    mechanism: Literal["repaired"] = "repaired"
-    adjacency: Literal["replace_one"] = "replace_one"
+    mechanism: Literal["repaired"] = always("repaired")
+    adjacency: Literal["replace_one"] = always("replace_one")
     privacy: Privacy
     budget: dict[str, Fraction]
     records: int
-    fairness: Literal["none", "demographic_parity"]
+    fairness: Literal["none", "demographic_parity", "equalised_odds"]
     slack: Fraction
     noise: Literal["hardened", "numpy"]
     seeded: bool
+    rows_per_person: RowsPerPerson = 1
     columns: tuple[str, ...]
     w: tuple[float, ...]
     group_weights: tuple[float, ...] | None
@@ -112,6 +156,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     probes: tuple[StatedProbe, ...]
     spent: tuple[StatedSpending, ...]
     domain: DomainFile
+    cells: StatedCells | None = always(None)
 
     def __post_init__(self) -> None:
         d = len(self.domain.domain.columns)
@@ -123,6 +168,22 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             raise ReleaseFileError("not the columns of the domain", place="columns")
         if len(self.counts) != 2 * d:
             raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
+        self._require_cells()
+
+    def _require_cells(self) -> None:
+        """Raise unless there are cells where they are needed, as many as the domain's group says."""
+        needed = cells_of(self.domain.domain, self.fairness)
+        if (self.cells is not None) != (needed > 0):
+            raise ReleaseFileError("thresholds by group where they are needed, and nowhere else", place="cells")
+        if self.cells is None:
+            return
+        groups = self.domain.domain.groups
+        lengths = [(self.cells.thresholds, groups), (self.cells.sizes, needed)]
+        for probe in self.cells.probes:
+            lengths += [(probe.thresholds, groups), (probe.rates, needed), (probe.noise, needed)]
+        for values, wanted in lengths:
+            if len(values) != wanted:
+                raise ReleaseFileError(f"{len(values)} numbers where {wanted} are needed", place="cells")
 
     @classmethod
     def of(
@@ -130,16 +191,18 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     ) -> RepairedRelease:
         """Return the release of a model."""
         sampler: Literal["hardened", "numpy"] = "hardened" if noise == "hardened" else "numpy"
-        account = Account(Budget(model.budget_epsilon, model.delta), model.spent, noise == "hardened")
+        rows, budget = model.rows_per_person, Budget(model.budget_epsilon, model.delta)
+        account = Account(budget, model.spent, noise == "hardened", rows)
         weights = model.group_weights
         return cls(
             privacy=account.privacy,
             budget={"epsilon": model.budget_epsilon, "delta": model.delta},
             records=model.n,
-            fairness="none" if model.zbar is None else "demographic_parity",
+            fairness=model.fairness,
             slack=slack,
             noise=sampler,
             seeded=seeded,
+            rows_per_person=rows,
             columns=declared.domain.columns,
             w=tuple(model.w.tolist()),
             group_weights=None if weights is None else tuple(weights.tolist()),
@@ -159,6 +222,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
                 for one in model.spent
             ),
             domain=declared,
+            cells=None if model.cells is None else _stated(model.cells),
         )
 
     @property
@@ -174,7 +238,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             )
             for one in self.spent
         )
-        return Account(Budget(self.budget["epsilon"], self.budget["delta"]), spent, self.noise == "hardened")
+        budget = Budget(self.budget["epsilon"], self.budget["delta"])
+        return Account(budget, spent, self.noise == "hardened", self.rows_per_person)
 
     @property
     def model(self) -> Model:
@@ -193,11 +258,28 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             tuple(Probe(one.multiplier, one.difference, one.noise) for one in self.probes),
             self.account.spent,
             self.budget["epsilon"],
+            self.rows_per_person,
+            None if self.cells is None else _cells(self.cells, odds=self.fairness == "equalised_odds"),
         )
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""
         write_whole(path, json_text(plain(self)))
+
+
+def _stated(cells: Cells) -> StatedCells:
+    return StatedCells(
+        thresholds=cells.thresholds,
+        sizes=cells.sizes,
+        probes=tuple(
+            StatedCellProbe(thresholds=one.thresholds, rates=one.rates, noise=one.noise) for one in cells.probes
+        ),
+    )
+
+
+def _cells(stated: StatedCells, *, odds: bool) -> Cells:
+    probes = tuple(CellProbe(one.thresholds, one.rates, one.noise) for one in stated.probes)
+    return Cells(odds, stated.sizes, stated.thresholds, probes)
 
 
 def load_repaired(path: str | Path) -> RepairedRelease:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 COUNTS, GRADIENT, GROUP_COUNT, PROBE = "counts by label", "gradient", "group count", "probe"
+CELL_COUNTS, CELL_PROBE = "counts of cells", "probe of cells"
 """What is released."""
 
 SUM_STEPS = 2**40
@@ -13,10 +14,14 @@ SUM_STEPS = 2**40
 
 
 class Change(NamedTuple):
-    """By how much one record can change a sum."""
+    """By how much one record, or all records of one person, can change a sum."""
 
     l1_sensitivity: Fraction
     l2_sensitivity_squared: Fraction
+
+    def times(self, rows: int) -> Change:
+        """Return by how much so many records can change it together."""
+        return Change(rows * self.l1_sensitivity, rows**2 * self.l2_sensitivity_squared)
 
 
 class Spent(NamedTuple):
