@@ -103,7 +103,9 @@ class ReadingOptions:
     fairness: str | None = option(
         "--fairness",
         type=click.Choice([*FAIRNESS, *OF_REPAIRED]),
-        help="fairness term (absolute for pdfc, adfc and pflr, else none)",
+        metavar="WORD",
+        help=f"fairness term: {', '.join(FAIRNESS)} (absolute for pdfc, adfc and pflr, else none); "
+        f"of repaired: {', '.join(OF_REPAIRED)}",
     )
     fairness_weight: str = option(
         "--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)"
