@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import reference
+from reference.common.exit_codes import EXIT_USAGE
 
 ROOT = Path(__file__).parent.parent
 
@@ -137,6 +138,9 @@ def test_installed_wheel_runs_from_another_folder_and_writes_nothing(cfm: Path, 
     for words in (*ROWS, "audit certify --help", "audit proofs --help"):
         done = outside(cfm, *words.split(), cwd=tmp_path)
         assert done.returncode == 0, f"{words}: {done.stderr}"
+    for words in ("audit validity", "experiments page", "experiments question_pages"):
+        done = outside(cfm, *words.split(), cwd=tmp_path)
+        assert (done.returncode, "checkout" in done.stderr) == (EXIT_USAGE, True), words
     assert list(tmp_path.iterdir()) == []
 
 
