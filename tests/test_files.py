@@ -100,6 +100,6 @@ def test_write_whole_writes_to_a_pipe_and_leaves_it_one(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: received.append(pipe.read_text(encoding="utf-8")))
     reader.start()
     write_whole(pipe, "through")
-    reader.join(timeout=10)
+    reader.join(timeout=300)
     assert received == ["through"]
     assert pipe.is_fifo()

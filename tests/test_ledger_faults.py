@@ -44,7 +44,7 @@ def answer_of_child(ledger: ReleaseLedger) -> str:
     """Fork; the child reserves and its answer is returned, or `hangs`."""
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(300)
         with contextlib.suppress(BaseException):
             os._exit(ledger.reserve(pure("1/10")))
         os._exit(99)
@@ -59,20 +59,20 @@ def test_a_fork_while_a_thread_reserves_blocks_neither(path):
     def hold():
         with ledger_file.locked(path, exclusive=True):
             inside.set()
-            go_on.wait(30)
+            go_on.wait(300)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert inside.wait(30)
+    assert inside.wait(300)
     child = os.fork()
     if child == 0:
         # the child keeps living: it must not keep the parent's lock
-        signal.alarm(30)
+        signal.alarm(300)
         with contextlib.suppress(BaseException):
             os._exit(ledger.reserve(pure("1/10")))
         os._exit(99)
     go_on.set()
-    thread.join(30)
+    thread.join(300)
     assert not thread.is_alive()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
     assert ledger.reserve(pure("1/10")) == 2

@@ -361,13 +361,13 @@ def test_workers_together_stay_below_the_ceiling(tmp_path, backend):
     assert ledger.spent().epsilon == 1
 
 
-def both_between_check_and_write(monkeypatch, ledger: ReleaseLedger) -> list[str]:
+def both_between_check_and_write(monkeypatch, ledger: ReleaseLedger, patience: float) -> list[str]:
     """Two threads reserve 3/4 each of a ceiling of 1; each waits for the other before it writes, if it can."""
     append, meeting, outcomes = release_ledger.append, threading.Barrier(2), []
 
     def slow_append(*arguments):
         with contextlib.suppress(threading.BrokenBarrierError):
-            meeting.wait(timeout=0.3)
+            meeting.wait(timeout=patience)
         append(*arguments)
 
     def reserve():
@@ -386,7 +386,7 @@ def both_between_check_and_write(monkeypatch, ledger: ReleaseLedger) -> list[str
 
 
 def test_the_lock_covers_check_and_write(tmp_path, monkeypatch):
-    outcomes = both_between_check_and_write(monkeypatch, opened(tmp_path))
+    outcomes = both_between_check_and_write(monkeypatch, opened(tmp_path), 0.3)
     assert sorted(map(str, outcomes)) == ["1", "refused"]
 
 
@@ -395,7 +395,7 @@ def test_without_the_lock_both_pass_and_the_file_shows_it(tmp_path, monkeypatch)
 
     ledger = opened(tmp_path)
     monkeypatch.setattr(fcntl, "flock", lambda *_arguments: None)
-    assert both_between_check_and_write(monkeypatch, ledger) == [1, 1]
+    assert both_between_check_and_write(monkeypatch, ledger, 300) == [1, 1]
     with pytest.raises(CorruptLedgerError, match="line 3"):
         ledger.check(pure("1e-9"))
 

@@ -36,6 +36,9 @@ WAITING = 64
 AFTERWARDS = 1.0
 """Seconds after the last answer in which a second answer to a case is noticed."""
 
+LAST_WORDS = 10.0
+"""Seconds until all that an ended program wrote to its standard error is read."""
+
 PATIENCE = 40
 """Failures on end without a single answer, after which the program is given up."""
 
@@ -166,11 +169,12 @@ def _session(
         ) from problem
     lines: queue.Queue[bytes | None] = queue.Queue(maxsize=WAITING)
     tail: list[bytes] = []
+    drain = threading.Thread(target=_drain, args=(child, tail), daemon=True)
     over = threading.Event()
     threads = [
         threading.Thread(target=_write, args=(child, work, exchange), daemon=True),
         threading.Thread(target=_read, args=(child, lines, over), daemon=True),
-        threading.Thread(target=_drain, args=(child, tail), daemon=True),
+        drain,
     ]
     for thread in threads:
         thread.start()
@@ -191,7 +195,7 @@ def _session(
                 lines.get_nowait()
         for thread in threads:
             # a process that the program left behind may hold the other end: nobody waits for it
-            thread.join(timeout=1)
+            thread.join(timeout=LAST_WORDS if thread is drain else 1)
     if code and not wanted <= set(session.replies):
         known = -code in set(signal.Signals)
         how = (

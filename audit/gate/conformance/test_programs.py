@@ -104,9 +104,13 @@ def test_program_that_hangs_on_a_case_is_ended_and_the_rest_goes_on():
     number = work[THIRD][1].tc_id
     sleep = f"if c['tcId'] == {number}: time.sleep(600)"
     code = f"for c in cases():\n    {sleep}\n    say(tcId=c['tcId'], noisy=noisy(c))"
-    found = outcomes(work, run_program(python_program(code), work, timeout=4))
+    # on a busy machine even the honest answers may take longer
+    for timeout in (1, 8, 64):
+        found = outcomes(work, run_program(python_program(code), work, timeout=timeout))
+        if [one.status for one in found] == ["passed", "passed", "hang", "passed"]:
+            break
     assert [one.status for one in found] == ["passed", "passed", "hang", "passed"]
-    assert "in 4 s" in found[THIRD].said
+    assert f"in {timeout} s" in found[THIRD].said
 
 
 def test_two_crashes_behind_a_case_without_an_answer_are_told_apart():

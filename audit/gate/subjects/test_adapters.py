@@ -24,7 +24,7 @@ from reference.classifier import PDFCClassifier
 HERE = "audit.gate.subjects.test_adapters"
 
 
-def audit(subject: Any, count: int, significance: float = 1e-4, **choices: Any):
+def audit(subject: Any, count: int, significance: float = 1e-9, **choices: Any):
     how = {name: choices.pop(name) for name in ("workers", "progress") if name in choices}
     rng = np.random.default_rng(3)
     families = ("coordinates", "additive")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -281,14 +281,14 @@ class Interrupted:
     claimed_epsilon = 1.0
 
     def __init__(self, at):
-        self.at, self.calls = at, 0
+        self.at, self.calls = at, count(1)
 
     def inputs(self):
         return right.inputs()
 
     def sample(self, data, count, rng):
-        self.calls += 1
-        if self.calls == self.at:
+        # asked by several threads: each call has a number of its own
+        if next(self.calls) == self.at:
             raise KeyboardInterrupt
         return right.sample(data, count, rng)
 
@@ -312,7 +312,7 @@ interrupted = Interrupted(100)
 
 
 def test_the_pair_of_an_interrupted_search_is_audited_and_marked(capsys):
-    interrupted.calls = 0
+    interrupted.calls = count(1)
     assert (
         main([f"{HERE}:interrupted", "--search", "--draws", "20000", "--events", "coordinates", "--seed", "1"])
         == 0
@@ -334,7 +334,8 @@ def test_search_and_certification_share_the_time(capsys):
         "--format",
         "json",
     ]
-    assert main([f"{HERE}:broken", *words]) in (0, 1)
+    # how much it could draw in that time depends on the machine
+    assert main([f"{HERE}:broken", *words]) in (0, 1, 3)
     result = json.loads(capsys.readouterr().out)
     assert result["witness"]["inputs"]["search"]["stopped"] == "max_seconds"
     assert result["draws"] < 10**9

@@ -35,6 +35,9 @@ STDERR_BYTES = 2_000
 WAKE = 0.2
 """Seconds between two looks at whether the program still runs."""
 
+LAST_WORDS = 2.0
+"""Seconds that a program which closed its output has to end, so that its exit code is told."""
+
 GRACE = 1.0
 """Seconds that a program has to end by itself when its standard input is closed."""
 
@@ -227,7 +230,7 @@ class Process:
         return None if found is None else (found.si_code, found.si_status)
 
     def _end_in_words(self) -> str:
-        deadline = time.monotonic() + WAKE
+        deadline = time.monotonic() + LAST_WORDS
         while (ended := self._status()) is None and time.monotonic() < deadline:
             time.sleep(0.005)
         if ended is None:
