@@ -94,7 +94,7 @@ def _descent(steps: Steps, inputs: Answer) -> Answer:
 
 
 def _share(steps: Steps, inputs: Answer) -> Answer:
-    return {"zbar": steps.share_of_group(*floats([inputs["noisyCount"]]), int(inputs["records"]))}
+    return {"zbar": steps.share_of_group(float(exact("count", inputs["noisyCount"])), int(inputs["records"]))}
 
 
 def _imbalance(steps: Steps, inputs: Answer) -> Answer:

@@ -56,7 +56,7 @@ def test_descent_of_the_vectors_is_the_one_that_is_released(case: VectorCase):
     assert len(found["w"]) == d
 
 
-def test_residual_that_is_not_on_the_grid_is_noticed_and_one_beside_it_is_not():
+def test_residual_that_is_not_on_the_grid_is_noticed():
     case = next(case for case in load("RepairedDescent").cases if "ResidualNotOnGrid" in case.flags)
     assert case.right is not None
     right = answer(Steps(), "RepairedDescent", case.given)

@@ -11,6 +11,9 @@ from audit.vectors.cases.asked import DOUBLE, ERFC, AskedCase, Stream
 
 BUDGETS = (("1", "1e-6"), ("1/4", "1e-5"), ("1", "0"), ("8", "0"))
 
+FAIR = (("none", "0"), ("demographic_parity", "0"), ("demographic_parity", "1"))
+"""Fairness, and whether predictions use the group."""
+
 
 def repaired_budgets() -> Iterator[AskedCase]:
     """Yield the cases of RepairedBudget."""
@@ -29,19 +32,15 @@ def repaired_budgets() -> Iterator[AskedCase]:
         inputs = {"kind": "scale", "epsilon": epsilon, "delta": delta, "share": share, "l1": l1, "l2Squared": l2}
         name = f"a share of {share} of epsilon = {epsilon}, delta = {delta} for l1 = {l1}, l2^2 = {l2}"
         yield AskedCase(name, inputs, DOUBLE if delta == "0" else ERFC)
-    for (epsilon, delta), n, (fairness, keep) in product(
-        BUDGETS,
-        ("100", "2000", "50000"),
-        (("none", "0"), ("demographic_parity", "0"), ("demographic_parity", "1")),
-    ):
-        m, d = ("4", "9") if keep == "1" else ("3", "8")
-        inputs = {"kind": "schedule", "epsilon": epsilon, "delta": delta, "records": n, "dimension": d}
-        more = {"attributes": m, "fairness": fairness, "keepGroup": keep}
+    for (epsilon, delta), n, (fairness, keep) in product(BUDGETS, ("100", "2000", "50000"), FAIR):
+        columns = {"attributes": "4", "dimension": "9"} if keep == "1" else {"attributes": "3", "dimension": "8"}
+        inputs = columns | {"kind": "schedule", "epsilon": epsilon, "delta": delta, "records": n}
+        more = {"fairness": fairness, "keepGroup": keep}
         name = f"the schedule of {n} records, {fairness}, kept group {keep}, epsilon = {epsilon}, delta = {delta}"
         yield AskedCase(name, inputs | more, DOUBLE if delta == "0" else ERFC)
     for number, (epsilon, delta) in product(range(3), BUDGETS[1:3]):
         stream, count = Stream(f"account {number}"), 2 + 3 * number
-        inputs = {
+        account: dict[str, Any] = {
             "kind": "account",
             "epsilon": epsilon,
             "delta": delta,
@@ -49,11 +48,8 @@ def repaired_budgets() -> Iterator[AskedCase]:
             "l2Squared": [str(stream.dyadic(1, 2)) for _ in range(count)],
             "scales": [str(stream.dyadic(8, 40)) for _ in range(count)],
         }
-        yield AskedCase(f"{count} releases together, delta = {delta}", inputs)
+        yield AskedCase(f"{count} releases together, delta = {delta}", account)
 
-
-FAIR = (("none", "0"), ("demographic_parity", "0"), ("demographic_parity", "1"))
-"""Fairness, and whether predictions use the group."""
 
 SHARES = (("30", "100"), ("1/2", "100"), ("-3", "100"), ("99", "100"), ("1000/7", "300"), ("41/4", "64"))
 """Noisy counts of group 1, and numbers of records."""
@@ -124,12 +120,17 @@ def repaired_thresholds() -> Iterator[AskedCase]:
     for number, keep in product(range(3), (True, False)):
         name = f"margins {number}, {'with' if keep else 'without'} the group"
         stream = Stream(name)
-        inputs = {"kind": "margins", "x": stream.rows(5, 3), "w": stream.several(3, -3, 3), "zbar": "3/8"}
+        given: dict[str, Any] = {
+            "kind": "margins",
+            "x": stream.rows(5, 3),
+            "w": stream.several(3, -3, 3),
+            "zbar": "3/8",
+        }
         more = {"z": stream.bits(5)} if keep else {"groupWeights": stream.several(3, -2, 2)}
-        yield AskedCase(name, inputs | more)
-    for number, count, slack in product(range(6), (1, 2, 4), ("0", "1/16")):
+        yield AskedCase(name, given | more)
+    for number, probes, slack in product(range(6), (1, 2, 4), ("0", "1/16")):
         yield AskedCase(
-            f"the next multiplier {number} after {count} probes, slack {slack}", _probes(number, count, slack)
+            f"the next multiplier {number} after {probes} probes, slack {slack}", _probes(number, probes, slack)
         )
 
 

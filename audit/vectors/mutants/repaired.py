@@ -241,7 +241,7 @@ class ShareNotLimited(Broken):
         return Fraction(round(noisy_count / n * GRID), GRID)
 
 
-class HalfForgotten(Broken):
+class ProbeHalfForgotten(Broken):
     """A probe sums up (z - zbar) times the prediction, not the prediction minus a half.
 
     Its sensitivity is 1 then, more than what is accounted.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import Any
 
 from audit.vectors.sources.numbers import (
@@ -294,6 +295,11 @@ def _curve(inputs: Answer) -> Callable[[Fraction], Fraction]:
     return difference
 
 
+def _sum(*columns: list[Fraction]) -> Fraction:
+    """Return the sum of the products."""
+    return sum((prod(row) for row in zip(*columns, strict=True)), Fraction(0))
+
+
 def _next(inputs: Answer) -> Answer:
     curve = _curve(inputs)
     found = [min(Fraction(1), max(Fraction(-1), v)) for v in numbers(inputs["differences"])]
@@ -307,13 +313,13 @@ def _next(inputs: Answer) -> Answer:
         for s, v in zip(noise, found, strict=True)
     ]
     # ridge regression of found - expected on (1, expected)
-    one, two = sum(trust) + 25, sum(t * c for t, c in zip(trust, expected, strict=True))
-    three = sum(t * c * c for t, c in zip(trust, expected, strict=True)) + Fraction(100, 49)
-    gaps = [t * (v - c) for t, v, c in zip(trust, found, expected, strict=True)]
-    right = sum(gaps), sum(g * c for g, c in zip(gaps, expected, strict=True))
+    one, two = sum(trust) + 25, _sum(trust, expected)
+    three = _sum(trust, expected, expected) + Fraction(100, 49)
+    gaps = [v - c for v, c in zip(found, expected, strict=True)]
+    right = _sum(trust, gaps), _sum(trust, gaps, expected)
     steeper = (one * right[1] - two * right[0]) / (one * three - two * two)
     scale = min(Fraction(4), max(Fraction(3, 10), 1 + steeper))
-    error = sum(t * (v - scale * c) for t, v, c in zip(trust, found, expected, strict=True)) / one
+    error = (_sum(trust, found) - scale * _sum(trust, expected)) / one
     wanted = (level - error) / scale
     low, high = Fraction(-32), Fraction(32)
     for _ in range(30):
