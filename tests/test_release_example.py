@@ -66,7 +66,9 @@ def checked(checker: list[str], path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*checker, str(path)], capture_output=True, text=True, check=False)
 
 
-def test_formulas_of_the_book_give_scales_and_statement(checker: list[str], releases: dict[str, Path]) -> None:
+def test_formulas_of_the_book_give_a_releases_scales_and_statement(
+    checker: list[str], releases: dict[str, Path]
+) -> None:
     for mechanism in RELEASES:
         found = checked(checker, releases[mechanism])
         assert (found.returncode, found.stderr) == (0, "")
