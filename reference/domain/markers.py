@@ -103,7 +103,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
             return (numbers_of(self.column, values) > self.above).astype(np.int64)
         meaning = self.meanings
         floats = isinstance(values, np.ndarray) and values.dtype == np.float64
-        if floats and meaning == {0: 0, 1: 1} and ((values == 0.0) | (values == 1.0)).all():
+        if floats and meaning == {0: 0, 1: 1} and np.all((values == 0.0) | (values == 1.0)):
             # most often, and then there is nothing to look up
             return np.asarray(values)
         declared = as_declared(tuple(meaning), values)
