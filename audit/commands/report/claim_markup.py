@@ -31,7 +31,8 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
         f"<fieldset><legend>Verdict</legend>{boxes}</fieldset>"
         '<fieldset><legend>Only</legend><label class="chip"><input type="checkbox" name="only" value="wrong">'
         '<span>proof wrong</span></label><label class="chip"><input type="checkbox" name="only" value="coq">'
-        '<span>checked by Coq</span></label><label class="chip"><input type="checkbox" name="only" value="pair">'
+        '<span>with theorems in Coq</span></label><label class="chip"><input type="checkbox" name="only" '
+        'value="pair">'
         "<span>with data sets</span></label></fieldset>"
         '<div class="actions"><output id="shown" for="search"></output>'
         '<button type="button" id="open-all">Open all shown</button>'

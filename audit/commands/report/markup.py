@@ -23,11 +23,11 @@ SHAPES = {
 """A sign for each verdict, so that no colour is needed to tell them apart."""
 
 MEANINGS = {
-    "proved": "a program checks every step",
-    "enclosed": "computed between two bounds that hold for certain",
-    "exhausted": "every case of a finite set was gone through",
+    "proved": "an argument whose every step a program checks",
+    "enclosed": "interval arithmetic, or an evaluation with a stated margin",
+    "exhausted": "every case of a finite domain",
     "not refuted": "looked for and not found",
-    "refuted": "a counterexample, checked exactly",
+    "refuted": "a counterexample or a test, with the data",
     "ambiguous": "true under one reading of the text and false under another",
     "argued": "a written proof that no program checks",
     "undecided": "the check came to no answer",
