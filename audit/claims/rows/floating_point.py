@@ -215,5 +215,6 @@ def floating_point_keeps_the_theorems() -> Finding:
                 "of the neighbour's own releases": on_half,
                 "significance of all shares": SIGNIFICANCE,
             }
-    argued = off_grid_in_half_precision() == 0 and toy(on_grid=False) > 0 == toy(on_grid=True)
-    return Finding("refuted" if all(broken) and argued else "undecided", "none", evidence)
+    argued = off_grid_in_half_precision() == 0
+    exhausted = toy(on_grid=False) > 0 and toy(on_grid=True) == 0
+    return Finding("refuted" if all(broken) and argued and exhausted else "undecided", "none", evidence)
