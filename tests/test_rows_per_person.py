@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from audit.claims.rows.persons import largest_change
 from audit.exact.witnesses import witness
 from reference.accounting.ledger_file import LedgerTerms
 from reference.accounting.release_ledger import ReleaseLedger
@@ -64,37 +65,12 @@ def test_the_code_moves_as_far_as_is_stated_and_no_farther(fairness, adjacency, 
     assert moved > stated[1] * Fraction(28, 10)
 
 
-KINDS = list(itertools.product((0.0, 1.0), (0, 1), (0, 1)))
-
-
-def drawn_apart(n: int, rows: int, adjacency: str, readings: Readings) -> Fraction:
-    """Return the largest l1 change of all pairs of data sets of records at 0 and 1, by brute force."""
-    domain = Domain.of_columns(["x"], norm="unit_box")
-
-    def coefficients(kinds):
-        x, y, z = zip(*kinds, strict=True)
-        moments = Moments.of(check_matrix(domain, np.array(x)[:, None], y, z), exact=True)
-        return objective(moments, readings).values
-
-    several = list(itertools.combinations_with_replacement(KINDS, rows))
-    largest = Fraction(0)
-    for shared in itertools.combinations_with_replacement(KINDS, n - rows):
-        sides = [coefficients(shared + other) for other in several]
-        if adjacency == "add_or_remove_one":
-            pairs = ((coefficients(shared), side) for side in sides)
-        else:
-            pairs = itertools.combinations(sides, 2)
-        largest = max(largest, *(abs(a - b).sum() for a, b in pairs))
-    return largest
-
-
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
 @pytest.mark.parametrize("fairness", FAIRNESS)
 def test_no_small_data_sets_are_farther_apart_than_stated(fairness, adjacency):
-    """All pairs of three records, and of four, that differ in two."""
-    readings = Readings(fairness, adjacency=adjacency, rows_per_person=2)
+    """All data sets of so many records that differ in two, by brute force."""
     for n in (3, 4) if adjacency == "add_or_remove_one" else (2, 3):
-        found = drawn_apart(n, 2, adjacency, readings)
+        found = largest_change(fairness, adjacency, n)
         one_row = exact_l1(Setting(1, fairness, "unit_box", adjacency, records=n)).upper
         assert one_row < found <= exact_l1(Setting(1, fairness, "unit_box", adjacency, rows_per_person=2)).upper
         if n % 2 == 0 or fairness == "none":
