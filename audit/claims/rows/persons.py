@@ -67,8 +67,8 @@ def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
 
 @claim(
     "R.rows",
-    "data sets that differ in K records of one person are at most K times as far apart as those that differ in one, "
-    "in the coefficients of every reading, and come as near to that as one likes",
+    "data sets that differ in K records of one person are at most K times as far apart as those that differ in "
+    "one, in the coefficients of every reading, and come as near to that as one likes",
     "not in the paper: several rows per person",
     readings=(
         "replace_one and add_or_remove_one; no fairness term, absolute, covariance, separate",
