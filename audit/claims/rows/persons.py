@@ -46,11 +46,12 @@ def largest_change(fairness: str, adjacency: str, records: int) -> Fraction:
     persons = list(combinations_with_replacement(KINDS, PERSON))
     for others in combinations_with_replacement(KINDS, records - PERSON):
         sides = [coefficients(others + person, readings) for person in persons]
-        if adjacency == "replace_one":
-            pairs = combinations(sides, 2)
-        else:
-            without = coefficients(others, readings)
-            pairs = ((without, side) for side in sides)
+        # replaced, or added to the others alone
+        pairs = (
+            combinations(sides, 2)
+            if adjacency == "replace_one"
+            else product([coefficients(others, readings)], sides)
+        )
         largest = max(largest, *(Fraction(np.abs(one - other).sum()) for one, other in pairs))
     return largest
 
