@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from audit.claims.rows.persons import largest_change
+from audit.exact.privacy import judge_declared
 from audit.exact.witnesses import witness
 from reference.accounting.ledger_file import LedgerTerms
 from reference.accounting.release_ledger import ReleaseLedger
@@ -114,6 +115,25 @@ def test_scales_grow_and_the_privacy_is_the_persons(name, sensitivity):
     if not spec.needs_delta:
         told = spec.promise(domain, budget, small, 0).exact.epsilon.upper
         assert float(told) == pytest.approx(ROWS * upper[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("adjacency", ADJACENCIES)
+@pytest.mark.parametrize("name", ["functional", "adfc"])
+def test_rows_that_a_domain_encodes_attain_what_is_stated(name, adjacency):
+    """Three copies of real rows: their coefficients, as a release computes them, lose the exact epsilon."""
+    spec, domain = MECHANISMS[name], SOURCES["affairs"].domain("ordinal")
+    budget = SplitBudget.equal(1, "1e-3") if spec.split_budget else Budget(1)
+    readings = spec.readings.with_(adjacency=adjacency, sensitivity="exact")
+    one, several = (
+        judge_declared(spec, domain, budget, readings.with_(rows_per_person=rows)) for rows in (1, ROWS)
+    )
+    assert several.witness.attains
+    sides = [len(side) for side in (several.witness.neighbours.left, several.witness.neighbours.right)]
+    assert abs(sides[0] - sides[1]) == (0 if adjacency == "replace_one" else ROWS)
+    assert several.witness.loss == pytest.approx(one.witness.loss, rel=1e-6)
+    assert several.verdict == one.verdict
+    # scales are floats, rounded up
+    assert float(several.exact.epsilon.upper) == pytest.approx(float(one.exact.epsilon.upper), rel=1e-12)
 
 
 def test_gaussian_profiles_are_those_of_the_longer_shift():
