@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
@@ -110,15 +110,7 @@ def attaining(
 
 def _without_basis(setting: Setting) -> Setting:
     """Return the setting in one basis: an off-diagonal pair counts 1/8 + 1/8 or 1/4."""
-    return Setting(
-        setting.dimension,
-        setting.fairness,
-        setting.norm,
-        setting.adjacency,
-        "matrix",
-        setting.fairness_weight,
-        setting.records,
-    )
+    return replace(setting, basis="matrix", rows_per_person=1)
 
 
 @lru_cache(maxsize=4096)
@@ -234,14 +226,14 @@ class _Problem:
 
     def count(self) -> int:
         """Return the number of patterns, variants included."""
-        return len(self.variants) * count_patterns(self.d, self.choices, with_s=self.with_s)
+        return self._count(self.d)
 
     def largest_thorough(self) -> int:
         """Return the largest dimension with at most LARGEST patterns."""
-        d = 1
-        while len(self.variants) * count_patterns(d + 1, self.choices, with_s=self.with_s) <= LARGEST:
-            d += 1
-        return d
+        return max(d for d in range(1, self.d) if self._count(d) <= LARGEST)
+
+    def _count(self, dimension: int) -> int:
+        return len(self.variants) * count_patterns(dimension, self.choices, with_s=self.with_s)
 
     def every_pattern(self, lengths: Iterable[tuple[int, ...]] | None) -> tuple[float, Extremes]:
         """Bound every pattern; return the ceiling of all and the best data sets found."""
