@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +14,7 @@ import numpy.typing as npt
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
-from reference.datasets.record_blocks import RecordBlocks, blocks_of
+from reference.datasets.record_blocks import RecordBlocks, blocks_of, folded
 from reference.records import Records
 
 NOT_PRIVATE = "not private: for the data holder"
@@ -144,6 +147,11 @@ class Tally:
             sum_z_score=0.0 if z is None else float(z @ scores),
         )
 
+    @classmethod
+    def over(cls, w: npt.ArrayLike, blocks: Iterable[Records]) -> Tally:
+        """Count on all records of some blocks."""
+        return reduce(add, (cls.of(w, block) for block in blocks))
+
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
@@ -197,8 +205,7 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
     """
     if w is None:
         raise ParameterError("w", None, "a vector: an unbounded release predicts nothing")
-    counted = [Tally.of(w, block) for block in blocks_of(records)]
-    metrics = sum(counted[1:], counted[0]).metrics()
+    metrics = folded(records, partial(Tally.over, w)).metrics()
     if metrics.positive_rate in (0.0, 1.0):
         warnings.warn(
             f"every record is predicted {int(metrics.positive_rate)}: a risk difference of 0 says nothing about "
