@@ -267,6 +267,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             spec.promise(domain, budget, readings, self.x_s),
             seeded=self.random_state is not None,
             noise=readings.noise,
+            rows_per_person=readings.rows_per_person,
         )
         self.release_ledger.check(promise)
         return promise
@@ -315,6 +316,7 @@ class _Private(_Approximate):
     adjacency: str = "replace_one"
     sensitivity: str | RealLike = "published"
     noise: str | None = None
+    rows_per_person: int = 1
     random_state: int | np.random.RandomState | np.random.Generator | None = None
     release_ledger: ReleaseLedger | None = None
 
@@ -355,6 +357,8 @@ class PDFCClassifier(_Split):
     noise : {'hardened', 'numpy'}, optional
         None is hardened noise without a `random_state`, and numpy's with one.  numpy's noise is for study: it
         leaks at its bits.
+    rows_per_person : int
+        How many records one person may have: privacy is the person's.
     bounds : (lower, upper) or one pair per column
         Declared bounds of numeric columns; needed unless `domain` is a Domain.
     clip : bool

@@ -41,6 +41,7 @@ from reference.experiments.store import RunStore
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.experiments.watch import Watch
 from reference.mechanisms import FAIR
+from reference.readings import require_one_row
 
 EMBEDDED = "affairs"
 
@@ -139,6 +140,7 @@ def command(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
 def measure(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> None:
     """Run what was asked for; print it, and write it into the folder."""
     question = QUESTIONS.get(asked.name)
+    require_one_row(readings_but_fairness(readings))
     if asked.splits is not None and asked.splits < 1:
         raise ReadingError("splits", asked.splits, "at least 1")
     if output.source is not None or output.only is not None:

@@ -164,7 +164,9 @@ def in_memory(records: Records | RecordBlocks) -> Records:
 
 
 def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | RecordBlocks:
-    """Return the records that a mask of shape (n,) chooses."""
+    """Return the records that a mask of shape (n,) chooses, which may be none."""
+    if not chosen.any():
+        return Records.none_of(records.domain)
     if isinstance(records, RecordBlocks):
         return records.where(chosen)
     return records.take(np.flatnonzero(chosen))

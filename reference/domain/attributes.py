@@ -201,8 +201,13 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
 
     def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
-        rank = None if self.otherwise is UNSET else self.categories.index(self.otherwise)
-        return _one_a_row(_ranks(self.name, self.categories, values, rank), len(self.categories))
+        ranks = _ranks(self.name, self.categories, values, self.place_of_others)
+        return _one_a_row(ranks, len(self.categories))
+
+    @property
+    def place_of_others(self) -> int | None:
+        """Place of the category that values count as which are not declared."""
+        return None if self.otherwise is UNSET else self.categories.index(self.otherwise)
 
 
 class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defaults=True):
@@ -251,10 +256,13 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
         """Encode one column, shape (n,), into shape (n, number of groups) with one 1 a row."""
         sizes = [len(group) for group in self.groups.values()]
         group_of_rank = np.repeat(np.arange(len(sizes)), sizes)
-        rank = None
-        if self.otherwise is not UNSET:
-            rank = sum(sizes[: list(self.groups).index(self.otherwise)])
-        return _one_a_row(group_of_rank[_ranks(self.name, self.categories, values, rank)], len(sizes))
+        ranks = _ranks(self.name, self.categories, values, self.place_of_others)
+        return _one_a_row(group_of_rank[ranks], len(sizes))
+
+    @property
+    def place_of_others(self) -> int | None:
+        """Place of a category of the group to which values belong that are not declared."""
+        return None if self.otherwise is UNSET else self.categories.index(self.groups[self.otherwise][0])
 
 
 Attribute: TypeAlias = Numeric | Binned | Ordinal | OneHot | Grouped

@@ -11,10 +11,11 @@ from msgspec import Meta
 
 from reference.accounting import Privacy
 from reference.budgets import Budget
-from reference.common.documents import Document, converted, format_of, json_of_file, plain
+from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
 from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
+from reference.readings import RowsPerPerson
 from reference.repaired import sums
 from reference.repaired.account import Account
 from reference.repaired.cells import CellProbe, Cells
@@ -89,7 +90,7 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share : Fraction
         Of mu^2, or of epsilon where delta is 0.
     l1_sensitivity, l2_sensitivity_squared : Fraction
-        By how much one record can change it.
+        By how much one person can change it.
     scale : float
         Sigma, or the Laplace scale where delta is 0.
     size : int
@@ -109,7 +110,9 @@ class StatedSpending(Document, frozen=True, kw_only=True):
         return Change(self.l1_sensitivity, self.l2_sensitivity_squared)
 
 
-class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_release_v1"):
+class RepairedRelease(
+    Document, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag="repaired_release_v1"
+):
     """A private, fair logistic regression.
 
     Parameters
@@ -127,6 +130,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     noise : {'hardened', 'numpy'}
     seeded : bool
         True when anyone who knows the seed can remove the noise.
+    rows_per_person : int
+        How many records one person may have, for the statement.
     columns : tuple of str
         Names of the coordinates of w.
     w : tuple of float
@@ -147,8 +152,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         For equalised odds, and for a group of more than two values.
     """
 
-    mechanism: Literal["repaired"] = "repaired"
-    adjacency: Literal["replace_one"] = "replace_one"
+    mechanism: Literal["repaired"] = always("repaired")
+    adjacency: Literal["replace_one"] = always("replace_one")
     privacy: Privacy
     budget: dict[str, Fraction]
     records: int
@@ -156,6 +161,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     slack: Fraction
     noise: Literal["hardened", "numpy"]
     seeded: bool
+    rows_per_person: RowsPerPerson = 1
     columns: tuple[str, ...]
     w: tuple[float, ...]
     group_weights: tuple[float, ...] | None
@@ -165,7 +171,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     probes: tuple[StatedProbe, ...]
     spent: tuple[StatedSpending, ...]
     domain: DomainFile
-    cells: StatedCells | None = None
+    cells: StatedCells | None = always(None)
 
     def __post_init__(self) -> None:
         d = len(self.domain.domain.columns)
@@ -181,7 +187,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         self._require_spent()
 
     def _require_spent(self) -> None:
-        """Raise where less is stated than one record can change a release of the domain by."""
+        """Raise where less is stated than one person can change a release of the domain by."""
         domain = self.domain.domain
         d, cells = domain.dimension, cells_of(domain, self.fairness)
         known = {
@@ -194,7 +200,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         }
         for index, one in enumerate(self.spent):
             change, size = known.get(one.what, (None, 0))
-            if change is None or one.size != size or any(a < b for a, b in zip(one.change, change, strict=True)):
+            most = None if change is None else change.times(self.rows_per_person)
+            if most is None or one.size != size or any(a < b for a, b in zip(one.change, most, strict=True)):
                 problem = f"{one.what!r} of this domain is no such release, or changes by more than is stated"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
 
@@ -219,7 +226,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     ) -> RepairedRelease:
         """Return the release of a model."""
         sampler: Literal["hardened", "numpy"] = "hardened" if noise == "hardened" else "numpy"
-        account = Account(Budget(model.budget_epsilon, model.delta), model.spent, noise == "hardened")
+        rows, budget = model.rows_per_person, Budget(model.budget_epsilon, model.delta)
+        account = Account(budget, model.spent, noise == "hardened", rows)
         weights = model.group_weights
         return cls(
             privacy=account.privacy,
@@ -229,6 +237,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             slack=slack,
             noise=sampler,
             seeded=seeded,
+            rows_per_person=rows,
             columns=declared.domain.columns,
             w=tuple(model.w.tolist()),
             group_weights=None if weights is None else tuple(weights.tolist()),
@@ -264,7 +273,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             )
             for one in self.spent
         )
-        return Account(Budget(self.budget["epsilon"], self.budget["delta"]), spent, self.noise == "hardened")
+        budget = Budget(self.budget["epsilon"], self.budget["delta"])
+        return Account(budget, spent, self.noise == "hardened", self.rows_per_person)
 
     @property
     def model(self) -> Model:
@@ -283,6 +293,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             tuple(Probe(one.multiplier, one.difference, one.noise) for one in self.probes),
             self.account.spent,
             self.budget["epsilon"],
+            self.rows_per_person,
             None if self.cells is None else _cells(self.cells, odds=self.fairness == "equalised_odds"),
         )
 
