@@ -6,7 +6,7 @@ Each record is encoded by the same operations on doubles as in :mod:`reference.r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -114,12 +114,12 @@ def _mark(marker: Marker | None) -> str:
     """Return 0 or 1; NULL for any other value."""
     assert marker is not None
     if marker.meanings:
-        return _whole(_case(marker.column, list(marker.meanings.items())))
+        return _whole(_case(marker.column, marker.meanings.items()))
     value, above = _number(marker.column), _double(float(marker.above))  # type: ignore[arg-type]
     return _whole(f"CASE WHEN {_finite(value)} THEN CASE WHEN {value} > {above} THEN 1 ELSE 0 END END")
 
 
-def _case(column: str, meanings: Sequence[tuple[Any, int]], other: int | None = None) -> str:
+def _case(column: str, meanings: Iterable[tuple[Any, int]], other: int | None = None) -> str:
     cases = " ".join(f"WHEN {_literal(value)} THEN {meaning}" for value, meaning in meanings)
     if other is None:
         return f"CASE {_name(column)} {cases} END"
