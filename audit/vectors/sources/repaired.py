@@ -8,6 +8,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from audit.vectors.sources.numbers import (
     UNIT,
     WORK,
@@ -74,10 +76,11 @@ def _added(inputs: Answer) -> list[Vector]:
 
 
 def _change(inputs: Answer) -> Answer:
-    pairs = [[a - b for a, b in zip(*pair, strict=True)] for pair in product(_added(inputs), repeat=2)]
-    l1 = max(sum(map(abs, moved)) for moved in pairs)
-    l2 = max(sum(v * v for v in moved) for moved in pairs)
-    return {"l1": _near(l1), "l2Squared": _near(l2)}
+    # every record against every other one
+    added = np.array([[float(v) for v in one] for one in _added(inputs)])
+    moved = np.abs(added[:, None, :] - added[None, :, :])
+    ends = {"l1": moved.sum(axis=2).max(), "l2Squared": (moved**2).sum(axis=2).max()}
+    return {name: _near(Fraction(float(value)), 64 * UNIT) for name, value in ends.items()}
 
 
 # --- what a budget pays for ----------------------------------------------------------------------------------
