@@ -76,11 +76,15 @@ def _added(inputs: Answer) -> list[Vector]:
 
 
 def _change(inputs: Answer) -> Answer:
-    # every record against every other one
-    added = np.array([[float(v) for v in one] for one in _added(inputs)])
-    moved = np.abs(added[:, None, :] - added[None, :, :])
-    ends = {"l1": moved.sum(axis=2).max(), "l2Squared": (moved**2).sum(axis=2).max()}
-    return {name: _near(Fraction(float(value)), 64 * UNIT) for name, value in ends.items()}
+    # every record against every other one in doubles, and the farthest two with all digits
+    added = _added(inputs)
+    rows = np.array([[float(v) for v in one] for one in added])
+    moved = np.abs(rows[:, None, :] - rows[None, :, :])
+    found = {}
+    for name, power in (("l1", 1), ("l2Squared", 2)):
+        one, other = divmod(int((moved**power).sum(axis=2).argmax()), len(added))
+        found[name] = _near(sum(abs(a - b) ** power for a, b in zip(added[one], added[other], strict=True)))
+    return found
 
 
 # --- what a budget pays for ----------------------------------------------------------------------------------
