@@ -127,6 +127,8 @@ class ExperimentOutput:
 )
 def command(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> int:
     """Run ``experiments``."""
+    if asked.name in (PAGE, QUESTION_PAGES) and not pages.PAGE.is_file():
+        raise ReadingError("name", asked.name, "left out where docs/ is not: it needs a checkout")
     if asked.name == QUESTION_PAGES:
         write_question_pages(output)
         return EXIT_FINE

@@ -32,13 +32,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem, shell_complete
 
+from reference import __version__
 from reference.commands.endings import is_own_ending, unfinished_is_undecided
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
@@ -189,11 +189,7 @@ def version_option() -> click.Option:
 
     def show(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
         if asked and not context.resilient_parsing:
-            try:
-                number = version(DISTRIBUTION)
-            except PackageNotFoundError:
-                number = "(not installed)"
-            click.echo(f"{DISTRIBUTION} {number}")
+            click.echo(f"{DISTRIBUTION} {__version__}")
             context.exit()
 
     return click.Option(
