@@ -14,8 +14,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = """# Benchmarks
 
 Every figure is a ratio of two works on the same data in the same round, one BLAS thread: it says little of the
-machine. The clock's ratio suffers where other programs use the cores: before this run {load} of them, on average,
-on {cores} cores. `make bench` prints this page, `make bench ARGS=--write` renews it.
+machine. The clock's ratio suffers where other programs use the cores: before this run the load was {load}, on
+{cores} cores. `make bench` prints this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
