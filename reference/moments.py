@@ -223,7 +223,8 @@ class _Sums:
         return self._second
 
     def _block(self, records: Records, rows: slice) -> FloatArray:
-        return records.x[rows]
+        # the last bits of a product may depend on how x lies in memory
+        return np.ascontiguousarray(records.x[rows])
 
     def _add_first(self, row: int, sums: FloatArray) -> None:
         self._first[row] += sums

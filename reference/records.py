@@ -115,9 +115,18 @@ class Records:
         return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> Records:
-        """Return the records at the given rows, in that order."""
-        z = None if self.z is None else self.z[rows]
-        return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z, inside=True)
+        """Return the records at the given rows, in that order; what was checked is not checked again."""
+        part = object.__new__(Records)
+        object.__setattr__(part, "domain", self.domain)
+        for name in ("x", "y", "z"):
+            values = getattr(self, name)
+            values = None if values is None else values[rows]
+            if values is not None:
+                values.flags.writeable = False
+            object.__setattr__(part, name, values)
+        if len(part) == 0:
+            raise EmptyDataError("there is no record")
+        return part
 
     @classmethod
     def none_of(cls, domain: Domain) -> Records:

@@ -6,11 +6,10 @@ Each record is encoded by the same operations on doubles as in :mod:`reference.r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
-
-from msgspec import UNSET
+from typing import Any
 
 from reference.domain.attributes import Attribute, Binned, Category, Numeric
 from reference.domain.file import DomainFile
@@ -37,6 +36,7 @@ def moments_query(declared: DomainFile, table: str, steps: int) -> str:
     another step of the grid; `refused` looks at the steps, so whatever is not refused is inside the domain.
     """
     domain = declared.domain
+    domain.require_two_groups()
     d, top = range(domain.dimension), int(Fraction(domain.column_factor) * steps)
     columns = [f"{entry} AS x_{j}" for j, entry in enumerate(_coordinates(declared, steps))]
     columns.append(f"{_mark(declared.label)} AS y")
@@ -111,13 +111,12 @@ def _mark(marker: Marker | None) -> str:
     """Return 0 or 1; NULL for any other value."""
     assert marker is not None
     if marker.meanings:
-        one, zero = ([] if values is UNSET else values for values in (marker.one, marker.zero))
-        return _whole(_case(marker.column, [*((value, 1) for value in one), *((value, 0) for value in zero)]))
+        return _whole(_case(marker.column, marker.meanings.items()))
     value, above = _number(marker.column), _double(float(marker.above))  # type: ignore[arg-type]
     return _whole(f"CASE WHEN {_finite(value)} THEN CASE WHEN {value} > {above} THEN 1 ELSE 0 END END")
 
 
-def _case(column: str, meanings: list[tuple[Category, int]]) -> str:
+def _case(column: str, meanings: Iterable[tuple[Any, int]]) -> str:
     cases = " ".join(f"WHEN {_literal(value)} THEN {meaning}" for value, meaning in meanings)
     return f"CASE {_name(column)} {cases} END"
 

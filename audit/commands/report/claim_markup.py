@@ -98,13 +98,12 @@ def _printed(row: dict[str, Any]) -> str:
 def _losses(losses: dict[str, Any]) -> str:
     if not losses:
         return ""
-    rows = [["epsilon", number(_float(losses["claimed_epsilon"])), number(losses["exact_epsilon"])]]
+    rows = [["ε", number(_float(losses["claimed_epsilon"])), number(losses["exact_epsilon"])]]
     if losses["exact_delta"] is not None:
-        rows.append(["delta", number(_float(losses["claimed_delta"])), number(losses["exact_delta"])])
-    budget = ", ".join(f"{name} = {value}" for name, value in losses["budget"].items())
-    return table(
-        ("", "claimed", "exact"), rows, f"At {budget}" if budget else "Claimed and exact", classes="narrow"
-    )
+        rows.append(["δ", number(_float(losses["claimed_delta"])), number(losses["exact_delta"])])
+    budget = prose(", ".join(f"{name} = {value}" for name, value in losses["budget"].items()))
+    shown = table(("parameter", "claimed", "exact"), rows, "Claimed and exact", classes="narrow")
+    return f"<p>At {budget}:</p>{shown}" if budget else shown
 
 
 def _float(text: Any) -> float:
@@ -155,10 +154,11 @@ LETTERS = {
     "nu": "ν",
     "mu": "μ",
     "pi": "π",
+    "lambda": "λ",
 }
 
 LETTER = re.compile(rf"(?<![\w.])({'|'.join(LETTERS)})('*)((?:_\w)?)(?!\w|\.\w)('*)")
-NAME = re.compile(r"(?<![\w.'])([wxDVE])_(\w)(?!\w|\.\w)")
+NAME = re.compile(r"(?<![\w.'])([wxDVE]|max)_(\w)(?!\w|\.\w)")
 BELOW = re.compile(r"(?<=[|>])_(\w)(?!\w)")
 POWER = re.compile(r"(?<=[\w)>|'])\^(-?\w+(?:\.\d+)?)")
 SIGNS = {"&lt;=": "≤", "&gt;=": "≥", "sqrt(": "√(", " +- ": " ± ", " - ": " − "}

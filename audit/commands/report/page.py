@@ -47,7 +47,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"<style>{_asset('page.css')}</style></head><body>"
     yield '<a class="skip" href="#main">Skip to the contents</a>'
     yield _header(document)
-    parts: dict[str, str] = {}
+    parts = figure_markup.parts(document)
     yield _contents([name for name in CONTENTS if name in parts or name in TEXTS])
     yield '<main id="main" tabindex="-1">'
     yield section("overview", CONTENTS["overview"], _overview(document))
@@ -107,7 +107,7 @@ def _overview(document: dict[str, Any]) -> str:
         f"<li>{badge(verdict)} <b>{count}</b> <span>{MEANINGS[verdict]}</span></li>"
         for verdict, count in document["verdicts"].items()
     )
-    head = ("", "verdict", "its proof", "the paper states", "what holds")
+    head = ("statement", "verdict", "its proof", "the paper states", "what holds")
     missing = "".join(f'<p class="note">{escape(line)}</p>' for line in document["absent"])
     return (
         f'{missing}<ul class="counts">{counts}</ul>'
