@@ -75,7 +75,7 @@ def test_without_a_fixed_number_of_records_no_size_is_refused(run: Run, ledger: 
         for fairness in ("none", "absolute", "covariance", "separate"):
             some = ("fit", "--data", "synthetic", "--records", n, *words, "--fairness", fairness)
             code, out, err = run(
-                *some, "--splits", "8", "--seed", "1", "--mechanism", "functional,adfc", "--sensitivity", "9"
+                *some, "--splits", "8", "--seed", "1", "--mechanism", "functional,adfc,lr", "--sensitivity", "9"
             )
             assert (code, err) == (EXIT_FINE, "")
             assert "private metrics" in out

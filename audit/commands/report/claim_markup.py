@@ -31,7 +31,8 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
         f"<fieldset><legend>Verdict</legend>{boxes}</fieldset>"
         '<fieldset><legend>Only</legend><label class="chip"><input type="checkbox" name="only" value="wrong">'
         '<span>proof wrong</span></label><label class="chip"><input type="checkbox" name="only" value="coq">'
-        '<span>checked by Coq</span></label><label class="chip"><input type="checkbox" name="only" value="pair">'
+        '<span>with theorems in Coq</span></label><label class="chip"><input type="checkbox" name="only" '
+        'value="pair">'
         "<span>with data sets</span></label></fieldset>"
         '<div class="actions"><output id="shown" for="search"></output>'
         '<button type="button" id="open-all">Open all shown</button>'
@@ -169,7 +170,7 @@ def prose(text: str) -> str:
     text = LETTER.sub(
         lambda m: f"<var>{LETTERS[m[1]]}</var>{_below(m[3][1:])}{m[2]}{m[4]}", escape(text, quote=False)
     )
-    text = NAME.sub(lambda m: f"<var>{m[1]}</var>{_below(m[2])}", text)
+    text = NAME.sub(lambda m: (m[1] if m[1] == "max" else f"<var>{m[1]}</var>") + _below(m[2]), text)
     text = BELOW.sub(lambda m: _below(m[1]), text)
     text = POWER.sub(lambda m: f"<sup>{m[1]}</sup>", text)
     for written, meant in SIGNS.items():

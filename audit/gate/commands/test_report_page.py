@@ -63,6 +63,12 @@ addEventListener("load", () => setTimeout(async () => {
     set("ratio", 0); seen.equal = judged.textContent;
     set("mechanism", "functional");
     seen.single = [document.getElementById("loss-by-ratio").hidden, budgets.elements.ratio.disabled];
+    const broken = () => document.querySelectorAll("[data-plot] :is([d*=NaN], [transform*=NaN])").length;
+    seen.broken = broken();
+    for (const mechanism of budgets.elements.mechanism.options) for (const norm of budgets.elements.norm.options) {
+      set("mechanism", mechanism.value); set("norm", norm.value);
+      seen.broken += broken();
+    }
     set("mechanism", "adfc"); await pause();
     const plots = [...document.querySelectorAll("[data-plot]")];
     seen.plots = plots.map((plot) => plot.querySelectorAll("svg[role=img][aria-label]").length);
@@ -161,6 +167,7 @@ def test_every_figure_is_drawn_and_named(seen):
     assert len(seen["plots"]) > 10
     assert min(seen["plots"]) >= 1
     assert min(seen["marks"]) > 5
+    assert seen["broken"] == 0
 
 
 def test_the_keyboard_reaches_everything_in_order(seen):

@@ -90,7 +90,7 @@
     for (const row of rows) row.shown = Math.max(row.exact_epsilon, floor);
     const [claimed, exact] = [STYLES[1], STYLES[0]];
     const drawn = plot(`Claimed and exact epsilon against the ratio of budgets, d = ${choice.dimension}`, width, {
-      x: { type: "log", label: "ε_s / ε_n →", tickFormat: power, ticks: [0.01, 0.1, 1, 10, 100] },
+      x: { type: "log", label: "εₛ / εₙ →", tickFormat: power, ticks: [0.01, 0.1, 1, 10, 100] },
       y: { type: "log", label: "↑ ε", grid: true, tickFormat: power },
       marks: [
         Plot.ruleX([+choice.ratio], { stroke: SOFT, strokeWidth: 6, strokeOpacity: 0.35 }),
@@ -112,7 +112,7 @@
     const choice = chosen();
     const all = points(choice), split = isSplit(all);
     const rows = all.filter((row) => !split || row.ratio === choice.ratio)
-      .map((row) => ({ ...row, share: row.exact_epsilon / row.claimed_epsilon }));
+      .map((row) => ({ ...row, share: Math.max(row.exact_epsilon / row.claimed_epsilon, 0.001) }));
     const norms = grid.norms.map((norm, place) => ({ norm, rows: rows.filter((row) => row.norm === norm), ...STYLES[place] }));
     const drawn = plot("Exact over claimed epsilon against the dimension", width, {
       x: { type: "log", label: "dimension d →", ticks: grid.dimensions, tickFormat: "d" },
@@ -152,23 +152,24 @@
     const said = document.getElementById("judged");
     said.className = `judged ${word}`;
     const name = budgets.elements.mechanism.selectedOptions[0].text;
-    const spent = [split ? `ε_s/ε_n = ${choice.ratio}` : "", `${split ? "ε_n" : "ε"} = ${row.epsilon_n}`,
-      row.delta === "0" ? "" : `${split ? "δ_s = δ_n" : "δ"} = ${row.delta}`].filter(Boolean).join(", ");
+    const spent = [split ? `εₛ/εₙ = ${choice.ratio}` : "", `${split ? "εₙ" : "ε"} = ${row.epsilon_n}`,
+      row.delta === "0" ? "" : `${split ? "δₛ = δₙ" : "δ"} = ${row.delta}`].filter(Boolean).join(", ");
     said.textContent = `${name}, ${choice.norm.replace("_", " ")}, d = ${choice.dimension}, ${spent}. Claimed: ε = ${short(row.claimed_epsilon)}${total}. Exact: ε = ${short(row.exact_epsilon)}.${delta} `
       + (word === "refuted" ? "✕ The statement is refuted here." : "✓ The statement holds here.");
   }
 
   function boundary(name) {
     return (width) => {
-      const floor = 0.01, ceiling = 1000;
+      const near = data.boundaries[name].rows.every((row) => row.upper !== null && middle(row.upper) < 5);
+      const [floor, ceiling] = near ? [0.2, 5] : [0.01, 1000];
       const rows = data.boundaries[name].rows.map((row) => ({
         norm: row.domain.replace("_", " "), d: row.dimension, lower: Math.max(floor, middle(row.lower)),
-        upper: Math.min(ceiling, middle(row.upper) ?? ceiling), fails: middle(row.fails_at["1e-3"]),
+        upper: Math.min(ceiling, middle(row.upper) ?? ceiling), fails: middle(row.fails_at?.["1e-3"] ?? null),
       }));
       const kept = rows.filter((row) => row.fails !== null && row.fails <= ceiling);
       const drawn = plot(`Ratios of budgets for which the theorem holds, against the dimension: ${name}`, width, {
-        fx: { label: null }, x: { type: "log", label: "dimension d →", tickFormat: "d", ticks: [2, 5, 10, 20, 50, 100] },
-        y: { type: "log", domain: [floor, ceiling], label: "↑ ε_s / ε_n", tickFormat: power, grid: true },
+        fx: { label: null }, x: { type: "log", label: "dimension d →", tickFormat: "d", ticks: near ? [2, 3, 4, 5] : [2, 5, 10, 20, 50, 100] },
+        y: { type: "log", domain: [floor, ceiling], label: "↑ εₛ / εₙ", tickFormat: power, grid: true },
         marks: [
           Plot.areaY(rows, { fx: "norm", x: "d", y1: "lower", y2: "upper", fill: BLUE, fillOpacity: 0.2 }),
           Plot.line(rows, { fx: "norm", x: "d", y: "upper", stroke: BLUE, strokeWidth: 2 }),
@@ -177,10 +178,9 @@
           Plot.ruleY([1], { stroke: BLACK }), Plot.frame({ stroke: SOFT }),
         ],
       });
-      return [drawn, legend([
-        { name: "between the lines the theorem holds for all deltas", color: BLUE },
-        { name: "fails from here on at δ = 10⁻³", color: RED, dash: "2 4" },
-      ])];
+      const holds = [{ name: "the ends of the ratios for which it holds", color: BLUE }];
+      if (kept.length) holds.push({ name: "fails from here on at δ = 10⁻³", color: RED, dash: "2 4" });
+      return [drawn, legend(holds)];
     };
   }
 
