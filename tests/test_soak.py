@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reference.accounting.release_ledger import ReleaseLedger
+from tests.soak import kills
 from tests.soak.__main__ import PART, REPEATED, RESULTS, run_part
 from tests.soak.cases import KINDS
 
@@ -27,6 +29,31 @@ def test_committed_endings_are_whole_and_of_more_than_one_kind(kind: str) -> Non
     assert parts
     assert all(sum(part["endings"].values()) == PART for part in parts.values())
     assert len({ending for part in parts.values() for ending in part["endings"]}) > 1
+
+
+@pytest.mark.parametrize(("kind", "count"), zip(kills.COMMANDS, (4, 3, 3), strict=True))
+def test_kills_at_random_moments_lose_double_and_half_write_nothing(kind: str, count: int, tmp_path: Path) -> None:
+    """A hundredth of what `make soak` kills; at which moments they come depends on the machine."""
+    assert sum(kills.kill_part(kind, 0, tmp_path, count).values()) == count
+    committed = COMMITTED[kind]["parts"].values()
+    assert committed
+    assert all(sum(part["endings"].values()) == kills.PART for part in committed)
+
+
+def test_a_release_that_nobody_counted_and_a_lost_run_are_found(tmp_path: Path) -> None:
+    """The checks of the kills are not silent on what they look for."""
+    ReleaseLedger(tmp_path / kills.LEDGER, data="made up", epsilon=1)
+    (tmp_path / kills.OUT).write_text("half a li", encoding="utf-8")
+    with pytest.raises(AssertionError):
+        kills.fit_left(kills.Killed(tmp_path, 1.0))
+    (tmp_path / kills.OUT).unlink()
+    with pytest.raises(AssertionError, match="one run counted -1"):
+        kills.fit_left(kills.Killed(tmp_path, 1.0, {"counted": 1}))
+    with pytest.raises(AssertionError, match="3 runs are lost"):
+        kills.experiments_left(kills.Killed(tmp_path, 1.0, {"runs": 3}))
+    (tmp_path / kills.CERTIFICATE).write_text("{", encoding="utf-8")
+    with pytest.raises(AssertionError, match="another certificate"):
+        kills.certificate_left(kills.Killed(tmp_path, 1.0, {"certificate": "{}"}))
 
 
 def test_case_that_falls_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
