@@ -10,7 +10,7 @@ pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-inp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: audit claims proofs validity test coverage lint bench soak peers lock clean help
+.PHONY: audit claims proofs validity test coverage lint docs bench soak peers lock clean help
 
 audit: .venv/ready ## the main job: audit every mechanism on the embedded data
 	@$(python) -m audit.epsilon_estimate $(ARGS)
@@ -35,6 +35,10 @@ lint: .venv/ready ## style, format, types, and who imports whom
 	@$(python) -m ruff format --check .
 	@$(python) -m mypy --strict reference audit
 	@.venv/bin/lint-imports --no-logo
+
+docs: .venv/ready ## the book, as pages in build/book
+	@$(python) -m sphinx -q -W --keep-going -c docs -b html -d build/book-trees . build/book
+	@echo "open build/book/docs/index.html"
 
 bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks $(ARGS)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from audit.commands.family import command
-from reference.commands.parsing import run
+from reference.commands.start import starting
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    with starting():
+        from audit.commands.family import command
+        from reference.commands.parsing import run
     words = sys.argv[1:] if argv is None else argv
     return run(command, ["estimate", *words], name="python -m audit")
 

@@ -140,7 +140,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> FloatArray:
-        """What is added to them, shape (1,): X within the bounds has the decision X @ coef_.T + intercept_."""
+        """What is added to them, shape (1,): X within the bounds has the decision ``X @ coef_.T + intercept_``."""
         check_is_fitted(self)
         offset = declaration.on_columns(self.domain_, self.release_.w)[1]
         return np.array([offset if self._positive_index else -offset])

@@ -153,7 +153,7 @@ def pdfc(
 ) -> Release:
     """Run Algorithm 1, purely differentially private and fair classification.
 
-    *Implements* Algorithm 1 *except* that |sum (z - zbar) x.w| is read as `readings.fairness` says, and for
+    *Implements* Algorithm 1 *except* that ``|sum (z - zbar) x.w|`` is read as `readings.fairness` says, and for
     the repair.  Claims: L2, T3, O1, A.argmin, A.xs.
 
     Parameters
@@ -217,7 +217,7 @@ def adfc(
 ) -> Release:
     """Run Algorithm 3, approximately differentially private and fair classification.
 
-    *Implements* Algorithm 3 *except* that |sum (z - zbar) x.w| is read as `readings.fairness` says, and for
+    *Implements* Algorithm 3 *except* that ``|sum (z - zbar) x.w|`` is read as `readings.fairness` says, and for
     the repair.  Claims: L4, T2, T5, O1, A.argmin, A.xs.  Parameters as in :func:`pdfc`, with both deltas in
     (0, sqrt(2/pi)].
     """
@@ -275,7 +275,7 @@ def pflr(
 
     Two readings of the mean:
 
-    - `shift=None`: the mean on the linear coefficients is the fairness term, alpha_1 sum |z - zbar| x or as
+    - `shift=None`: the mean on the linear coefficients is the fairness term, ``alpha_1 sum |z - zbar| x`` or as
       `readings.fairness` says.  It depends on the data, so it is part of what is released and not of the
       noise: the epsilon of the budget is only claimed, by Theorem 1 with a Delta_1 that does not count the
       shift.  `privacy.exact` counts it, and refutes the claim where it is false.
@@ -354,6 +354,7 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
+    records.domain.require_two_groups()
     noise = Noise.uniform("none", 0.0, 0)
     if np.unique(records.y).size == 1:
         minimum = Minimum("unbounded", None, ())

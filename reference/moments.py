@@ -6,14 +6,15 @@ moments of the whole, in any order, so a file, a stream and a cluster are the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from reference.common.arrays import FloatArray, NumberArray
-from reference.common.errors import DomainMismatchError, EmptyDataError, GridError
+from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
 from reference.domain import Domain
 from reference.records import BLOCK_ROWS, DATA_STEPS, Records
 
@@ -26,7 +27,7 @@ class Moments:
     """Sums over the records of one data set.
 
     Since z is 0 or 1 they express every fairness reading:
-    sum |z_i - zbar| x_i = (1 - 2 zbar) sum z_i x_i + zbar sum x_i.
+    ``sum |z_i - zbar| x_i = (1 - 2 zbar) sum z_i x_i + zbar sum x_i``.
 
     Parameters
     ----------
@@ -91,6 +92,53 @@ class Moments:
             self.sum_xx + other.sum_xx,
         )
 
+    def table(self) -> dict[str, int]:
+        """Return exact moments as whole numbers by name, which no format rounds: sums of x on the grid.
+
+        `n`, `sum_z`; `x_j`, `yx_j`, `zx_j` in units of 1/DATA_STEPS; `xx_i_j` for i <= j in its square.
+        """
+        if not self.exact:
+            raise GridError("moments", "floats", "exact, to be whole numbers")
+        values = {"n": self.n, "sum_z": self.sum_z}
+        for name, steps, place in _places(self.domain):
+            values[name] = int(getattr(self, place[0])[place[1:]] * steps)
+        return values
+
+    @classmethod
+    def from_table(cls, domain: Domain, table: Mapping[str, int]) -> Moments:
+        """Return the exact moments that :meth:`table` or a database's query wrote.
+
+        Parameters
+        ----------
+        domain : Domain
+        table : mapping from name to whole number
+            `refused`, where it is there, counts records outside the domain.
+
+        Raises
+        ------
+        reference.common.errors.MomentsTableError
+            When a name is missing or unknown, a value is no whole number, or no records have these moments.
+        """
+        places = _places(domain)
+        names = ["n", "sum_z", *(name for name, _, _ in places)]
+        for name in names:
+            if name not in table:
+                raise MomentsTableError("is missing", name)
+        for name, value in table.items():
+            if name not in names and name != "refused":
+                raise MomentsTableError("is no moment of this domain", name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise MomentsTableError("is no whole number", name, value)
+        if table.get("refused", 0):
+            raise MomentsTableError("the domain does not admit these records", "refused", table["refused"])
+        zero = cls.zero(domain, exact=True)
+        sums = {name: getattr(zero, name).copy() for name in ("sum_x", "sum_yx", "sum_zx", "sum_xx")}
+        for name, steps, (which, *place) in places:
+            sums[which][tuple(place)] = sums[which][tuple(place[::-1])] = Fraction(table[name], steps)
+        moments = cls(domain, table["n"], table["sum_z"], **sums)
+        _require_possible(moments)
+        return moments
+
     @property
     def exact(self) -> bool:
         """Whether the sums are exact ones of records on the grid."""
@@ -102,6 +150,25 @@ class Moments:
         if self.n == 0:
             raise EmptyDataError("there is no record, so zbar is undefined")
         return Fraction(self.sum_z, self.n) if self.exact else self.sum_z / self.n
+
+
+def _places(domain: Domain) -> list[tuple[str, int, tuple[Any, ...]]]:
+    """Return for each whole number its name, its unit's inverse, and where it stands: a field and indices."""
+    d = range(domain.dimension)
+    first = [(f"{kind}_{j}", DATA_STEPS, (f"sum_{kind}", j)) for kind in ("x", "yx", "zx") for j in d]
+    return first + [(f"xx_{i}_{j}", DATA_STEPS**2, ("sum_xx", i, j)) for i in d for j in d if i <= j]
+
+
+def _require_possible(moments: Moments) -> None:
+    """Raise where no records inside the domain have these moments, as far as single sums tell."""
+    n, diagonal = moments.n, moments.sum_xx.diagonal()
+    if n <= 0 or not 0 <= moments.sum_z <= (n if moments.domain.group else 0):
+        raise MomentsTableError("there is no record, or sum_z is not in [0, n]", "n", n)
+    for j, name in enumerate(moments.domain.columns):
+        sums = [abs(sums[j]) for sums in (moments.sum_x, moments.sum_yx, moments.sum_zx)]
+        # Cauchy-Schwarz: the square of a sum of n terms
+        if not (0 <= diagonal[j] <= n and all(value**2 <= n * diagonal[j] for value in sums)):
+            raise MomentsTableError(f"no {n:,} records have such sums of {name!r}", f"xx_{j}_{j}")
 
 
 def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> Moments:
@@ -116,6 +183,7 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
     exact : bool
         As for :meth:`Moments.of`.
     """
+    domain.require_two_groups()
     sums = _ExactSums(domain) if exact else _Sums(domain)
     for records in parts:
         for start in range(0, len(records), BLOCK_ROWS):

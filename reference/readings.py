@@ -37,7 +37,7 @@ class Readings(Document, frozen=True):
     Parameters
     ----------
     fairness : {'none', 'absolute', 'covariance', 'separate'}
-        The linear coefficient of one record: (1/2 - y) x, plus alpha_1 |z - zbar| x (`absolute`, what the
+        The linear coefficient of one record: (1/2 - y) x, plus ``alpha_1 |z - zbar| x`` (`absolute`, what the
         proofs of Lemmas 2 and 4 write) or alpha_1 (z - zbar) x (`covariance`); `separate` releases
         sum (z - zbar) x apart and minimises with the true absolute value.
     fairness_weight : number

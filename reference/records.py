@@ -52,7 +52,7 @@ class Records:
     y : ndarray, shape (n,), float64
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None
-        Group memberships, 0 or 1; None when the domain declares no group.
+        Group memberships, whole numbers below `domain.groups`: 0 or 1 for two; None without a declared group.
     inside : bool
         The encoding proves that every row is inside the norm: x is not looked at again.
 
@@ -79,7 +79,7 @@ class Records:
         _check_shapes(self)
         _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None:
-            _check_zero_or_one(self.z, GroupError, "group is not 0 or 1", self.domain.group)
+            _check_group(self.z, self.domain)
         if not inside:
             _check_entries(self)
 
@@ -146,7 +146,7 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
         x[:, column : column + width] = attribute.encode(table[attribute.name], clip=clip)
         column += width
     if domain.keep_group and z is not None:
-        x[:, column] = z
+        x[:, column:] = z[:, None] == np.arange(domain.groups) if domain.group_values else z[:, None]
     x *= domain.column_factor
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
 
@@ -173,7 +173,7 @@ class NumericEncoder:
     def of(cls, domain: Domain) -> NumericEncoder | None:
         """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
         plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
-        return cls(domain) if plain else None
+        return cls(domain) if plain and not domain.group_values else None
 
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
@@ -262,7 +262,8 @@ def _require_encoded(records: Records) -> None:
         else:
             fine[:, part] = (entries >= 0) & (entries <= corner)
     if domain.keep_group and records.z is not None:
-        fine[:, column] = records.x[:, column] == records.z * corner
+        own = records.z[:, None] == np.arange(domain.groups) if domain.group_values else records.z[:, None]
+        fine[:, column:] = records.x[:, column:] == own * corner
     if not fine.all():
         row, found = (int(index[0]) for index in np.nonzero(~fine))
         raise NotEncodedError(
@@ -367,6 +368,17 @@ def _check_zero_or_one(
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise error(problem, row=row, column=column, value=values[row].item())
+
+
+def _check_group(z: FloatArray, domain: Domain) -> None:
+    if not domain.group_values:
+        _check_zero_or_one(z, GroupError, "group is not 0 or 1", domain.group)
+        return
+    wrong = ~np.isin(z, np.arange(domain.groups))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        problem = f"group is no whole number below {domain.groups}"
+        raise GroupError(problem, row=row, column=domain.group, value=z[row].item())
 
 
 def _check_entries(records: Records) -> None:

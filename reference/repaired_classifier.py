@@ -48,9 +48,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     epsilon : number
     delta : number or decimal string
         0 takes Laplace noise.
-    fairness : {'demographic_parity', 'none'}
+    fairness : {'demographic_parity', 'equalised_odds', 'none'}
+        Equal selection rates of all groups; or equal rates among records of each label; or neither.
     slack : number
-        Difference of selection rates that is tolerated; :meth:`tuned` changes it after the release, at no cost.
+        Difference of rates that is tolerated; :meth:`tuned` changes it after the release, at no cost.
     group_at_prediction : bool
         Whether predictions may use the group; `predict` then needs `sensitive_features`.
     bins : bool
@@ -173,6 +174,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ReadingError("slack", slack, "in [0, 1]")
         model = self._model.tuned(self.release_.domain.domain, float(tolerated))
         changed = {"multiplier": model.multiplier, "slack": tolerated}
+        if self.release_.cells is not None and model.cells is not None:
+            changed["cells"] = replace(self.release_.cells, thresholds=model.cells.thresholds)
         found = type(self)(**{**self.get_params(deep=False), "slack": slack})
         return found._take(replace(self.release_, **changed))
 

@@ -14,6 +14,7 @@ from audit.vectors.format import VectorFile
 from reference.accounting.ledger_file import LedgerHeader, ReleaseLine
 from reference.common.documents import format_of, schema_of
 from reference.common.files import json_text
+from reference.datasets.checkpoint import Checkpoint
 from reference.domain.file import DomainFile
 from reference.release import Release
 from reference.repaired.released import RepairedRelease
@@ -36,6 +37,7 @@ DOCUMENTS: tuple[tuple[str, type[Any]], ...] = (
     ("reference/schemas", Trace),
     ("reference/schemas", LedgerHeader),
     ("reference/schemas", ReleaseLine),
+    ("reference/schemas", Checkpoint),
 )
 """The folder of a schema, and the type that it describes."""
 

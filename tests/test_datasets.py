@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from reference import datasets
 from reference.common.errors import (
+    ChecksumError,
     ReadingError,
     UnknownDataError,
 )
 from reference.datasets import Encoding, load
+from reference.datasets import affairs as affairs_file
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot, Ordinal
 from reference.records import Records
@@ -27,6 +30,21 @@ def test_affairs_has_the_documented_counts(affairs: Records) -> None:
     assert len(affairs) == 6_366
     assert affairs.y.sum() == 2_053
     assert affairs.domain.dimension == 7
+
+
+def test_affairs_file_is_the_one_of_statsmodels() -> None:
+    from statsmodels.datasets import fair
+
+    origin = Path(fair.__file__).with_name("fair.csv")
+    assert affairs_file.FILE.read_bytes() == origin.read_bytes()
+
+
+def test_changed_affairs_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = tmp_path / "affairs.csv"
+    changed.write_bytes(affairs_file.FILE.read_bytes().replace(b"3,32,9,3,3,17,2,5,", b"4,32,9,3,3,17,2,5,", 1))
+    monkeypatch.setattr(affairs_file, "FILE", changed)
+    with pytest.raises(ChecksumError, match=r"affairs\.csv"):
+        load("affairs")
 
 
 def test_affairs_group_is_religious_and_no_feature(affairs: Records) -> None:

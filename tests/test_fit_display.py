@@ -112,7 +112,7 @@ def test_plot_without_matplotlib_names_the_extra(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = run("fit", *SMALL, "--plot", "plot.svg")
     assert (code, out) == (EXIT_USAGE, "")
-    assert "a plot needs matplotlib: install the extra `report`" in err
+    assert "a plot needs matplotlib: pip install 'calibrated-functional-mechanism[report]'" in err
     code, _, err = run("fit", *SMALL, "--plot", "plot.pdf")
     assert (code, "ending in .png or .svg" in err) == (EXIT_USAGE, True)
     assert listing(tmp_path) == set()

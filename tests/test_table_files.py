@@ -388,10 +388,13 @@ def test_file_too_large_to_keep_is_read_again_with_the_same_answer(
 ) -> None:
     passes: list[int] = []
 
+    def told(count: int, _share: float | None) -> None:
+        passes.append(count)
+
     def counted(limit: int) -> Moments:
         monkeypatch.setattr(blocks_module, "KEPT_BYTES", limit)
         passes.clear()
-        blocks = record_blocks(open_table(large), DECLARED, rows=3000, on_block=passes.append)
+        blocks = record_blocks(open_table(large), DECLARED, rows=3000, on_block=told)
         assert len(blocks) == 10_000
         chosen = np.arange(10_000) % 3 == 0
         assert len(blocks.where(chosen)) == 3_334

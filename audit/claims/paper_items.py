@@ -411,6 +411,7 @@ PAGE_OF = {
     "E.grid": "printed_tables",
     "E.delta": "printed_tables",
     "R": "repaired",
+    "R.cells": "repaired",
     "R.counts": "repaired",
     "R.gradient": "repaired",
     "R.probe": "repaired",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from hashlib import sha256
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -69,44 +70,60 @@ def _metadata(document: dict[str, Any], suffix: str) -> dict[str, str | None]:
 def _draw(document: dict[str, Any], figure: Any) -> None:
     """Draw one panel per domain."""
     domains = list(dict.fromkeys(row["domain"] for row in document["rows"]))
+    shown = shown_ratios(document["rows"])
     axes = figure.subplots(1, len(domains), sharey=True, squeeze=False)[0]
     for axis, domain in zip(axes, domains, strict=True):
         rows = [row for row in document["rows"] if row["domain"] == domain]
-        _draw_panel(axis, rows)
-        axis.set_title(f"{document['theorem']}, {domain.replace('_', ' ')}")
-        axis.set_xlabel("dimension d")
+        _draw_panel(axis, rows, shown)
+        axis.set_title(domain.replace("_", " "), fontsize="medium")
+        axis.set_xlabel("number of features d")
     axes[0].set_ylabel("epsilon_s / epsilon_n")
+    theorem = document["theorem"].removeprefix("T")
+    sensitivity = document["readings"]["sensitivity"]
+    figure.suptitle(
+        f"Theorem {theorem}, {sensitivity} sensitivity: ratios of the two budgets for which its statement is true",
+        fontsize="large",
+    )
     figure.legend(
-        *axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize="small"
+        *axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False, fontsize="small"
     )
 
 
-def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]]) -> None:
+def shown_ratios(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Return the lowest and the highest ratio to show: powers of ten with room around the curves."""
+    found = [
+        end for row in rows for name in ("lower", "upper") if row[name] is not None for end in ends(row[name])
+    ]
+    found += [middle(value) for row in rows for value in row.get("fails_at", {}).values() if value is not None]
+    near = [log10(value) for value in found if value > 0]
+    return 10.0 ** max(-2, floor(min(near) - 0.1)), 10.0 ** min(3, ceil(max(near) + 0.1))
+
+
+def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]], shown: tuple[float, float]) -> None:
     dimensions = [row["dimension"] for row in rows]
-    ceiling, floor = 1000.0, 0.01
-    tops = [(ceiling, ceiling) if row["upper"] is None else ends(row["upper"]) for row in rows]
+    lowest, highest = shown
+    tops = [(highest, highest) if row["upper"] is None else ends(row["upper"]) for row in rows]
     bottoms = [ends(row["lower"]) for row in rows]
+    true = "true for every delta" if "fails_at" in rows[0] else "true"
     # between these the theorem certainly holds
     upper = [low for low, _ in tops]
-    lower = [max(floor, high) for _, high in bottoms]
-    axis.fill_between(
-        dimensions, lower, upper, color="#4c78a8", alpha=0.25, linewidth=0, label="holds for every delta"
-    )
+    lower = [max(lowest, high) for _, high in bottoms]
+    axis.fill_between(dimensions, lower, upper, color="#4c78a8", alpha=0.25, linewidth=0, label=true)
     axis.plot(dimensions, upper, color="#4c78a8")
     axis.plot(dimensions, lower, color="#4c78a8")
     if any(low != high for low, high in tops + bottoms):
         shade = {"color": "#9d9d9d", "alpha": 0.35, "linewidth": 0}
-        axis.fill_between(dimensions, upper, [min(ceiling, high) for _, high in tops], label="undecided", **shade)
-        axis.fill_between(dimensions, [max(floor, low) for low, _ in bottoms], lower, **shade)
+        axis.fill_between(dimensions, upper, [min(highest, high) for _, high in tops], label="undecided", **shade)
+        axis.fill_between(dimensions, [max(lowest, low) for low, _ in bottoms], lower, **shade)
     for style, delta in zip((":", "--", "-."), list(rows[0].get("fails_at", {}))[:3], strict=False):
         found = [(row["dimension"], row["fails_at"][delta]) for row in rows if row["fails_at"][delta] is not None]
-        label = f"starts to fail at delta {delta}"
+        label = f"false above, at delta {delta}"
         axis.plot(
             [d for d, _ in found], [middle(value) for _, value in found], style, color="#e45756", label=label
         )
-    axis.axhline(1.0, color="black", linewidth=0.8)
+    axis.axhline(1.0, color="black", linewidth=0.8, label="equal budgets")
     axis.set_yscale("log")
-    axis.set_ylim(floor, ceiling)
+    axis.set_ylim(lowest, highest)
     if max(dimensions) > 10:
         axis.set_xscale("log")
         ticks = [2, 5, 10, 13, 20, 50, 100]

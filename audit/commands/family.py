@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
-
 from reference.commands.parsing import CommandRow, Family
-from reference.common.errors import MissingExtraError
 
 ROWS = {
     "estimate": CommandRow("audit.commands.estimate", "does a mechanism keep the epsilon it claims?"),
@@ -28,30 +23,7 @@ ROWS = {
     "compare": CommandRow("audit.commands.compare", "is it right on new data sets, and where is it wrong first?"),
     "accountant": CommandRow("audit.commands.accountant", "is a library's reported epsilon below the true one?"),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
+    "report": CommandRow("audit.commands.report.command", "what is true in the paper, on one page"),
 }
 
-EXTRAS = {
-    "sympy": "audit",
-    "mpmath": "audit",
-    "statsmodels": "audit",
-    "matplotlib": "report",
-    "jsonschema": "report",
-}
-"""Of each library that an extra of this package brings, its name."""
-
-
-class AuditFamily(Family):
-    """Commands of which some need an extra: without it they end in a line that says how to install it."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
-        try:
-            return super().invoke(ctx)
-        except ModuleNotFoundError as problem:
-            library = (problem.name or "").partition(".")[0]
-            if library not in EXTRAS:
-                raise
-            raise MissingExtraError(f"this command of {self.name}", library, EXTRAS[library]) from None
-
-
-command = AuditFamily("audit", ROWS, "What was checked, how, and how sure that makes us.")
+command = Family("audit", ROWS, "What was checked, how, and how sure that makes us.")

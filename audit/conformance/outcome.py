@@ -10,8 +10,13 @@ from typing import Any
 from audit.conformance.program import Reply, Work
 from audit.vectors.format import VectorCase
 from audit.vectors.judge import passes, wrong_values
+from audit.vectors.pairs import measured
+from reference.common.printable import short_line
 
 GOOD = ("passed", "skipped")
+
+SAID = 200
+"""Characters that are shown of what a program answered."""
 
 
 @dataclass(frozen=True)
@@ -40,20 +45,22 @@ class Outcome:
 def outcome_of(kind: str, case: VectorCase, reply: Reply) -> Outcome:
     """Judge what a program made of a case."""
     if reply.status != "answered":
-        return Outcome(kind, case, reply.status, reply.answer, reply.said)
-    if passes(case.right, reply.answer):
-        return Outcome(kind, case, "passed", reply.answer)
-    return Outcome(kind, case, "failed", reply.answer, _difference(case, reply.answer))
+        return Outcome(kind, case, reply.status, reply.answer, short_line(reply.said))
+    answer = measured(case.given, reply.answer)
+    if passes(case.right, answer):
+        return Outcome(kind, case, "passed", answer)
+    return Outcome(kind, case, "failed", answer, _difference(case, answer))
 
 
 def _difference(case: VectorCase, answer: dict[str, Any]) -> str:
     if case.right is None:
         return f"accepted, where {case.expected_error} is refused"
     if "error" in answer:
-        return f"refused ({answer['error']}), where there is an answer"
+        return f"refused ({short_line(str(answer['error']), SAID)}), where there is an answer"
     place, right, found = wrong_values(case.right, answer)[0]
     wanted = f"between {right['lo']} and {right['hi']}" if isinstance(right, dict) else str(right)
-    return f"{place} is {found if found is not None else 'missing'}, where {wanted} is right"
+    got = "missing" if found is None else short_line(str(found), SAID)
+    return f"{place} is {got}, where {wanted} is right"
 
 
 def outcomes(work: Work, replies: dict[int, Reply]) -> list[Outcome]:

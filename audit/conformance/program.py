@@ -27,8 +27,14 @@ LONGEST_LINE = 2**20
 MOST_GARBAGE = 2000
 """Lines that are no answers, after which a program is ended."""
 
-WAITING = 10_000
-"""Lines that wait to be read."""
+MOST_WASTED = 2**26
+"""Bytes of such lines."""
+
+WAITING = 64
+"""Lines that wait to be read; each may be as long as an answer may be."""
+
+AFTERWARDS = 1.0
+"""Seconds after the last answer in which a second answer to a case is noticed."""
 
 LAST_WORDS = 10.0
 """Seconds until all that an ended program wrote to its standard error is read."""
@@ -63,6 +69,7 @@ class Session:
 
     replies: dict[int, Reply] = field(default_factory=dict)
     garbage: list[str] = field(default_factory=list)
+    wasted: int = 0
     end: str = ""
     on_answer: Callable[[int], None] | None = None
 
@@ -163,9 +170,10 @@ def _session(
     lines: queue.Queue[bytes | None] = queue.Queue(maxsize=WAITING)
     tail: list[bytes] = []
     drain = threading.Thread(target=_drain, args=(child, tail), daemon=True)
+    over = threading.Event()
     threads = [
         threading.Thread(target=_write, args=(child, work, exchange), daemon=True),
-        threading.Thread(target=_read, args=(child, lines), daemon=True),
+        threading.Thread(target=_read, args=(child, lines, over), daemon=True),
         drain,
     ]
     for thread in threads:
@@ -181,16 +189,13 @@ def _session(
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+        over.set()
         with suppress(queue.Empty):
             while True:
                 lines.get_nowait()
         for thread in threads:
-            # a reader whose queue is full waits for nobody
+            # a process that the program left behind may hold the other end: nobody waits for it
             thread.join(timeout=LAST_WORDS if thread is drain else 1)
-        for pipe in (child.stdin, child.stdout, child.stderr):
-            with suppress(OSError, ValueError):
-                if pipe is not None:
-                    pipe.close()
     if code and not wanted <= set(session.replies):
         known = -code in set(signal.Signals)
         how = (
@@ -206,16 +211,19 @@ def _listen(
 ) -> str:
     """Take answers until the output ends; return what went wrong."""
     while True:
+        whole = wanted <= set(session.replies)
         try:
-            line = lines.get(timeout=timeout)
+            line = lines.get(timeout=min(timeout, AFTERWARDS) if whole else timeout)
         except queue.Empty:
-            return "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
+            return "" if whole else f"gave no answer in {timeout:g} s"
         if line is None:
             return ""
         if line.strip():
             _take(session, line, wanted, exchange)
         if len(session.garbage) > MOST_GARBAGE:
             return f"wrote more than {MOST_GARBAGE} lines that are no answers, such as: {session.garbage[0]}"
+        if session.wasted > MOST_WASTED:
+            return f"wrote more than {MOST_WASTED} bytes that are no answers, such as: {session.garbage[0]}"
         if session.on_answer is not None:
             session.on_answer(len(session.replies))
 
@@ -225,6 +233,7 @@ def _take(session: Session, line: bytes, wanted: set[int], exchange: Exchange) -
         number, answer = answer_of(line, exchange)
     except UnreadableAnswerError:
         session.garbage.append(f"it wrote {shown(line[:80])}, which is no answer")
+        session.wasted += len(line)
         return
     if number not in wanted:
         session.garbage.append(f"it answered {number}, which was not asked")
@@ -241,16 +250,15 @@ def _take(session: Session, line: bytes, wanted: set[int], exchange: Exchange) -
 def _write(child: subprocess.Popen[bytes], work: Work, exchange: Exchange) -> None:
     assert child.stdin is not None
     # a program that ends early reads no more: the missing answers tell
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError), child.stdin:
         for kind, case in work:
             child.stdin.write(case_line(kind, case, exchange))
-        child.stdin.close()
 
 
-def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None]) -> None:
+def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None], over: threading.Event) -> None:
     assert child.stdout is not None
-    with suppress(OSError, ValueError):
-        while line := child.stdout.readline(LONGEST_LINE):
+    with suppress(OSError, ValueError), child.stdout:
+        while (line := child.stdout.readline(LONGEST_LINE)) and not over.is_set():
             lines.put(line)
     # nobody listens any more when the queue is full
     with suppress(queue.Full):
@@ -260,6 +268,6 @@ def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None]) -> N
 def _drain(child: subprocess.Popen[bytes], tail: list[bytes]) -> None:
     """Keep the end of what the program says to its standard error."""
     assert child.stderr is not None
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError), child.stderr:
         while block := child.stderr.read(2**12):
             tail[:] = [b"".join(tail)[-2000:] + block]

@@ -10,8 +10,11 @@ from audit.proofs.files import FILES
 from audit.proofs.grammar import cut, refused
 from audit.proofs.names import owned_by_libraries
 
-PROJECT = Path(__file__).parents[2] / "proofs" / "coq"
-"""The development; absent where only the package is installed."""
+SHIPPED = Path(__file__).parent / "shipped" / "coq"
+"""Where a wheel has the development."""
+
+PROJECT = SHIPPED if SHIPPED.is_dir() else Path(__file__).parents[2] / "proofs" / "coq"
+"""The development."""
 
 STATEMENTS = "Statements.v"
 

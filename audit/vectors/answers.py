@@ -13,6 +13,7 @@ from audit.vectors.steps import (
     SPLIT,
     Answer,
     Answerer,
+    Rows,
     Steps,
     answered,
     floats,
@@ -68,8 +69,18 @@ def _sensitivity(steps: Steps, inputs: Answer) -> Answer:
         return {"value": steps.published_l1(inputs["fairness"], int(inputs["dimension"]))}
     if kind == "published_l2":
         return {"value": steps.published_l2_squared(inputs["fairness"], int(inputs["dimension"]))}
-    find = steps.exact_l1 if kind == "exact_l1" else steps.exact_l2_squared
+    if kind.startswith("attaining"):
+        return _pair(inputs, steps.attaining(setting_of(inputs), kind[-2:]))
+    find = steps.exact_l1 if kind.endswith("l1") else steps.exact_l2_squared
     return {"value": find(setting_of(inputs), one, one)}
+
+
+def _pair(inputs: Answer, found: tuple[Rows, Rows]) -> Answer:
+    answer: Answer = {}
+    for end, rows in zip(("", "Neighbour"), found, strict=True):
+        x, y, z = zip(*rows, strict=True)
+        answer |= {f"x{end}": x, f"y{end}": y} | ({} if inputs["fairness"] == "none" else {f"z{end}": z})
+    return answer
 
 
 def _scale(steps: Steps, inputs: Answer) -> Answer:

@@ -16,6 +16,7 @@ from audit.vectors.format import VERSION, Note, SecondSource, TestGroup, VectorC
 from audit.vectors.judge import passes
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.mutants.broken import Broken
+from audit.vectors.pairs import measured
 from audit.vectors.sources.registry import SOURCES, TYPES, expected
 from audit.vectors.steps import Answer, Steps
 from reference.common.documents import converted
@@ -71,7 +72,7 @@ def mutated(flag: str, kind: str, inputs: Answer) -> Answer:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return answer(MUTANTS[flag](), kind, inputs)
+            return measured(inputs, answer(MUTANTS[flag](), kind, inputs))
         except (ArithmeticError, ValueError, IndexError) as problem:
             return {"broke": type(problem).__name__}
 
@@ -87,7 +88,7 @@ def flags_of(kind: str, inputs: Answer, right: Answer | None) -> tuple[str, ...]
         When the reference itself fails.
     """
     watched = Watched()
-    found = answer(watched, kind, inputs)
+    found = measured(inputs, answer(watched, kind, inputs))
     assert passes(right, found), (kind, inputs, right, found)
     near = (flag for flag in MUTANTS if REPLACED[flag] & watched.used)
     return tuple(sorted(flag for flag in near if not passes(right, mutated(flag, kind, inputs))))

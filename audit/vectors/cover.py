@@ -16,9 +16,11 @@ SMALLEST_SET = 800
 
 FAIR = FAIRNESS[1:]
 
+NORMS = ("unit_box", "unit_ball", "symmetric_ball")
+
 COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
     "Domain": (
-        {"norm": ("unit_ball", "unit_box", "symmetric_ball"), "intercept": ("0", "1"), "keepGroup": ("0", "1")},
+        {"norm": NORMS, "intercept": ("0", "1"), "keepGroup": ("0", "1")},
         {"clip": ("0", "1")},
         {"encoded": ("0", "1"), "result": ("valid", "invalid")},
     ),
@@ -35,6 +37,8 @@ COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
         {"kind": ("published_l1", "published_l2"), "dimension": ("1", "14", "100")},
         {"kind": ("worst_pair",), "fairness": FAIRNESS},
         {"records": ("limit", "2", "3", "10"), "fairness": FAIR},
+        {"kind": ("ball_l1", "ball_l2"), "norm": ("unit_ball", "symmetric_ball"), "adjacency": ADJACENCIES},
+        {"kind": ("attaining_l1", "attaining_l2"), "norm": NORMS, "adjacency": ADJACENCIES},
     ),
     "Scale": (
         {"kind": ("laplace", "extended_gaussian"), "epsilon": ("1e-9", "1", "1e9")},

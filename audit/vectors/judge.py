@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from audit.vectors.sources.numbers import Answer, number
 
+LONGEST_NUMBER = 4000
+"""Characters of an answered number; its exponent is at most this, too: ``1e999999999`` is not computed."""
+
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)$")
+
 
 def number_of(value: Any) -> Fraction | None:
     """Return an answered number exactly: a text or a number of JSON; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
+    if isinstance(value, str):
+        power = _EXPONENT.search(value[-LONGEST_NUMBER:])
+        if len(value) > LONGEST_NUMBER or (power is not None and abs(int(power[1])) > LONGEST_NUMBER):
+            return None
     try:
         return Fraction(value) if isinstance(value, (int, float)) else number(value.strip())
     except (ValueError, OverflowError):

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from audit.exact.witnesses import extremes
 from reference.accounting import PrivacyStatement, basic_composition, published_pdfc
 from reference.budgets import SplitBudget, parse_delta, parse_epsilon
 from reference.coefficients import Coefficients, Layout, NoisyCoefficients
@@ -30,6 +31,9 @@ from reference.sensitivity import Setting, exact_l1, exact_l2_squared
 from reference.sensitivity.published import published_l1_sensitivity, published_l2_sensitivity_squared
 
 Answer: TypeAlias = dict[str, Any]
+
+Rows: TypeAlias = list[tuple[tuple[float, ...], int, int]]
+"""Records as x, label and group."""
 
 LAPLACE = ("functional", "pdfc")
 SPLIT = ("pdfc", "adfc")
@@ -124,6 +128,14 @@ class Steps:
     def exact_l2_squared(self, setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
         """Return the supremum of the weighted squared l2 change."""
         return exact_l2_squared(setting, weight_s, weight_n).upper
+
+    def attaining(self, setting: Setting, norm: str) -> tuple[Rows, Rows]:
+        """Return two data sets that attain the supremum of the l1 change, or of the l2 change."""
+        found = extremes(setting, norm)
+        assert setting.records is not None
+        shared: Rows = [(found.others, 0, 0)] * (setting.records - 1)
+        before: Rows = [] if found.before is None else [(found.before, found.label_before, 0)]
+        return [*shared, *before], [*shared, (found.after, found.label_after, 1)]
 
     def pair_change(self, first: Coefficients, second: Coefficients) -> FloatArray:
         """Return the change of every coefficient between two data sets."""

@@ -73,9 +73,8 @@ def as_text(found: Advice, on: Page) -> str:
         ),
     ]
     if found.risk_difference_noise is not None:
-        lines.append(
-            f"Fairness: noise leaves a difference of selection rates of about {found.risk_difference_noise:.3g}."
-        )
+        rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
+        lines.append(f"Fairness: noise leaves a difference of {rates} of about {found.risk_difference_noise:.3g}.")
     for signal, outlook in ((USABLE, "usable"), (NEAR_THE_BEST, "near the best")):
         if found.signal < signal:
             times = signal / found.signal

@@ -51,7 +51,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
     label, group = release.domain.label, release.domain.group
     assert label is not None
-    probe = min(release.probes, key=lambda one: abs(one.multiplier - release.multiplier), default=None)
+    measured = _measured(release)
     return {
         "records": release.records,
         "predicts": label.called,
@@ -66,9 +66,19 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "group": None if group is None else group.called,
         "group_at_prediction": release.domain.keep_group,
         "slack": release.slack,
-        "measured_difference": None if probe is None else probe.difference,
-        "measured_with_noise": None if probe is None else probe.noise,
+        "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
+        "measured_difference": None if measured is None else measured[0],
+        "measured_with_noise": None if measured is None else measured[1],
     }
+
+
+def _measured(release: RepairedRelease) -> tuple[float, float] | None:
+    """Return the difference of groups that was measured nearest to the final thresholds, and its noise."""
+    cells = release.model.cells
+    if cells is not None:
+        return cells.nearest_probe.difference(len(cells.thresholds))
+    probe = min(release.probes, key=lambda one: abs(one.multiplier - release.multiplier), default=None)
+    return None if probe is None else (probe.difference, probe.noise)
 
 
 def as_text(facts: dict[str, Any], on: Page) -> str:
@@ -120,13 +130,23 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     if facts["fairness"] == "none":
         return ["No fairness was asked for, and none was measured."]
     use = "uses" if facts["group_at_prediction"] else "does not use"
+    groups = f"groups by {facts['group']}"
+    if len(facts["groups"]) > 2:
+        groups += f" ({', '.join(facts['groups'])})"
+    odds = facts["fairness"] == "equalised_odds"
+    among = f"among those with the same {facts['predicts']}, " if odds else ""
+    other = (
+        "Equal rates of right and wrong selection are one meaning of fair; equal selection is not aimed at."
+        if odds
+        else "Equal selection is one meaning of fair; equally many errors in all groups is another, not aimed at."
+    )
     return [
-        f"The aim: groups by {facts['group']} are selected equally often, to within {short_text(facts['slack'])}.",
+        f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
         (
             f"Measured privately, near the final threshold: a difference of {facts['measured_difference']:+.3f}, "
             f"where noise alone makes about {facts['measured_with_noise']:.3f}."
         ),
         f"A prediction {use} the group itself.",
-        "Equal selection is one meaning of fair; equally many errors in both groups is another, not aimed at.",
+        other,
         "People whom the model will meet may differ from those it was fitted to.",
     ]

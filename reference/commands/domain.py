@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,12 @@ MOST_CATEGORIES = 100
 WARNING = (
     "bounds and categories must be public: from a code book, a questionnaire or the law. Read from the data they "
     "break privacy, because the encoding then depends on every record"
+)
+
+HINTS = (
+    "Move the name of a column that is no feature, such as a number of the record, to `ignore`. Categories "
+    "without an order are `one_hot`. With `clip` true a number beyond a bound is the bound. A group of more "
+    "than two values has `values` instead of `one` and `zero`."
 )
 
 
@@ -164,11 +170,12 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     kinds = table.kinds() or guessed_kinds(table)
     document: dict[str, Any] = {
         "schema": format_of(DomainFile),
-        "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}.",
+        "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
         "norm": options.domain or "unit_ball",
         "intercept": options.intercept,
         "keep_group": options.keep_group,
         "attributes": [],
+        "ignore": [],
     }
     kind_of_categories = options.encoding or "ordinal"
     found = values_in(table) if options.bounds_from_data else {}
@@ -179,7 +186,19 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     for mark, name in (("label", options.label), ("group", options.group)):
         if name is not None:
             document[mark] = _marker(name, kinds[name], found.get(name))
+    many = _many(kinds, options.group, found)
+    if many is not None:
+        document["group"] = many
     return document
+
+
+def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[Any]]) -> dict[str, Any] | None:
+    """Return the entry of a group of more than two values, where they were read from the data."""
+    values = found.get(group or "", set())
+    if group is None or not 2 < len(values) <= MOST_CATEGORIES:
+        return None
+    known = {_as_number(value) if kinds[group] == "number" else value for value in values}
+    return None if None in known else {"column": group, "values": sorted(known), "from_data": True}
 
 
 def guessed_kinds(table: TableFile) -> dict[str, str]:

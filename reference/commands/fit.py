@@ -15,6 +15,7 @@ from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
+from reference.commands.large_files import LargeFileOptions
 from reference.commands.options import (
     BudgetOptions,
     Data,
@@ -84,7 +85,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitFileOptions:
+class FitFileOptions(LargeFileOptions):
     """Files and progress."""
 
     ledger: str | None = option(
@@ -162,20 +163,23 @@ def command(
         trace=files.trace,
         predictions=files.predictions,
         plot=files.plot,
+        checkpoint=files.checkpoint,
     )
     if files.plot is not None:
         require_plot(files.plot)
     source = random_source(readings.noise, output.seed)
+    mechanisms = tuple(MECHANISMS) if "all" in asked.mechanism else asked.mechanism
+    files.require_usable(named, mechanisms, asked.test_share, source)
     counter = None if files.ledger is None else Counter.open(files.ledger)
     private_epsilon = private_epsilon_from(asked.private_metrics)
     last: list[tuple[Release, BoolArray]] = []
-    with watched(quiet=files.quiet) as watch:
+    with watched(quiet=files.quiet) as watch, files.way() as way:
 
         def on_release(release: Release, held_out: BoolArray) -> None:
             last[:] = [(release, held_out)]
             watch.released(release.mechanism)
 
-        data = data_from(named, watch.read)
+        data = data_from(named, watch.read, way)
         # every option is checked before the first release
         runs = runs_from(asked, spent, data, readings, grid_from(spent, files), private_epsilon)
         require_public(runs, data)
@@ -202,6 +206,7 @@ def command(
         write_predictions(files.predictions, data, *last[0])
     if files.plot is not None:
         draw(curves_of(runs, results), files.plot, title)
+    files.done()
     return EXIT_FINE
 
 
@@ -254,6 +259,8 @@ def run_repaired(
         "predictions": files.predictions,
         "trace": files.trace,
         "plot": files.plot,
+        "checkpoint": files.checkpoint,
+        "scheduler": files.scheduler,
         "epsilon_grid": files.epsilon_grid,
     }
     for name, value in {**unused, **changed_readings(readings)}.items():

@@ -34,7 +34,7 @@ from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
 from reference.fairness import NOT_PRIVATE
-from reference.fairness.metrics import MEASURES, measures
+from reference.fairness.metrics import MEASURES, ODDS, measures
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
@@ -49,7 +49,7 @@ DEFAULT_DELTA = "1e-5"
 class RepairedOptions:
     """Of the mechanism `repaired`."""
 
-    slack: str = option("--slack", default="0", metavar="S", help="risk difference that is tolerated (0)")
+    slack: str = option("--slack", default="0", metavar="S", help="difference of groups that is tolerated (0)")
     without_group: bool = option("--without-group", is_flag=True, help="predictions do not use the group")
 
 
@@ -156,7 +156,7 @@ def fit_repaired(
         made = fit_once(wanted, kept, split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
-        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z))
+        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z, domain.groups))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
@@ -181,8 +181,8 @@ def document_of(
             "mean": float(np.mean([one[name] for one in found])),
             "std": float(np.std([one[name] for one in found], ddof=1)) if len(found) > 1 else None,
         }
-        for name in MEASURES
-        if name in found[0]
+        for name in (*MEASURES, ODDS)
+        if all(name in one for one in found)
     }
     readings = ("fairness", "slack", "noise", "adjacency", "budget", "records", "seeded")
     return {
@@ -221,5 +221,5 @@ def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
     for name, value in document["metrics"].items():
         if name != "note":
             spread = "" if value["std"] is None else f" ± {value['std']:.4f}"
-            lines.append(f"  {name:16} {value['mean']:.4f}{spread}")
+            lines.append(f"  {name:26}{value['mean']:.4f}{spread}")
     return on.text(*lines)

@@ -53,16 +53,29 @@ def _fill(figure: Any, document: dict[str, Any]) -> None:
         for one in document["references"]:
             if one["encoding"] == encoding and (group or "two thresholds" not in one["name"]):
                 axis.plot(one["risk_difference"]["mean"], one["accuracy"]["mean"], "kx")
-                axis.annotate(one["name"], (one["risk_difference"]["mean"], one["accuracy"]["mean"]), fontsize=6)
-        axis.set_title(f"{encoding} bins, group {'used' if group else 'not used'} at prediction", fontsize=9)
+                _name_to_the_left(axis, one)
+        axis.set_title(f"{encoding} bins, predictions {'use' if group else 'do not use'} the group", fontsize=9)
         axis.grid(alpha=0.3)
-    for axis in figure.axes[2:]:
-        axis.set_xlabel("risk difference")
+    figure.supxlabel(f"risk difference (0: both groups are selected equally often)\n{NOT_PRIVATE}", fontsize=9)
     for axis in figure.axes[::2]:
         axis.set_ylabel("accuracy")
     drawn = [axis for axis in figure.axes if axis.get_legend_handles_labels()[0]]
     drawn[0].legend(fontsize=7)
     figure.suptitle(
-        f"{document['data']}, {document['splits']} splits; the right end of a curve is without fairness"
+        f"{document['data']}: accuracy against fairness of private models, mean of {document['splits']} splits\n"
+        "each curve is one epsilon; its right end asks for no fairness"
     )
-    figure.text(0.99, 0.005, NOT_PRIVATE, ha="right", fontsize=6)
+
+
+def _name_to_the_left(axis: Any, reference: dict[str, Any]) -> None:
+    """Name a point below its left, where the panel has room."""
+    place = (reference["risk_difference"]["mean"], reference["accuracy"]["mean"])
+    left = place[0] > 0.1
+    axis.annotate(
+        reference["name"],
+        place,
+        xytext=(-6 if left else 6, 5 if left else -9),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        fontsize=6,
+    )

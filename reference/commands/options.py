@@ -19,7 +19,7 @@ from reference.common.errors import DomainFileError, ReadingError, SeededHardene
 from reference.common.files import write_whole
 from reference.common.numbers import exact
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
-from reference.datasets.from_file import record_blocks
+from reference.datasets.from_file import OnBlock, Way, record_blocks
 from reference.datasets.record_blocks import RecordBlocks, in_memory
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
@@ -92,7 +92,7 @@ class DataOptions:
     keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
 
 
-PARITY = "demographic_parity"
+OF_REPAIRED = ("demographic_parity", "equalised_odds")
 """The fairness of the mechanism `repaired`; others have readings of the paper's."""
 
 
@@ -102,7 +102,7 @@ class ReadingOptions:
 
     fairness: str | None = option(
         "--fairness",
-        type=click.Choice([*FAIRNESS, PARITY]),
+        type=click.Choice([*FAIRNESS, *OF_REPAIRED]),
         help="fairness term (absolute for pdfc, adfc and pflr, else none)",
     )
     fairness_weight: str = option(
@@ -204,19 +204,24 @@ class Data:
     records: Records | RecordBlocks
 
 
-def data_from(options: DataOptions, on_block: Callable[[int], None] | None = None) -> Data:
+def data_from(
+    options: DataOptions,
+    on_block: OnBlock | None = None,
+    way: Way | None = None,
+) -> Data:
     """Return the data that the options name; a file is read later, in blocks.
 
     Parameters
     ----------
     options : DataOptions
     on_block : callable, optional
-        Told after each block of a file how many records it had.
+    way : Way, optional
+        As for :func:`reference.datasets.from_file.record_blocks`.
     """
     if options.data is None:
         raise ReadingError("data", None, "the name of a data set or a data file")
     if is_table_file(options.data):
-        return _file_data(options, options.data, on_block)
+        return _file_data(options, options.data, on_block, way)
     if options.data not in SOURCES:
         raise unknown_data(options.data)
     for name in ("label", "group", "domain_file"):
@@ -247,15 +252,22 @@ def encoding_from(options: DataOptions) -> Encoding:
     )
 
 
-def _file_data(options: DataOptions, file: str, on_block: Callable[[int], None] | None) -> Data:
+def _file_data(
+    options: DataOptions,
+    file: str,
+    on_block: OnBlock | None,
+    way: Way | None,
+) -> Data:
     for name in ("records", "dimension", "encoding"):
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file says it")
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     declared = declared_from(options)
+    declared.domain.require_two_groups()
     table = open_table(file)
-    return Data(declared, record_blocks(table, declared, rows=options.block_rows, on_block=on_block))
+    records = record_blocks(table, declared, rows=options.block_rows, on_block=on_block, way=way)
+    return Data(declared, records)
 
 
 def declared_from(options: DataOptions) -> DomainFile:

@@ -42,6 +42,7 @@ from click.shell_completion import CompletionItem, shell_complete
 from reference.commands.endings import is_own_ending, unfinished_is_undecided
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.common.extras import needed_for
 from reference.common.numbers import is_number_text
 from reference.common.page import INDENT
 from reference.common.printable import quoted, short_line, shown
@@ -52,7 +53,6 @@ COMPLETED = "cfm"
 """The program that shells complete."""
 
 CONTEXT = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
-
 
 PARAMETER = "parameter"
 """Where a field of a group keeps the maker of the parameter that it is read from."""
@@ -424,7 +424,7 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
     try:
-        with unfinished_is_undecided():
+        with unfinished_is_undecided(), needed_for("this command"):
             return _ran(program, sys.argv[1:] if argv is None else argv, name)
     except click.ClickException as problem:
         return _say(problem.format_message())

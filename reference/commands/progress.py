@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+
+@dataclass
+class ReadingPass:
+    """One pass over a file: since when, from which share of it on, and how far it is."""
+
+    start: float
+    first: float
+    records: int = 0
+    share: float = 0.0
+
+    def text(self, now: float) -> str:
+        """Return records a second and the time left, as far as they are known."""
+        seconds = now - self.start
+        if seconds <= 0 or self.records == 0:
+            return "reading"
+        said = f"{self.records:,} records read, {self.records / seconds:,.0f} a second"
+        if self.share <= self.first:
+            return said
+        left = round(seconds * (1 - self.share) / (self.share - self.first))
+        return f"{said}, {left // 60}:{left % 60:02} left"
 
 
 @dataclass
@@ -19,13 +41,14 @@ class ProgressWatch:
     ----------
     display : rich.progress.Progress
     task : TaskID
-    records : int
-        Records of files read so far, every pass counted.
+    clock : callable
+        Returns seconds.
     """
 
     display: Progress
     task: TaskID
-    records: int = 0
+    clock: Callable[[], float] = time.monotonic
+    _pass: ReadingPass | None = None
 
     def expect(self, releases: int) -> None:
         """Say how many releases there will be."""
@@ -35,10 +58,16 @@ class ProgressWatch:
         """Count one release."""
         self.display.update(self.task, advance=1, description=f"fit {name}")
 
-    def read(self, count: int) -> None:
-        """Count records of a file."""
-        self.records += count
-        self.display.update(self.task, description=f"fit: {self.records:,} records read")
+    def read(self, count: int, share: float | None = None) -> None:
+        """Count records of a file, of which a share has been read."""
+        now = self.clock()
+        if self._pass is None or (share is not None and share < self._pass.share):
+            # what was read before the first call is not known: the rate begins with the second one
+            self._pass = ReadingPass(now, share or 0.0)
+        else:
+            self._pass.records += count
+        self._pass.share = self._pass.share if share is None else share
+        self.display.update(self.task, description=f"fit: {self._pass.text(now)}")
 
 
 @contextmanager

@@ -278,8 +278,20 @@ class BoundsFromDataError(InputError):
     """A private mechanism was asked for with bounds that were read from the data."""
 
 
-class MissingExtraError(InputError):
-    """An optional library is not installed.
+class ClusterError(InputError):
+    """Several machines could not add up a file; the message says why, in one line."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(short_line(f"cluster: {problem}"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem,)
+
+
+class MissingExtraError(InputError, ImportError):
+    """An optional library is not installed: bad input for a command line, an ImportError for Python.
 
     Parameters
     ----------
@@ -293,16 +305,46 @@ class MissingExtraError(InputError):
         self.purpose = purpose
         self.library = library
         self.extra = extra
-        super().__init__(
-            f"{purpose} needs {library}: install the extra `{extra}`, pip install "
-            f"'calibrated-functional-mechanism[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs {library}: pip install 'calibrated-functional-mechanism[{extra}]'")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.purpose, self.library, self.extra)
 
 
 class ReleaseFileError(DocumentError):
     """A release file that cannot be read, or that does not fit the domain."""
 
     document = "release file"
+
+
+class MomentsTableError(InputError):
+    """A table that is not one of exact moments, or whose records the domain does not admit.
+
+    Parameters
+    ----------
+    problem : str
+    name : str
+        Of the number in the table.
+    value : object, optional
+    """
+
+    def __init__(self, problem: str, name: str, value: Any = None) -> None:
+        self.problem = problem
+        self.name = name
+        self.value = value
+        found = "" if value is None else f", value {quoted(value)}"
+        super().__init__(short_line(f"table of moments: {problem} ({name}{found})"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process."""
+        return type(self), (self.problem, self.name, self.value)
+
+
+class CheckpointError(DocumentError):
+    """A checkpoint that cannot be read, or that is of another file, domain or version."""
+
+    document = "checkpoint"
 
 
 class ParameterError(InputError):
@@ -365,5 +407,5 @@ class GridError(ParameterError):
     """Something does not fit on the grid of hardened noise: inexact moments, or numbers beyond 64 bits."""
 
 
-class HardenedNoiseMissingError(InputError):
+class HardenedNoiseMissingError(InputError, ImportError):
     """OpenDP, which hardened noise comes from, is not installed."""

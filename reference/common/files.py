@@ -41,6 +41,18 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     except BaseException:
         scratch.unlink()
         raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name survive a loss of power too."""
+    if os.name != "posix" or not os.access(folder, os.R_OK):
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _as_bytes(chunk: str | bytes) -> bytes:

@@ -9,6 +9,7 @@ import numpy as np
 
 from reference.common.arrays import FloatArray
 from reference.common.errors import NotANumberError, UnreadableFileError
+from reference.common.extras import needed_for
 from reference.datasets.table import BLOCK_BYTES
 from reference.domain.values import LARGEST_WHOLE, Coded
 
@@ -16,10 +17,21 @@ _FEW = 1_000
 """Distinct texts that are decoded whether or not they occur."""
 
 
+def arrow() -> Any:
+    """Return pyarrow, imported when it is used.
+
+    Raises
+    ------
+    reference.common.errors.MissingExtraError
+    """
+    with needed_for("a table in a file"):
+        import pyarrow
+    return pyarrow
+
+
 def kind_of(held: Any) -> str:
     """Return `number`, `text`, or the name of an Arrow type that no attribute can have."""
-    from pyarrow import types
-
+    types = arrow().types
     if types.is_dictionary(held):
         held = held.value_type
     if types.is_integer(held) or types.is_floating(held) or types.is_decimal(held) or types.is_boolean(held):
@@ -36,8 +48,7 @@ def numbers_in(array: Any) -> FloatArray:
     reference.common.errors.NotANumberError
         When a whole number is beyond 2^53, so that a float might be another one.
     """
-    import pyarrow
-
+    pyarrow = arrow()
     if pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     try:
@@ -62,8 +73,7 @@ def coded(array: Any) -> Coded:
     reference.common.errors.UnreadableFileError
         When a text is no UTF-8, or the distinct ones are too large.
     """
-    import pyarrow
-
+    pyarrow = arrow()
     if not pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -83,8 +93,7 @@ def coded(array: Any) -> Coded:
 
 def _without_undecodable(distinct: Any, codes: Any) -> Coded:
     """Return the same where the texts that are no UTF-8 do not occur."""
-    import pyarrow
-
+    pyarrow = arrow()
     large = pyarrow.types.is_large_string(distinct.type)
     held = distinct.cast(pyarrow.large_binary() if large else pyarrow.binary()).to_pylist()
     texts = []

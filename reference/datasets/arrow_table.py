@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from reference.common.errors import DataError, UnreadableFileError
 from reference.common.printable import one_line
-from reference.datasets.arrow_columns import coded, kind_of, numbers_in
-from reference.datasets.table import BLOCK_BYTES, ROWS_READ, Block, TableFile, unchanged
+from reference.datasets.arrow_columns import arrow, coded, kind_of, numbers_in
+from reference.datasets.table import BLOCK_BYTES, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
 
@@ -30,7 +31,11 @@ class _TypedTable(TableFile):
             return {field.name: kind_of(field.type) for field in self._schema(file)}
 
     def blocks(
-        self, names: Sequence[str], rows: int = ROWS_READ, numbers: Collection[str] = ()
+        self,
+        names: Sequence[str],
+        rows: int = ROWS_READ,
+        numbers: Collection[str] = (),
+        start: Place | None = None,
     ) -> Iterator[Block]:
         """Read the named columns, at most `rows` records at a time.
 
@@ -40,15 +45,25 @@ class _TypedTable(TableFile):
             With file, record group, and with row and column where they are known.
         """
         rows = min(rows, max(BLOCK_BYTES // (8 * max(len(names), 1)), 1))
+        first = 1 if start is None else start.record
         with self._opened(self._texts(names)) as file:
-            record = 1
-            for group in range(self._groups(file)):
+            record, groups = 1, self._groups(file)
+            for group in range(groups):
                 try:
-                    for batch in self._batches(file, group, list(names), rows):
+                    if record < first and record + (size := self._rows(file, group)) <= first:
+                        record += size
+                        continue
+                    for whole in self._batches(file, group, list(names), rows):
+                        batch = whole.slice(max(first - record, 0))
+                        record += whole.num_rows
                         if batch.num_rows:
-                            records = range(record, record + batch.num_rows)
-                            yield Block({name: self._column(batch, name, record) for name in names}, records)
-                        record += batch.num_rows
+                            begin = record - batch.num_rows
+                            yield Block(
+                                {name: self._column(batch, name, begin) for name in names},
+                                range(begin, record),
+                                behind=Place(record=record),
+                                share=self._share(file, group, record),
+                            )
                 except _failures() as problem:
                     raise self._unreadable(problem, group + 1, record) from problem
 
@@ -97,6 +112,14 @@ class _TypedTable(TableFile):
         """Return how many groups of records there are."""
         raise NotImplementedError
 
+    def _rows(self, file: Any, group: int) -> int:
+        """Return how many records a group has."""
+        raise NotImplementedError
+
+    def _share(self, file: Any, group: int, record: int) -> float:
+        """Return how much has been read, in a group and before a record."""
+        raise NotImplementedError
+
     def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
         """Yield the records of a group, counted from 0, in batches."""
         raise NotImplementedError
@@ -109,7 +132,14 @@ class ParquetTable(_TypedTable):
     _format = "Parquet"
     _group = "row group"
 
+    def group_starts(self) -> Sequence[int] | None:
+        """Return the first record of each row group and the one behind the last."""
+        with self._opened() as file:
+            sizes = [self._rows(file, group) for group in range(self._groups(file))]
+        return list(accumulate(sizes, initial=1))
+
     def _reader(self, path: str, texts: Sequence[str]) -> Any:
+        arrow()
         from pyarrow import parquet
 
         # pre-buffering would fetch the whole file before the first batch
@@ -120,6 +150,12 @@ class ParquetTable(_TypedTable):
 
     def _groups(self, file: Any) -> int:
         return int(file.num_row_groups)
+
+    def _rows(self, file: Any, group: int) -> int:
+        return int(file.metadata.row_group(group).num_rows)
+
+    def _share(self, file: Any, group: int, record: int) -> float:
+        return float((record - 1) / max(file.metadata.num_rows, 1))
 
     def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
         self._require_bounded(file, group, names)
@@ -151,8 +187,7 @@ class ArrowTable(_TypedTable):
     _group = "record batch"
 
     def _reader(self, path: str, texts: Sequence[str]) -> Any:
-        import pyarrow
-
+        pyarrow = arrow()
         return pyarrow.ipc.open_file(pyarrow.OSFile(path))
 
     def _schema(self, file: Any) -> Any:
@@ -160,6 +195,12 @@ class ArrowTable(_TypedTable):
 
     def _groups(self, file: Any) -> int:
         return int(file.num_record_batches)
+
+    def _rows(self, file: Any, group: int) -> int:
+        return int(file.get_batch(group).num_rows)
+
+    def _share(self, file: Any, group: int, record: int) -> float:
+        return (group + 1) / self._groups(file)
 
     def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
         batch = file.get_batch(group).select(names)
@@ -170,9 +211,7 @@ class ArrowTable(_TypedTable):
 
 
 def _failures() -> tuple[type[BaseException], ...]:
-    import pyarrow
-
-    return (OSError, pyarrow.ArrowException, MemoryError, UnicodeDecodeError)
+    return (OSError, arrow().ArrowException, MemoryError, UnicodeDecodeError)
 
 
 def _first_line(problem: BaseException) -> str:

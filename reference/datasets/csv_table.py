@@ -14,16 +14,16 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from reference.common.errors import CsvRowError, EmptyDataError, UnreadableFileError
+from reference.common.errors import CsvRowError, DataError, EmptyDataError, UnreadableFileError
 from reference.common.numbers import LONGEST_NUMBER
-from reference.datasets.arrow_columns import coded, numbers_in
-from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, TableFile, unchanged
+from reference.datasets.arrow_columns import arrow, coded, numbers_in
+from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
 PIECE_BYTES = LONGEST_LINE
@@ -31,14 +31,6 @@ PIECE_BYTES = LONGEST_LINE
 
 _QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?+\n|\Z))*+')
 """Records whose quotation marks all stand around fields, or doubled within quoted ones."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Of a record in the file: its first line and its number, both counted from 1; record 0 is the header."""
-
-    line: int
-    record: int
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,11 @@ class CsvTable(TableFile):
         return None
 
     def blocks(
-        self, names: Sequence[str], rows: int = ROWS_READ, numbers: Collection[str] = ()
+        self,
+        names: Sequence[str],
+        rows: int = ROWS_READ,
+        numbers: Collection[str] = (),
+        start: Place | None = None,
     ) -> Iterator[Block]:
         """Read the named columns, at most `rows` records at a time: texts, and numbers where they are said to be.
 
@@ -99,6 +95,9 @@ class CsvTable(TableFile):
         """
         with self._opened() as file:
             header, text, place = self._header(file)
+            if start is not None:
+                text, place = b"", start
+                file.seek(start.offset)
             strict = partial(self._strict, header, names, rows)
             unusual = self.first is not None or self.keep is not None
             while not unusual:
@@ -110,11 +109,15 @@ class CsvTable(TableFile):
                     piece, text = text[:end], text[end:]
                     again = partial(strict, partial(_lines, piece), place)
                     parsed = _parsed(piece, header, names, numbers)
-                    record = place.record
-                    for block in again() if parsed is None else _split(parsed, record, rows, again):
-                        record = block.records[-1] + 1
-                        yield block
-                    place = _Place(place.line + piece.count(b"\n"), record)
+                    blocks = again() if parsed is None else _split(parsed, place.record, rows, again)
+                    place = Place(
+                        record=place.record,
+                        line=place.line + piece.count(b"\n"),
+                        offset=place.offset + len(piece),
+                    )
+                    for block, is_last in _marked(blocks):
+                        place = Place(record=block.records[-1] + 1, line=place.line, offset=place.offset)
+                        yield replace(block, behind=place, share=self._share(file)) if is_last else block
                     if not more:
                         return
             # where records end is hidden by a mark out of place, or every record is looked at
@@ -130,7 +133,12 @@ class CsvTable(TableFile):
             reason = getattr(problem, "strerror", None) or problem
             raise UnreadableFileError(f"cannot be read: {reason}", file=str(self.path)) from problem
 
-    def _header(self, file: Any) -> tuple[tuple[str, ...], bytes, _Place]:
+    def _share(self, file: Any) -> float:
+        # of a packed file as it is packed
+        raw: Any = file.fileobj if isinstance(file, gzip.GzipFile) else file
+        return float(raw.tell() / max(self.path.stat().st_size, 1))
+
+    def _header(self, file: Any) -> tuple[tuple[str, ...], bytes, Place]:
         """Return the names, what else was read, and the place of the first record."""
         text = file.read(LONGEST_LINE + 1)
         taken: list[bytes] = []
@@ -140,12 +148,13 @@ class CsvTable(TableFile):
                 taken.append(line)
                 yield line
 
-        for line, fields in self._records(taking(), _Place(1, 0)):
+        for line, fields in self._records(taking(), Place(record=0, line=1)):
             names = self.checked(fields, line)
-            return names, text[sum(map(len, taken)) :], _Place(1 + len(taken), 1)
+            end = sum(map(len, taken))
+            return names, text[end:], Place(record=1, line=1 + len(taken), offset=end)
         raise EmptyDataError("the file is empty; a header line is needed", file=str(self.path))
 
-    def _records(self, lines: Iterator[bytes], start: _Place) -> Iterator[tuple[int, list[str]]]:
+    def _records(self, lines: Iterator[bytes], start: Place) -> Iterator[tuple[int, list[str]]]:
         """Yield the first line's number and the fields of each record."""
         line, record = start.line, start.record
         reader = csv.reader(self._decoded(lines, start.line), strict=True)
@@ -182,7 +191,7 @@ class CsvTable(TableFile):
         names: Sequence[str],
         rows: int,
         lines: Callable[[], Iterator[bytes]],
-        start: _Place,
+        start: Place,
     ) -> Iterator[Block]:
         """Read records by Python's parser, all fields as texts."""
         where = {name: position for position, name in enumerate(header)}
@@ -207,6 +216,22 @@ class CsvTable(TableFile):
                 found = []
         if found:
             yield _text_block(names, found)
+
+
+def _marked(blocks: Iterator[Block]) -> Iterator[tuple[Block, bool]]:
+    """Yield each block, and whether it is the last."""
+    waiting: Block | None = None
+    try:
+        for block in blocks:
+            if waiting is not None:
+                yield waiting, False
+            waiting = block
+    except DataError:
+        if waiting is not None:
+            yield waiting, False
+        raise
+    if waiting is not None:
+        yield waiting, True
 
 
 def _text_block(names: Sequence[str], found: list[tuple[int, int, list[str]]]) -> Block:
@@ -265,7 +290,7 @@ def _parsed(
     """Return the columns of a piece as pyarrow reads them; None where the strict parser has to look."""
     if not _is_plain(piece):
         return None
-    import pyarrow
+    pyarrow = arrow()
     from pyarrow import csv as arrow_csv
 
     text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())

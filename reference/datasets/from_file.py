@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,13 +19,16 @@ from reference.common.errors import (
     MissingColumnError,
 )
 from reference.datasets.record_blocks import RecordBlocks
-from reference.datasets.table import ROWS_READ, Block, TableFile
+from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column
+from reference.moments import Moments
 from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside
+
+OnBlock: TypeAlias = Callable[[int, float | None], None]
 
 
 def record_blocks(
@@ -32,7 +36,8 @@ def record_blocks(
     declared: DomainFile,
     *,
     rows: int = ROWS_READ,
-    on_block: Callable[[int], None] | None = None,
+    on_block: OnBlock | None = None,
+    way: Way | None = None,
 ) -> RecordBlocks:
     """Return the records of a file, read in blocks whenever they are gone through.
 
@@ -43,7 +48,9 @@ def record_blocks(
     rows : int
         Records read at a time; the result does not depend on it.
     on_block : callable, optional
-        Told after each block how many records it had.
+        Told after each block how many records it had, and which share of the file has been read, if that is known.
+    way : Way, optional
+        How all records are added up, where not block by block and here.
 
     Raises
     ------
@@ -51,16 +58,40 @@ def record_blocks(
         At once when columns are missing, unknown or of the wrong type; for a bad record when it is read, with
         file, row, line (CSV), column and value.
     """
-    reader = _Reader(table, declared, rows, on_block)
-    return RecordBlocks(declared.domain, reader.read)
+    reader = FileReader(table, declared, rows, on_block)
+    summed, folded = (None, None) if way is None else (way.summed, way.folded)
+    return RecordBlocks(
+        declared.domain,
+        reader.read,
+        summed=None if summed is None else partial(summed, reader),
+        folded=None if folded is None else partial(folded, reader),
+    )
 
 
 @dataclass(frozen=True)
-class _Reader:
+class Way:
+    """How all records of a file are added up: from a checkpoint, or on several machines.
+
+    Parameters
+    ----------
+    summed : callable, optional
+        Returns the exact moments of all records of a reader, and checks each.
+    folded : callable, optional
+        Returns what some work finds in them: the sum of its answers for parts.
+    """
+
+    summed: Callable[[FileReader], Moments] | None = None
+    folded: Callable[[FileReader, Callable[[Iterable[Records]], Any]], Any] | None = None
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """Reads a file by a domain file: the parameters of :func:`record_blocks`."""
+
     table: TableFile
     declared: DomainFile
-    rows: int
-    on_block: Callable[[int], None] | None
+    rows: int = ROWS_READ
+    on_block: OnBlock | None = None
 
     def __post_init__(self) -> None:
         self._names()
@@ -68,13 +99,18 @@ class _Reader:
 
     def read(self) -> Iterator[Records]:
         """Yield the records of each block."""
-        empty = True
-        for block in read_ahead(self.table.blocks(self._names(), self.rows, _numbers(self.declared))):
+        for records, _ in self.placed():
+            yield records
+
+    def placed(self, start: Place | None = None) -> Iterator[tuple[Records, Place | None]]:
+        """Yield the records of each block from a place on, and where reading can go on, if that is known."""
+        empty = start is None
+        for block in read_ahead(self.table.blocks(self._names(), self.rows, _numbers(self.declared), start)):
             records = self._records(block)
             empty = False
             if self.on_block is not None:
-                self.on_block(len(records))
-            yield records
+                self.on_block(len(records), block.share)
+            yield records, block.behind
         if empty:
             raise EmptyDataError("there is no record", file=str(self.table.path))
 

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from reference.common.errors import DataHolderWarning, EmptyDataError, Unreadabl
 from reference.domain import Domain
 from reference.moments import Moments, sum_of
 from reference.records import BLOCK_ROWS, Records
+
+_Sum = TypeVar("_Sum")
 
 KEPT_BYTES = 2**29
 """Encoded records up to this size are kept in memory; beyond it the file is read again for every pass."""
@@ -42,6 +45,10 @@ class RecordBlocks:
         Returns an iterator over blocks of records, the same at every call.
     chosen : ndarray of bool, shape (n,), optional
         Which of all n records belong to this part; all unless given.
+    summed : callable, optional
+        Another way to the exact moments of all records, which checks every record too.
+    folded : callable, optional
+        Another way to what some work finds in all records.
     keep : bool
         Keep encoded records in memory while they are small enough; else they are read again at each pass.
     """
@@ -49,6 +56,8 @@ class RecordBlocks:
     domain: Domain
     read: Callable[[], Iterator[Records]]
     chosen: BoolArray | None = None
+    summed: Callable[[], Moments] | None = None
+    folded: Callable[[Callable[[Iterable[Records]], Any]], Any] | None = None
     keep: bool = True
     _seen: _Seen = field(default_factory=_Seen)
     _sums: dict[bool, Moments] = field(default_factory=dict)
@@ -59,6 +68,8 @@ class RecordBlocks:
     def __len__(self) -> int:
         if self.chosen is not None:
             return int(self.chosen.sum())
+        if self.summed is not None:
+            return self.moments(exact=True).n
         if self._seen.count is None:
             # this pass checks every record before anything is computed from one
             for _ in self._all():
@@ -68,7 +79,9 @@ class RecordBlocks:
 
     def where(self, chosen: BoolArray) -> RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
-        return replace(self, chosen=chosen, _sums={})
+        if self.summed is not None and chosen.all():
+            return self
+        return replace(self, chosen=chosen, summed=None, folded=None, _sums={})
 
     def blocks(self, *, keep: bool = True) -> Iterator[Records]:
         """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
@@ -77,9 +90,16 @@ class RecordBlocks:
     def moments(self, *, exact: bool = False) -> Moments:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
         if exact not in self._sums:
+            if self.summed is not None and exact:
+                self._sums[exact] = self.summed()
+                return self._sums[exact]
             # a pass over the whole file needs none of it twice
             self._sums[exact] = sum_of(self.blocks(keep=self.chosen is not None), self.domain, exact=exact)
         return self._sums[exact]
+
+    def fold(self, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
+        """Return what some work finds in all blocks: the sum of what it would find in parts of them."""
+        return work(self.blocks()) if self.folded is None else self.folded(work)
 
     def collect(self) -> Records:
         """Return all records in memory.
@@ -148,6 +168,11 @@ def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | Rec
     if isinstance(records, RecordBlocks):
         return records.where(chosen)
     return records.take(np.flatnonzero(chosen))
+
+
+def folded(records: Records | RecordBlocks, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
+    """Return what some work finds in records, wherever they are."""
+    return records.fold(work) if isinstance(records, RecordBlocks) else work([records])
 
 
 def blocks_of(records: Records | RecordBlocks) -> Iterable[Records]:

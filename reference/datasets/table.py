@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from reference.common.documents import Document
 from reference.common.errors import ExtraColumnError, UnreadableFileError
 from reference.common.printable import shown
 from reference.domain.values import Column
@@ -25,6 +26,14 @@ BLOCK_BYTES = 2**28
 """Bytes that one block, or the texts of one column of a row group, may have when they are decoded."""
 
 
+class Place(Document, frozen=True, kw_only=True):
+    """Where reading can begin: before a record, counted from 1; for a text also its line and its first byte."""
+
+    record: int = 1
+    line: int = 0
+    offset: int = 0
+
+
 @dataclass(frozen=True)
 class Block:
     """Some consecutive records of a file.
@@ -35,10 +44,16 @@ class Block:
         Lists of texts, :class:`reference.domain.values.Coded` ones, or arrays of numbers.
     records : sequence of int
         Position of each in the file, counted from 1 without the header.
+    behind : Place, optional
+        Where reading can go on after it, where that is known.
+    share : float, optional
+        How much of the file has been read by then, from 0 to 1, where that is known.
     """
 
     columns: Mapping[str, Column]
     records: Sequence[int]
+    behind: Place | None = field(default=None, kw_only=True)
+    share: float | None = field(default=None, kw_only=True)
 
     def lines(self) -> Sequence[int] | None:
         """Return the first line of each, counted from 1; None for a file without lines."""
@@ -76,7 +91,11 @@ class TableFile:
         raise NotImplementedError
 
     def blocks(
-        self, names: Sequence[str], rows: int = ROWS_READ, numbers: Collection[str] = ()
+        self,
+        names: Sequence[str],
+        rows: int = ROWS_READ,
+        numbers: Collection[str] = (),
+        start: Place | None = None,
     ) -> Iterator[Block]:
         """Read the named columns, at most `rows` records at a time.
 
@@ -86,8 +105,14 @@ class TableFile:
         rows : int
         numbers : collection of str
             Those of them that are numbers, where the file does not say so itself.
+        start : Place, optional
+            Behind a block of an earlier reading; the first record unless given.
         """
         raise NotImplementedError
+
+    def group_starts(self) -> Sequence[int] | None:
+        """Return the first record of each group and the one behind the last; None where nothing says."""
+        return None
 
     def checked(self, names: Sequence[str], line: int | None = None) -> tuple[str, ...]:
         """Return the names of the columns, which are few, short and distinct."""

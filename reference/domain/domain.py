@@ -21,7 +21,7 @@ from reference.common.errors import (
 )
 from reference.common.numbers import rounded_down
 from reference.common.printable import is_writable
-from reference.domain.attributes import Attribute, Numeric
+from reference.domain.attributes import Attribute, Category, Numeric
 
 Norm: TypeAlias = Literal["unit_ball", "unit_box", "symmetric_ball"]
 NORMS: tuple[str, ...] = get_args(Norm)
@@ -35,7 +35,7 @@ class Domain:
     Every attribute is encoded into [0, 1] by public constants.  In the `unit_box` that is all.  In the
     `unit_ball` the encoded vector is multiplied by :attr:`column_factor`, which is 1/sqrt(m) rounded down for
     m attributes (the intercept and a kept group count as one each, a one-hot attribute as one), so that
-    |x|_2 <= 1 holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
+    ``|x|_2 <= 1`` holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
     is encoded like the `unit_ball` and admits already encoded records with entries of any sign.
 
     Parameters
@@ -45,7 +45,8 @@ class Domain:
     label : str
         Column with y in {0, 1}.
     group : str, optional
-        Column with z in {0, 1}; None for data without a protected attribute (fairness `none` only).
+        Column with z in {0, 1}, or in {0, ..., k - 1} where `group_values` declares k of them; None for data
+        without a protected attribute (fairness `none` only).
     norm : {'unit_ball', 'unit_box', 'symmetric_ball'}
     intercept : bool
         Add a constant coordinate, inside the norm.
@@ -54,6 +55,8 @@ class Domain:
     prescaled : bool
         The columns are already encoded: all attributes are Numeric on [0, 1] and nothing is multiplied;
         records are then only checked.
+    group_values : tuple
+        The values of a group that has more than two, in the order in which z counts them from 0.
 
     Raises
     ------
@@ -68,6 +71,7 @@ class Domain:
     intercept: bool = False
     keep_group: bool = False
     prescaled: bool = False
+    group_values: tuple[Category, ...] = ()
 
     def __post_init__(self) -> None:
         if self.norm not in NORMS:
@@ -78,6 +82,7 @@ class Domain:
             raise DeclarationError("keep_group", True, "False when no group is declared")
         if self.prescaled and self.intercept:
             raise DeclarationError("intercept", True, "a column of the data when the columns are prescaled")
+        self._check_group_values()
         _require_writable((*self.columns, self.label, self.group or ""))
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
@@ -89,6 +94,15 @@ class Domain:
             for attribute in self.attributes:
                 if type(attribute) is not Numeric or (attribute.lower, attribute.upper) != (0.0, 1.0):
                     raise DeclarationError("attributes", attribute.name, "Numeric on [0, 1] when prescaled")
+
+    def _check_group_values(self) -> None:
+        if not self.group_values:
+            return
+        count = len(set(self.group_values))
+        if self.group is None or not 3 <= count == len(self.group_values):
+            raise DeclarationError("group_values", self.group_values, "three or more of a group, all distinct")
+        if self.prescaled:
+            raise DeclarationError("group_values", self.group_values, "left out when columns are prescaled")
 
     @classmethod
     def of_columns(cls, columns: Sequence[str], *, norm: str = "unit_ball", with_group: bool = True) -> Domain:
@@ -111,8 +125,25 @@ class Domain:
         for attribute in self.attributes:
             names.extend(attribute.columns)
         if self.keep_group and self.group is not None:
-            names.append(self.group)
+            many = tuple(f"{self.group}={value}" for value in self.group_values)
+            names.extend(many or (self.group,))
         return tuple(names)
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are; z is a whole number below it."""
+        return len(self.group_values) or 2
+
+    def require_two_groups(self) -> None:
+        """Raise for a group of more than two values, which the paper does not speak of.
+
+        Raises
+        ------
+        reference.common.errors.DeclarationError
+        """
+        if self.group_values:
+            allowed = "of two values: the paper's mechanisms have z in {0, 1}; `repaired` takes more"
+            raise DeclarationError(f"the group {self.group!r}", self.group_values, allowed)
 
     @property
     def dimension(self) -> int:

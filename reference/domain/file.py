@@ -62,6 +62,8 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         for place, problem in _unwritable(self):
             raise DomainFileError(problem, place=place)
         # contradictions are found here, not when a mechanism runs
+        if self.label is not None and self.label.many:
+            raise DomainFileError("a label has two classes: `one` and `zero`", place="label")
         label = self.label or Marker("(label)")
         group = self.group or (Marker("(group)") if self.keep_group else None)
         self._domain(label, group)
@@ -76,7 +78,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         return cls(
             attributes=domain.attributes,
             label=Marker(domain.label),
-            group=None if domain.group is None else Marker(domain.group),
+            group=_marker_of(domain),
             norm=cast(Norm, domain.norm),
             intercept=domain.intercept,
             keep_group=domain.keep_group,
@@ -111,6 +113,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
                 self.intercept,
                 self.keep_group,
                 self.prescaled,
+                () if group is None else group.many,
             )
         except ParameterError as problem:
             raise DomainFileError(str(problem)) from problem
@@ -186,6 +189,13 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
             )
 
 
+def _marker_of(domain: Domain) -> Marker | None:
+    """Return the marker of a domain's group: 0 and 1 mean themselves, and more values are texts or numbers."""
+    if domain.group is None:
+        return None
+    return Marker(domain.group, values=domain.group_values) if domain.group_values else Marker(domain.group)
+
+
 def load_domain_file(path: str | Path) -> DomainFile:
     """Read a domain file.
 
@@ -205,8 +215,11 @@ def domain_file_of(document: Any, *, file: str | None = None) -> DomainFile:
     reference.common.errors.DomainFileError
         With the place in the document.
     """
-    for place, problem in _not_filled_in(document):
-        raise DomainFileError(problem, file=file, place=place)
+    missing = list(_not_filled_in(document))
+    if missing:
+        place, problem = missing[0]
+        others = f" ({len(missing) - 1} other nulls after it)" if len(missing) > 1 else ""
+        raise DomainFileError(problem + others, file=file, place=place)
     return converted(document, DomainFile, DomainFileError, file=file)
 
 

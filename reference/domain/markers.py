@@ -21,9 +21,11 @@ Values: TypeAlias = Annotated[
     tuple[Category, ...] | UnsetType, Meta(extra_json_schema={"minItems": 1, "uniqueItems": True})
 ]
 
+_NOT_TOGETHER = (("above", "one"), ("above", "zero"), ("above", "values"), ("one", "values"), ("zero", "values"))
+
 MARKER_RULES = {
     "dependentRequired": {"one": ["zero"], "zero": ["one"]},
-    "not": {"anyOf": [{"required": ["above", "one"]}, {"required": ["above", "zero"]}]},
+    "not": {"anyOf": [{"required": list(pair)} for pair in _NOT_TOGETHER]},
 }
 """What the JSON Schema says of a marker's fields together."""
 
@@ -41,6 +43,8 @@ class Marker(Document, frozen=True, omit_defaults=True):
         The values that mean 1, and those that mean 0 (1 and 0 unless given); any other value is an error.
     above : float
         Instead of values: numbers above it mean 1, all others 0.
+    values : tuple of str, int or float
+        Instead, for a group: two or more values, which mean 0, 1, 2 and so on.
     from_data : bool
         The values were read from the data, so that they are not public.
     comment : str
@@ -52,6 +56,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
     one: Values = UNSET
     zero: Values = UNSET
     above: int | float | UnsetType = UNSET
+    values: Values = UNSET
     from_data: bool = False
     comment: str = ""
 
@@ -59,9 +64,12 @@ class Marker(Document, frozen=True, omit_defaults=True):
         force_setattr(self, "comment", "")
         if self.name == self.column:
             force_setattr(self, "name", UNSET)
-        if self.above is not UNSET:
-            if self.one is not UNSET or self.zero is not UNSET:
-                raise DomainFileError("either `above`, or `one` and `zero`")
+        if self.above is not UNSET or self.values is not UNSET:
+            given = [value is not UNSET for value in (self.above, self.values)]
+            if all(given) or self.one is not UNSET or self.zero is not UNSET:
+                raise DomainFileError("either `above`, or `values`, or `one` and `zero`")
+            if self.values is not UNSET and not 2 <= len(set(self.values)) == len(self.values):
+                raise DomainFileError("`values` are two or more, all distinct")
             return
         if self.one is UNSET and self.zero is UNSET:
             force_setattr(self, "one", (1,))
@@ -77,13 +85,20 @@ class Marker(Document, frozen=True, omit_defaults=True):
         return self.column if self.name is UNSET else self.name
 
     @property
+    def many(self) -> tuple[Category, ...]:
+        """The values of a group that has more than two."""
+        return self.values if self.values is not UNSET and len(self.values) > 2 else ()
+
+    @property
     def meanings(self) -> dict[Hashable, int]:
-        """0 or 1 for each declared value; none with `above`."""
+        """0 or 1 for each declared value, or more with `values`; none with `above`."""
+        if self.values is not UNSET:
+            return {value: code for code, value in enumerate(self.values)}
         zero, one = (() if values is UNSET else values for values in (self.zero, self.one))
         return {**dict.fromkeys(zero, 0), **dict.fromkeys(one, 1)}
 
     def decode(self, values: Column, error: type[LabelError | GroupError]) -> IntArray:
-        """Return 0 or 1 for each value, naming the first that is neither."""
+        """Return the meaning of each value, naming the first that has none."""
         if self.above is not UNSET:
             return (numbers_of(self.column, values) > self.above).astype(np.int64)
         meaning = self.meanings

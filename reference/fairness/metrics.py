@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +14,7 @@ import numpy.typing as npt
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
-from reference.datasets.record_blocks import RecordBlocks, blocks_of
+from reference.datasets.record_blocks import RecordBlocks, blocks_of, folded
 from reference.records import Records
 
 NOT_PRIVATE = "not private: for the data holder"
@@ -61,25 +64,41 @@ def positive_rate(prediction: BoolArray, members: BoolArray) -> float | None:
     return float(prediction[members].mean()) if members.any() else None
 
 
-def risk_difference(prediction: BoolArray, z: FloatArray) -> float | None:
-    """Return |P(y-hat = 1 | z = 1) - P(y-hat = 1 | z = 0)|; None when a group has no members.
+def risk_difference(prediction: BoolArray, z: FloatArray, groups: int = 2) -> float | None:
+    """Return the largest minus the smallest P(y-hat = 1 | z) of all groups; None when one has no members.
 
-    Implements the paper's RD; fairlearn calls it `demographic_parity_difference`.
+    For two groups the paper's RD; fairlearn calls it `demographic_parity_difference`.
     """
-    rate_1, rate_0 = positive_rate(prediction, z == 1.0), positive_rate(prediction, z == 0.0)
-    return None if rate_1 is None or rate_0 is None else abs(rate_1 - rate_0)
+    rates = [rate for group in range(groups) if (rate := positive_rate(prediction, z == group)) is not None]
+    return max(rates) - min(rates) if len(rates) == groups else None
+
+
+def equalized_odds_difference(
+    prediction: BoolArray, y: FloatArray, z: FloatArray, groups: int = 2
+) -> float | None:
+    """Return the larger of the differences of P(y-hat = 1 | z, y) for y = 0 and 1; None when a cell is empty.
+
+    The name is fairlearn's.
+    """
+    found = [risk_difference(prediction[y == label], z[y == label], groups) for label in (0.0, 1.0)]
+    known = [one for one in found if one is not None]
+    return max(known) if len(known) == len(found) else None
 
 
 MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate")
+ODDS = "equalized_odds_difference"
 
 
-def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None) -> dict[str, float]:
+def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None, groups: int = 2) -> dict[str, float]:
     """Return what is measured of any predictions; `gain` is over the more frequent class."""
     accuracy, positives = float((prediction == y).mean()), float(y.mean())
     found = {"accuracy": accuracy, "gain": accuracy - max(positives, 1 - positives)}
-    difference = None if z is None else risk_difference(prediction, z)
-    if difference is not None:
-        found["risk_difference"] = difference
+    if z is not None:
+        differences = {
+            "risk_difference": risk_difference(prediction, z, groups),
+            ODDS: equalized_odds_difference(prediction, y, z, groups),
+        }
+        found |= {name: value for name, value in differences.items() if value is not None}
     return {**found, "positive_rate": float(prediction.mean())}
 
 
@@ -127,6 +146,11 @@ class Tally:
             sum_score=float(scores.sum()),
             sum_z_score=0.0 if z is None else float(z @ scores),
         )
+
+    @classmethod
+    def over(cls, w: npt.ArrayLike, blocks: Iterable[Records]) -> Tally:
+        """Count on all records of some blocks."""
+        return reduce(add, (cls.of(w, block) for block in blocks))
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -181,8 +205,7 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
     """
     if w is None:
         raise ParameterError("w", None, "a vector: an unbounded release predicts nothing")
-    counted = [Tally.of(w, block) for block in blocks_of(records)]
-    metrics = sum(counted[1:], counted[0]).metrics()
+    metrics = folded(records, partial(Tally.over, w)).metrics()
     if metrics.positive_rate in (0.0, 1.0):
         warnings.warn(
             f"every record is predicted {int(metrics.positive_rate)}: a risk difference of 0 says nothing about "

@@ -17,6 +17,7 @@ from reference.noise.hardened import LARGEST_SCALE
 from reference.repaired.account import Account
 from reference.repaired.curator import planned_scale
 from reference.repaired.schedule import (
+    CELL_NOISE,
     HOPELESS,
     NEAR_THE_BEST,
     PROBES,
@@ -25,8 +26,24 @@ from reference.repaired.schedule import (
     schedule_of,
     signal_of,
 )
-from reference.repaired.spent import COUNTS, GRADIENT, GROUP_COUNT, PROBE, SUM_STEPS, Change, Spent
-from reference.repaired.sums import GROUP_COUNT_CHANGE, gradient_change, label_sums_change
+from reference.repaired.spent import (
+    CELL_COUNTS,
+    CELL_PROBE,
+    COUNTS,
+    GRADIENT,
+    GROUP_COUNT,
+    PROBE,
+    SUM_STEPS,
+    Change,
+    Spent,
+)
+from reference.repaired.sums import (
+    CELL_COUNTS_CHANGE,
+    CELL_SELECTIONS_CHANGE,
+    GROUP_COUNT_CHANGE,
+    gradient_change,
+    label_sums_change,
+)
 
 LOST_AT_ONE = 1.7
 """Share of the gain over the majority class that is lost at a signal of s, times 1 + s."""
@@ -84,7 +101,7 @@ class Advice(Document, frozen=True, kw_only=True):
     lost : float
         Forecast: the share of the gain over the majority class that the noise costs; at most 1.
     risk_difference_noise : float or None
-        Forecast: what the noise of the probes leaves of the risk difference, as a standard deviation.
+        Forecast: what the noise of the probes leaves of the difference between groups, as a standard deviation.
     """
 
     records: int
@@ -130,7 +147,10 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str) -> Advice:
     # a column that half of the records have: the slope is at most 1/4
     curvature = n * domain.column_factor**2 / 2 / 4
     probes = None
-    if schedule.probes:
+    if schedule.cells:
+        one = planned_scale(budget, CELL_SELECTIONS_CHANGE, schedule.probes / PROBES) * spread
+        probes = one / math.sqrt(PROBES) * CELL_NOISE * schedule.cells / n
+    elif schedule.probes:
         one = planned_scale(budget, Change(Fraction(2, 3), Fraction(4, 9)), schedule.probes / PROBES) * spread
         probes = one / math.sqrt(PROBES) / (n * 2 / 9)
     return Advice(
@@ -162,7 +182,11 @@ def planned(domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: 
     """
     schedule = schedule_of(domain, n, budget, fairness)
     spent = [one for model in _models(schedule) for one in _model(domain, budget, *model)]
-    if schedule.probes:
+    if schedule.cells:
+        cells = schedule.cells
+        spent.append(_one(budget, CELL_COUNTS, CELL_COUNTS_CHANGE, schedule.group_count, cells))
+        spent += [_one(budget, CELL_PROBE, CELL_SELECTIONS_CHANGE, schedule.probes / PROBES, cells)] * PROBES
+    elif schedule.probes:
         spent.append(_one(budget, GROUP_COUNT, GROUP_COUNT_CHANGE, schedule.group_count, 1))
         half = Change(Fraction(1, 2), Fraction(1, 4))
         spent += [_one(budget, PROBE, half, schedule.probes / PROBES, 1)] * PROBES

@@ -9,16 +9,17 @@ from fractions import Fraction
 import numpy as np
 
 from reference.budgets import Budget
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 from reference.common.errors import ParameterError
 from reference.common.numbers import RealLike, exact
 from reference.noise import RandomSource, sampler_of
 from reference.records import DATA_STEPS, Records, require_on_grid
 from reference.repaired import descent, sums
+from reference.repaired.cells import Cells, expected_of, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
-from reference.repaired.schedule import PROBES, schedule_of
-from reference.repaired.spent import COUNTS, GRADIENT, GROUP_COUNT, PROBE
+from reference.repaired.schedule import PROBES, Schedule, schedule_of
+from reference.repaired.spent import CELL_COUNTS, CELL_PROBE, COUNTS, GRADIENT, GROUP_COUNT, PROBE
 from reference.repaired.threshold import next_multiplier
 
 SMALLEST_GROUP = Fraction(1, 16)
@@ -44,9 +45,9 @@ def repaired_logistic(
         At least one, in a ball.  With `keep_group` the group is used for predictions, otherwise not.
     budget : Budget
         Gaussian noise for delta > 0, Laplace noise for delta = 0.
-    fairness : {'none', 'demographic_parity'}
+    fairness : {'none', 'demographic_parity', 'equalised_odds'}
     slack : number
-        Risk difference that is tolerated, in [0, 1].
+        Difference between groups that is tolerated, in [0, 1].
     noise : {'numpy', 'hardened'}
     rng : None, 'entropy', int or numpy.random.Generator
         None makes a release: hardened noise.  Anything else draws numpy's noise, for study.
@@ -60,7 +61,10 @@ def repaired_logistic(
     # w <- noisy descent on the labels
     w, counts = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
     model = Model(w, None, None, 0.0, Fraction(0), budget.delta, counts, len(records))
-    if fairness != "none":
+    if schedule.cells:
+        # t <- thresholds by group, from noisy shares of each cell
+        model = noisy_thresholds(records, model, curator, schedule, float(tolerated))
+    elif fairness != "none":
         assert records.z is not None
         # v <- noisy descent on the groups, where predictions may not use them
         if schedule.group_model:
@@ -155,3 +159,29 @@ def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction
         model = model.after(noisy / spread, noise)
         model = replace(model, multiplier=next_multiplier(model.probes, slack, curve))
     return model
+
+
+def noisy_thresholds(records: Records, model: Model, curator: Curator, schedule: Schedule, slack: float) -> Model:
+    """Return the model with a threshold for each group, by noisy counts and probes of all cells."""
+    cell, cells, groups = cell_of(records, schedule.cells), schedule.cells, records.domain.groups
+    change, share = sums.CELL_SELECTIONS_CHANGE, schedule.probes / PROBES
+    # n_c <- sum 1[c_i = c] + noise
+    noisy = curator.release(
+        sums.cell_counts(cell, cells), sums.CELL_COUNTS_CHANGE, schedule.group_count, CELL_COUNTS
+    )
+    known = Cells(cells > groups, sizes_of(noisy, len(records)), (0.0,) * groups)
+    sizes, expected = np.array(known.sizes), expected_of(model.w, model.counts, records.domain, len(records))
+    for _ in range(PROBES):
+        # 1/2 + (sum 1[c_i = c] (yhat - 1/2) + noise) / n_c: the share of each cell that is chosen
+        prediction = replace(model, cells=known).predict(records.x, records.z)
+        noisy = curator.release(sums.cell_selections(cell, prediction, cells), change, share, CELL_PROBE)
+        known = known.after(0.5 + noisy / sizes, curator.deviation(change, share) / sizes)
+        known = replace(known, thresholds=fair_thresholds(known, expected, slack))
+    return replace(model, cells=known)
+
+
+def cell_of(records: Records, cells: int) -> IntArray:
+    """Return the cell of each record: its group, or twice its group plus its label, shape (n,)."""
+    assert records.z is not None
+    z = records.z.astype(np.int64)
+    return z if cells == records.domain.groups else 2 * z + records.y.astype(np.int64)

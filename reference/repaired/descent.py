@@ -48,13 +48,15 @@ def independent_second_moments(noisy_sums: FloatArray, domain: Domain, n: int) -
 
 
 def one_hot_blocks(domain: Domain) -> list[slice]:
-    """Return the columns of each one-hot attribute."""
+    """Return the columns of each one-hot attribute, a kept group of more than two values included."""
     blocks, start = [], int(domain.intercept)
     for attribute in domain.attributes:
         stop = start + len(attribute.columns)
         if len(attribute.columns) > 1:
             blocks.append(slice(start, stop))
         start = stop
+    if domain.keep_group and domain.group_values:
+        blocks.append(slice(start, start + domain.groups))
     return blocks
 
 

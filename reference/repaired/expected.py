@@ -47,7 +47,7 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
         expected = full * (share if label else 1 - share)
         for j in single:
             mean = float(np.clip(totals[j] / max(expected, 1e-300), 0.01, 0.99))
-            if domain.keep_group and j == domain.dimension - 1:
+            if domain.keep_group and not domain.group_values and j == domain.dimension - 1:
                 x[rows, j] = random.random(len(rows)) < mean
             else:
                 # the variance is taken to be a third of the largest one

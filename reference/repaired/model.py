@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
 from reference.domain import Domain
+from reference.repaired.cells import Cells, expected_of, fair_thresholds
 from reference.repaired.expected import drawn_records, expected_difference
 from reference.repaired.loss import probability
 from reference.repaired.spent import Spent
 from reference.repaired.threshold import Probe, next_multiplier
+
+Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,8 @@ class Model:
         What was released, in order.
     budget_epsilon : Fraction
         As it was asked for; discrete noise adds a trifle.
+    cells : Cells or None
+        A threshold for each group, for equalised odds and for more than two groups.
     """
 
     w: FloatArray
@@ -57,6 +63,14 @@ class Model:
     probes: tuple[Probe, ...] = ()
     spent: tuple[Spent, ...] = ()
     budget_epsilon: Fraction = Fraction(0)
+    cells: Cells | None = None
+
+    @property
+    def fairness(self) -> Fairness:
+        """What the model was made to be."""
+        if self.cells is not None:
+            return "equalised_odds" if self.cells.odds else "demographic_parity"
+        return "none" if self.zbar is None else "demographic_parity"
 
     def after(self, difference: float, noise: float) -> Model:
         """Return the model with one more probe, made at its multiplier."""
@@ -72,6 +86,11 @@ class Model:
 
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack: from what is released already, so at no cost in privacy."""
+        if self.cells is not None:
+            expected = expected_of(self.w, self.counts, domain, self.n)
+            return replace(
+                self, cells=replace(self.cells, thresholds=fair_thresholds(self.cells, expected, slack))
+            )
         if not self.probes:
             raise ParameterError("slack", slack, "left out for a model that was fitted without fairness")
         return replace(self, multiplier=next_multiplier(self.probes, slack, self.expected_curve(domain)))
@@ -90,10 +109,16 @@ class Model:
         z : ndarray, shape (n,), optional
             Groups, where the model uses them.
         """
-        if self.zbar is None:
+        if self.fairness == "none":
             return decision_scores(self.w, x)
         if self.group_weights is None and z is None:
             raise ParameterError("z", z, "the groups: this model uses them for its predictions")
+        if self.cells is not None:
+            assert z is not None
+            # s - t_z
+            own: FloatArray = np.array(self.cells.thresholds)[z.astype(np.int64)]
+            return decision_scores(self.w, x) - own
+        assert self.zbar is not None
         advantage, belonging = margins(self.w, self.group_weights, float(self.zbar), x, z)
         return advantage - self.multiplier * belonging
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from reference.accounting import Privacy
 from reference.budgets import Budget
@@ -15,7 +16,9 @@ from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
 from reference.repaired.account import Account
+from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.model import Model
+from reference.repaired.schedule import cells_of
 from reference.repaired.spent import Change, Spent
 from reference.repaired.threshold import Probe
 
@@ -32,6 +35,39 @@ class StatedProbe(Document, frozen=True):
     multiplier: float
     difference: float
     noise: float
+
+
+class StatedCellProbe(Document, frozen=True, kw_only=True):
+    """Released shares of each cell that are chosen.
+
+    Parameters
+    ----------
+    thresholds : tuple of float
+        Where they were measured: one for each group.
+    rates, noise : tuple of float
+        What came out for each cell, and the standard deviation of its noise.
+    """
+
+    thresholds: tuple[float, ...]
+    rates: tuple[float, ...]
+    noise: tuple[float, ...]
+
+
+class StatedCells(Document, frozen=True, kw_only=True):
+    """Thresholds by group, and what was released to find them.
+
+    Parameters
+    ----------
+    thresholds : tuple of float
+        Of the score, one for each group.
+    sizes : tuple of float
+        Released number of records in each cell: a group, or for equalised odds a group and a label.
+    probes : tuple of StatedCellProbe
+    """
+
+    thresholds: tuple[float, ...]
+    sizes: tuple[float, ...]
+    probes: Annotated[tuple[StatedCellProbe, ...], Meta(min_length=1)]
 
 
 class StatedSpending(Document, frozen=True, kw_only=True):
@@ -92,6 +128,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         From which anyone can add up the statement.
     domain : DomainFile
         How records are encoded.
+    cells : StatedCells or None
+        For equalised odds, and for a group of more than two values.
     """
 
     mechanism: Literal["repaired"] = "repaired"
@@ -99,7 +137,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     privacy: Privacy
     budget: dict[str, Fraction]
     records: int
-    fairness: Literal["none", "demographic_parity"]
+    fairness: Literal["none", "demographic_parity", "equalised_odds"]
     slack: Fraction
     noise: Literal["hardened", "numpy"]
     seeded: bool
@@ -112,6 +150,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     probes: tuple[StatedProbe, ...]
     spent: tuple[StatedSpending, ...]
     domain: DomainFile
+    cells: StatedCells | None = None
 
     def __post_init__(self) -> None:
         d = len(self.domain.domain.columns)
@@ -123,6 +162,22 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             raise ReleaseFileError("not the columns of the domain", place="columns")
         if len(self.counts) != 2 * d:
             raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
+        self._require_cells()
+
+    def _require_cells(self) -> None:
+        """Raise unless there are cells where they are needed, as many as the domain's group says."""
+        needed = cells_of(self.domain.domain, self.fairness)
+        if (self.cells is not None) != (needed > 0):
+            raise ReleaseFileError("thresholds by group where they are needed, and nowhere else", place="cells")
+        if self.cells is None:
+            return
+        groups = self.domain.domain.groups
+        lengths = [(self.cells.thresholds, groups), (self.cells.sizes, needed)]
+        for probe in self.cells.probes:
+            lengths += [(probe.thresholds, groups), (probe.rates, needed), (probe.noise, needed)]
+        for values, wanted in lengths:
+            if len(values) != wanted:
+                raise ReleaseFileError(f"{len(values)} numbers where {wanted} are needed", place="cells")
 
     @classmethod
     def of(
@@ -136,7 +191,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             privacy=account.privacy,
             budget={"epsilon": model.budget_epsilon, "delta": model.delta},
             records=model.n,
-            fairness="none" if model.zbar is None else "demographic_parity",
+            fairness=model.fairness,
             slack=slack,
             noise=sampler,
             seeded=seeded,
@@ -159,6 +214,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
                 for one in model.spent
             ),
             domain=declared,
+            cells=None if model.cells is None else _stated(model.cells),
         )
 
     @property
@@ -193,11 +249,27 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             tuple(Probe(one.multiplier, one.difference, one.noise) for one in self.probes),
             self.account.spent,
             self.budget["epsilon"],
+            None if self.cells is None else _cells(self.cells, odds=self.fairness == "equalised_odds"),
         )
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""
         write_whole(path, json_text(plain(self)))
+
+
+def _stated(cells: Cells) -> StatedCells:
+    return StatedCells(
+        thresholds=cells.thresholds,
+        sizes=cells.sizes,
+        probes=tuple(
+            StatedCellProbe(thresholds=one.thresholds, rates=one.rates, noise=one.noise) for one in cells.probes
+        ),
+    )
+
+
+def _cells(stated: StatedCells, *, odds: bool) -> Cells:
+    probes = tuple(CellProbe(one.thresholds, one.rates, one.noise) for one in stated.probes)
+    return Cells(odds, stated.sizes, stated.thresholds, probes)
 
 
 def load_repaired(path: str | Path) -> RepairedRelease:

@@ -16,11 +16,12 @@ from reference.domain import Domain
 from reference.repaired.curator import unit_sigma
 from reference.repaired.sums import gradient_change
 
-FAIRNESS = ("none", "demographic_parity")
+FAIRNESS = ("none", "demographic_parity", "equalised_odds")
 
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
 
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
+SHARE_OF_CELL_COUNTS = Fraction(1, 25)
 SHARE_OF_GROUP_MODEL = Fraction(1, 4)
 """Of what the two models have together."""
 
@@ -29,6 +30,10 @@ WANTED_DEVIATION = 0.01
 """Of the risk difference that all probes find together, for groups of one and two thirds."""
 
 PROBES = 4
+
+CELL_NOISE = 3
+"""Noise of the difference of two shares, in noise of a sum times cells / n: one cell is as large as they are on
+average, the other half as large; sqrt(5), rounded up."""
 
 
 NEAR_THE_BEST, USABLE, HOPELESS = 50, 8, 2
@@ -45,6 +50,8 @@ class Schedule:
         Shares of the budget; 0 for what is not released.
     label_rounds, group_rounds : int
         Gradients of each model, the first at w = 0 included.
+    cells : int
+        Of which `group_count` and `probes` are; 0 for the two groups of demographic parity.
     """
 
     label_model: Fraction
@@ -53,6 +60,7 @@ class Schedule:
     group_rounds: int = 0
     group_count: Fraction = Fraction(0)
     probes: Fraction = Fraction(0)
+    cells: int = 0
 
     @property
     def shares(self) -> Fraction:
@@ -71,7 +79,7 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
     n : int
         Number of records, public under `replace_one`.
     budget : Budget
-    fairness : {'none', 'demographic_parity'}
+    fairness : {'none', 'demographic_parity', 'equalised_odds'}
 
     Raises
     ------
@@ -86,14 +94,18 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
         raise ReadingError("domain", domain.norm, "unit_ball or symmetric_ball, where |x|_2 <= 1")
     if n < 1:
         raise ParameterError("n", n, "at least 1")
+    cells = cells_of(domain, fairness)
+    if cells and not domain.keep_group:
+        allowed = "True: only demographic parity of two groups has a model without the group at prediction"
+        raise ReadingError("group_at_prediction", False, allowed)
 
     def rounds(share: Fraction) -> int:
         return rounds_of(n, domain, budget, share)
 
     if fairness == "none":
         return Schedule(Fraction(1), rounds(Fraction(1)))
-    probes = probes_of(n, budget)
-    models = 1 - SHARE_OF_GROUP_COUNT - probes
+    probes, count = probes_of(n, budget, cells), SHARE_OF_CELL_COUNTS if cells else SHARE_OF_GROUP_COUNT
+    models = 1 - count - probes
     group = Fraction(0) if domain.keep_group else SHARE_OF_GROUP_MODEL * models
     label = models - group
     return Schedule(
@@ -101,21 +113,33 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
         label_rounds=rounds(label),
         group_model=group,
         group_rounds=rounds(group) if group else 0,
-        group_count=SHARE_OF_GROUP_COUNT,
+        group_count=count,
         probes=probes,
+        cells=cells,
     )
 
 
-def probes_of(n: int, budget: Budget) -> Fraction:
+def cells_of(domain: Domain, fairness: str) -> int:
+    """Return how many cells have a probe of their own: groups, or for equalised odds groups and labels.
+
+    Two groups of demographic parity need none, as one number says how unequal they are.
+    """
+    if fairness == "equalised_odds":
+        return 2 * domain.groups
+    return domain.groups if fairness == "demographic_parity" and domain.group_values else 0
+
+
+def probes_of(n: int, budget: Budget, cells: int) -> Fraction:
     """Return the share of the probes: what makes a risk difference known, within limits.
 
     The noise of the sum is divided by n zbar (1 - zbar); its sensitivity is max(zbar, 1 - zbar), and the ratio is
-    3 for zbar of 1/3 and 2/3.
+    3 for zbar of 1/3 and 2/3.  Shares of cells are taken to differ by a noise of 3 cells / n.
     """
+    unit = CELL_NOISE * cells if cells else 3
     if budget.delta:
-        needed = (3 * unit_sigma(budget) / (WANTED_DEVIATION * n)) ** 2
+        needed = (unit * unit_sigma(budget) / (WANTED_DEVIATION * n)) ** 2
     else:
-        needed = 3 * math.sqrt(2) / (WANTED_DEVIATION * n * float(budget.epsilon))
+        needed = unit * math.sqrt(2) / (WANTED_DEVIATION * n * float(budget.epsilon))
     return min(MOST_FOR_PROBES, max(LEAST_FOR_PROBES, Fraction(min(100, round(100 * needed)), 100)))
 
 

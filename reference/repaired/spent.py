@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 COUNTS, GRADIENT, GROUP_COUNT, PROBE = "counts by label", "gradient", "group count", "probe"
+CELL_COUNTS, CELL_PROBE = "counts of cells", "probe of cells"
 """What is released."""
 
 SUM_STEPS = 2**40

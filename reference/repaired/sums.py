@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from reference.common.arrays import BoolArray, FloatArray, NumberArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.balls import square_root
 from reference.common.errors import NormError
 from reference.common.numbers import rounded_down
@@ -96,6 +96,33 @@ def imbalance_change(zbar: Fraction) -> Change:
     """Return the sensitivities of :func:`imbalance`: max(zbar, 1 - zbar) (Lemma 3)."""
     largest = max(zbar, 1 - zbar)
     return Change(largest, largest**2)
+
+
+def cell_counts(cell: IntArray, cells: int) -> NumberArray:
+    """Return how many records are in each cell, shape (cells,)."""
+    # sum_i 1[c_i = c]
+    return np.array([Fraction(int((cell == c).sum())) for c in range(cells)], dtype=object)
+
+
+CELL_COUNTS_CHANGE = Change(Fraction(2), Fraction(2))
+"""A record leaves one cell for another (Lemma 4)."""
+
+
+def cell_selections(cell: IntArray, prediction: BoolArray, cells: int) -> NumberArray:
+    """Return sum 1[c_i = c] (prediction_i - 1/2) for each cell, shape (cells,).
+
+    Half the records of a cell, added, is the number of those that are chosen.
+    """
+    found = []
+    for c in range(cells):
+        members = cell == c
+        # sum_i 1[c_i = c] (yhat_i - 1/2)
+        found.append(Fraction(int((prediction & members).sum())) - Fraction(int(members.sum()), 2))
+    return np.array(found, dtype=object)
+
+
+CELL_SELECTIONS_CHANGE = Change(Fraction(1), Fraction(1))
+"""A record is in one cell: its prediction turns, or it takes its half from one cell to another (Lemma 4)."""
 
 
 def _weighted_sum(weights: FloatArray, x: FloatArray) -> NumberArray:

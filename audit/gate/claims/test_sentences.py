@@ -19,6 +19,7 @@ NOT_OF_THE_PAPER = {
     "L2.sign",
     "O4.adult",
     "R",
+    "R.cells",
     "R.counts",
     "R.gradient",
     "R.probe",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 import os
+import pickle
 import re
 import shlex
 import signal
@@ -20,10 +22,12 @@ import pytest
 
 from audit.claims.registry import claims
 from audit.commands import cfm, thresholds
-from audit.commands.family import EXTRAS, ROWS, AuditFamily, command
+from audit.commands.family import ROWS, command
 from reference.commands.family import ROWS as REFERENCE
 from reference.commands.parsing import Command, CommandRow, Family, run
+from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.common.extras import EXTRAS, needed_for
 
 ROOT = Path(__file__).parents[3]
 
@@ -262,24 +266,54 @@ def refusing(refused: Sequence[str], words: Sequence[str]) -> subprocess.Complet
     )
 
 
-def test_fit_needs_nothing_of_the_extra_audit():
-    words = "fit --data synthetic --records 60 --dimension 2 --mechanism pdfc --seed 1 --quiet --format json"
-    done = refusing(("sympy", "mpmath", "statsmodels"), words.split())
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fit --mechanism pdfc --seed 1 --quiet --format json",
+        "audit estimate pdfc --draws 20000 --seed 1 --format json",
+    ],
+)
+def test_fit_and_estimate_on_the_embedded_table_need_no_extra(words):
+    done = refusing(EXTRAS, words.split())
     assert (done.returncode, done.stderr) == (EXIT_FINE, "")
-    # the hook refuses indeed
-    without_numpy = refusing(("numpy",), words.split())
-    assert without_numpy.returncode != EXIT_FINE
+    assert json.loads(done.stdout)
 
 
-def test_missing_extra_is_one_line_that_says_how_to_install_it():
-    done = refusing(("sympy",), ["audit", "claims", "--claim", "T1"])
-    assert done.returncode == EXIT_USAGE
-    assert done.stderr.count("\n") == 1
-    assert "needs sympy" in done.stderr
-    assert "pip install 'calibrated-functional-mechanism[audit]'" in done.stderr
+def test_refused_library_of_the_core_ends_a_fit():
+    assert refusing(("numpy",), ["fit", "--mechanism", "pdfc", "--seed", "1"]).returncode != EXIT_FINE
 
 
-@pytest.mark.parametrize("package", ["audit", "reference"])
+@pytest.mark.parametrize(
+    ("library", "words"),
+    [
+        ("sympy", "audit claims --claim T1"),
+        ("mpmath", "audit vectors describe"),
+        ("matplotlib", "fit --mechanism pdfc --seed 1 --plot plot.png"),
+        ("pyarrow", "domain --describe --data {table} --label a --group b"),
+    ],
+)
+def test_missing_extra_is_one_line_that_says_how_to_install_it(library, words, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,c\n1,0,3\n", encoding="utf-8")
+    done = refusing((library,), words.format(table=table).split())
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    extra = f"'calibrated-functional-mechanism[{EXTRAS[library]}]'"
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("warning: ")]
+    assert len(errors) == 1
+    assert errors[0].startswith("error: ")
+    assert errors[0].endswith(f" needs {library}: pip install {extra}")
+
+
+def test_missing_extra_is_an_import_error_and_travels():
+    with pytest.raises(ImportError, match=r"a plot needs matplotlib: .*\[report\]") as found, needed_for("a plot"):
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib.figure")
+    assert isinstance(found.value, InputError)
+    assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)
+    with pytest.raises(ModuleNotFoundError, match="another"), needed_for("a plot"):
+        raise ModuleNotFoundError("No module named 'another'", name="another")
+
+
+@pytest.mark.parametrize("package", ["audit", "reference", "audit.epsilon_estimate"])
 def test_python_without_the_dependencies_ends_in_one_line(package):
     done = subprocess.run(
         [sys.executable, "-S", "-m", package],
@@ -297,7 +331,7 @@ def test_python_without_the_dependencies_ends_in_one_line(package):
 
 
 def test_another_missing_module_is_a_failure_of_the_program(capsys):
-    family = AuditFamily("audit", {"broken": CommandRow("audit.commands.absent", "nothing")}, "Nothing.")
+    family = Family("audit", {"broken": CommandRow("audit.commands.absent", "nothing")}, "Nothing.")
     assert run(family, ["broken"], name="python -m audit") == EXIT_UNDECIDED
     assert "please report this" in capsys.readouterr().err
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line
-from audit.conformance.outcome import outcomes
+from audit.conformance.outcome import Outcome, outcomes
 from audit.conformance.program import PATIENCE, run_program
 from audit.conformance.report import Report
 from audit.gate.conformance.written import HONEST, perturbations, python_program
 from reference.common.errors import ParameterError
+from reference.common.files import json_text
 
 THIRD = 2
 """The place of the case on which a program misbehaves."""
@@ -33,8 +37,35 @@ MISBEHAVING = {
     "text": ("if c['tcId'] == {id}: say(tcId={id}, noisy='NaN'); continue", "failed", "is right"),
     "nothing": ("if c['tcId'] == {id}: say(tcId={id}); continue", "failed", "missing"),
     "refusal": ("if c['tcId'] == {id}: say(tcId={id}, error='no'); continue", "failed", "refused (no)"),
+    "huge": ("if c['tcId'] == {id}: say(tcId={id}, noisy=['1e999999999']); continue", "failed", "1e999999999"),
+    "long text": ("if c['tcId'] == {id}: say(tcId={id}, noisy=['9' * 10**6]); continue", "failed", "is right"),
+    "long number": ("if c['tcId'] == {id}: raw('[' + '9' * 10**6 + ']'); continue", "garbage", "999"),
+    "infinite": ("if c['tcId'] == {id}: raw('[1e999, -Infinity, NaN]'); continue", "failed", "is right"),
+    "deep": ("if c['tcId'] == {id}: raw('[' * 10**5); continue", "garbage", "[[["),
+    "deep but whole": ("if c['tcId'] == {id}: raw('[' * 900 + ']' * 900); continue", "failed", "is right"),
+    "an object": ("if c['tcId'] == {id}: raw('{\"lo\": 1, \"hi\": 2}'); continue", "failed", "is right"),
+    "half a surrogate": ("if c['tcId'] == {id}: raw('[\"\\\\ud800\"]'); continue", "failed", "ud800"),
+    "terminal codes": ("if c['tcId'] == {id}: say(tcId={id}, error='\x1b[2J'); continue", "failed", "x1b[2J"),
+    "an error that is none": ("if c['tcId'] == {id}: say(tcId={id}, error=[{}]); continue", "failed", "refused"),
+    "a skip of megabytes": ("if c['tcId'] == {id}: say(tcId={id}, skip='s' * 10**6); continue", "skipped", "sss"),
+    "an id in words": ("if c['tcId'] == {id}: say(tcId='{id}', noisy=[]); continue", "garbage", "{id}"),
+    "a fraction for an id": ("if c['tcId'] == {id}: say(tcId={id}.0, noisy=[]); continue", "garbage", "no answer"),
+    "a line without end": ("while c['tcId'] == {id}: sys.stdout.write('x' * 2**20)", "garbage", "bytes"),
+    "a child that stays": (
+        "if c['tcId'] == {id} and os.fork() == 0: os.setsid(); os.close(1); time.sleep(3); os._exit(0)",
+        "passed",
+        "",
+    ),
     "skip": ("if c['tcId'] == {id}: say(tcId={id}, skip='later'); continue", "skipped", "later"),
 }
+
+
+def assert_reported(found: list[Outcome]) -> None:
+    """Every form of the report can be written, is short, and steers no terminal."""
+    report = Report.of("attacker", found)
+    for text in ("\n".join(report.lines()), report.junit(), json_text(report.document())):
+        assert len(text.encode()) < 20_000
+        assert text.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize("name", MISBEHAVING)
@@ -42,11 +73,12 @@ def test_one_case_is_blamed_and_the_rest_goes_on(name):
     code, status, said = MISBEHAVING[name]
     work = perturbations()
     number = work[THIRD][1].tc_id
-    body = code.replace("{id}", str(number))
+    body, said = code.replace("{id}", str(number)), said.replace("{id}", str(number))
     program = python_program(f"for c in cases():\n    {body}\n    say(tcId=c['tcId'], noisy=noisy(c))")
     found = outcomes(work, run_program(program, work, timeout=60))
     assert [one.status for one in found] == ["passed"] * THIRD + [status] + ["passed"] * (len(work) - THIRD - 1)
     assert said in found[THIRD].said
+    assert_reported(found)
 
 
 def test_progress_counts_every_answer():
@@ -116,3 +148,16 @@ def test_flat_lines_hold_a_case_and_an_answer():
     for bad in (b"hello", b"scale=3", b"tcId=x", b"\xff"):
         with pytest.raises(UnreadableAnswerError):
             answer_of(bad, "flat")
+
+
+def test_process_that_a_program_leaves_behind_does_not_keep_the_runner():
+    """It holds the program's output open, outside its session."""
+    work = perturbations(2)
+    code = (
+        "left = os.fork()\nif not left: os.setsid(); time.sleep(120); os._exit(0)\n"
+        "for c in cases(): say(tcId=c['tcId'], noisy=noisy(c), left=left)"
+    )
+    found = outcomes(work, run_program(python_program(code), work, timeout=60))
+    assert [one.status for one in found] == ["passed"] * 2
+    # it still lives: nobody waited for it
+    os.kill(found[0].answer["left"], signal.SIGKILL)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
 import msgspec
 import pytest
 
+from audit import vectors
 from audit.claims.registry import claims
+from audit.conformance.exchange import answer_of, case_line
 from audit.vectors.answers import answer
 from audit.vectors.build import REPLACED, case_of, mutated
 from audit.vectors.cases import CASES
 from audit.vectors.check import read_all, stale, static_problems, survivors
-from audit.vectors.format import VectorFile, load
+from audit.vectors.format import VectorCase, VectorFile, load
 from audit.vectors.judge import is_right, passes, wrong_values
 from audit.vectors.mutants import MUTANTS
+from audit.vectors.pairs import measured
+from audit.vectors.sources.balls import ball_supremum
 from audit.vectors.sources.registry import TYPES
 from audit.vectors.steps import Steps
 from reference.accounting import published_adfc
@@ -21,8 +31,11 @@ from reference.common.numbers import exact
 from reference.mechanisms import adfc_noise, functional_noise, pdfc_noise, relaxed_functional_noise
 from reference.objective import layout
 from reference.readings import Readings
+from reference.sensitivity import Setting, exact_l1, exact_l2_squared
 
 FILES, UNREADABLE = read_all()
+
+README = Path(vectors.__file__).with_name("README.md")
 
 
 def every_nth(kind: str, step: int) -> list[int]:
@@ -37,8 +50,8 @@ def test_files_are_well_formed_and_cover_what_they_declare():
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_reference_passes_every_case(kind):
-    failed = [case.tc_id for case in load(kind).cases if not passes(case.right, answer(Steps(), kind, case.given))]
-    assert failed == []
+    for case in load(kind).cases:
+        assert passes(case.right, measured(case.given, answer(Steps(), kind, case.given))), case.tc_id
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -168,3 +181,58 @@ def test_steps_scale_noise_as_the_mechanisms_do():
             single = functional_noise if inputs["mechanism"] == "functional" else relaxed_functional_noise
             noise = single(domain, Budget(number["epsilon"], number["delta"]), readings)
         assert found == (noise.scale_s, noise.scale_n)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Yield the cases that the README shows, and their answers."""
+    blocks = re.findall(r"```json\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    yield from zip(lines[::2], lines[1::2], strict=True)
+
+
+def test_examples_of_the_readme_are_cases_and_right():
+    committed = {case.tc_id: (kind, case) for kind in TYPES for case in load(kind).cases}
+    shown = set()
+    for asked, answered in examples():
+        number, given = answer_of(answered.encode(), "json")
+        kind, case = committed[number]
+        assert asked.encode() + b"\n" == case_line(kind, case, "json")
+        assert passes(case.right, measured(case.given, given)), number
+        shown.add(kind)
+    assert shown == set(TYPES)
+
+
+def attaining(norm: str) -> VectorCase:
+    """Return a case that asks for a pair of data sets."""
+    comment = f"data sets that attain the supremum over the {norm}, l1, d = 2, absolute, replace_one"
+    return next(case for case in load("Sensitivity").cases if case.comment.startswith(comment))
+
+
+def test_pair_is_judged_by_what_it_attains():
+    case = attaining("unit_ball")
+    found = answer(Steps(), "Sensitivity", case.given)
+    assert passes(case.right, measured(case.given, found))
+    moved = {
+        "another pair": found | {"yNeighbour": found["y"]},
+        "a second record": found | {"y": ["1", *found["y"][1:]]},
+        "outside": found
+        | {"x": [["1", "1"], *found["x"][1:]], "xNeighbour": [["1", "1"], *found["xNeighbour"][1:]]},
+        "too few": {name: value[1:] for name, value in found.items()},
+        "no data": {"attained": "3", "encodable": "1", "neighbouring": "1"},
+        "no number": found | {"x": [["NaN", "0"], *found["x"][1:]]},
+        "no label": found | {"y": ["1/2", *found["y"][1:]]},
+    }
+    for name, wrong in moved.items():
+        assert not passes(case.right, measured(case.given, wrong)), name
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("norm", ["unit_ball", "symmetric_ball"])
+def test_records_that_climb_reach_what_the_reference_proves(norm, power):
+    """The second source from below meets the reference from above: this is the supremum."""
+    for fairness, adjacency in product(("none", "covariance", "separate"), ("replace_one", "add_or_remove_one")):
+        setting = Setting(3, fairness, norm, adjacency, "monomial", Fraction(2), 4)
+        inputs = {name: str(getattr(setting, name)) for name in ("dimension", "fairness", "norm", "adjacency")}
+        inputs |= {"basis": "monomial", "fairnessWeight": "2", "records": "4"}
+        upper = (exact_l1 if power == 1 else exact_l2_squared)(setting).upper
+        assert float(upper) * (1 - 1e-7) <= ball_supremum(inputs, power) <= float(upper) * (1 + 1e-9)

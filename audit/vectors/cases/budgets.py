@@ -13,6 +13,9 @@ from audit.vectors.cases.data import FAIRNESS, objective_data
 ADJACENCIES = ("replace_one", "add_or_remove_one")
 
 
+NORMS = ("unit_box", "unit_ball", "symmetric_ball")
+
+
 def _setting(d: int, fairness: str, adjacency: str, basis: str, records: str = "limit") -> dict[str, str]:
     return {
         "dimension": str(d),
@@ -58,6 +61,44 @@ def sensitivities() -> Iterator[AskedCase]:
         yield AskedCase(
             f"a pair at the corners: zbar moves every record, {fairness}", _two(first, second, fairness)
         )
+    yield from _balls()
+
+
+def _balls() -> Iterator[AskedCase]:
+    """Yield suprema over the balls, and pairs of data sets to be found that attain the supremum."""
+    settings = []
+    for d, fairness, adjacency in product((2, 3), FAIRNESS, ADJACENCIES):
+        settings.append(_setting(d, fairness, adjacency, "monomial"))
+    for fairness, adjacency in product(FAIRNESS, ADJACENCIES):
+        settings.append(_setting(2, fairness, adjacency, "matrix"))
+    for fairness, adjacency in product(FAIRNESS[1:], ADJACENCIES):
+        settings.append(_setting(2, fairness, adjacency, "monomial", "3"))
+    for fairness, weight in product(FAIRNESS[1:3], ("1/2", "4")):
+        settings.append(_setting(2, fairness, "replace_one", "monomial") | {"fairnessWeight": weight})
+    for setting, norm, length in product(settings, NORMS[1:], ("l1", "l2")):
+        # the l1 change is the same in both bases
+        if (norm, setting["fairness"]) != (NORMS[2], "absolute") and (length, setting["basis"]) != (
+            "l1",
+            "matrix",
+        ):
+            yield AskedCase(
+                f"the supremum over the {norm}, {length}, {_name(setting)}",
+                {"kind": f"ball_{length}"} | setting | {"norm": norm},
+            )
+    for norm, fairness, adjacency, length in product(NORMS, FAIRNESS, ADJACENCIES, ("l1", "l2")):
+        if (norm, fairness) != (NORMS[2], "absolute"):
+            setting = _setting(2, fairness, adjacency, "monomial", "3") | {"norm": norm}
+            yield AskedCase(
+                f"data sets that attain the supremum over the {norm}, {length}, {_name(setting)}",
+                {"kind": f"attaining_{length}"} | setting,
+            )
+
+
+def _name(setting: dict[str, str]) -> str:
+    d, fairness, adjacency, basis = (setting[name] for name in ("dimension", "fairness", "adjacency", "basis"))
+    return (
+        f"d = {d}, {fairness}, {adjacency}, {basis}, alpha_1 = {setting['fairnessWeight']}, {setting['records']}"
+    )
 
 
 def _two(first: dict[str, Any], second: dict[str, Any], fairness: str) -> dict[str, Any]:

@@ -16,7 +16,10 @@ SOURCES: dict[str, tuple[str, Callable[[Answer], Answer]]] = {
     "Domain": ("rational arithmetic and a root of 60 digits", answer_domain),
     "Coefficients": ("rational arithmetic, record by record", answer_coefficients),
     "Grouping": ("enumeration of the monomials", answer_grouping),
-    "Sensitivity": ("the lemmas' formulas; corner enumeration of data sets", answer_sensitivity),
+    "Sensitivity": (
+        "the lemmas' formulas; data sets at corners, or climbing in a ball",
+        answer_sensitivity,
+    ),
     "Scale": ("mpmath, 60 digits", answer_scale),
     "Perturbation": ("rational arithmetic", answer_perturbation),
     "Minimiser": ("mpmath, 60 digits: eigenvectors, candidates compared by their objective", answer_minimiser),

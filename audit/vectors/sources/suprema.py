@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from audit.vectors.sources.balls import ball_supremum
 from audit.vectors.sources.numbers import UNIT, Answer, around, exactly, number
 from audit.vectors.sources.polynomial import coefficients, in_s
 
@@ -98,6 +100,17 @@ def box_supremum(inputs: Answer, power: int, weight_s: Fraction, weight_n: Fract
     return best
 
 
+def _supremum(inputs: Answer, power: int) -> Fraction:
+    if inputs["norm"] == "unit_box":
+        return box_supremum(inputs, power, Fraction(1), Fraction(1))
+    return Fraction(ball_supremum(inputs, power))
+
+
+def _nearly(value: Fraction) -> Any:
+    """Return the enclosure of what a search finds."""
+    return around(value, value / 10**6)
+
+
 def answer_sensitivity(inputs: Answer) -> Answer:
     """Answer a case of Sensitivity."""
     kind = inputs["kind"]
@@ -113,6 +126,10 @@ def answer_sensitivity(inputs: Answer) -> Answer:
         }
     if kind.startswith("published"):
         return {"value": exactly(published(kind[-2:], inputs["fairness"], int(inputs["dimension"])))}
-    found = box_supremum(inputs, int(kind[-1]), Fraction(1), Fraction(1))
+    if kind.startswith("attaining"):
+        return {"encodable": "1", "neighbouring": "1", "attained": _nearly(_supremum(inputs, int(kind[-1])))}
+    if kind.startswith("ball"):
+        return {"value": _nearly(_supremum(inputs, int(kind[-1])))}
+    found = _supremum(inputs, int(kind[-1]))
     dyadic = found.denominator & (found.denominator - 1) == 0
     return {"value": exactly(found) if dyadic else around(found, 64 * UNIT * found)}

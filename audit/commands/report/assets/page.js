@@ -1,0 +1,49 @@
+"use strict";
+// The ledger: search, filters, opening.  Everything is readable without this script.
+(() => {
+  const form = document.getElementById("filters");
+  const claims = [...document.querySelectorAll("details.claim")];
+  const shown = document.getElementById("shown");
+  const none = document.getElementById("none-shown");
+  for (const note of document.querySelectorAll(".no-script")) note.remove();
+
+  function filter() {
+    const words = form.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const verdicts = new Set([...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value));
+    const only = [...form.querySelectorAll("[name=only]:checked")].map((box) => box.value);
+    let count = 0;
+    for (const claim of claims) {
+      const flags = claim.dataset.flags.split(" ");
+      const fits = verdicts.has(claim.dataset.verdict) && only.every((flag) => flags.includes(flag))
+        && words.every((word) => claim.dataset.words.includes(word));
+      claim.parentElement.hidden = !fits;
+      count += fits;
+    }
+    shown.textContent = `${count} of ${claims.length} claims`;
+    none.hidden = count > 0;
+  }
+
+  // a link to a claim or a theorem opens what it stands in
+  function follow() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    if (target.matches("details.claim") && target.parentElement.hidden) { form.reset(); filter(); }
+    for (let part = target; part; part = part.parentElement) if (part.matches?.("details")) part.open = true;
+    target.scrollIntoView();
+    if (target.matches("details.claim")) target.querySelector("summary").focus({ preventScroll: true });
+  }
+
+  form.addEventListener("input", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(filter));
+  const all = (open) => () => claims.forEach((claim) => { if (!claim.parentElement.hidden) claim.open = open; });
+  document.getElementById("open-all").addEventListener("click", all(true));
+  document.getElementById("close-all").addEventListener("click", all(false));
+  addEventListener("hashchange", follow);
+
+  const folded = document.querySelectorAll("details.open-in-print");
+  addEventListener("beforeprint", () => folded.forEach((part) => { part.open = true; }));
+  if (matchMedia("(max-width: 62rem)").matches) document.querySelector("nav details").open = false;
+  filter();
+  follow();
+})();

@@ -1,0 +1,52 @@
+"""What the report reads: results that the project has committed, each with its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+"""The checkout; an installed package has no `docs` beside it."""
+
+
+@dataclass
+class CommittedResults:
+    """Files of a checkout, and which were read and which were absent.
+
+    Parameters
+    ----------
+    root : path
+    digests : dict
+        SHA-256 of each file read, by its place.
+    absent : list of str
+        Files that are not there.
+    """
+
+    root: Path = ROOT
+    digests: dict[str, str] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
+
+    def text(self, place: str) -> str | None:
+        """Return a file's text; None where it is absent, which is noted."""
+        path = self.root / place
+        if not path.is_file():
+            self.absent.append(place)
+            return None
+        content = path.read_bytes()
+        self.digests[place] = hashlib.sha256(content).hexdigest()
+        return content.decode()
+
+    def json(self, place: str) -> Any:
+        """Return what a JSON file holds; None where it is absent."""
+        text = self.text(place)
+        return None if text is None else json.loads(text)
+
+    @property
+    def problems(self) -> list[str]:
+        """A line for each absent file."""
+        return [
+            f"{place} is absent: its part of the report is empty; it needs a checkout" for place in self.absent
+        ]

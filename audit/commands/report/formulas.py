@@ -1,0 +1,47 @@
+"""The paper's formulas beside the claims that they belong to, typeset as MathML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FORMULAS = Path(__file__).with_name("formulas.json")
+"""LaTeX as the paper's source has it, with the claims that speak of it."""
+
+TYPESET = Path(__file__).with_name("formulas_mathml.json")
+"""MathML by LaTeX; ``python -m tests.typeset --write`` renews it."""
+
+
+@dataclass(frozen=True)
+class PrintedFormula:
+    """A formula that the paper prints.
+
+    Parameters
+    ----------
+    claims : tuple of str
+        Ids of the ledger.
+    tex : str
+    """
+
+    claims: tuple[str, ...]
+    tex: str
+
+
+@cache
+def formulas() -> tuple[PrintedFormula, ...]:
+    """Return every formula."""
+    rows = json.loads(FORMULAS.read_text(encoding="utf-8"))["formulas"]
+    return tuple(PrintedFormula(tuple(row["claims"]), row["tex"]) for row in rows)
+
+
+@cache
+def typeset() -> dict[str, str]:
+    """Return the MathML of every formula, by its LaTeX."""
+    return dict(json.loads(TYPESET.read_text(encoding="utf-8")))
+
+
+def of_claim(name: str) -> list[str]:
+    """Return the LaTeX of a claim's formulas, in the order of the paper's argument."""
+    return [formula.tex for formula in formulas() if name in formula.claims]

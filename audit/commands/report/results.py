@@ -1,0 +1,103 @@
+"""The parts of the report that are read from committed results."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from audit.bounds import largest_certifiable_epsilon
+from audit.commands.report.committed import CommittedResults
+
+VALIDITY = "docs/auditor-validity.json"
+CATALOGUE_PAGE = "docs/catalogue.md"
+EXPERIMENTS = "docs/experiments.json"
+PEERS = "docs/experiments_peers.json"
+FRONTIERS = {name: f"docs/data/frontier-{name}.json" for name in ("adult", "us", "german", "compas")}
+BOUNDARIES = {name: f"docs/figures/{name}.json" for name in ("t3_exact", "t5_absolute", "t5_covariance")}
+
+FIGURES = ("fig1", "fig2", "fig3a", "fig3b", "fig3c")
+
+PRINTED_TABLE = "table2"
+
+LARGE = "inf"
+"""A true loss without limit, as the committed table writes it."""
+
+
+def auditor(files: CommittedResults) -> dict[str, Any]:
+    """Return how often the auditor errs, and its bounds on the catalogue."""
+    return {"validity": files.json(VALIDITY), "catalogue": _catalogue(files.text(CATALOGUE_PAGE))}
+
+
+def _catalogue(page: str | None) -> dict[str, Any] | None:
+    """Return the scores that the catalogue's page holds, with each entry's ceiling."""
+    if page is None:
+        return None
+    part = page.split("<!-- scores: begin -->")[1].split("<!-- scores: end -->")[0]
+    what = {row["entry"]: row["what"] for row in _table(page.split("<!-- entries: begin -->")[1])}
+    draws = re.search(r"of ([\d,]+) draws per audit", page)
+    said = re.search(r"(\d+) audits of each, at significance ([\d.]+)\.", part)
+    if draws is None or said is None:
+        raise RuntimeError(f"{CATALOGUE_PAGE} does not say how many draws and audits its scores are of")
+    count, significance = int(draws[1].replace(",", "")), float(said[2])
+    rows = [
+        row | {"what": what[row["entry"]], "ceiling": _ceiling(row["claim"], count, significance)}
+        for row in _table(part)
+    ]
+    summary = [line.removeprefix("- ") for line in part.splitlines() if line.startswith("- ")]
+    return {
+        "draws": count,
+        "audits": int(said[1]),
+        "significance": significance,
+        "rows": rows,
+        "summary": summary,
+    }
+
+
+def _ceiling(claim: str, draws: int, significance: float) -> float:
+    """Return the bound of a perfect event: with half of the draws on each input, all of them to certify."""
+    delta = float(claim.partition(", ")[2] or 0)
+    return round(largest_certifiable_epsilon(draws // 2, delta, significance), 4)
+
+
+def _table(text: str) -> list[dict[str, str]]:
+    """Return the rows of the first Markdown table of a text."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("| "):
+            lines.append(line)
+        elif lines:
+            break
+    cells = [
+        [cell.strip().strip("`").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in lines
+    ]
+    head, _, *rows = cells
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def frontier(files: CommittedResults) -> dict[str, Any]:
+    """Return accuracy against fairness of the repaired mechanism, and of rivals on the same tables."""
+    peers = files.json(PEERS) or {}
+    return {
+        name: {"frontier": document, "rivals": peers.get(name)}
+        for name, place in FRONTIERS.items()
+        if (document := files.json(place)) is not None
+    }
+
+
+def figures(files: CommittedResults) -> dict[str, Any] | None:
+    """Return the paper's figures and its table, redone."""
+    document = files.json(EXPERIMENTS)
+    if document is None:
+        return None
+    return {
+        "note": document["note"],
+        "libraries": document["libraries"],
+        "data": document["data"],
+        "exhibits": [row for row in document["exhibits"] if row["exhibit"] in (*FIGURES, PRINTED_TABLE)],
+    }
+
+
+def boundaries(files: CommittedResults) -> dict[str, Any]:
+    """Return for which ratios of budgets Theorems 3 and 5 hold, over the dimension."""
+    return {name: document for name, place in BOUNDARIES.items() if (document := files.json(place)) is not None}

@@ -1,0 +1,75 @@
+"""Options for files that take long to read: what was read is kept, or several machines read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reference.commands.options import DataOptions
+from reference.commands.parsing import FileName, option
+from reference.common.errors import ReadingError
+from reference.datasets.checkpoint import CheckpointedSum
+from reference.datasets.cluster import LOCAL, Cluster
+from reference.datasets.from_file import Way
+from reference.datasets.table_file import is_table_file
+from reference.noise import Source
+from reference.registry import MECHANISMS
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeFileOptions:
+    """Large files."""
+
+    checkpoint: str | None = option(
+        "--checkpoint",
+        type=FileName(),
+        metavar="FILE",
+        help="keep the sums of what was read, so that a stopped run goes on; removed at the end (not private)",
+    )
+    scheduler: str | None = option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help=f"let the workers of a dask scheduler read a Parquet file; {LOCAL} makes some in this machine",
+    )
+
+    @contextmanager
+    def way(self) -> Iterator[Way | None]:
+        """Yield the way to add a file up that the options ask for; None for the usual one."""
+        if self.checkpoint is not None:
+            yield Way(summed=CheckpointedSum(self.checkpoint).moments)
+        elif self.scheduler is not None:
+            with Cluster(self.scheduler) as cluster:
+                yield Way(summed=cluster.moments, folded=cluster.fold)
+        else:
+            yield None
+
+    def require_usable(
+        self, named: DataOptions, mechanisms: tuple[str, ...], test_share: float, source: Source
+    ) -> None:
+        """Raise unless exact sums over a whole file are all that the mechanisms need."""
+        given = {"checkpoint": self.checkpoint, "scheduler": self.scheduler}
+        name = next((name for name, value in given.items() if value is not None), None)
+        if name is None:
+            return
+        allowed = None
+        if None not in given.values():
+            allowed = "left out with --scheduler, whose workers lose nothing when one of them ends"
+        elif not is_table_file(str(named.data)):
+            allowed = "left out where --data is no file"
+        elif test_share != 0:
+            allowed = "left out, or used with --test-share 0: only moments of all records are there"
+        elif source is not None:
+            allowed = "left out with --seed or --noise numpy: sums are exact for hardened noise only"
+        elif not all(MECHANISMS[one].private for one in mechanisms if one in MECHANISMS):
+            allowed = "left out for a mechanism that needs more than exact sums"
+        if allowed is not None:
+            raise ReadingError(name, given[name], allowed)
+
+    def done(self) -> None:
+        """Remove the checkpoint: its release is written."""
+        if self.checkpoint is not None:
+            with contextlib.suppress(OSError):
+                Path(self.checkpoint).unlink()

@@ -1,0 +1,258 @@
+"""A threshold for each group, from released counts of cells: post-processing.
+
+A cell is a group, or for equalised odds a group and a label; every record is in one.  The released counts of
+(column, label) say which share of a cell to expect above a threshold; noisy probes of the cells correct that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from reference.common.arrays import FloatArray
+from reference.common.scores import decision_scores
+from reference.domain import Domain
+from reference.repaired.expected import crossing, drawn_records
+
+SMALLEST_CELL = 1 / 512
+"""Released counts are taken to be at least this share of all records."""
+
+PRIOR_LEVEL, PRIOR_SCALE = 1.0, 0.7
+"""How far expected log odds are thought to be off: their level, and their scale as a share."""
+
+FLATTEST, STEEPEST = 0.3, 4.0
+
+TRUSTED = 0.3
+"""A probe is trusted like a noisy one when it is this share of its distance from the last one away."""
+
+CERTAIN = 0.02
+"""No share is thought to be nearer to 0 or 1, where its noise is translated to log odds."""
+
+STEPS = 1024
+"""Thresholds that are compared."""
+
+PATH_STEPS = 32
+"""Parts of the way from no thresholds to fair ones, where some difference is tolerated."""
+
+
+class CellProbe(NamedTuple):
+    """The released share of each cell that is chosen, at a threshold for each group."""
+
+    thresholds: tuple[float, ...]
+    rates: tuple[float, ...]
+    noise: tuple[float, ...]
+
+    def difference(self, groups: int) -> tuple[float, float]:
+        """Return the largest difference between groups, within a label where cells have one, and its noise."""
+        rates, noise = (np.array(one).reshape(groups, -1) for one in (np.clip(self.rates, 0.0, 1.0), self.noise))
+        label = int(np.argmax(np.ptp(rates, axis=0)))
+        ends = [int(np.argmax(rates[:, label])), int(np.argmin(rates[:, label]))]
+        return float(np.ptp(rates[:, label])), float(np.linalg.norm(noise[ends, label]))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What is released of cells, and the thresholds that were chosen by it.
+
+    Parameters
+    ----------
+    odds : bool
+        Cells are pairs of group and label, the label running faster; otherwise groups.
+    sizes : tuple of float
+        Released counts, made to add up to the number of records.
+    thresholds : tuple of float
+        Of the score, one for each group.
+    probes : tuple of CellProbe
+    """
+
+    odds: bool
+    sizes: tuple[float, ...]
+    thresholds: tuple[float, ...]
+    probes: tuple[CellProbe, ...] = ()
+
+    @property
+    def by_group(self) -> FloatArray:
+        """Sizes, shape (groups, 1), or for equalised odds (groups, 2)."""
+        return np.array(self.sizes).reshape(len(self.thresholds), -1)
+
+    @property
+    def nearest_probe(self) -> CellProbe:
+        """The probe whose thresholds are nearest to those that were chosen."""
+        chosen = np.array(self.thresholds)
+        return min(self.probes, key=lambda one: float(np.abs(np.array(one.thresholds) - chosen).max()))
+
+    def after(self, rates: FloatArray, noise: FloatArray) -> Cells:
+        """Return what is known with one more probe, made at the thresholds."""
+        probe = CellProbe(self.thresholds, tuple(rates.tolist()), tuple(noise.tolist()))
+        return replace(self, probes=(*self.probes, probe))
+
+
+class Expected(NamedTuple):
+    """The scores that earlier releases lead one to expect.
+
+    Parameters
+    ----------
+    scores : two ndarrays
+        Of records of label 0 and 1, ascending, without what their group adds.
+    added : ndarray, shape (groups,)
+        What the group adds.
+    positive : ndarray, shape (groups,)
+        The share of label 1 in each group.
+    """
+
+    scores: tuple[FloatArray, FloatArray]
+    added: FloatArray
+    positive: FloatArray
+
+    def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
+        """Return the share of each cell above its threshold; `thresholds` has shape (groups, ...).
+
+        The result has shape (groups, 1 or 2, ...).
+        """
+        rates = []
+        for group, positive in enumerate(self.positive):
+            moved = thresholds[group] - self.added[group]
+            zero, one = (1 - np.searchsorted(known, moved, side="right") / len(known) for known in self.scores)
+            rates.append([zero, one] if odds else [positive * one + (1 - positive) * zero])
+        return np.array(rates)
+
+
+def sizes_of(noisy: FloatArray, n: int) -> tuple[float, ...]:
+    """Return noisy counts of cells as sizes that add up to n."""
+    # what is missing is shared out
+    positive = np.maximum(noisy + (n - noisy.sum()) / len(noisy), SMALLEST_CELL * n)
+    return tuple((positive * (n / positive.sum())).tolist())
+
+
+def expected_of(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> Expected:
+    """Return the scores to expect, for a domain that keeps the group among its features.
+
+    Parameters
+    ----------
+    w : ndarray, shape (d,)
+    counts : ndarray, shape (2 d,)
+        Released sums over the records of each label.
+    """
+    drawn = drawn_records(counts, domain, n)
+    own = domain.dimension - max(1, len(domain.group_values))
+    base = decision_scores(w[:own], drawn.x[:, :own])
+    zero, one = (np.sort(part) if len(part) else np.zeros(1) for part in (base[~drawn.target], base[drawn.target]))
+    scores = (zero, one)
+    if not domain.group_values:
+        # one column: group 1 has it
+        return Expected(scores, np.array([0.0, domain.column_factor * w[own]]), np.full(2, np.nan))
+    ones, zeros = (np.maximum(part[own:], domain.column_factor) for part in np.split(counts, 2))
+    return Expected(scores, domain.column_factor * w[own:], ones / (ones + zeros))
+
+
+def fair_thresholds(cells: Cells, expected: Expected, slack: float) -> tuple[float, ...]:
+    """Return a threshold for each group, from no difference on to one that is tolerated.
+
+    Parameters
+    ----------
+    cells : Cells
+        With at least one probe.
+    expected : Expected
+    slack : float
+        Largest difference between groups of the share that is chosen, for equalised odds within each label.
+    """
+    off = errors(cells, expected)
+    low = min(float(known[0]) for known in expected.scores) + expected.added.min() - 1
+    high = max(float(known[-1]) for known in expected.scores) + expected.added.max() + 1
+    grid = np.linspace(low, high, STEPS)
+    everywhere = np.tile(grid, (len(cells.thresholds), 1))
+    rates = off.corrected(expected.rates(everywhere, odds=cells.odds))
+    fair = _one_point(rates, grid, cells.by_group) if cells.odds else _one_rate(rates[:, 0], grid, cells.by_group)
+    # the shortest part of the way there on which the difference is tolerated
+    way = fair[:, None] * np.linspace(0, 1, PATH_STEPS + 1)
+    differences = np.ptp(off.corrected(expected.rates(way, odds=cells.odds)), axis=0).max(axis=0)
+    step = int(np.argmax(differences <= slack)) if (differences <= slack).any() else PATH_STEPS
+    return tuple(way[:, step].tolist())
+
+
+class Errors(NamedTuple):
+    """By how much the expected log odds of each cell are off: the true ones are level + scale * expected ones.
+
+    Parameters
+    ----------
+    level, scale : ndarray, shape (groups, 1 or 2)
+    """
+
+    level: FloatArray
+    scale: FloatArray
+
+    def corrected(self, rates: FloatArray) -> FloatArray:
+        """Return what is to be expected now, shape (groups, 1 or 2, ...)."""
+        level, scale = (one.reshape(one.shape + (1,) * (rates.ndim - 2)) for one in self)
+        found: FloatArray = expit(level + scale * logit(np.clip(rates, 1e-9, 1 - 1e-9)))
+        return found
+
+
+def errors(cells: Cells, expected: Expected) -> Errors:
+    """Return how wrong the probes show the expected shares to be.
+
+    Every probe is an observation of a line.  Its level and scale are posterior means, with normal priors around 0
+    and 1.
+    """
+    shape = (len(cells.thresholds), -1)
+    thought = [expected.rates(np.array(one.thresholds), odds=cells.odds) for one in cells.probes]
+    # shape (probes, cells)
+    curve = np.clip(np.array([one.ravel() for one in thought]), CERTAIN, 1 - CERTAIN)
+    found = np.clip(np.array([one.rates for one in cells.probes]), CERTAIN, 1 - CERTAIN)
+    noise = np.array([one.noise for one in cells.probes])
+    x, y = logit(curve), logit(found)
+    # the noise of a log odds is that of the share, over share (1 - share)
+    precision = 1 / ((noise / (curve * (1 - curve))) ** 2 + (TRUSTED * (x - x[-1])) ** 2)
+    level, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
+    for c in range(x.shape[1]):
+        design = np.column_stack([np.ones(len(x)), x[:, c]])
+        information = design.T @ (design * precision[:, c, None]) + np.diag([PRIOR_LEVEL**-2, PRIOR_SCALE**-2])
+        _, steeper = np.linalg.solve(information, design.T @ (precision[:, c] * (y[:, c] - x[:, c])))
+        scale[c] = np.clip(1 + steeper, FLATTEST, STEEPEST)
+        # where the scale moved to a limit, the level follows
+        misses = precision[:, c] * (y[:, c] - scale[c] * x[:, c])
+        level[c] = misses.sum() / (precision[:, c].sum() + PRIOR_LEVEL**-2)
+    return Errors(level.reshape(shape), scale.reshape(shape))
+
+
+def _one_rate(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return thresholds that choose the same share of each group, and are 0 on average over all records.
+
+    Which share: where a change of it for every group costs as many right choices as it brings, if the scores
+    are right.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (groups, STEPS)
+        Falling.
+    """
+    share = sizes[:, 0] / sizes.sum()
+
+    def thresholds(level: float) -> FloatArray:
+        return np.array([np.interp(expit(level), curve[::-1], grid[::-1]) for curve in rates])
+
+    return thresholds(crossing(lambda level: float(share @ thresholds(level)), 0.0))
+
+
+def _one_point(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return thresholds that take each group as near as they can to one point of the two shares.
+
+    It is the point that every group could reach, or be better than, of which accuracy is highest: on the lowest
+    of the curves of true positives over false positives.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (groups, 2, STEPS)
+        Shares of label 0 and of label 1 above each threshold; falling.
+    """
+    wrong = np.linspace(0, 1, STEPS)
+    right = np.min([np.interp(wrong, zero[::-1], one[::-1]) for zero, one in rates], axis=0)
+    zeros, ones = sizes.sum(axis=0)
+    best = int(np.argmax(ones * right - zeros * wrong))
+    point = np.array([wrong[best], right[best]])
+    nearest = np.abs(rates - point[:, None]).max(axis=1).argmin(axis=1)
+    thresholds: FloatArray = grid[nearest]
+    return thresholds

@@ -1,0 +1,56 @@
+"""The book: its first page runs as it is printed, and Sphinx builds it without a warning."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.commands.cfm import command
+from reference.commands.parsing import run
+
+ROOT = Path(__file__).parents[1]
+START = ROOT / "docs" / "start.md"
+
+
+def blocks(language: str) -> list[str]:
+    text = START.read_text(encoding="utf-8")
+    return [
+        code
+        for name, code in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        if name == language
+    ]
+
+
+def test_first_page_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (table,), (domain,) = blocks("python"), blocks("json")
+    exec(compile(table, str(START), "exec"), {})
+    Path("domain.json").write_text(domain, encoding="utf-8")
+    lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("cfm ")]
+    assert len(lines) == 8
+    printed = {}
+    for line in lines:
+        words = shlex.split(line)
+        assert words[0] == "cfm"
+        code = run(command, words[1:], name="cfm")
+        printed[line.split(" --")[0]] = capsys.readouterr().out
+        # the refuted theorem is the only one of them that is refuted
+        assert code == ("privacy" in line), line
+    refuted, metrics, _ = blocks("text")
+    assert refuted in printed["cfm audit privacy adfc"]
+    assert metrics.splitlines()[0] in printed["cfm fit"]
+    assert "by 1 release" not in printed["cfm ledger create ledger.json"]
+    assert Path("predictions.csv").read_text(encoding="utf-8").startswith("row,score,prediction,note")
+
+
+@pytest.mark.exhaustive
+def test_book_builds_without_a_warning(tmp_path):
+    """The builder that only parses: links, toctrees, docstrings and options, without writing pages."""
+    words = [sys.executable, "-m", "sphinx", "-q", "-W", "-c", "docs", "-b", "dummy", "-d", str(tmp_path), "."]
+    found = subprocess.run([*words, str(tmp_path / "out")], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -1,0 +1,212 @@
+"""Moments from several worker processes: the same bits, whatever happens to a worker; else one clear line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from reference.common.errors import ClusterError, MissingExtraError, NotANumberError, UnreadableFileError
+from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.datasets import cluster as module
+from reference.datasets.cluster import Cluster, FilePart, answer
+from reference.datasets.file_identity import FileIdentity
+from reference.datasets.from_file import FileReader, record_blocks
+from reference.datasets.table import Place
+from reference.datasets.table_file import open_table
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
+from reference.moments import Moments, sum_of
+from reference.records import Records
+from tests.file_commands import Run
+
+ROWS, GROUP = 40_000, 4_000
+
+DECLARED = DomainFile(attributes=(Numeric("a", 0, 10), Numeric("b", -1, 1)), label=Marker("y"), group=Marker("z"))
+
+
+def columns() -> dict[str, Any]:
+    random = np.random.default_rng(6)
+    # members of group 1 in the middle only
+    z = (np.arange(ROWS) // GROUP == 5).astype(int)
+    values = {"a": random.random(ROWS) * 10, "b": random.random(ROWS) * 2 - 1}
+    return {**values, "y": random.integers(0, 2, ROWS), "z": z}
+
+
+def write(path: Path, held: dict[str, Any]) -> Path:
+    parquet.write_table(pyarrow.table(held), path, row_group_size=GROUP)
+    return path
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("cluster") / "people.parquet", columns())
+
+
+@pytest.fixture(scope="module")
+def expected(people: Path) -> Moments:
+    return record_blocks(open_table(people), DECLARED).moments(exact=True)
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """Yield the address of a scheduler with two worker processes; one that dies is replaced."""
+    # one death is enough to give up a part that ends every worker
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        ) as made,
+    ):
+        yield made.scheduler_address
+
+
+def reader(path: Path, on_block: Any = None) -> FileReader:
+    return FileReader(open_table(path), DECLARED, 1_500, on_block)
+
+
+def test_two_workers_find_the_same_moments(scheduler: str, people: Path, expected: Moments) -> None:
+    told: list[tuple[int, float | None]] = []
+    with Cluster(scheduler, part_rows=10_000) as cluster:
+        found = cluster.moments(reader(people, lambda *facts: told.append(facts)))
+    assert found.table() == expected.table()
+    assert told == [(12_000, 0.3), (12_000, 0.6), (12_000, 0.9), (4_000, 1.0)]
+
+
+def once(marker: str, blocks: Iterable[Records]) -> Moments:
+    """Add up a part; the first worker to have read a block of one ends itself there, as if out of memory."""
+    seen = []
+    for block in blocks:
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            seen.append(block)
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return sum_of(seen, DECLARED.domain, exact=True)
+
+
+def test_killed_worker_loses_nothing_and_doubles_nothing(
+    scheduler: str, people: Path, expected: Moments, tmp_path: Path
+) -> None:
+    marker = tmp_path / "killed"
+    with Cluster(scheduler, part_rows=1) as cluster:
+        found = cluster.fold(reader(people), partial(once, str(marker)))
+    assert marker.exists()
+    assert found.table() == expected.table()
+
+
+def fatal(blocks: Iterable[Records]) -> Moments:
+    """End every worker that reads the part with a member of group 1."""
+    blocks = list(blocks)
+    if any(block.z is not None and block.z.any() for block in blocks):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return sum_of(blocks, DECLARED.domain, exact=True)
+
+
+def test_part_that_ends_every_worker_is_named(scheduler: str, people: Path) -> None:
+    said = r"^cluster: every worker that read rows 20,001 to 24,000 of .*people.parquet was ended: is its memory"
+    with Cluster(scheduler, part_rows=1) as cluster, pytest.raises(ClusterError, match=said):
+        cluster.fold(reader(people), fatal)
+
+
+def broken(_blocks: Iterable[Records]) -> Moments:
+    raise MemoryError("cannot allocate")
+
+
+def test_failure_of_a_worker_is_one_line(scheduler: str, people: Path) -> None:
+    with Cluster(scheduler, part_rows=ROWS) as cluster, pytest.raises(ClusterError) as caught:
+        cluster.fold(reader(people), broken)
+    assert str(caught.value) == "cluster: a worker failed on rows 1 to 40,000: MemoryError: cannot allocate"
+
+
+def test_bad_record_is_named_with_its_row_whoever_reads_it(scheduler: str, tmp_path: Path) -> None:
+    held = columns()
+    held["b"][[13_579, 30_000]] = np.nan
+    path = write(tmp_path / "people.parquet", held)
+    for rows in (1, 10_000, ROWS):
+        with Cluster(scheduler, part_rows=rows) as cluster, pytest.raises(NotANumberError) as caught:
+            cluster.moments(reader(path))
+        assert (caught.value.record, caught.value.column) == (13_580, "b")
+        assert caught.value.file == str(path)
+
+
+def test_scheduler_that_is_not_there_is_said(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CONNECTING", 0.5)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    for bad in (address, "nonsense://x"):
+        with Cluster(bad) as cluster, pytest.raises(ClusterError, match=f"there is no scheduler at {bad}"):
+            cluster.moments(reader(people))
+
+
+def test_missing_extra_is_said_with_its_command(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with Cluster("local") as cluster, pytest.raises(MissingExtraError, match=r"pip install .*\[scale\]"):
+        cluster.moments(reader(people))
+
+
+def test_worker_that_sees_another_file_refuses_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "people.parquet", columns())
+    part = FilePart(FileIdentity.of(path), DECLARED, Place(), 4_001, 1_500)
+    work = partial(sum_of, domain=DECLARED.domain, exact=True)
+    assert answer(part, work).n == 4_000
+    # a row group of another schema is another file
+    write(path, {**columns(), "more": np.zeros(ROWS)})
+    with pytest.raises(UnreadableFileError, match="another file at this path"):
+        answer(part, work)
+
+
+def test_parts_follow_from_the_file_alone(people: Path, tmp_path: Path) -> None:
+    def ends(rows: int, path: Path) -> list[tuple[int, int]]:
+        return [(part.start.record, part.stop) for part in Cluster("", rows)._parts(reader(path))]
+
+    assert ends(ROWS, people) == [(1, ROWS + 1)]
+    assert ends(15_000, people) == [(1, 16_001), (16_001, 32_001), (32_001, ROWS + 1)]
+    # empty row groups are in no part of their own
+    schema = pyarrow.table(columns()).schema
+    with parquet.ParquetWriter(tmp_path / "gaps.parquet", schema) as writer:
+        for count in (0, 3, 0, 0, 2, 0):
+            writer.write_table(pyarrow.table(columns()).slice(0, count))
+    gaps = tmp_path / "gaps.parquet"
+    assert ends(1, gaps) == [(1, 4), (4, 6)]
+    work = partial(sum_of, domain=DECLARED.domain, exact=True)
+    found = [answer(part, work) for part in Cluster("", 1)._parts(reader(gaps))]
+    whole = record_blocks(open_table(gaps), DECLARED).moments(exact=True)
+    assert (found[0] + found[1]).table() == whole.table()
+
+
+def test_files_without_row_groups_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("a,b,y,z\n1,0,0,1\n")
+    with pytest.raises(ClusterError, match="reads Parquet files"):
+        Cluster("")._parts(reader(path))
+
+
+def test_fit_on_a_scheduler_gives_the_same_moments_and_metrics(scheduler: str, run: Run, files: Path) -> None:
+    asked = ["fit", "--data", "people.parquet", "--domain", "domain.json", "--test-share", "0"]
+    asked += ["--format", "json", "--trace", "trace.json"]
+    assert run(*asked)[0] == EXIT_FINE
+    alone = json.loads((files / "trace.json").read_text())["moments"]
+    code, out, err = run(*asked, "--scheduler", scheduler)
+    assert (code, err) == (EXIT_FINE, "")
+    assert json.loads((files / "trace.json").read_text())["moments"] == alone
+    assert json.loads(out)["metrics"]["accuracy"]["mean"] is not None
+    code, _, err = run(*asked, "--scheduler", scheduler, "--checkpoint", "kept.json")
+    assert (code, err.count("\n")) == (EXIT_USAGE, 1)
