@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference import __version__ as __version__
+
 __all__ = ["assert_private", "canary_lower_bound", "epsilon_lower_bound", "trade_off"]
 
 

@@ -16,3 +16,5 @@ The rooms, floor by floor; each imports only rooms of floors below its own, and 
 10. classifier, experiments
 11. commands, which alone parse options and print
 """
+
+__version__ = "0.1.0"

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, column_or_1d, validate_data
 
 from reference.accounting import Privacy
@@ -172,6 +171,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
         """Return the accuracy: an exact function of the data, so not private."""
+        from sklearn.metrics import accuracy_score
+
         predicted = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
@@ -267,6 +268,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             spec.promise(domain, budget, readings, self.x_s),
             seeded=self.random_state is not None,
             noise=readings.noise,
+            rows_per_person=readings.rows_per_person,
         )
         self.release_ledger.check(promise)
         return promise
@@ -315,6 +317,7 @@ class _Private(_Approximate):
     adjacency: str = "replace_one"
     sensitivity: str | RealLike = "published"
     noise: str | None = None
+    rows_per_person: int = 1
     random_state: int | np.random.RandomState | np.random.Generator | None = None
     release_ledger: ReleaseLedger | None = None
 
@@ -355,6 +358,8 @@ class PDFCClassifier(_Split):
     noise : {'hardened', 'numpy'}, optional
         None is hardened noise without a `random_state`, and numpy's with one.  numpy's noise is for study: it
         leaks at its bits.
+    rows_per_person : int
+        How many records one person may have: privacy is the person's.
     bounds : (lower, upper) or one pair per column
         Declared bounds of numeric columns; needed unless `domain` is a Domain.
     clip : bool

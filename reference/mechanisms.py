@@ -356,7 +356,7 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
 
     records.domain.require_two_groups()
     noise = Noise.uniform("none", 0.0, 0)
-    if np.unique(records.y).size == 1:
+    if np.unique(records.y).size < 2:
         minimum = Minimum("unbounded", None, ())
     else:
         # w* <- arg min sum_i log(1 + exp(x_i.w)) - y_i x_i.w

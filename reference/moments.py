@@ -6,7 +6,7 @@ moments of the whole, in any order, so a file, a stream and a cluster are the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
+from reference.common.whole_numbers import whole_numbers
 from reference.domain import Domain
 from reference.records import BLOCK_ROWS, DATA_STEPS, Records
 
@@ -105,30 +106,29 @@ class Moments:
         return values
 
     @classmethod
-    def from_table(cls, domain: Domain, table: Mapping[str, int]) -> Moments:
-        """Return the exact moments that :meth:`table` or a database's query wrote.
+    def from_table(cls, domain: Domain, table: Any) -> Moments:
+        """Return the exact moments that :meth:`table` or the query of :mod:`reference.domain.sql` found.
 
         Parameters
         ----------
         domain : Domain
-        table : mapping from name to whole number
-            `refused`, where it is there, counts records outside the domain.
+        table : mapping, pandas or pyarrow table, or iterable of (name, value)
+            One row with a column for each name, or a row for each name.  `refused`, where it is there, counts
+            records outside the domain.
 
         Raises
         ------
         reference.common.errors.MomentsTableError
             When a name is missing or unknown, a value is no whole number, or no records have these moments.
         """
-        places = _places(domain)
+        table, places = whole_numbers(table), _places(domain)
         names = ["n", "sum_z", *(name for name, _, _ in places)]
         for name in names:
             if name not in table:
                 raise MomentsTableError("is missing", name)
-        for name, value in table.items():
+        for name in table:
             if name not in names and name != "refused":
                 raise MomentsTableError("is no moment of this domain", name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise MomentsTableError("is no whole number", name, value)
         if table.get("refused", 0):
             raise MomentsTableError("the domain does not admit these records", "refused", table["refused"])
         zero = cls.zero(domain, exact=True)
@@ -223,7 +223,8 @@ class _Sums:
         return self._second
 
     def _block(self, records: Records, rows: slice) -> FloatArray:
-        return records.x[rows]
+        # the last bits of a product may depend on how x lies in memory
+        return np.ascontiguousarray(records.x[rows])
 
     def _add_first(self, row: int, sums: FloatArray) -> None:
         self._first[row] += sums

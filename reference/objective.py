@@ -37,7 +37,8 @@ def objective(moments: Moments, readings: Readings) -> Coefficients:
     Parameters
     ----------
     moments : Moments
-        Of at least one record.
+        Of at least one record, where their number is public.  Under `add_or_remove_one` none have the
+        coefficients 0.
     readings : Readings
 
     Returns
@@ -45,7 +46,10 @@ def objective(moments: Moments, readings: Readings) -> Coefficients:
     Coefficients
     """
     number: Any = Fraction if moments.exact else float
-    zbar, alpha_1 = moments.zbar, number(readings.fairness_weight)
+    alpha_1 = number(readings.fairness_weight)
+    # the sums of no records are 0, and so is what zbar multiplies
+    nobody = moments.n == 0 and readings.adjacency == "add_or_remove_one"
+    zbar = number(0) if nobody else moments.zbar
     # sum_i (f_1'(0) - y_i) x_i
     linear = number(TAYLOR_LINEAR) * moments.sum_x - moments.sum_yx
     # sum_i f_1''(0)/2 x_i x_i'

@@ -24,14 +24,17 @@ REPAIRS = ("none", "shift_and_trim", "trim", "ball")
 NOISE_SOURCES = ("numpy", "hardened")
 SENSITIVITIES = ("published", "exact")
 
+MOST_ROWS_PER_PERSON = 10**9
+
 Fairness: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": FAIRNESS})]
 Basis: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": BASES})]
 Adjacency: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": ADJACENCIES})]
 Repair: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": REPAIRS})]
 NoiseSource: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": NOISE_SOURCES})]
+RowsPerPerson: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_ROWS_PER_PERSON)]
 
 
-class Readings(Document, frozen=True):
+class Readings(Document, frozen=True, omit_defaults=True):
     """One reading of the paper.
 
     Parameters
@@ -58,17 +61,20 @@ class Readings(Document, frozen=True):
     noise : {'numpy', 'hardened'}
         The sampler: numpy's, for study, or OpenDP's, which is safe at the bits and takes no seed.  A run
         without a seed takes OpenDP's, whatever stands here.
+    rows_per_person : int
+        How many records one person may have: privacy is the person's.
     """
 
-    fairness: Fairness = "none"
+    fairness: Fairness = always("none")
     fairness_weight: Fraction = always(Fraction(1))
     tau: Fraction = always(Fraction(0))
-    basis: Basis = "monomial"
-    adjacency: Adjacency = "replace_one"
-    sensitivity: str = "published"
-    repair: Repair = "shift_and_trim"
+    basis: Basis = always("monomial")
+    adjacency: Adjacency = always("replace_one")
+    sensitivity: str = always("published")
+    repair: Repair = always("shift_and_trim")
     ball_radius: Fraction = always(Fraction(10))
-    noise: NoiseSource = "numpy"
+    noise: NoiseSource = always("numpy")
+    rows_per_person: RowsPerPerson = 1
 
     def __post_init__(self) -> None:
         _one_of("fairness", self.fairness, FAIRNESS)
@@ -82,6 +88,7 @@ class Readings(Document, frozen=True):
                 raise ReadingError(name, getattr(self, name), "0 or between 1e-100 and 1e100")
             force_setattr(self, name, number)
         force_setattr(self, "sensitivity", parse_sensitivity(self.sensitivity))
+        require_rows_per_person(self.rows_per_person)
         if self.fairness_weight < 0:
             raise ReadingError("fairness_weight", decimal_text(self.fairness_weight), "at least 0")
         if self.tau < 0:
@@ -94,6 +101,8 @@ class Readings(Document, frozen=True):
     def __repr__(self) -> str:
         """Return the readings as Python has them: seeded streams are named by this text, so it stays as it is."""
         shown = {name: getattr(self, name) for name in self.__struct_fields__}
+        if self.rows_per_person == 1:
+            del shown["rows_per_person"]
         if self.own_sensitivity is not None:
             shown["sensitivity"] = self.own_sensitivity
         return f"Readings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
@@ -106,6 +115,18 @@ class Readings(Document, frozen=True):
     def with_(self, **changes: Any) -> Readings:
         """Return a copy with some readings changed."""
         return replace(self, **changes)
+
+
+def require_rows_per_person(rows: object) -> None:
+    """Raise unless it is a whole number of records that a person may have."""
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS_PER_PERSON:
+        raise ReadingError("rows_per_person", rows, f"a whole number from 1 to {MOST_ROWS_PER_PERSON}")
+
+
+def require_one_row(readings: Readings) -> None:
+    """Raise where it is not proved, or not carried out, for persons with several rows."""
+    if readings.rows_per_person != 1:
+        raise ReadingError("rows_per_person", readings.rows_per_person, "1 here: neighbours differ in one record")
 
 
 def parse_sensitivity(value: str | RealLike) -> str:

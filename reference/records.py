@@ -55,6 +55,8 @@ class Records:
         Group memberships, whole numbers below `domain.groups`: 0 or 1 for two; None without a declared group.
     inside : bool
         The encoding proves that every row is inside the norm: x is not looked at again.
+    empty : bool
+        There may be none.
 
     Raises
     ------
@@ -67,8 +69,9 @@ class Records:
     y: FloatArray
     z: FloatArray | None
     inside: InitVar[bool] = False
+    empty: InitVar[bool] = False
 
-    def __post_init__(self, inside: bool) -> None:
+    def __post_init__(self, inside: bool, empty: bool) -> None:
         for name in ("x", "y", "z"):
             # a read-only view: what was checked cannot be changed through this object
             values = getattr(self, name)
@@ -77,6 +80,8 @@ class Records:
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
         _check_shapes(self)
+        if not empty and not len(self):
+            raise EmptyDataError("there is no record")
         _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None:
             _check_group(self.z, self.domain)
@@ -110,9 +115,25 @@ class Records:
         return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> Records:
-        """Return the records at the given rows, in that order."""
-        z = None if self.z is None else self.z[rows]
-        return Records(domain=self.domain, x=self.x[rows], y=self.y[rows], z=z, inside=True)
+        """Return the records at the given rows, in that order; what was checked is not checked again."""
+        part = object.__new__(Records)
+        object.__setattr__(part, "domain", self.domain)
+        for name in ("x", "y", "z"):
+            values = getattr(self, name)
+            values = None if values is None else values[rows]
+            if values is not None:
+                values.flags.writeable = False
+            object.__setattr__(part, name, values)
+        if len(part) == 0:
+            raise EmptyDataError("there is no record")
+        return part
+
+    @classmethod
+    def none_of(cls, domain: Domain) -> Records:
+        """Return no records: the part of a data set that coins left empty."""
+        group = None if domain.group is None else np.zeros(0)
+        x = np.zeros((0, domain.dimension))
+        return cls(domain=domain, x=x, y=np.zeros(0), z=group, inside=True, empty=True)
 
 
 def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = False) -> Records:
@@ -357,8 +378,6 @@ def _check_shapes(records: Records) -> None:
         )
     if z is not None and z.shape != (x.shape[0],):
         raise ShapeError(f"z has shape {z.shape} where ({x.shape[0]},) is needed")
-    if x.shape[0] == 0:
-        raise EmptyDataError("there is no record")
 
 
 def _check_zero_or_one(

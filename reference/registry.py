@@ -27,6 +27,7 @@ from reference.mechanisms import (
     relaxed_functional_noise,
 )
 from reference.noise import Noise, RandomSource, drowned, with_sampler
+from reference.noise.hardened import require_on_grid
 from reference.objective import layout
 from reference.readings import Readings
 from reference.records import Records
@@ -111,20 +112,26 @@ class MechanismSpec:
 
         With `x_s` drawn at random, `published` is what every choice would state, else None, and the exact privacy
         is the least private one of any choice.
+
+        Raises
+        ------
+        reference.common.errors.GridError
+            When hardened noise has no such scale.
         """
         choices = domain.selectable if x_s is None else (domain.coordinate(x_s),)
         stated = {self.statement(domain, budget, readings, s) for s in choices}
         published = stated.pop() if len(stated) == 1 else None
         counted = choices if self.split_budget else choices[:1]
         kinds = {families_of(domain, s).kind_of_x_s: s for s in counted}
+        noises = {s: self.noise(domain, budget, readings, s) for s in kinds.values()}
+        for noise in noises.values():
+            if noise.steps is not None:
+                require_on_grid(max(noise.scale_s, noise.scale_n), noise.steps)
         stated_of = [
             accounting.privacy_of(
-                declared_of(domain, readings, s if self.split_budget else None),
-                self.noise(domain, budget, readings, s),
-                published,
-                budget.delta,
+                declared_of(domain, readings, s if self.split_budget else None), noise, published, budget.delta
             )
-            for s in kinds.values()
+            for s, noise in noises.items()
         ]
         return accounting.Privacy(published, *max(stated_of, key=lambda both: both[0].epsilon.upper))
 

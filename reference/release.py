@@ -24,22 +24,22 @@ from reference.domain.file import DomainFile
 from reference.fairness import NOT_PRIVATE
 from reference.minimiser import Minimum
 from reference.noise import Noise
-from reference.readings import Adjacency, Basis, Fairness, NoiseSource, Readings, Repair
+from reference.readings import Adjacency, Basis, Fairness, NoiseSource, Readings, Repair, RowsPerPerson
 from reference.sensitivity import declared_of
 
 READINGS_NOT_USED = {
-    "no_privacy": ("adjacency", "sensitivity", "noise"),
+    "no_privacy": ("adjacency", "sensitivity", "noise", "rows_per_person"),
     "lr": Readings.__struct_fields__,
 }
 """Readings that a baseline ignores, and so does not print."""
 
 
-class StatedReadings(Document, frozen=True, kw_only=True):
+class StatedReadings(Document, frozen=True, kw_only=True, omit_defaults=True):
     """The readings of a release, those of the domain included; a baseline leaves out what it ignores.
 
     Parameters
     ----------
-    fairness, fairness_weight, tau, basis, adjacency, sensitivity, repair, ball_radius, noise
+    fairness, fairness_weight, tau, basis, adjacency, sensitivity, repair, ball_radius, noise, rows_per_person
         As in :class:`reference.readings.Readings`.
     domain : str
         The norm.
@@ -58,6 +58,7 @@ class StatedReadings(Document, frozen=True, kw_only=True):
     repair: Repair | UnsetType = UNSET
     ball_radius: Fraction | UnsetType = UNSET
     noise: NoiseSource | UnsetType = UNSET
+    rows_per_person: RowsPerPerson = 1
     domain: Norm
     dimension: int
     intercept: bool

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from msgspec.structs import replace
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from reference.accounting.release_ledger import ReleaseLedger
@@ -23,6 +22,7 @@ from reference.datasets.from_file import encode_raw
 from reference.domain import Domain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
+from reference.readings import require_rows_per_person
 from reference.records import Records
 from reference.repaired import Model, prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
@@ -56,6 +56,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether predictions may use the group; `predict` then needs `sensitive_features`.
     bins : bool
         Put declared plain numbers into bins, by a rule that reads their bounds only.
+    rows_per_person : int
+        How many records one person may have: privacy is the person's.
     random_state : int, numpy.random.Generator or None
         None takes hardened noise; anything else makes a seeded fit, for study.
     release_ledger : ReleaseLedger, optional
@@ -82,6 +84,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     slack: RealLike = 0
     group_at_prediction: bool = True
     bins: bool = True
+    rows_per_person: int = 1
     random_state: int | np.random.Generator | None = None
     release_ledger: ReleaseLedger | None = None
 
@@ -135,25 +138,40 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         declared, budget = self.declared, Budget(self.epsilon, self.delta)
         noise = "hardened" if self.random_state is None else "numpy"
-        slack = tolerated_slack(self.slack)
+        slack, rows = tolerated_slack(self.slack), self.rows_per_person
+        require_rows_per_person(rows)
         warn_if_large(budget)
         records = prepared(self._encoded(declared, X, y, sensitive_features))
-        self.advice_ = advise(declared.domain, len(records), budget, self.fairness)
+        public = (declared.domain, len(records), budget, self.fairness)
+        self.advice_ = advise(*public, rows)
         if self.advice_.outlook in FEW_RECORDS:
             warnings.warn(str(self.advice_), FewRecordsWarning, stacklevel=2)
-        promise = planned(declared.domain, len(records), budget, self.fairness, hardened=noise == "hardened")
+        promise = planned(*public, hardened=noise == "hardened", rows_per_person=rows)
         if self.release_ledger is not None:
             counted = promise.counted(seeded=self.random_state is not None)
             self.release_ledger.reserve(counted)
         model = repaired_logistic(
-            records, budget, fairness=self.fairness, slack=slack, noise=noise, rng=self.random_state
+            records,
+            budget,
+            fairness=self.fairness,
+            slack=slack,
+            noise=noise,
+            rng=self.random_state,
+            rows_per_person=rows,
         )
         release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         return self._take(release)
 
     @classmethod
-    def from_release(cls, path: str | Path) -> Self:
-        """Return the fitted estimator of a release file: it predicts without the data."""
+    def from_release(cls, path: str | Path, *, release_ledger: ReleaseLedger | None = None) -> Self:
+        """Return the fitted estimator of a release file: it predicts without the data.
+
+        Parameters
+        ----------
+        path : path
+        release_ledger : ReleaseLedger, optional
+            Counts every further fit; predicting and `tuned` cost nothing.
+        """
         release = load_repaired(path)
         found = cls(
             domain=release.domain,
@@ -163,6 +181,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             slack=release.slack,
             group_at_prediction=release.domain.keep_group,
             bins=False,
+            rows_per_person=release.rows_per_person,
+            release_ledger=release_ledger,
         )
         return found._take(release)
 
@@ -206,6 +226,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
         """Return the accuracy: an exact function of the data, so not private."""
+        from sklearn.metrics import accuracy_score
+
         predicted = self.predict(X, sensitive_features=sensitive_features)
         return float(accuracy_score(np.asarray(y), predicted, sample_weight=sample_weight))
 

@@ -24,6 +24,7 @@ from reference.classifier import (
 )
 from reference.common.errors import (
     CeilingError,
+    GridError,
     InputError,
     UncountableReleaseError,
 )
@@ -59,6 +60,31 @@ def test_a_fit_is_counted_before_its_noise(ledger, monkeypatch):
     model = counted(ledger).fit(X, Y)
     assert counts == [1]
     assert ledger.releases[0].privacy == model.privacy_
+
+
+@pytest.mark.parametrize("estimator", PRIVATE)
+def test_a_scale_beyond_the_grid_is_refused_before_it_is_counted(ledger, estimator):
+    budget = (
+        {"epsilon": "1e-9"}
+        if "delta" not in plain(estimator).get_params()
+        else {"epsilon": "1e-9", "delta": "1e-9"}
+    )
+    with pytest.raises(GridError, match=r"2\^57 steps"):
+        plain(estimator, release_ledger=ledger, **budget).fit(X, Y, sensitive_features=Z)
+    assert ledger.releases == ()
+
+
+def test_persons_with_several_rows_are_counted_as_such(tmp_path):
+    ledger = ReleaseLedger(tmp_path / "ledger.jsonl", data="test", epsilon=3, rows_per_person=2)
+    with pytest.raises(UncountableReleaseError, match="1 row"):
+        counted(ledger).fit(X, Y)
+    model = counted(ledger, rows_per_person=2).fit(X, Y)
+    assert ledger.releases[0].privacy == model.privacy_
+    assert model.release_.readings.rows_per_person == ledger.releases[0].rows_per_person == 2
+    assert model.privacy_.published is None
+    # the noise is twice that for one row, but for the slack of the grid
+    one_row = counted(None).fit(X, Y).release_.noise.scale_n
+    assert model.release_.noise.scale_n == pytest.approx(2 * one_row, rel=1e-5)
 
 
 @pytest.mark.parametrize("estimator", PRIVATE)

@@ -47,6 +47,46 @@ def test_without_a_ledger_the_output_says_that_nobody_counts(run: Run) -> None:
     assert "Nobody counts" not in run("fit", *SMALL, "--mechanism", "lr")[1]
 
 
+def test_a_scale_beyond_the_grid_is_refused_before_anything_is_counted(run: Run, ledger: Path) -> None:
+    for words in (
+        ("--epsilon", "1e-9"),
+        ("--epsilon-s", "1", "--epsilon-n", "1e-9"),
+        ("--epsilon", "0.1", "--private-metrics", "1e-18"),
+    ):
+        code, _, err = run("fit", *SMALL, "--mechanism", "pdfc", "--ledger", "l.jsonl", *words)
+        assert (code, "2^57 steps" in err) == (EXIT_USAGE, True), words
+    assert count(ledger) == 0
+
+
+def test_without_a_fixed_number_of_records_no_size_is_refused(run: Run, ledger: Path) -> None:
+    """Each record is held out by a coin: one or two records often leave one side empty."""
+    run("ledger", "create", "few.jsonl", "--data", "d", "--epsilon", "99", "--adjacency", "add_or_remove_one")
+    words = (
+        "--dimension",
+        "2",
+        "--adjacency",
+        "add_or_remove_one",
+        "--private-metrics",
+        "1",
+        "--test-share",
+        "0.5",
+    )
+    for n in ("1", "2", "3"):
+        for fairness in ("none", "absolute", "covariance", "separate"):
+            some = ("fit", "--data", "synthetic", "--records", n, *words, "--fairness", fairness)
+            code, out, err = run(
+                *some, "--splits", "8", "--seed", "1", "--mechanism", "functional,adfc,lr", "--sensitivity", "9"
+            )
+            assert (code, err) == (EXIT_FINE, "")
+            assert "private metrics" in out
+    code, _, _ = run(*some, "--splits", "8", "--mechanism", "pdfc", "--sensitivity", "9", "--ledger", "few.jsonl")
+    assert (code, count(ledger.with_name("few.jsonl"))) == (EXIT_FINE, 16)
+    # where their number is public it may be refused, before anything is counted
+    one = ("fit", "--data", "synthetic", "--records", "1", "--dimension", "2", "--mechanism", "pdfc")
+    code, _, err = run(*one, "--ledger", "l.jsonl")
+    assert (code, count(ledger), "leave some on both sides" in err) == (EXIT_USAGE, 0, True)
+
+
 def test_what_is_reserved_is_the_privacy_of_the_release(run: Run, ledger: Path) -> None:
     for name in ("pdfc", "adfc", "functional", "relaxed_functional", "pflr"):
         words = ("--mechanism", name, "--epsilon", "0.1", "--ledger", "l.jsonl", "--format", "json")

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from audit.exact import float_samplers
+
 DRAWS = 2000
 
 UNIFORM_STEPS = 2**53
@@ -49,6 +51,28 @@ def test_four_fifths_of_the_releases_are_impossible_on_the_neighbour(scale, neig
     """README's figure, at d = 1: whatever the scale is."""
     low, high = share_impossible(0.0, neighbour, scale)
     assert 0.75 < low < high < 0.86
+
+
+def test_the_ledger_inverts_the_samplers_as_this_does():
+    outputs = (1.25 * np.random.default_rng(2).laplace(size=400)).tolist()
+    both = [(is_possible(one, 0.5, 1.25), float_samplers.can_give_by_laplace(one, 0.5, 1.25)) for one in outputs]
+    assert {mine == other for mine, other in both} == {True}
+    assert {mine for mine, _ in both} == {True, False}
+
+
+@pytest.mark.parametrize("sigma", [0.7, 4.0, 300.0])
+def test_gaussian_releases_are_possible_on_their_own_data_only(sigma):
+    noise = sigma * np.random.default_rng(3).standard_normal(1000)
+    assert float_samplers.impossible("gaussian", noise - 0.5, -0.5, sigma) == 0
+    assert 50 < float_samplers.impossible("gaussian", noise, -0.5, sigma) < 600
+    assert float_samplers.reproduces_numpy()
+
+
+def test_every_draw_of_a_toy_sampler_is_tried():
+    assert len(float_samplers.toy_releases(0.0, 1.25, on_grid=False)) == 2047
+    assert float_samplers.toy_impossible(0.0, -0.5, 1.25, on_grid=False) == 1657
+    for value, other in ((0.0, -0.5), (-0.5, 0.0), (0.25, 0.25)):
+        assert float_samplers.toy_impossible(value, other, 1.25, on_grid=True) == 0
 
 
 def test_few_releases_are_impossible_where_the_sum_is_thirty_scales():

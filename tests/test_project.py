@@ -6,11 +6,12 @@ import ast
 import importlib
 import itertools
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+import reference
 
 ROOT = Path(__file__).parent.parent
 DECISIONS = ROOT / "docs" / "decisions"
@@ -197,11 +198,10 @@ def broken_links(page: Path, text: str) -> Iterator[str]:
 
 
 def test_citation_has_the_packages_version():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.search(r"^version: \"?([\w.]+)\"?$", citation, re.MULTILINE).group(1) == project["version"]
-    assert f"## {project['version']}" in changelog or "## Unreleased" in changelog
+    assert re.search(r"^version: \"?([\w.]+)\"?$", citation, re.MULTILINE).group(1) == reference.__version__
+    assert f"## {reference.__version__}" in changelog or "## Unreleased" in changelog
 
 
 def test_readme_names_only_make_targets_that_exist():

@@ -215,6 +215,19 @@ def test_a_ledger_refuses_a_seeded_fit_and_bad_data_cost_nothing(tmp_path):
     assert ledger.releases == ()
 
 
+def test_a_further_fit_of_a_released_model_is_counted(tmp_path):
+    pytest.importorskip("opendp")
+    fitted().release_.write(tmp_path / "release.json")
+    ledger = ReleaseLedger(tmp_path / "ledger.jsonl", data="d", epsilon=5, delta="1e-3")
+    model = RepairedClassifier.from_release(tmp_path / "release.json", release_ledger=ledger)
+    model.tuned("0.1").predict(X, sensitive_features=Z)
+    assert ledger.releases == ()
+    model.fit(X, Y, sensitive_features=Z)
+    assert len(ledger.releases) == 1
+    model.tuned("0.1").fit(X, Y, sensitive_features=Z)
+    assert len(ledger.releases) == 2
+
+
 def test_few_records_are_warned_of_in_the_words_of_the_advice():
     model = RepairedClassifier(domain=DOMAIN, epsilon="0.01", random_state=0)
     with pytest.warns(FewRecordsWarning, match="not with this many records"):

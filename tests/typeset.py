@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import sys
 
+from docutils.utils.math.latex2mathml import tex2mathml
+
 from audit.commands.report.formulas import TYPESET, formulas
 from reference.common.files import json_text, write_whole
 
 
 def mathml(tex: str) -> str:
     """Return a formula of the paper as MathML."""
-    from docutils.utils.math.latex2mathml import tex2mathml
-
     plain = re.sub(r"\\x(?![A-Za-z])", r"\\mathbf{x}", tex).replace("\\Bar", "\\bar").replace("\\Tilde", "\\tilde")
     plain = re.sub(r"\\substack\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}", r"\1", plain).replace("~", r"\,")
     return re.sub(r">\s+<", "><", tex2mathml(plain, as_block=True))

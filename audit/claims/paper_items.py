@@ -415,5 +415,6 @@ PAGE_OF = {
     "R.counts": "repaired",
     "R.gradient": "repaired",
     "R.probe": "repaired",
+    "R.rows": "several_rows",
 }
 """Proof pages of claims about the text alone."""

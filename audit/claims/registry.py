@@ -39,6 +39,7 @@ TOPICS = (
     "figures",
     "calibration",
     "repaired",
+    "persons",
 )
 """Modules of this package that register rows, in the order of the ledger."""
 

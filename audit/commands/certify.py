@@ -53,7 +53,7 @@ class ReleaseOptions:
     )
     number: int | None = option("--number", type=int, metavar="K", help="of several, the K-th, counted from 1")
     proof: str | None = option(
-        "--proof", type=FileName(), metavar="FILE", help="the Coq file (the release's name with .v)"
+        "--proof", type=FileName(), metavar="FILE", help="write the Coq file here (a name in .v)"
     )
     time_limit: float = option(
         "--time-limit", type=Seconds(), default=SECONDS, metavar="SECONDS", help=f"for Coq ({SECONDS:g})"
@@ -69,20 +69,20 @@ class ReleaseOptions:
 def command(options: ReleaseOptions, output: FileOptions) -> int:
     """Certify that a release's scales carry its stated (epsilon, delta).
 
-    Writes a small Coq file that says so for this release's scales, dimension, domain, basis, fairness reading and
+    Makes a small Coq file that says so for this release's scales, dimension, domain, basis, fairness reading and
     adjacency, and proves it by the theorems of proofs/coq; where coqc is installed, checks it from a clean build.
+    `--proof` writes the file.
 
     FILE: as `fit --release FILE` or `fit --format json --out FILE` writes.
 
     Exit codes: 0 certified; 1 a scale is too small, and Coq rejects the file; 2 bad input; 3 not decided: no
     theorem covers the release, or Coq is not installed, or it was stopped.
     """
-    proof = options.proof or str(Path(options.release).with_suffix(".v"))
-    if Path(proof).suffix != ".v":
-        raise ReadingError("proof", proof, "a file ending in .v")
-    require_writable({"release": options.release}, proof=proof, out=output.out)
+    if options.proof is not None and Path(options.proof).suffix != ".v":
+        raise ReadingError("proof", options.proof, "a file ending in .v")
+    require_writable({"release": options.release}, proof=options.proof, out=output.out)
     release = read_exported(options.release, options.mechanism, options.number)
-    result = _certify(release, proof, options.time_limit)
+    result = _certify(release, options.proof, options.time_limit)
     if output.format == "json":
         text = json_text(plain(certificate_of(result, options.release)))
     else:
@@ -91,13 +91,14 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
     return EXIT_CODES.get(result.outcome, EXIT_UNDECIDED)
 
 
-def _certify(release: Exported, proof: str, seconds: float) -> Result:
+def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
     try:
         found = covered(release)
     except NoTheoremError as reason:
         return Result(release, None, "no theorem", str(reason), None)
     text = certificate_text(found)
-    write_file("proof", proof, text)
+    if proof is not None:
+        write_file("proof", proof, text)
     absent = missing()
     if absent is not None:
         return Result(release, found, "not checked", absent, proof)

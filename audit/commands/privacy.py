@@ -23,7 +23,7 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
 from reference.common.numbers import Enclosure, short_text
 from reference.registry import MECHANISMS, budget_from
-from reference.sensitivity import setting_of
+from reference.sensitivity import Setting, setting_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
     size = "any number of" if setting.records is None else f"{setting.records:,}"
     yield (
         f"{judgement.mechanism}: d = {setting.dimension}, {judgement.rows_of}, fairness {setting.fairness}, "
-        f"{setting.basis} basis, {setting.adjacency}, {size} records"
+        f"{setting.basis} basis, {setting.adjacency}, {size} records{_persons(setting)}"
     )
     budget = ", ".join(
         f"{name} = {short_text(Fraction(value))}" for name, value in plain(judgement.budget).items()
@@ -125,6 +125,10 @@ def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
     yield from _witness_lines(judgement)
     yield f"  covered: {COVERED}"
     yield f"  {AGAIN}   {repeated}"
+
+
+def _persons(setting: Setting) -> str:
+    return "" if setting.rows_per_person == 1 else f", {setting.rows_per_person} rows per person"
 
 
 def _range(value: Enclosure) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import click
@@ -56,6 +56,9 @@ class ChangeOptions:
     weight_n: str = option("--weight-n", default="1", metavar="W", help="weight of the others (1)")
     x_s: str | None = option(
         "--x-s", metavar="NAME", help="of a declared domain: the coordinate of w_s (the first)"
+    )
+    rows_per_person: int = option(
+        "--rows-per-person", type=click.IntRange(min=1), default=1, metavar="K", help="records of one person (1)"
     )
     effort: str = option(
         "--effort",
@@ -111,6 +114,7 @@ def _result(
                 "x_s", change.x_s, "left out without --data or a domain file: any coordinate will do"
             )
         setting = setting_of_terms(sets.shape, terms, change.fairness_weight)
+        setting = replace(setting, rows_per_person=change.rows_per_person)
         return sensitivity(setting, norm, *weights, effort=change.effort)
     # what has a group or not is checked where a release checks it
     readings = Readings(
@@ -118,6 +122,7 @@ def _result(
         fairness_weight=weight("fairness_weight", change.fairness_weight),
         basis=terms.basis,
         adjacency=terms.adjacency,
+        rows_per_person=change.rows_per_person,
     )
     layout(domain, readings)
     s = domain.selectable[0] if change.x_s is None else domain.coordinate(change.x_s)
@@ -128,7 +133,8 @@ def _result(
 def as_text(results: Sequence[Sensitivity], repeated: str, width: int | None) -> str:
     """Return the results as a table, with the witnesses below."""
     setting = results[0].setting
-    table = Table(title="How far can one record move the coefficients?")
+    mover = "one record" if setting.rows_per_person == 1 else f"one person with {setting.rows_per_person} records"
+    table = Table(title=f"How far can {mover} move the coefficients?")
     for heading in ("norm", "published", "exact", "slack (published / exact)", "how known"):
         table.add_column(heading, no_wrap=True)
     for result in results:

@@ -70,6 +70,8 @@ def command(options: ValidityOptions) -> int:
         raise ReadingError("workers", options.workers, "a whole number above 0")
     if options.out is None and not plan.ships:
         raise ReadingError("out", None, f"named for another run than the shipped one: it is not {DOCUMENT.name}")
+    if options.out is None and not DOCUMENT.is_file():
+        raise ReadingError("out", None, "named where docs/ is not: only a checkout has it")
     target = DOCUMENT if options.out is None else Path(options.out)
     document = _measured(plan, options.workers, target.with_suffix(PARTIAL))
     write_whole(target, json_text(document))

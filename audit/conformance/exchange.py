@@ -9,9 +9,12 @@ from audit.vectors.format import VectorCase
 
 Exchange: TypeAlias = Literal["json", "flat"]
 
-LISTS = {"x": 2, "samples": 2} | dict.fromkeys(
-    ("inS", "selectable", "y", "linear", "quadratic", "covariance", "noisy", "w"), 1
+ROWS = ("x", "xNeighbour", "samples", "secondMoments", "iterates")
+LISTED = (
+    *("inS", "selectable", "y", "yNeighbour", "z", "zNeighbour"),
+    *("linear", "quadratic", "covariance", "noisy", "w", "gradient", "counts", "advantage", "belonging"),
 )
+LISTS = dict.fromkeys(ROWS, 2) | dict.fromkeys(LISTED, 1)
 """Of answered fields how deep their lists are; a number otherwise."""
 
 
@@ -24,14 +27,15 @@ def case_line(kind: str, case: VectorCase, exchange: Exchange) -> bytes:
     asked = {"tcId": case.tc_id, "type": kind}
     if exchange == "json":
         return (json.dumps({**asked, "inputs": case.given}) + "\n").encode()
-    fields = {name: _flat(value) for name, value in {**asked, **case.given}.items()}
+    fields = {name: flat(value) for name, value in {**asked, **case.given}.items()}
     return ("\t".join(f"{name}={value}" for name, value in fields.items()) + "\n").encode()
 
 
-def _flat(value: Any) -> str:
+def flat(value: Any) -> str:
+    """Return a value in the flat form: commas in a list, semicolons between rows."""
     if not isinstance(value, list):
         return str(value)
-    return (";" if value and isinstance(value[0], list) else ",").join(_flat(entry) for entry in value)
+    return (";" if value and isinstance(value[0], list) else ",").join(flat(entry) for entry in value)
 
 
 def answer_of(line: bytes, exchange: Exchange) -> tuple[int, dict[str, Any]]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.exact.data_sets import Repeated
-from audit.exact.witnesses import LARGE, Witness
+from audit.exact.witnesses import LARGE, Witness, one_row_each
 from reference.common.errors import ReadingError
 from reference.domain import Domain
 from reference.records import encode_table
@@ -46,21 +46,20 @@ def farthest_pair(where: Declared, power: int, weight_s: Fraction, weight_n: Fra
     Parameters
     ----------
     where : Declared
-        In the limit of large N, data sets with LARGE records, near the supremum, are returned.
+        In the limit of large N, data sets with LARGE persons, near the supremum, are returned.
     power, weight_s, weight_n
         As for :func:`reference.sensitivity.declared_supremum`.
     """
     if where.is_norm_domain:
         raise ReadingError("domain", where.domain.norm, "a domain that encodes its rows")
-    finite = where
-    if where.setting.records is None:
-        finite = replace(where, setting=replace(where.setting, records=LARGE))
-    found = declared_supremum(finite, power, weight_s, weight_n)
-    shared = [(found.rows.others, (finite.setting.records or LARGE) - 1)]
-    left = shared if found.rows.before is None else [*shared, (found.rows.before, 1)]
-    right = [*shared, (found.rows.after, 1)]
+    rows, records = where.setting.rows_per_person, where.setting.records or LARGE * where.setting.rows_per_person
+    single = one_row_each(replace(where.setting, records=records))
+    found = declared_supremum(replace(where, setting=single), power, weight_s, weight_n)
+    shared = [(found.rows.others, records - rows)]
+    left = shared if found.rows.before is None else [*shared, (found.rows.before, rows)]
+    right = [*shared, (found.rows.after, rows)]
     sides = [_encoded(where.domain, side) for side in (left, right)]
-    return DeclaredPair(sides[0], sides[1], found.supremum.lower, found.rows)
+    return DeclaredPair(sides[0], sides[1], rows**power * found.supremum.lower, found.rows)
 
 
 def farthest_witness(where: Declared, power: int, weight_s: Fraction, weight_n: Fraction) -> Witness:

@@ -28,7 +28,7 @@ from reference.sensitivity import Declared, Setting, Supremum, declared_of, exac
 PRIVATE = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 
 WITNESS_SIZES = (1000, 1_000_000)
-"""Sizes of the witness where the statement is about all numbers of records: the first that shows the verdict."""
+"""Persons of the witness where the statement is about all numbers of records: the first that shows the verdict."""
 
 AGREEMENT = Fraction(1, 10**9)
 """How far the coefficients of the witness may differ from the stated supremum, relatively, up to 10^5 records.
@@ -255,7 +255,8 @@ def _witness(
 ) -> PrivacyWitness:
     """Return the worst pair of the setting's size, or of the first size that shows the violation."""
     setting = where.setting if isinstance(where, Declared) else where
-    sizes = WITNESS_SIZES if setting.records is None else (setting.records,)
+    persons = [setting.rows_per_person * size for size in WITNESS_SIZES]
+    sizes = persons if setting.records is None else [setting.records]
     found = None
     for records in sizes:
         sized = replace(setting, records=records)

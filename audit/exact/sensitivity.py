@@ -15,7 +15,7 @@ from audit.exact.declared import farthest_witness
 from audit.exact.enclosures import rational
 from audit.exact.witnesses import ONE, Witness, witness
 from reference.common.balls import square_root
-from reference.common.errors import NoPublishedBoundError
+from reference.common.errors import NoPublishedBoundError, ReadingError
 from reference.common.numbers import decimal_text, rounded_down, rounded_up
 from reference.sensitivity import (
     Declared,
@@ -91,6 +91,7 @@ class Sensitivity:
                 "adjacency": setting.adjacency,
                 "records": setting.records,
                 "dimension": setting.dimension,
+                **({} if setting.rows_per_person == 1 else {"rows_per_person": setting.rows_per_person}),
                 "weight_s": decimal_text(self.weight_s),
                 "weight_n": decimal_text(self.weight_n),
             },
@@ -140,7 +141,9 @@ def sensitivity(
     """Return bound, supremum and witness of one norm; parameters as in :func:`audit.exact.witnesses.witness`."""
     if norm == "l2":
         supremum = exact_l2_squared(setting, weight_s, weight_n)
-    elif setting.norm == "unit_box":
+    elif setting.rows_per_person > 1 and effort != "quick":
+        raise ReadingError("effort", effort, "quick with several rows per person")
+    elif setting.norm == "unit_box" or setting.rows_per_person > 1:
         supremum = exact_l1(setting, weight_s, weight_n)
     else:
         supremum = ball_l1.weighted_l1(setting, weight_s, weight_n, effort)
@@ -156,13 +159,21 @@ def declared_sensitivity(
     """Return bound, supremum and witness over the rows that a domain encodes."""
     power = 1 if norm == "l1" else 2
     found = farthest_witness(where, power, weight_s, weight_n)
-    supremum = declared_supremum(where, power, weight_s, weight_n, effort).supremum
+    if where.setting.rows_per_person == 1:
+        supremum = declared_supremum(where, power, weight_s, weight_n, effort).supremum
+    elif effort == "quick":
+        supremum = (exact_l1 if power == 1 else exact_l2_squared)(where, weight_s, weight_n)
+    else:
+        raise ReadingError("effort", effort, "quick with several rows per person")
     bound = _published(where.setting, norm) if weight_s == weight_n == 1 else None
     return Sensitivity(where.setting, norm, weight_s, weight_n, bound, supremum, found, where)
 
 
 def _published(setting: Setting, norm: str) -> Fraction | None:
     formula = published_l1_sensitivity if norm == "l1" else published_l2_sensitivity_squared
+    if setting.rows_per_person > 1:
+        # the lemmas speak of one record
+        return None
     try:
         return formula(setting.fairness, setting.dimension)
     except NoPublishedBoundError:

@@ -2,7 +2,7 @@
 
 Each proof of ``proofs/sensitivities.md`` names its data sets; here they are built as records that a domain
 has checked.  All have one form: N - 1 equal records with label and group 0, and one further record on each
-side (none on the smaller side of `add_or_remove_one`).
+side (none on the smaller side of `add_or_remove_one`).  For persons with K rows every record has K copies.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def readings_of(setting: Setting) -> Readings:
         fairness_weight=setting.fairness_weight,
         basis=setting.basis,
         adjacency=setting.adjacency,
+        rows_per_person=setting.rows_per_person,
     )
 
 
@@ -103,7 +104,7 @@ def witness(
     Parameters
     ----------
     setting : Setting
-        In the limit of large N, data sets with LARGE records, near the supremum, are returned.
+        In the limit of large N, data sets with LARGE persons, near the supremum, are returned.
     norm : {'l1', 'l2'}
         For `l2` the square of the change counts.
     weight_s, weight_n : Fraction
@@ -112,9 +113,19 @@ def witness(
         For the l1 change on a ball.
     """
     pair = extremes(setting, norm, weight_s, weight_n, effort=effort)
-    finite = setting if setting.records is not None else replace(setting, records=LARGE)
-    value = _value(finite, pair, norm, weight_s, weight_n)
+    rows = setting.rows_per_person
+    finite = setting if setting.records is not None else replace(setting, records=LARGE * rows)
+    value = rows ** (1 if norm == "l1" else 2) * _value(one_row_each(finite), pair, norm, weight_s, weight_n)
     return Witness(finite, *_data_sets(finite, pair), value)
+
+
+def one_row_each(setting: Setting) -> Setting:
+    """Return the setting of as many persons with one row each."""
+    rows, records = setting.rows_per_person, setting.records
+    if rows == 1 or records is None:
+        return replace(setting, rows_per_person=1)
+    # without a fairness term it does not matter how many others there are
+    return replace(setting, rows_per_person=1, records=None if setting.fairness == "none" else records // rows)
 
 
 def extremes(
@@ -133,9 +144,10 @@ def _value(setting: Setting, pair: Extremes, norm: str, weight_s: Fraction, weig
 
 
 def _data_sets(setting: Setting, pair: Extremes) -> tuple[Repeated, Repeated]:
-    shared = [(pair.others, 0, 0, (setting.records or LARGE) - 1)]
-    left = shared if pair.before is None else [*shared, (pair.before, pair.label_before, 0, 1)]
-    right = [*shared, (pair.after, pair.label_after, 1, 1)]
+    rows = setting.rows_per_person
+    shared = [(pair.others, 0, 0, (setting.records or LARGE) - rows)]
+    left = shared if pair.before is None else [*shared, (pair.before, pair.label_before, 0, rows)]
+    right = [*shared, (pair.after, pair.label_after, 1, rows)]
     return _repeated(setting, left), _repeated(setting, right)
 
 

@@ -22,7 +22,7 @@ from reference.datasets import Encoding, load
 from reference.minimiser import RELATIVE_ZERO, minimise
 from reference.noise import Noise, add_noise, draw
 from reference.objective import layout, objective
-from reference.readings import Readings
+from reference.readings import Readings, require_one_row
 from reference.records import Records
 from reference.registry import MECHANISMS, MechanismSpec
 from reference.sensitivity import Setting, setting_of
@@ -271,6 +271,7 @@ def release_of(described: MechanismDescription) -> CoefficientRelease:
     reference.common.errors.InputError
     """
     spec, budget, readings = described.spec, described.stated_budget, described.readings
+    require_one_row(readings)
     kind = CoefficientRelease if described.release == "coefficients" else WeightRelease
     if described.setting is not None:
         shape = Setting(described.setting.dimension, readings.fairness, described.setting.domain)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.vectors.repaired_answers import answer_repaired
 from audit.vectors.steps import (
     LAPLACE,
     SPLIT,
@@ -220,4 +221,7 @@ ANSWERERS: dict[str, Answerer] = {
     "Accounting": _accounting,
     "FairnessMetric": _metric,
     "Release": _release,
+    "RepairedBudget": answer_repaired,
+    "RepairedDescent": answer_repaired,
+    "RepairedThreshold": answer_repaired,
 }

@@ -18,7 +18,7 @@ from audit.vectors.mutants import MUTANTS
 from audit.vectors.mutants.broken import Broken
 from audit.vectors.pairs import measured
 from audit.vectors.sources.registry import SOURCES, TYPES, expected
-from audit.vectors.steps import Answer, Steps
+from audit.vectors.steps import STEPS, Answer, Steps
 from reference.common.documents import converted
 
 HOW_TO: dict[str, tuple[str, ...]] = {
@@ -35,6 +35,9 @@ HOW_TO: dict[str, tuple[str, ...]] = {
     "Privacy": ("Compute what is claimed, or what is true.", "Answer epsilon, delta or squaredShift."),
     "Accounting": ("Compose the releases.", "Answer epsilon, and delta for basic composition."),
     "FairnessMetric": ("Predict, and count.", "Answer all six metrics; none where a group has no members."),
+    "RepairedBudget": ("Compute what a record changes, a scale, a schedule or a loss.", "Answer it."),
+    "RepairedDescent": ("Compute a gradient, or descend from the given variates.", "Answer every step."),
+    "RepairedThreshold": ("Compute a step of the threshold from what was released.", "Answer it."),
     "Release": ("Encode, sum, scale, perturb with the given variates, minimise.", "Answer every step."),
 }
 """Of each group type what a program does with a case."""
@@ -50,7 +53,7 @@ class Watched(Steps):
         self.used: set[str] = set()
 
     def __getattribute__(self, name: str) -> Any:
-        if name in Steps.__dict__ and not name.startswith("_"):
+        if name in STEPS:
             self.used.add(name)
         return super().__getattribute__(name)
 
@@ -58,9 +61,7 @@ class Watched(Steps):
 def replaced_steps(mutant: type[Broken]) -> set[str]:
     """Return the steps that a mutant does in its own way."""
     kinds = mutant.__mro__[: mutant.__mro__.index(Broken)]
-    return {
-        name for kind in kinds for name in kind.__dict__ if name in Steps.__dict__ and not name.startswith("__")
-    }
+    return {name for kind in kinds for name in kind.__dict__ if name in STEPS}
 
 
 REPLACED = {flag: replaced_steps(mutant) for flag, mutant in MUTANTS.items()}

@@ -63,6 +63,20 @@ COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
         {"kind": ("basic",)},
     ),
     "FairnessMetric": ({"d": ("1", "2", "3")},),
+    "RepairedBudget": (
+        {"kind": ("change",), "sum": ("label_sums", "gradient"), "norm": ("unit_ball", "symmetric_ball")},
+        {"kind": ("change",), "sum": ("imbalance", "group_count")},
+        {"kind": ("scale", "account"), "delta": ("0", "1e-5")},
+        {"kind": ("schedule",), "fairness": ("none", "demographic_parity"), "records": ("100", "50000")},
+    ),
+    "RepairedDescent": (
+        {"kind": ("gradient", "descent")},
+        {"kind": ("descent",), "noise": ("laplace", "gaussian"), "rounds": ("2", "8"), "intercept": ("0", "1")},
+    ),
+    "RepairedThreshold": (
+        {"kind": ("share", "imbalance", "margins")},
+        {"kind": ("next",), "slack": ("0", "1/16")},
+    ),
     "Release": (
         {"mechanism": ("functional", "relaxed_functional", "pdfc", "adfc"), "intercept": ("0", "1")},
         {"mechanism": ("pdfc", "adfc"), "repair": REPAIRS},

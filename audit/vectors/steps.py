@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from audit.exact.witnesses import extremes
+from audit.vectors.repaired_steps import RepairedSteps
 from reference.accounting import PrivacyStatement, basic_composition, published_pdfc
 from reference.budgets import SplitBudget, parse_delta, parse_epsilon
 from reference.coefficients import Coefficients, Layout, NoisyCoefficients
@@ -47,7 +48,7 @@ class EncodedTable(SimpleNamespace):
     z: FloatArray | None
 
 
-class Steps:
+class Steps(RepairedSteps):
     """The reference, step by step."""
 
     # --- records ---------------------------------------------------------------------------------------------
@@ -224,6 +225,10 @@ class Steps:
     def metrics(self, w: FloatArray, table: EncodedTable) -> Metrics:
         """Return all metrics of a predictor."""
         return evaluate(w, self.records(table))
+
+
+STEPS = frozenset(name for kind in (Steps, RepairedSteps) for name in kind.__dict__ if not name.startswith("__"))
+"""The names of all steps."""
 
 
 def floats(texts: list[str]) -> list[float]:

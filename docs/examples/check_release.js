@@ -45,6 +45,10 @@ if ("delta_s" in budget && noise.kind === "gaussian") {
   compare("delta", deltas[0] + deltas[1] - deltas[0] * deltas[1], number(privacy.published.delta));
 }
 
+// A weight for every column, or none at all.
+const weights = release.status === "unbounded" ? 0 : release.columns.length;
+compare("weights", weights, (release.w ?? []).filter(Number.isFinite).length);
+
 // What the Gaussian noise really gives, where the longest change has a closed form in one line: 3 on the unit ball.
 const ball = readings.domain === "unit_ball" && readings.adjacency === "replace_one";
 if (noise.kind === "gaussian" && grid === 0 && ball && readings.fairness === "absolute" && readings.fairness_weight === "1") {

@@ -34,7 +34,7 @@ from reference.common.errors import (
     UncountableReleaseError,
 )
 from reference.common.numbers import RealLike
-from reference.readings import ADJACENCIES, Adjacency
+from reference.readings import ADJACENCIES, Adjacency, RowsPerPerson, require_rows_per_person
 
 _Line = TypeVar("_Line", bound=Document)
 
@@ -60,6 +60,8 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
         A seeded release is refused.
     noise : str
         numpy's noise is refused.
+    rows_per_person : int
+        How many records neighbours differ in at most.
     """
 
     mechanism: str
@@ -68,16 +70,17 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
     time: str = ""
     seeded: bool = False
     noise: str = "hardened"
+    rows_per_person: RowsPerPerson = 1
 
 
-class ReleaseLine(Document, frozen=True, kw_only=True):
+class ReleaseLine(Document, frozen=True, kw_only=True, omit_defaults=True):
     """A line of a ledger's file but the first.
 
     Parameters
     ----------
     release : int
         Its number, counted from 1.
-    mechanism, adjacency, privacy, time
+    mechanism, adjacency, privacy, time, rows_per_person
         As in :class:`CountedRelease`.
     total : Total
         Of this release and all before it, by the ledger's method.
@@ -88,15 +91,17 @@ class ReleaseLine(Document, frozen=True, kw_only=True):
     adjacency: Adjacency
     privacy: Privacy
     time: str
+    rows_per_person: RowsPerPerson = 1
     total: Total
 
     @property
     def counted(self) -> CountedRelease:
         """The release that the line counts."""
-        return CountedRelease(self.mechanism, self.adjacency, self.privacy, self.time)
+        rows = self.rows_per_person
+        return CountedRelease(self.mechanism, self.adjacency, self.privacy, self.time, rows_per_person=rows)
 
 
-class LedgerTerms(Document, frozen=True):
+class LedgerTerms(Document, frozen=True, omit_defaults=True):
     """What a ledger was opened for; fixed for its life.
 
     Parameters
@@ -108,6 +113,8 @@ class LedgerTerms(Document, frozen=True):
         The ceiling.
     method : {'basic', 'gdp', 'zcdp'}
         How releases are composed.
+    rows_per_person : int
+        How many records of the data set one person may have.
     """
 
     data: str
@@ -115,12 +122,22 @@ class LedgerTerms(Document, frozen=True):
     epsilon: Fraction
     delta: Fraction
     method: str
+    rows_per_person: RowsPerPerson = 1
 
     @classmethod
-    def stated(cls, *, data: str, adjacency: str, epsilon: RealLike, delta: RealLike, method: str) -> LedgerTerms:
+    def stated(
+        cls,
+        *,
+        data: str,
+        adjacency: str,
+        epsilon: RealLike,
+        delta: RealLike,
+        method: str,
+        rows_per_person: int = 1,
+    ) -> LedgerTerms:
         """Return the terms that a user states, checked."""
         ceiling = parse_delta("delta", delta)
-        return cls(data, adjacency, parse_epsilon("epsilon", epsilon), ceiling, method)
+        return cls(data, adjacency, parse_epsilon("epsilon", epsilon), ceiling, method, rows_per_person)
 
     def __post_init__(self) -> None:
         name: object = self.data
@@ -130,20 +147,23 @@ class LedgerTerms(Document, frozen=True):
             raise ReadingError("adjacency", self.adjacency, "one of " + ", ".join(ADJACENCIES))
         if self.method not in METHODS:
             raise ReadingError("method", self.method, "one of " + ", ".join(METHODS))
+        require_rows_per_person(self.rows_per_person)
         parse_epsilon("epsilon", self.epsilon)
         parse_delta("delta", self.delta)
         if self.method != "basic" and self.delta == 0:
             raise DeltaError("delta", "0", f"positive with {self.method}")
 
 
-class LedgerHeader(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_ledger_v2"):
+class LedgerHeader(
+    Document, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag="release_ledger_v2"
+):
     """The first line of a ledger's file.
 
     Parameters
     ----------
     id : str
         Drawn at random, so that one ledger is no other.
-    data, adjacency, epsilon, delta, method
+    data, adjacency, epsilon, delta, method, rows_per_person
         As in :class:`LedgerTerms`.
     """
 
@@ -153,11 +173,12 @@ class LedgerHeader(Document, frozen=True, kw_only=True, tag_field="schema", tag=
     epsilon: Fraction
     delta: Fraction
     method: str
+    rows_per_person: RowsPerPerson = 1
 
     @property
     def terms(self) -> LedgerTerms:
         """What the ledger was opened for."""
-        return LedgerTerms(self.data, self.adjacency, self.epsilon, self.delta, self.method)
+        return LedgerTerms(**{name: getattr(self, name) for name in LedgerTerms.__struct_fields__})
 
 
 def require_locks(path: Path) -> None:

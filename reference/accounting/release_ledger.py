@@ -75,6 +75,8 @@ class ReleaseLedger:
         Releases for other neighbours are refused.
     method : {'basic', 'gdp', 'zcdp'}
         See :func:`reference.accounting.compose`.  The exact privacy is counted, not the published claim.
+    rows_per_person : int
+        How many records one person may have.  A release that speaks of fewer is refused.
 
     Raises
     ------
@@ -91,8 +93,16 @@ class ReleaseLedger:
         delta: RealLike = 0,
         adjacency: str = "replace_one",
         method: str = "basic",
+        rows_per_person: int = 1,
     ) -> None:
-        terms = LedgerTerms.stated(data=data, adjacency=adjacency, epsilon=epsilon, delta=delta, method=method)
+        terms = LedgerTerms.stated(
+            data=data,
+            adjacency=adjacency,
+            epsilon=epsilon,
+            delta=delta,
+            method=method,
+            rows_per_person=rows_per_person,
+        )
         self._open(path_of(path), terms)
 
     @classmethod
@@ -182,6 +192,7 @@ class ReleaseLedger:
                 adjacency=release.adjacency,
                 privacy=release.privacy,
                 time=datetime.now(UTC).isoformat(timespec="seconds"),
+                rows_per_person=release.rows_per_person,
                 total=total,
             )
             append(handle, line_of(entry, written.last), self.path)
@@ -192,7 +203,7 @@ class ReleaseLedger:
         terms, releases = self.terms, self.releases
         lines = [
             f"Release ledger {self.path}",
-            f"data: {one_line(terms.data)}; neighbours: {terms.adjacency}; composition: {terms.method}",
+            f"data: {one_line(terms.data)}; neighbours: {_neighbours(terms)}; composition: {terms.method}",
             f"ceiling: epsilon {_shown(terms.epsilon)}, delta {_shown(terms.delta)}",
         ]
         if not releases:
@@ -280,6 +291,11 @@ class ReleaseLedger:
             return f"a release with {release.noise} noise is not counted: it leaks at its bits, and is for study"
         if release.adjacency != self.terms.adjacency:
             return f"a release for {release.adjacency} does not compose with {self.terms.adjacency}"
+        if release.rows_per_person < self.terms.rows_per_person:
+            return (
+                f"a release for {release.rows_per_person} row(s) per person says nothing of persons with "
+                f"{self.terms.rows_per_person}"
+            )
         return None
 
 
@@ -288,6 +304,11 @@ def _composed(
 ) -> Composition:
     chosen = method or ("basic" if statement == "published" else terms.method)
     return compose(releases, chosen, delta=None if chosen == "basic" else terms.delta, statement=statement)
+
+
+def _neighbours(terms: LedgerTerms) -> str:
+    rows = terms.rows_per_person
+    return terms.adjacency if rows == 1 else f"{terms.adjacency}, {rows} rows per person"
 
 
 def _published_line_of(releases: Sequence[CountedRelease], terms: LedgerTerms) -> str:

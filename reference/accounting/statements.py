@@ -23,13 +23,13 @@ from reference.domain import Domain
 from reference.noise import Noise
 from reference.noise.grid import widened_l1, widened_l2_squared
 from reference.noise.profile import delta_of_shift, epsilon_of_shift
-from reference.readings import Adjacency, Readings
+from reference.readings import Adjacency, Readings, RowsPerPerson
 from reference.sensitivity import Declared, Setting, Supremum, exact_l1, exact_l2_squared
 
 Verdict: TypeAlias = Literal["proved", "enclosed", "refuted", "undecided"]
 
 
-class PrivacyStatement(Document, frozen=True):
+class PrivacyStatement(Document, frozen=True, omit_defaults=True):
     """(epsilon, delta)-differential privacy for a named adjacency, as claimed by a named theorem.
 
     Parameters
@@ -41,6 +41,8 @@ class PrivacyStatement(Document, frozen=True):
         sensitivity, then `L2.alpha` where alpha_1 is not 1.
     rounded : float
         Epsilon as the nearest float, for programs that read no exact numbers.
+    rows_per_person : int
+        How many records neighbours differ in at most.
     """
 
     epsilon: Fraction = field(name="epsilon_exact")
@@ -48,6 +50,7 @@ class PrivacyStatement(Document, frozen=True):
     adjacency: Adjacency
     claims: tuple[str, ...]
     rounded: float | UnsetType = field(name="epsilon", default=UNSET)
+    rows_per_person: RowsPerPerson = 1
 
     def __post_init__(self) -> None:
         set_rounded(self, self.epsilon, self.rounded)
@@ -60,7 +63,8 @@ class PrivacyStatement(Document, frozen=True):
     def __str__(self) -> str:
         """Return the statement in six digits, for a person."""
         claims = ", ".join(self.claims)
-        return f"{claims}: ({short_text(self.epsilon)}, {short_text(self.delta)}), {self.adjacency}"
+        rows = "" if self.rows_per_person == 1 else f", {self.rows_per_person} rows per person"
+        return f"{claims}: ({short_text(self.epsilon)}, {short_text(self.delta)}), {self.adjacency}{rows}"
 
 
 def published_functional(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
@@ -105,8 +109,9 @@ def published_statement(
 ) -> PrivacyStatement | None:
     """Return the published statement with all that it rests on, or None where the paper states nothing.
 
-    The paper's Delta is the published one, and its x_s is a whole attribute: its formula says nothing about
-    another sensitivity, or about one column of an attribute that is encoded in several.
+    The paper's Delta is the published one, its neighbours differ in one record, and its x_s is a whole attribute:
+    its formula says nothing about another sensitivity, about persons with several rows, or about one column of an
+    attribute that is encoded in several.
 
     Parameters
     ----------
@@ -118,7 +123,9 @@ def published_statement(
     s : int or None
         Index of x_s; None for mechanisms with one budget.
     """
-    if readings.sensitivity != "published" or (s is not None and domain.is_one_of_several(s)):
+    if readings.sensitivity != "published" or readings.rows_per_person > 1:
+        return None
+    if s is not None and domain.is_one_of_several(s):
         return None
     statement = formula(budget, domain.dimension, readings.adjacency)
     # a shifted mean leaves the fairness term out of the sensitivity
@@ -141,13 +148,14 @@ def basic_composition(statements: Sequence[PrivacyStatement | None]) -> PrivacyS
     known = [statement for statement in statements if statement is not None]
     if not known or len(known) < len(statements):
         return None
-    if len({statement.adjacency for statement in known}) > 1:
+    if len({(statement.adjacency, statement.rows_per_person) for statement in known}) > 1:
         raise ReadingError("adjacency", "mixed", "the same in all statements that are composed")
     return PrivacyStatement(
         sum((statement.epsilon for statement in known), Fraction(0)),
         min(Fraction(1), sum((statement.delta for statement in known), Fraction(0))),
         known[0].adjacency,
         tuple(dict.fromkeys(claim for statement in known for claim in statement.claims)),
+        rows_per_person=known[0].rows_per_person,
     )
 
 
@@ -235,7 +243,8 @@ class Privacy(Document, frozen=True):
     ----------
     published : PrivacyStatement or None
         The paper's theorem with the paper's sensitivity, as printed.  None without noise, with a sensitivity
-        that is not the paper's, and where x_s is one column of an attribute encoded in several.
+        that is not the paper's, for persons with several rows, and where x_s is one column of an attribute
+        encoded in several.
     exact : ExactPrivacy or None
         What the noise really gives, whatever it was calibrated to, over data sets of rows that the declared domain
         encodes; None without noise.

@@ -35,6 +35,9 @@ class AdviseOptions:
         "--fairness", type=click.Choice(FAIRNESS), help="(demographic_parity where a group is declared)"
     )
     without_group: bool = option("--without-group", is_flag=True, help="predictions do not use the group")
+    rows_per_person: int = option(
+        "--rows-per-person", type=click.IntRange(min=1), default=1, metavar="K", help="records of one person (1)"
+    )
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
     out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
 
@@ -53,7 +56,8 @@ def command(asked: AdviseOptions) -> int:
         fairness=asked.fairness or RepairedClassifier.default_fairness(asked.domain),
         group_at_prediction=not asked.without_group,
     )
-    found = advise(planned.declared.domain, asked.records, Budget(asked.epsilon, asked.delta), planned.fairness)
+    budget = Budget(asked.epsilon, asked.delta)
+    found = advise(planned.declared.domain, asked.records, budget, planned.fairness, asked.rows_per_person)
     emit(json_text(plain(found)) if asked.format == "json" else as_text(found, page(asked.out)), asked.out)
     return EXIT_FINE
 

@@ -59,6 +59,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "epsilon": epsilon,
         "delta": delta,
         "adjacency": release.adjacency,
+        "rows_per_person": release.rows_per_person,
         "likelier_by": math.exp(min(float(epsilon), 700)),
         "noise": release.noise,
         "seeded": release.seeded,
@@ -92,7 +93,7 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
         "What is not promised": [
             "That nothing can be learned about you: what is true of people like you is learned without you, too.",
             "Anything about predictions: each one looks at the record that it is for.",
-            "Anything about several records of one person, or about other releases from the same data.",
+            f"Anything about {_records(facts)} of one person, or about other releases from the same data.",
             "That the number of records, the declared columns or these settings are secret: they are public.",
         ],
         "How fair it is": _fair(facts),
@@ -103,14 +104,22 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
     return on.text(*lines)
 
 
+def _records(facts: dict[str, Any]) -> str:
+    rows = facts["rows_per_person"]
+    return "several records" if rows == 1 else f"more than {rows} records"
+
+
 def _promised(facts: dict[str, Any]) -> list[str]:
     if facts["seeded"]:
         return ["Nothing: the noise came from a seed, so that anyone who knows it can take the noise away."]
     chance = "" if not facts["delta"] else f", but for a chance of {short_text(facts['delta'])}"
+    whose, yours = "record was used", "record was"
+    if facts["rows_per_person"] > 1:
+        whose, yours = f"records, up to {facts['rows_per_person']}, were used", "records were"
     sentences = [
         (
-            "To everyone whose record was used: whatever is done with this file, no outcome becomes more than "
-            f"{facts['likelier_by']:.4g} times as likely by what your record was{chance}."
+            f"To everyone whose {whose}: whatever is done with this file, no outcome becomes more than "
+            f"{facts['likelier_by']:.4g} times as likely by what your {yours}{chance}."
         ),
         (
             f"In numbers: ({short_text(facts['epsilon'])}, {short_text(facts['delta'])})-differential privacy, "

@@ -13,7 +13,10 @@ from reference.commands.evaluation import Evaluation, Plan
 from reference.commands.options import Data
 from reference.common.errors import ReadingError
 from reference.domain import Domain
-from reference.noise import ENTROPY, RandomSource, with_sampler
+from reference.fairness.private_metrics import l1_sensitivity_of_counts
+from reference.noise import ENTROPY, RandomSource, laplace_scale, with_sampler
+from reference.noise.hardened import require_on_grid
+from reference.readings import Readings
 
 
 @dataclass
@@ -58,17 +61,29 @@ def releases_of_split(plan: Plan, domain: Domain, source: RandomSource) -> tuple
     readings = with_sampler(plan.readings, source)
     found = {plan.spec.name: plan.spec.promise(domain, plan.budget, readings, plan.x_s)}
     if plan.private_epsilon is not None:
-        found["private_metrics"] = _pure(plan.private_epsilon, readings.adjacency)
+        if readings.noise == "hardened":
+            l1 = l1_sensitivity_of_counts(readings.adjacency, with_group=domain.group is not None)
+            epsilon = plan.private_epsilon / readings.rows_per_person
+            require_on_grid(laplace_scale(Fraction(l1), epsilon), 1)
+        found["private_metrics"] = _pure(plan.private_epsilon, readings)
     seeded = source is not None and source != ENTROPY
     return tuple(
-        CountedRelease(name, readings.adjacency, privacy, seeded=seeded, noise=readings.noise)
+        CountedRelease(
+            name,
+            readings.adjacency,
+            privacy,
+            seeded=seeded,
+            noise=readings.noise,
+            rows_per_person=readings.rows_per_person,
+        )
         for name, privacy in found.items()
     )
 
 
-def _pure(epsilon: Fraction, adjacency: str) -> Privacy:
+def _pure(epsilon: Fraction, readings: Readings) -> Privacy:
     """Return the privacy of metrics, which is as stated: see ``proofs/private_metrics.md``."""
-    stated = PrivacyStatement(epsilon, Fraction(0), adjacency, ("T1",))
+    rows = readings.rows_per_person
+    stated = PrivacyStatement(epsilon, Fraction(0), readings.adjacency, ("T1",), rows_per_person=rows)
     return Privacy(stated, ExactPrivacy(Enclosure(epsilon, epsilon), Fraction(0), None, epsilon, "proved"))
 
 

@@ -25,6 +25,8 @@ from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
+from reference.domain.sql import moments_query
+from reference.records import DATA_STEPS
 
 SAMPLE = 1000
 """Records of a text file that are looked at to guess whether a column holds numbers."""
@@ -54,6 +56,11 @@ class DomainOptions:
         type=FileName(),
         metavar="FILE",
         help="check a domain file, and with --data all records of a file",
+    )
+    sql: str | None = option(
+        "--sql",
+        metavar="TABLE",
+        help="with --check, print the query that adds up a table of a database instead",
     )
     data: str | None = option(
         "--data",
@@ -97,7 +104,9 @@ def command(options: DomainOptions, output: DomainOutput) -> int:
     if options.check is not None:
         if options.describe:
             raise ReadingError("check", options.check, "left out where --describe is given")
-        text = check(options, options.check, output)
+        text = check(options, options.check, output) if options.sql is None else query(options, options.check)
+    elif options.sql is not None:
+        raise ReadingError("sql", options.sql, "left out, or given with --check FILE")
     elif options.data is None:
         raise ReadingError("data", None, "the name of a data set or a data file")
     elif is_table_file(options.data):
@@ -150,6 +159,15 @@ def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
     if records is not None:
         lines.append(f"{options.data}: all {records} records are inside (their number is for the data holder)")
     return page(output.out).text(*lines)
+
+
+def query(options: DomainOptions, file: str) -> str:
+    """Return the query that adds up a database's table by a domain file."""
+    if options.data is not None:
+        raise ReadingError("data", options.data, "left out where --sql is given")
+    declared = load_domain_file(file).with_columns(options.label, options.group)
+    declared.require_public()
+    return moments_query(declared, str(options.sql), DATA_STEPS)
 
 
 # --- Describe ------------------------------------------------------------------------------------------------

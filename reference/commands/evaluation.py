@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,7 +34,7 @@ class Evaluation:
     releases : tuple of Release
         One per split.
     metrics : tuple of Metrics
-        One per release that has a w.
+        One per release that has a w, where a record was held out.
     seed : int or None
         None for the operating system's entropy.
     private : PrivateEvaluation or None
@@ -140,8 +140,8 @@ def _exact_statement(release: Release) -> PrivacyStatement | None:
     exact = release.privacy.exact
     if exact is None:
         return None
-    adjacency = str(release.adjacency)
-    return PrivacyStatement(exact.epsilon.upper, exact.at_delta, adjacency, ("exact",))
+    adjacency, rows = str(release.adjacency), release.readings.rows_per_person
+    return PrivacyStatement(exact.epsilon.upper, exact.at_delta, adjacency, ("exact",), rows_per_person=rows)
 
 
 def _private_evaluation(
@@ -232,7 +232,7 @@ def evaluate_splits(
     for split in range(plan.splits):
         held_out = _held_out(len(records), plan.test_share, readings.adjacency, random)
         train = part_of(records, ~held_out)
-        test = part_of(records, held_out) if held_out.any() else train
+        test = part_of(records, held_out) if plan.test_share else train
         # a seed gives every split, and every mechanism, a stream of its own
         source = noise_of_metrics = rng
         if seed is not None:
@@ -247,7 +247,7 @@ def evaluate_splits(
             if reserve is not None:
                 reserve()
             release = plan.spec.run(train, plan.budget, readings, x_s=plan.x_s, rng=used)
-            if release.w is not None:
+            if release.w is not None and len(test):
                 metrics.append(evaluate(release.w, test))
         if plan.private_epsilon is not None:
             private.append(_measured(release, test, plan.private_epsilon, readings, noise_of_metrics))
@@ -257,7 +257,7 @@ def evaluate_splits(
             on_release(release, held_out)
     together = None
     if plan.private_epsilon is not None:
-        spent = PrivacyStatement(plan.private_epsilon, Fraction(0), readings.adjacency, ("T1",))
+        spent = _stated(plan.private_epsilon, readings)
         together = _private_evaluation(releases, private, spent, same_records=plan.test_share == 0)
     return Evaluation(tuple(releases), tuple(metrics), seed, together)
 
@@ -267,9 +267,22 @@ def _measured(
 ) -> PrivateMetrics | None:
     if release.w is None:
         return None
-    return private_metrics(
-        release.w, in_memory(test), epsilon, adjacency=readings.adjacency, noise=readings.noise, rng=rng
+    # a person with K rows loses K times what a row does
+    found = private_metrics(
+        release.w,
+        in_memory(test),
+        epsilon / readings.rows_per_person,
+        adjacency=readings.adjacency,
+        noise=readings.noise,
+        rng=rng,
     )
+    return replace(found, privacy=_stated(epsilon, readings))
+
+
+def _stated(epsilon: Fraction, readings: Readings) -> PrivacyStatement:
+    """Return the statement of metrics that are published with a release."""
+    rows = readings.rows_per_person
+    return PrivacyStatement(epsilon, Fraction(0), readings.adjacency, ("T1",), rows_per_person=rows)
 
 
 def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Generator) -> BoolArray:
@@ -277,15 +290,16 @@ def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Gener
 
     Under `replace_one` a fixed number at random places.  Under `add_or_remove_one` each record by a coin of its
     own: with a fixed number, one more record would change which others are trained on, and the training sets
-    of neighbours would not be neighbours.
+    of neighbours would not be neighbours.  There n is private, and either side may be empty: whether a release
+    comes out does not depend on it.
     """
     if test_share == 0:
         return np.zeros(n, dtype=np.bool_)
     if adjacency == "add_or_remove_one":
-        held_out: BoolArray = random.random(n) < test_share
-    else:
-        held_out = np.zeros(n, dtype=np.bool_)
-        held_out[random.permutation(n)[: round(n * test_share)]] = True
+        coins: BoolArray = random.random(n) < test_share
+        return coins
+    held_out = np.zeros(n, dtype=np.bool_)
+    held_out[random.permutation(n)[: round(n * test_share)]] = True
     if held_out.all() or not held_out.any():
         raise ReadingError("test_share", test_share, f"0, or such that {n} records leave some on both sides")
     return held_out

@@ -41,6 +41,7 @@ from reference.experiments.store import RunStore
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.experiments.watch import Watch
 from reference.mechanisms import FAIR
+from reference.readings import require_one_row
 
 EMBEDDED = "affairs"
 
@@ -126,6 +127,8 @@ class ExperimentOutput:
 )
 def command(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> int:
     """Run ``experiments``."""
+    if asked.name in (PAGE, QUESTION_PAGES) and not pages.PAGE.is_file():
+        raise ReadingError("name", asked.name, "left out where docs/ is not: it needs a checkout")
     if asked.name == QUESTION_PAGES:
         write_question_pages(output)
         return EXIT_FINE
@@ -139,6 +142,7 @@ def command(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
 def measure(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> None:
     """Run what was asked for; print it, and write it into the folder."""
     question = QUESTIONS.get(asked.name)
+    require_one_row(readings_but_fairness(readings))
     if asked.splits is not None and asked.splits < 1:
         raise ReadingError("splits", asked.splits, "at least 1")
     if output.source is not None or output.only is not None:

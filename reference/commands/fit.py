@@ -411,7 +411,7 @@ def write_predictions(path: str, data: Data, release: Release, held_out: BoolArr
 def as_json(runs: Sequence[Run], results: Sequence[Evaluation], counter: Counter | None = None) -> str:
     """Return the results as one object, or as a list when there are several."""
     file = None if counter is None else str(counter.ledger.path)
-    documents = [{**result.to_json(), "ledger": file} for result in results]
+    documents = [{**result.to_json(), "ledger": file, "counted": file is not None} for result in results]
     if len({one.epsilon for one in runs if one.plan.spec.private}) > 1:
         documents = [{"epsilon": one.epsilon, **document} for one, document in zip(runs, documents, strict=True)]
     return json_text(documents if len(documents) > 1 else documents[0])

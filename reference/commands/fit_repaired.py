@@ -65,6 +65,7 @@ class Wanted:
     fairness : str
     slack : Fraction
     source : RandomSource
+    rows_per_person : int
     """
 
     declared: DomainFile
@@ -73,6 +74,7 @@ class Wanted:
     fairness: str
     slack: Fraction
     source: RandomSource
+    rows_per_person: int = 1
 
 
 def wanted_from(
@@ -100,7 +102,7 @@ def wanted_from(
         records = record_blocks(open_table(data), declared, rows=named.block_rows).collect()
     else:
         records = SOURCES[data].read(declared)
-    return Wanted(declared, records, budget, fairness, slack, source)
+    return Wanted(declared, records, budget, fairness, slack, source, readings.rows_per_person)
 
 
 def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
@@ -115,6 +117,7 @@ def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
         slack=wanted.slack,
         noise=noise,
         rng=None if hardened else generator(seed, f"noise of split {split}")[0],
+        rows_per_person=wanted.rows_per_person,
     )
     return RepairedRelease.of(model, wanted.declared, slack=wanted.slack, noise=noise, seeded=seeded)
 
@@ -137,11 +140,11 @@ def fit_repaired(
         raise ReadingError("release", release, "left out where there are several releases: one split makes one")
     n = len(wanted.records)
     held = round(n * test_share)
-    advice = advise(wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
+    rows, public = wanted.rows_per_person, (wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
+    advice = advise(*public, rows)
     if advice.outlook in FEW_RECORDS:
         sys.stderr.write(f"warning: {advice}\n")
-    domain = wanted.declared.domain
-    promise = planned(domain, n - held, wanted.budget, wanted.fairness, hardened=wanted.source is None)
+    promise = planned(*public, hardened=wanted.source is None, rows_per_person=rows)
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:
         ledger.check(*[counted] * splits)
@@ -156,11 +159,12 @@ def fit_repaired(
         made = fit_once(wanted, kept, split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
-        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z, domain.groups))
+        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z, wanted.declared.domain.groups))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
     document["ledger"] = None if ledger is None else str(ledger.path)
+    document["counted"] = ledger is not None
     where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
     emit(
         json_text(document)
@@ -184,14 +188,14 @@ def document_of(
         for name in (*MEASURES, ODDS)
         if all(name in one for one in found)
     }
-    readings = ("fairness", "slack", "noise", "adjacency", "budget", "records", "seeded")
+    names = ("fairness", "slack", "noise", "adjacency", "budget", "records", "seeded", "rows_per_person")
     return {
         "mechanism": REPAIRED,
         "status": "ok",
         "w": first["w"],
         "columns": first["columns"],
         "privacy": {"published": None, "exact": {"per_release": first["privacy"]["exact"]}},
-        "readings": {name: first[name] for name in readings},
+        "readings": {name: first[name] for name in names if name in first},
         "metrics": {"note": NOT_PRIVATE, **metrics},
         "advice": advice,
         "splits": len(releases),
@@ -207,6 +211,7 @@ def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
         (
             f"{REPAIRED}: ({short_text(exact('epsilon', upper))}, {readings['budget']['delta']})-differential "
             f"privacy for each release, {readings['adjacency']}, noise {readings['noise']}"
+            + (f", persons with {readings['rows_per_person']} rows" if "rows_per_person" in readings else "")
         ),
         *(["seeded: for study, not a release"] if readings["seeded"] else []),
         *(

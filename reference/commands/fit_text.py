@@ -133,6 +133,8 @@ def _published(result: Evaluation) -> str:
     first = result.releases[0]
     if first.privacy.exact is None:
         return "not private"
+    if first.readings.rows_per_person > 1:
+        return "none: the paper's neighbours differ in one record"
     if first.readings.sensitivity != "published":
         return "none: the sensitivity is not the paper's"
     return "none: x_s is part of an attribute"

@@ -42,6 +42,9 @@ class TermsOptions:
         "--adjacency", type=click.Choice(ADJACENCIES), help="neighbouring relation (replace_one)"
     )
     method: str | None = option("--method", type=click.Choice(METHODS), help="how releases add up (basic)")
+    rows_per_person: int | None = option(
+        "--rows-per-person", type=click.IntRange(min=1), metavar="K", help="records that one person may have (1)"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +97,7 @@ def created(file: str, terms: TermsOptions) -> ReleaseLedger:
             delta=terms.delta or "0",
             adjacency=terms.adjacency or "replace_one",
             method=terms.method or "basic",
+            rows_per_person=terms.rows_per_person or 1,
         ),
     )
 

@@ -105,7 +105,9 @@ class ReadingOptions:
     fairness: str | None = option(
         "--fairness",
         type=click.Choice([*FAIRNESS, *OF_REPAIRED]),
-        help="fairness term (absolute for pdfc, adfc and pflr, else none)",
+        metavar="WORD",
+        help=f"fairness term: {', '.join(FAIRNESS)} (absolute for pdfc, adfc and pflr, else none); "
+        f"of repaired: {', '.join(OF_REPAIRED)}",
     )
     fairness_weight: str = option(
         "--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)"
@@ -138,6 +140,13 @@ class ReadingOptions:
     )
     x_s: str | None = option(
         "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
+    )
+    rows_per_person: int = option(
+        "--rows-per-person",
+        type=click.IntRange(min=1),
+        default=1,
+        metavar="K",
+        help="records that one person may have: privacy is the person's (1)",
     )
 
 
@@ -323,6 +332,7 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
         repair=options.repair,
         ball_radius=exact("ball_radius", options.ball_radius),
         noise=options.noise or "numpy",
+        rows_per_person=options.rows_per_person,
     )
 
 

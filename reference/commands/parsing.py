@@ -30,13 +30,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem, shell_complete
 
+from reference import __version__
 from reference.commands.endings import (
     close_quietly,
     failed,
@@ -196,11 +196,7 @@ def version_option() -> click.Option:
 
     def show(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
         if asked and not context.resilient_parsing:
-            try:
-                number = version(DISTRIBUTION)
-            except PackageNotFoundError:
-                number = "(not installed)"
-            click.echo(f"{DISTRIBUTION} {number}")
+            click.echo(f"{DISTRIBUTION} {__version__}")
             context.exit()
 
     return click.Option(

@@ -13,6 +13,7 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -99,29 +100,27 @@ class CsvTable(TableFile):
                 text, place = b"", start
                 file.seek(start.offset)
             strict = partial(self._strict, header, names, rows)
-            unusual = self.first is not None or self.keep is not None
-            while not unusual:
-                more = file.read(PIECE_BYTES)
-                text += more
-                end = _last_end(text) if more else len(text)
-                unusual = not _is_regular(text[:end]) or (end == 0 and len(text) > LONGEST_LINE)
-                if not unusual:
-                    piece, text = text[:end], text[end:]
-                    again = partial(strict, partial(_lines, piece), place)
-                    parsed = _parsed(piece, header, names, numbers)
-                    blocks = again() if parsed is None else _split(parsed, place.record, rows, again)
-                    place = Place(
-                        record=place.record,
-                        line=place.line + piece.count(b"\n"),
-                        offset=place.offset + len(piece),
-                    )
-                    for block, is_last in _marked(blocks):
-                        place = Place(record=block.records[-1] + 1, line=place.line, offset=place.offset)
-                        yield replace(block, behind=place, share=self._share(file)) if is_last else block
-                    if not more:
-                        return
-            # where records end is hidden by a mark out of place, or every record is looked at
-            yield from strict(partial(_lines, text, file), place)
+            every = self.first is not None or self.keep is not None
+            pieces = iter([(b"", text)]) if every else _cut(file, text)
+
+            def parse(piece: bytes) -> dict[str, Column] | None:
+                return _parsed(piece, header, names, numbers)
+
+            for piece, rest, parsed in _parsed_ahead(pieces, parse):
+                if rest is not None:
+                    yield from strict(partial(_lines, rest, file), place)
+                    return
+                again = partial(strict, partial(_lines, piece), place)
+                columns = parsed.result()
+                blocks = again() if columns is None else _split(columns, place.record, rows, again)
+                place = Place(
+                    record=place.record,
+                    line=place.line + piece.count(b"\n"),
+                    offset=place.offset + len(piece),
+                )
+                for block, is_last in _marked(blocks):
+                    place = Place(record=block.records[-1] + 1, line=place.line, offset=place.offset)
+                    yield replace(block, behind=place, share=self._share(file)) if is_last else block
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -247,6 +246,34 @@ def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
         yield line + file.readline(LONGEST_LINE + 1 - len(line)) if cut else line
     if file is not None:
         yield from iter(lambda: file.readline(LONGEST_LINE + 1), b"")
+
+
+def _cut(file: Any, text: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield pieces of whole records; at last what follows them where a mark out of place hides their ends."""
+    while True:
+        more = file.read(PIECE_BYTES)
+        text += more
+        end = _last_end(text) if more else len(text)
+        if not _is_regular(text[:end]) or (end == 0 and len(text) > LONGEST_LINE):
+            yield b"", text
+            return
+        yield text[:end], None
+        text = text[end:]
+        if not more:
+            return
+
+
+def _parsed_ahead(
+    pieces: Iterator[tuple[bytes, bytes | None]], parse: Callable[[bytes], dict[str, Column] | None]
+) -> Iterator[tuple[bytes, bytes | None, Future[dict[str, Column] | None]]]:
+    """Yield each piece with its columns, which a thread parses while the next piece is cut."""
+    with ThreadPoolExecutor(1, thread_name_prefix="parse") as thread:
+        waiting: list[tuple[bytes, bytes | None, Future[dict[str, Column] | None]]] = []
+        for piece, rest in pieces:
+            waiting.append((piece, rest, thread.submit(parse, piece)))
+            if len(waiting) > 1:
+                yield waiting.pop(0)
+        yield from waiting
 
 
 def _last_end(text: bytes) -> int:

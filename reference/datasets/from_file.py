@@ -20,13 +20,12 @@ from reference.common.errors import (
 )
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
-from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column
 from reference.moments import Moments
-from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside
+from reference.records import NumericEncoder, Records, encode_table, is_inside
 
 OnBlock: TypeAlias = Callable[[int, float | None], None]
 
@@ -189,7 +188,10 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         One subclass per reason, with row, column and value.
     """
     domain = declared.domain
-    length = len(table[declared.columns_to_read(list(table))[0]])
+    names = declared.columns_to_read(list(table))
+    if (at_once := _encoded_at_once(declared, table)) is not None:
+        return at_once
+    length = len(table[names[0]])
     encoded: dict[str, Any] = {}
     for attribute in declared.attributes:
         values = table[attribute.name]
@@ -201,25 +203,28 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         if marker is not None:
             marks = marker.decode(table[marker.column], error) if marker.column else [0] * length
             encoded[marker.called] = marks
-    at_once = _encoded_at_once(domain, encoded)
-    return encode_table(domain, encoded) if at_once is None else at_once
+    return encode_table(domain, encoded)
 
 
-def _encoded_at_once(domain: Domain, table: Mapping[str, Column]) -> Records | None:
-    """Encode numeric columns in blocks that stay in cache; None where a number is outside, or there are others."""
+def _encoded_at_once(declared: DomainFile, table: Mapping[str, Column]) -> Records | None:
+    """Encode columns that are all numbers; None where there are others, or something is wrong."""
+    domain = declared.domain
     encoder = NumericEncoder.of(domain)
-    if encoder is None:
+    columns = [table[attribute.name] for attribute in domain.attributes]
+    numbers = [values for values in columns if isinstance(values, np.ndarray) and values.dtype == np.float64]
+    if encoder is None or len(numbers) < len(columns) or declared.label is None or not declared.label.column:
         return None
-    y = np.asarray(table[domain.label], dtype=np.float64)
-    z = None if domain.group is None else np.asarray(table[domain.group], dtype=np.float64)
-    x = np.empty((len(y), domain.dimension))
-    columns = [np.asarray(table[attribute.name]) for attribute in domain.attributes]
-    for start in range(0, len(y), BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
-        if not encoder.encode_columns(
-            [column[rows] for column in columns], x[rows], None if z is None else z[rows]
-        ):
-            return None
+    try:
+        y = declared.label.decode(table[declared.label.column], LabelError).astype(np.float64, copy=False)
+        z = None
+        if declared.group is not None:
+            z = declared.group.decode(table[declared.group.column], GroupError).astype(np.float64, copy=False)
+    except DataError:
+        return None
+    # column by column, as they come
+    x = np.empty((len(y), domain.dimension), order="F")
+    if not encoder.encode_columns(numbers, x, z):
+        return None
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
 
 

@@ -94,7 +94,8 @@ class RecordBlocks:
                 self._sums[exact] = self.summed()
                 return self._sums[exact]
             # a pass over the whole file needs none of it twice
-            self._sums[exact] = sum_of(self.blocks(keep=self.chosen is not None), self.domain, exact=exact)
+            parts = _cut_anew(self._chosen_parts(keep=self.chosen is not None), BLOCK_ROWS, several=True)
+            self._sums[exact] = sum_of(parts, self.domain, exact=exact)
         return self._sums[exact]
 
     def fold(self, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
@@ -109,7 +110,12 @@ class RecordBlocks:
         reference.common.errors.EmptyDataError
             When there is none.
         """
-        return _joined(list(self._chosen_parts()))
+        records = _joined(list(self._chosen_parts()))
+        if records.x.flags.c_contiguous:
+            return records
+        return Records(
+            domain=self.domain, x=np.ascontiguousarray(records.x), y=records.y, z=records.z, inside=True
+        )
 
     def _chosen_parts(self, *, keep: bool = True) -> Iterator[Records]:
         start = 0
@@ -164,7 +170,9 @@ def in_memory(records: Records | RecordBlocks) -> Records:
 
 
 def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | RecordBlocks:
-    """Return the records that a mask of shape (n,) chooses."""
+    """Return the records that a mask of shape (n,) chooses, which may be none."""
+    if not chosen.any():
+        return Records.none_of(records.domain)
     if isinstance(records, RecordBlocks):
         return records.where(chosen)
     return records.take(np.flatnonzero(chosen))
@@ -195,11 +203,11 @@ def _joined(parts: list[Records]) -> Records:
     )
 
 
-def _cut_anew(parts: Iterator[Records], rows: int) -> Iterator[Records]:
-    """Yield the same records in blocks of exactly `rows`; the last one may be shorter."""
+def _cut_anew(parts: Iterator[Records], rows: int, *, several: bool = False) -> Iterator[Records]:
+    """Yield the same records in blocks of `rows`, or of `several` times that; the last one may be shorter."""
     waiting: list[Records] = []
     for part in parts:
-        if not waiting and len(part) == rows:
+        if not waiting and (len(part) == rows or (several and len(part) % rows == 0)):
             yield part
             continue
         joined = _joined([*waiting, part])

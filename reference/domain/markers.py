@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
-from reference.common.arrays import FloatArray, IntArray
+from reference.common.arrays import FloatArray, NumberArray
 from reference.common.documents import Document
 from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
 from reference.common.numbers import is_number_text
@@ -97,11 +97,15 @@ class Marker(Document, frozen=True, omit_defaults=True):
         zero, one = (() if values is UNSET else values for values in (self.zero, self.one))
         return {**dict.fromkeys(zero, 0), **dict.fromkeys(one, 1)}
 
-    def decode(self, values: Column, error: type[LabelError | GroupError]) -> IntArray:
+    def decode(self, values: Column, error: type[LabelError | GroupError]) -> NumberArray:
         """Return the meaning of each value, naming the first that has none."""
         if self.above is not UNSET:
             return (numbers_of(self.column, values) > self.above).astype(np.int64)
         meaning = self.meanings
+        floats = isinstance(values, np.ndarray) and values.dtype == np.float64
+        if floats and meaning == {0: 0, 1: 1} and np.all((values == 0.0) | (values == 1.0)):
+            # most often, and then there is nothing to look up
+            return np.asarray(values)
         declared = as_declared(tuple(meaning), values)
         marks = codes_of(declared, meaning)
         unknown = marks < 0

@@ -167,9 +167,10 @@ def composed(
     part in one of the two releases: the larger epsilon and the larger delta hold.  That needs a split that does
     not look at the records (owed by the caller; :func:`reference.commands.evaluation.evaluate_splits` does not):
     if another value could carry a record from one part to the other, both releases would depend on it, and even
-    their sum would not follow from statements for `replace_one`.
+    their sum would not follow from statements for `replace_one`.  The rows of one person may be in both parts:
+    with several of them both budgets add up.
     """
-    if same_records or fit is None:
+    if same_records or fit is None or metrics.rows_per_person > 1:
         return basic_composition([fit, metrics])
     both = basic_composition([fit, metrics])
     assert both is not None

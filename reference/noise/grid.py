@@ -87,12 +87,12 @@ def widened_l2_squared(
 
 
 def data_change(setting: Setting) -> Fraction:
-    """Return by how much rounding the records can change what one record moves one coefficient by.
+    """Return by how much rounding the records can change what one person moves one coefficient by.
 
-    (1 + 3 alpha_1) / DATA_STEPS; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.
+    (1 + 3 alpha_1) / DATA_STEPS for each row; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.
     """
     weight = {"none": Fraction(0), "separate": Fraction(1)}.get(setting.fairness, setting.fairness_weight)
-    return (1 + 3 * weight) / DATA_STEPS
+    return setting.rows_per_person * (1 + 3 * weight) / DATA_STEPS
 
 
 def encoded_change(setting: Setting) -> Fraction:

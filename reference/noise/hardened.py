@@ -77,8 +77,7 @@ class HardenedSampler:
     def _draw(self, kind: str, scale: float, whole: list[int]) -> list[int]:
         """Return integers plus discrete noise; `scale` is in steps, an exact multiple by a power of two."""
         dp = self._opendp
-        if scale > LARGEST_SCALE:
-            raise GridError("scale", scale, "at most 2^57 steps of the grid: use a larger epsilon")
+        require_on_grid(scale, 1)
         space = dp.vector_domain(dp.atom_domain(T="i64"))
         if kind == "laplace":
             measurement = dp.m.make_laplace(space, dp.l1_distance(T="i64"), scale=scale)
@@ -86,6 +85,17 @@ class HardenedSampler:
             measurement = dp.m.make_gaussian(space, dp.l2_distance(T=float), scale=scale)
         released: list[int] = measurement(whole)
         return released
+
+
+def require_on_grid(scale: float, steps: int) -> None:
+    """Raise where a scale is beyond a grid of so many steps per unit.
+
+    Raises
+    ------
+    reference.common.errors.GridError
+    """
+    if scale * steps > LARGEST_SCALE:
+        raise GridError("scale", scale, "at most 2^57 steps of the grid: use a larger epsilon")
 
 
 def on_steps(values: NumberArray, steps: int) -> list[int]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from reference.accounting import ExactPrivacy, Privacy
-from reference.accounting.discrete import epsilon_ends
+from reference.accounting.discrete import epsilon_ends, grid_shift
 from reference.accounting.ledger_file import CountedRelease
 from reference.budgets import Budget
-from reference.common.numbers import Enclosure
+from reference.common.numbers import Enclosure, decimal_above
 from reference.repaired.spent import SUM_STEPS, Spent
 from reference.sensitivity.setting import Supremum
 
@@ -22,11 +24,13 @@ class Account(NamedTuple):
     budget : Budget
     spent : tuple of Spent
     hardened : bool
+    rows_per_person : int
     """
 
     budget: Budget
     spent: tuple[Spent, ...]
     hardened: bool
+    rows_per_person: int = 1
 
     @property
     def loss(self) -> Fraction:
@@ -52,13 +56,42 @@ class Account(NamedTuple):
     def counted(self, *, seeded: bool) -> CountedRelease:
         """Return what a release ledger counts."""
         noise = "hardened" if self.hardened else "numpy"
-        return CountedRelease("repaired", "replace_one", self.privacy, seeded=seeded, noise=noise)
+        return CountedRelease(
+            "repaired",
+            "replace_one",
+            self.privacy,
+            seeded=seeded,
+            noise=noise,
+            rows_per_person=self.rows_per_person,
+        )
 
     @property
     def privacy(self) -> Privacy:
         """The statement: an upper bound."""
-        epsilon = Enclosure(Fraction(0), self.epsilon)
-        shift = None
-        if self.budget.delta and not self.hardened:
+        epsilon, delta = Enclosure(Fraction(0), self.epsilon), self.budget.delta
+        if not delta:
+            return Privacy(None, ExactPrivacy(epsilon, delta, None, None, None))
+        if not self.hardened:
             shift = Enclosure(Fraction(0), self.loss)
-        return Privacy(None, ExactPrivacy(epsilon, self.budget.delta, None, None, None, shift))
+            return Privacy(None, ExactPrivacy(epsilon, delta, None, None, None, shift))
+        rho, on_grid = decimal_above(self.loss / 2, 20), self.grid_shift
+        grid = UNSET if on_grid is None else decimal_above(on_grid, 20)
+        return Privacy(None, ExactPrivacy(epsilon, delta, None, None, None, rho=rho, grid_shift=grid))
+
+    @property
+    def grid_shift(self) -> Fraction | None:
+        """Sum of mu_j^2 of discrete Gaussian releases: each is mu_j-GDP given the earlier ones, but for a tail.
+
+        The tails of all of them add up to :data:`reference.accounting.discrete.BEYOND`.  None where some noise is
+        too small for the grid.  Proof: ``proofs/repaired.md``, section *Ledgers*.
+        """
+        size = sum(one.size for one in self.spent)
+        total = Fraction(0)
+        for one in self.spent:
+            sigma = Fraction(one.scale)
+            shift = Supremum.exactly(one.change.l2_sensitivity_squared / sigma**2)
+            found = grid_shift(shift, one.size / sigma, size, SUM_STEPS)
+            if found is None:
+                return None
+            total += found
+        return total

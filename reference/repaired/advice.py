@@ -8,12 +8,11 @@ from typing import Literal, TypeAlias
 
 from reference.budgets import Budget
 from reference.common.documents import Document
-from reference.common.errors import GridError
 from reference.domain import Domain
 from reference.domain.binning import binned
 from reference.domain.domain import Norm
 from reference.domain.file import DomainFile
-from reference.noise.hardened import LARGEST_SCALE
+from reference.noise.hardened import require_on_grid
 from reference.repaired.account import Account
 from reference.repaired.curator import planned_scale
 from reference.repaired.schedule import (
@@ -23,6 +22,7 @@ from reference.repaired.schedule import (
     PROBES,
     USABLE,
     Schedule,
+    persons,
     schedule_of,
     signal_of,
 )
@@ -132,7 +132,7 @@ def outlook_of(signal: float) -> Outlook:
     return "poor" if signal >= HOPELESS else "not with this many records"
 
 
-def advise(domain: Domain, n: int, budget: Budget, fairness: str) -> Advice:
+def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_person: int = 1) -> Advice:
     """Return what to expect of :func:`reference.repaired.repaired_logistic`: nothing is read from data.
 
     Raises
@@ -140,9 +140,9 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str) -> Advice:
     reference.common.errors.ParameterError
         When the mechanism cannot run so.
     """
-    schedule = schedule_of(domain, n, budget, fairness)
-    signal = signal_of(n, domain, budget, schedule.label_model)
-    spread = math.sqrt(2) if not budget.delta else 1.0
+    schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness)
+    signal = signal_of(n, domain, budget, schedule.label_model) / rows_per_person
+    spread = (math.sqrt(2) if not budget.delta else 1.0) * rows_per_person
     noise = planned_scale(budget, gradient_change(domain), schedule.label_model / schedule.label_rounds) * spread
     # a column that half of the records have: the slope is at most 1/4
     curvature = n * domain.column_factor**2 / 2 / 4
@@ -170,30 +170,35 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str) -> Advice:
     )
 
 
-def planned(domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: bool) -> Account:
+def planned(
+    domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: bool, rows_per_person: int = 1
+) -> Account:
     """Return the account of a fit before it is made: at least what it will be.
 
     The scale of a probe depends on the released share of the group; it is taken for the smallest sensitivity, 1/2.
+    Where the grid must hold it, it is taken for the largest one.
 
     Raises
     ------
     reference.common.errors.GridError
         When hardened noise has no such scale.
     """
-    schedule = schedule_of(domain, n, budget, fairness)
-    spent = [one for model in _models(schedule) for one in _model(domain, budget, *model)]
-    if schedule.cells:
-        cells = schedule.cells
-        spent.append(_one(budget, CELL_COUNTS, CELL_COUNTS_CHANGE, schedule.group_count, cells))
-        spent += [_one(budget, CELL_PROBE, CELL_SELECTIONS_CHANGE, schedule.probes / PROBES, cells)] * PROBES
-    elif schedule.probes:
-        spent.append(_one(budget, GROUP_COUNT, GROUP_COUNT_CHANGE, schedule.group_count, 1))
-        half = Change(Fraction(1, 2), Fraction(1, 4))
-        spent += [_one(budget, PROBE, half, schedule.probes / PROBES, 1)] * PROBES
+    schedule, rows = schedule_of(domain, persons(n, rows_per_person), budget, fairness), rows_per_person
+    spent = [one for model in _models(schedule) for one in _model(domain, budget, *model, rows)]
     largest = max(one.scale for one in spent)
-    if hardened and largest * SUM_STEPS > LARGEST_SCALE:
-        raise GridError("scale", largest, "at most 2^57 steps of the grid: use a larger epsilon")
-    return Account(budget, tuple(spent), hardened)
+    share, cells = schedule.probes / PROBES, schedule.cells
+    if cells:
+        spent.append(_one(budget, CELL_COUNTS, CELL_COUNTS_CHANGE.times(rows), schedule.group_count, cells))
+        spent += [_one(budget, CELL_PROBE, CELL_SELECTIONS_CHANGE.times(rows), share, cells)] * PROBES
+        largest = max(one.scale for one in spent)
+    elif schedule.probes:
+        spent.append(_one(budget, GROUP_COUNT, GROUP_COUNT_CHANGE.times(rows), schedule.group_count, 1))
+        half, whole = Change(Fraction(1, 2), Fraction(1, 4)), Change(Fraction(1), Fraction(1))
+        spent += [_one(budget, PROBE, half.times(rows), share, 1)] * PROBES
+        largest = max(largest, spent[-1 - PROBES].scale, planned_scale(budget, whole.times(rows), share))
+    if hardened:
+        require_on_grid(largest, SUM_STEPS)
+    return Account(budget, tuple(spent), hardened, rows)
 
 
 def _models(schedule: Schedule) -> list[tuple[Fraction, int]]:
@@ -201,10 +206,11 @@ def _models(schedule: Schedule) -> list[tuple[Fraction, int]]:
     return [*models, (schedule.group_model, schedule.group_rounds)] if schedule.group_model else models
 
 
-def _model(domain: Domain, budget: Budget, share: Fraction, rounds: int) -> list[Spent]:
+def _model(domain: Domain, budget: Budget, share: Fraction, rounds: int, rows: int) -> list[Spent]:
     d, each = domain.dimension, share / rounds
-    gradient = _one(budget, GRADIENT, gradient_change(domain), each, d)
-    return [_one(budget, COUNTS, label_sums_change(domain), each, 2 * d), *([gradient] * (rounds - 1))]
+    gradient = _one(budget, GRADIENT, gradient_change(domain).times(rows), each, d)
+    counts = _one(budget, COUNTS, label_sums_change(domain).times(rows), each, 2 * d)
+    return [counts, *([gradient] * (rounds - 1))]
 
 
 def _one(budget: Budget, what: str, change: Change, share: Fraction, size: int) -> Spent:

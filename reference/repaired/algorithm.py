@@ -13,12 +13,13 @@ from reference.common.arrays import FloatArray, IntArray
 from reference.common.errors import ParameterError
 from reference.common.numbers import RealLike, exact
 from reference.noise import RandomSource, sampler_of
+from reference.readings import require_rows_per_person
 from reference.records import DATA_STEPS, Records, require_on_grid
 from reference.repaired import descent, sums
 from reference.repaired.cells import Cells, expected_of, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
-from reference.repaired.schedule import PROBES, Schedule, schedule_of
+from reference.repaired.schedule import PROBES, Schedule, persons, schedule_of
 from reference.repaired.spent import CELL_COUNTS, CELL_PROBE, COUNTS, GRADIENT, GROUP_COUNT, PROBE
 from reference.repaired.threshold import next_multiplier
 
@@ -34,6 +35,7 @@ def repaired_logistic(
     slack: RealLike = 0,
     noise: str = "numpy",
     rng: RandomSource = None,
+    rows_per_person: int = 1,
 ) -> Model:
     """Release a private, fair logistic regression, for `replace_one`.
 
@@ -51,12 +53,16 @@ def repaired_logistic(
     noise : {'numpy', 'hardened'}
     rng : None, 'entropy', int or numpy.random.Generator
         None makes a release: hardened noise.  Anything else draws numpy's noise, for study.
+    rows_per_person : int
+        How many records one person may have: the privacy is the person's.
     """
+    require_rows_per_person(rows_per_person)
     noise = "hardened" if rng is None else noise
     tolerated = tolerated_slack(slack)
-    schedule = schedule_of(records.domain, len(records), budget, fairness)
+    schedule = schedule_of(records.domain, persons(len(records), rows_per_person), budget, fairness)
     purpose = f"repaired logistic {records.domain.columns} {budget} {fairness} {tolerated}"
-    curator = Curator(budget, sampler_of(noise, rng, purpose), hardened=noise == "hardened")
+    sampler = sampler_of(noise, rng, purpose)
+    curator = Curator(budget, sampler, hardened=noise == "hardened", rows_per_person=rows_per_person)
     records = prepared(records)
     # w <- noisy descent on the labels
     w, counts = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
@@ -75,7 +81,11 @@ def repaired_logistic(
         # lambda <- root of the noisy risk difference
         model = noisy_root(records, model, curator, schedule.probes, float(tolerated))
     return replace(
-        model, epsilon=curator.account.epsilon, spent=curator.account.spent, budget_epsilon=budget.epsilon
+        model,
+        epsilon=curator.account.epsilon,
+        spent=curator.account.spent,
+        budget_epsilon=budget.epsilon,
+        rows_per_person=rows_per_person,
     )
 
 
@@ -95,8 +105,8 @@ def tolerated_slack(slack: RealLike) -> Fraction:
 class PreparedRecords(Records):
     """Records on the grid, as a domain encodes them; x is stored column by column, as scores are added up."""
 
-    def __post_init__(self, inside: bool) -> None:
-        super().__post_init__(inside)
+    def __post_init__(self, inside: bool, empty: bool) -> None:
+        super().__post_init__(inside, empty)
         require_on_grid(self)
         sums.require_encoded(self)
 

@@ -30,6 +30,8 @@ class Curator:
     sampler : NumpySampler or HardenedSampler
     hardened : bool
         Whether noise is discrete, on multiples of 1/SUM_STEPS.
+    rows_per_person : int
+        How many records neighbouring data sets differ in at most.
 
     Attributes
     ----------
@@ -37,7 +39,8 @@ class Curator:
         In order.
     """
 
-    def __init__(self, budget: Budget, sampler: Sampler, *, hardened: bool) -> None:
+    def __init__(self, budget: Budget, sampler: Sampler, *, hardened: bool, rows_per_person: int = 1) -> None:
+        self.rows_per_person = rows_per_person
         self.spent: list[Spent] = []
         self._budget = budget
         self._kind = "gaussian" if budget.delta else "laplace"
@@ -46,14 +49,24 @@ class Curator:
 
     def scale(self, change: Change, share: Fraction) -> float:
         """Return sigma, or the Laplace scale, of a release; rounded up."""
-        return planned_scale(self._budget, change, share)
+        return planned_scale(self._budget, change.times(self.rows_per_person), share)
 
     def deviation(self, change: Change, share: Fraction) -> float:
         """Return the standard deviation of the noise of a release."""
         return self.scale(change, share) * (math.sqrt(2) if self._kind == "laplace" else 1.0)
 
     def release(self, values: NumberArray, change: Change, share: Fraction, what: str = "") -> FloatArray:
-        """Return values plus noise for a share of the budget; `what` names it in the account.
+        """Return values plus noise for a share of the budget.
+
+        Parameters
+        ----------
+        values : ndarray
+            Sums over records.
+        change : Change
+            By how much one record can change them.
+        share : Fraction
+        what : str
+            Names the release in the account.
 
         Raises
         ------
@@ -64,14 +77,14 @@ class Curator:
             raise ParameterError("share", share, "positive, and at most 1 with all others")
         scale = self.scale(change, share)
         # before the draw: what was counted and not released does no harm
-        self.spent.append(Spent(what, share, change, scale, len(values)))
+        self.spent.append(Spent(what, share, change.times(self.rows_per_person), scale, len(values)))
         noisy = self._sampler.add(values, Noise.uniform(self._kind, scale, len(values), self._steps))
         return np.array([float(value) for value in noisy])
 
     @property
     def account(self) -> Account:
         """What was released."""
-        return Account(self._budget, tuple(self.spent), self._steps is not None)
+        return Account(self._budget, tuple(self.spent), self._steps is not None, self.rows_per_person)
 
 
 def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:

@@ -48,6 +48,8 @@ class Model:
         What was released, in order.
     budget_epsilon : Fraction
         As it was asked for; discrete noise adds a trifle.
+    rows_per_person : int
+        How many records one person may have, for the statement.
     cells : Cells or None
         A threshold for each group, for equalised odds and for more than two groups.
     """
@@ -63,6 +65,7 @@ class Model:
     probes: tuple[Probe, ...] = ()
     spent: tuple[Spent, ...] = ()
     budget_epsilon: Fraction = Fraction(0)
+    rows_per_person: int = 1
     cells: Cells | None = None
 
     @property

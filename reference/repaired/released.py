@@ -11,10 +11,11 @@ from msgspec import Meta
 
 from reference.accounting import Privacy
 from reference.budgets import Budget
-from reference.common.documents import Document, converted, format_of, json_of_file, plain
+from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
 from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
+from reference.readings import RowsPerPerson
 from reference.repaired.account import Account
 from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.model import Model
@@ -79,7 +80,7 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share : Fraction
         Of mu^2, or of epsilon where delta is 0.
     l1_sensitivity, l2_sensitivity_squared : Fraction
-        By how much one record can change it.
+        By how much one person can change it.
     scale : float
         Sigma, or the Laplace scale where delta is 0.
     size : int
@@ -94,7 +95,9 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     size: int
 
 
-class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_release_v1"):
+class RepairedRelease(
+    Document, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag="repaired_release_v1"
+):
     """A private, fair logistic regression.
 
     Parameters
@@ -112,6 +115,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     noise : {'hardened', 'numpy'}
     seeded : bool
         True when anyone who knows the seed can remove the noise.
+    rows_per_person : int
+        How many records one person may have, for the statement.
     columns : tuple of str
         Names of the coordinates of w.
     w : tuple of float
@@ -132,8 +137,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
         For equalised odds, and for a group of more than two values.
     """
 
-    mechanism: Literal["repaired"] = "repaired"
-    adjacency: Literal["replace_one"] = "replace_one"
+    mechanism: Literal["repaired"] = always("repaired")
+    adjacency: Literal["replace_one"] = always("replace_one")
     privacy: Privacy
     budget: dict[str, Fraction]
     records: int
@@ -141,6 +146,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     slack: Fraction
     noise: Literal["hardened", "numpy"]
     seeded: bool
+    rows_per_person: RowsPerPerson = 1
     columns: tuple[str, ...]
     w: tuple[float, ...]
     group_weights: tuple[float, ...] | None
@@ -150,7 +156,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     probes: tuple[StatedProbe, ...]
     spent: tuple[StatedSpending, ...]
     domain: DomainFile
-    cells: StatedCells | None = None
+    cells: StatedCells | None = always(None)
 
     def __post_init__(self) -> None:
         d = len(self.domain.domain.columns)
@@ -185,7 +191,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
     ) -> RepairedRelease:
         """Return the release of a model."""
         sampler: Literal["hardened", "numpy"] = "hardened" if noise == "hardened" else "numpy"
-        account = Account(Budget(model.budget_epsilon, model.delta), model.spent, noise == "hardened")
+        rows, budget = model.rows_per_person, Budget(model.budget_epsilon, model.delta)
+        account = Account(budget, model.spent, noise == "hardened", rows)
         weights = model.group_weights
         return cls(
             privacy=account.privacy,
@@ -195,6 +202,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             slack=slack,
             noise=sampler,
             seeded=seeded,
+            rows_per_person=rows,
             columns=declared.domain.columns,
             w=tuple(model.w.tolist()),
             group_weights=None if weights is None else tuple(weights.tolist()),
@@ -230,7 +238,8 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             )
             for one in self.spent
         )
-        return Account(Budget(self.budget["epsilon"], self.budget["delta"]), spent, self.noise == "hardened")
+        budget = Budget(self.budget["epsilon"], self.budget["delta"])
+        return Account(budget, spent, self.noise == "hardened", self.rows_per_person)
 
     @property
     def model(self) -> Model:
@@ -249,6 +258,7 @@ class RepairedRelease(Document, frozen=True, kw_only=True, tag_field="schema", t
             tuple(Probe(one.multiplier, one.difference, one.noise) for one in self.probes),
             self.account.spent,
             self.budget["epsilon"],
+            self.rows_per_person,
             None if self.cells is None else _cells(self.cells, odds=self.fairness == "equalised_odds"),
         )
 

@@ -119,6 +119,11 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
     )
 
 
+def persons(n: int, rows_per_person: int) -> int:
+    """Return the records of one row per person whose schedule n records take: what decides is n over the noise."""
+    return max(1, n // rows_per_person) if n else n
+
+
 def cells_of(domain: Domain, fairness: str) -> int:
     """Return how many cells have a probe of their own: groups, or for equalised odds groups and labels.
 

@@ -14,10 +14,14 @@ SUM_STEPS = 2**40
 
 
 class Change(NamedTuple):
-    """By how much one record can change a sum."""
+    """By how much one record, or all records of one person, can change a sum."""
 
     l1_sensitivity: Fraction
     l2_sensitivity_squared: Fraction
+
+    def times(self, rows: int) -> Change:
+        """Return by how much so many records can change it together."""
+        return Change(rows * self.l1_sensitivity, rows**2 * self.l2_sensitivity_squared)
 
 
 class Spent(NamedTuple):

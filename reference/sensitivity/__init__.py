@@ -1,4 +1,4 @@
-"""Sensitivities: how far one record can move the coefficients.
+"""Sensitivities: how far one record, or all records of one person, can move the coefficients.
 
 `published` bounds are the paper's four lemmas.  Exact suprema are over *all* neighbouring data sets, the drift of
 zbar included: of rows that a domain encodes (:class:`Declared`), or of all rows of a norm (:class:`Setting`),
@@ -9,6 +9,7 @@ w_s, D_n that of the others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from reference.domain import Domain
@@ -30,6 +31,7 @@ __all__ = [
     "l2_sensitivity_squared",
     "published_l1_sensitivity",
     "published_l2_sensitivity_squared",
+    "rows_per_person_of",
     "setting_of",
 ]
 
@@ -47,6 +49,7 @@ def setting_of(domain: Domain, readings: Readings, records: int | None = None) -
         basis=readings.basis,
         fairness_weight=readings.fairness_weight,
         records=records,
+        rows_per_person=readings.rows_per_person,
     )
 
 
@@ -70,6 +73,8 @@ def exact_l1(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Frac
     Supremum
         Exact on the box and for what a domain encodes; an enclosure on the balls.
     """
+    if rows_per_person_of(where) > 1:
+        return _of_persons(where, 1, weight_s, weight_n)
     if isinstance(where, Declared):
         return _declared(where, 1, weight_s, weight_n)
     setting = where
@@ -89,12 +94,39 @@ def exact_l2_squared(where: Setting | Declared, weight_s: Fraction = ONE, weight
     Supremum
         Exact but for unequal weights on a ball with `add_or_remove_one` in the monomial basis.
     """
+    if rows_per_person_of(where) > 1:
+        return _of_persons(where, 2, weight_s, weight_n)
     if isinstance(where, Declared):
         return _declared(where, 2, weight_s, weight_n)
     setting = where
     if setting.norm == "unit_box":
         return box.weighted_l2_squared(setting, weight_s, weight_n)
     return ball.weighted_l2_squared(setting, weight_s, weight_n)
+
+
+def rows_per_person_of(where: Setting | Declared) -> int:
+    """Return how many records neighbouring data sets differ in at most."""
+    return (where.setting if isinstance(where, Declared) else where).rows_per_person
+
+
+def _of_persons(where: Setting | Declared, power: int, weight_s: Fraction, weight_n: Fraction) -> Supremum:
+    """Return the supremum for K rows: K times that for one, its square K^2 times; ``proofs/several_rows.md``."""
+    supremum = exact_l1 if power == 1 else exact_l2_squared
+    setting = where.setting if isinstance(where, Declared) else where
+    rows, records = setting.rows_per_person, setting.records
+
+    def one_row(of: int | None) -> Supremum:
+        single = replace(setting, rows_per_person=1, records=of)
+        return supremum(
+            replace(where, setting=single) if isinstance(where, Declared) else single, weight_s, weight_n
+        )
+
+    found = one_row(records)
+    if records is None or setting.fairness == "none":
+        return Supremum(found.lower * rows**power, found.upper * rows**power, found.method)
+    # K copies of a pair of N/K records attain the lower end
+    lower = one_row(records // rows).lower
+    return Supremum(lower * rows**power, found.upper * rows**power, "between persons of N/K and of N records")
 
 
 def _declared(where: Declared, power: int, weight_s: Fraction, weight_n: Fraction) -> Supremum:
@@ -108,13 +140,14 @@ def _declared(where: Declared, power: int, weight_s: Fraction, weight_n: Fractio
 def l1_sensitivity(readings: Readings, domain: Domain) -> Fraction:
     """Return the l1-sensitivity that the readings ask for.
 
-    `published`, `exact` (the upper end over the rows that the domain encodes), or a number.
+    `published` times the rows of a person, `exact` (the upper end over the rows that the domain encodes), or a
+    number, which is taken as it stands.
     """
     if readings.own_sensitivity is not None:
         return readings.own_sensitivity
     if readings.sensitivity == "exact":
         return exact_l1(declared_of(domain, readings)).upper
-    return published_l1_sensitivity(readings.fairness, domain.dimension)
+    return readings.rows_per_person * published_l1_sensitivity(readings.fairness, domain.dimension)
 
 
 def l2_sensitivity_squared(readings: Readings, domain: Domain) -> Fraction:
@@ -123,4 +156,5 @@ def l2_sensitivity_squared(readings: Readings, domain: Domain) -> Fraction:
         return readings.own_sensitivity**2
     if readings.sensitivity == "exact":
         return exact_l2_squared(declared_of(domain, readings)).upper
-    return published_l2_sensitivity_squared(readings.fairness, domain.dimension)
+    one_row = published_l2_sensitivity_squared(readings.fairness, domain.dimension)
+    return readings.rows_per_person**2 * one_row

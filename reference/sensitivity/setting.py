@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from reference.common.errors import ReadingError
 from reference.domain import NORMS
-from reference.readings import ADJACENCIES, BASES, FAIRNESS
+from reference.readings import ADJACENCIES, BASES, FAIRNESS, require_rows_per_person
 
 HALF = Fraction(1, 2)
 
@@ -29,6 +29,8 @@ class Setting:
         The paper's alpha_1.
     records : int or None
         N, the records of the larger data set; None for the limit, which is also the supremum over all N.
+    rows_per_person : int
+        How many records neighbouring data sets differ in at most: those of one person.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Setting:
     basis: str = "monomial"
     fairness_weight: Fraction = Fraction(1)
     records: int | None = None
+    rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -56,7 +59,13 @@ class Setting:
             raise ReadingError("dimension", self.dimension, "at least 1")
         if self.fairness_weight < 0:
             raise ReadingError("fairness_weight", str(self.fairness_weight), "at least 0")
-        smallest = 1 if self.adjacency == "replace_one" else 2
+        require_rows_per_person(self.rows_per_person)
+        rows, fair = self.rows_per_person, self.fairness != "none"
+        if self.records is not None and fair and self.records % rows:
+            proved = f"a multiple of {rows}, the rows per person, with a fairness term: proved for these"
+            raise ReadingError("records", self.records, proved)
+        # somebody else stays where records are added
+        smallest = rows + (not self.replaces) * (rows if fair else 1)
         if self.records is not None and self.records < smallest:
             raise ReadingError("records", self.records, f"at least {smallest} for {self.adjacency}")
         if self.norm == "symmetric_ball" and self.fairness == "absolute":

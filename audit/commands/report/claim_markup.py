@@ -31,7 +31,8 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
         f"<fieldset><legend>Verdict</legend>{boxes}</fieldset>"
         '<fieldset><legend>Only</legend><label class="chip"><input type="checkbox" name="only" value="wrong">'
         '<span>proof wrong</span></label><label class="chip"><input type="checkbox" name="only" value="coq">'
-        '<span>checked by Coq</span></label><label class="chip"><input type="checkbox" name="only" value="pair">'
+        '<span>with theorems in Coq</span></label><label class="chip"><input type="checkbox" name="only" '
+        'value="pair">'
         "<span>with data sets</span></label></fieldset>"
         '<div class="actions"><output id="shown" for="search"></output>'
         '<button type="button" id="open-all">Open all shown</button>'
@@ -98,13 +99,12 @@ def _printed(row: dict[str, Any]) -> str:
 def _losses(losses: dict[str, Any]) -> str:
     if not losses:
         return ""
-    rows = [["epsilon", number(_float(losses["claimed_epsilon"])), number(losses["exact_epsilon"])]]
+    rows = [["ε", number(_float(losses["claimed_epsilon"])), number(losses["exact_epsilon"])]]
     if losses["exact_delta"] is not None:
-        rows.append(["delta", number(_float(losses["claimed_delta"])), number(losses["exact_delta"])])
-    budget = ", ".join(f"{name} = {value}" for name, value in losses["budget"].items())
-    return table(
-        ("", "claimed", "exact"), rows, f"At {budget}" if budget else "Claimed and exact", classes="narrow"
-    )
+        rows.append(["δ", number(_float(losses["claimed_delta"])), number(losses["exact_delta"])])
+    budget = prose(", ".join(f"{name} = {value}" for name, value in losses["budget"].items()))
+    shown = table(("parameter", "claimed", "exact"), rows, "Claimed and exact", classes="narrow")
+    return f"<p>At {budget}:</p>{shown}" if budget else shown
 
 
 def _float(text: Any) -> float:
@@ -155,10 +155,11 @@ LETTERS = {
     "nu": "ν",
     "mu": "μ",
     "pi": "π",
+    "lambda": "λ",
 }
 
 LETTER = re.compile(rf"(?<![\w.])({'|'.join(LETTERS)})('*)((?:_\w)?)(?!\w|\.\w)('*)")
-NAME = re.compile(r"(?<![\w.'])([wxDVE])_(\w)(?!\w|\.\w)")
+NAME = re.compile(r"(?<![\w.'])([wxDVE]|max)_(\w)(?!\w|\.\w)")
 BELOW = re.compile(r"(?<=[|>])_(\w)(?!\w)")
 POWER = re.compile(r"(?<=[\w)>|'])\^(-?\w+(?:\.\d+)?)")
 SIGNS = {"&lt;=": "≤", "&gt;=": "≥", "sqrt(": "√(", " +- ": " ± ", " - ": " − "}
@@ -169,7 +170,7 @@ def prose(text: str) -> str:
     text = LETTER.sub(
         lambda m: f"<var>{LETTERS[m[1]]}</var>{_below(m[3][1:])}{m[2]}{m[4]}", escape(text, quote=False)
     )
-    text = NAME.sub(lambda m: f"<var>{m[1]}</var>{_below(m[2])}", text)
+    text = NAME.sub(lambda m: (m[1] if m[1] == "max" else f"<var>{m[1]}</var>") + _below(m[2]), text)
     text = BELOW.sub(lambda m: _below(m[1]), text)
     text = POWER.sub(lambda m: f"<sup>{m[1]}</sup>", text)
     for written, meant in SIGNS.items():

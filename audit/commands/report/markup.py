@@ -23,11 +23,11 @@ SHAPES = {
 """A sign for each verdict, so that no colour is needed to tell them apart."""
 
 MEANINGS = {
-    "proved": "a program checks every step",
-    "enclosed": "computed between two bounds that hold for certain",
-    "exhausted": "every case of a finite set was gone through",
+    "proved": "an argument whose every step a program checks",
+    "enclosed": "interval arithmetic, or an evaluation with a stated margin",
+    "exhausted": "every case of a finite domain",
     "not refuted": "looked for and not found",
-    "refuted": "a counterexample, checked exactly",
+    "refuted": "a counterexample or a test, with the data",
     "ambiguous": "true under one reading of the text and false under another",
     "argued": "a written proof that no program checks",
     "undecided": "the check came to no answer",
@@ -52,7 +52,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, *, c
         cells = "".join(f"<td>{cell}</td>" for cell in others)
         lines.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}">'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(caption, quote=True)}">'
         f'<table class="{classes}"><caption>{escape(caption)}</caption><thead><tr>{columns}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
@@ -80,10 +80,10 @@ def section(name: str, title: str, inside: str) -> str:
     )
 
 
-def figure(name: str, title: str, caption: str, numbers: str = "") -> str:
+def figure(name: str, title: str, caption: str, numbers: str = "", *, classes: str = "") -> str:
     """Return the place of a figure that the script draws, with its caption and its numbers as a table."""
     return (
-        f'<figure id="{name}"><h3>{escape(title)}</h3><div class="plot" data-plot="{name}">'
+        f'<figure id="{name}" class="{classes}"><h3>{title}</h3><div class="plot" data-plot="{name}">'
         '<p class="no-script">The figure is drawn by the script in this page; its numbers are below.</p></div>'
         f"<figcaption>{caption}</figcaption>{folded('The numbers', numbers, classes='numbers') if numbers else ''}"
         "</figure>"

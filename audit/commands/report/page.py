@@ -47,7 +47,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield f"<style>{_asset('page.css')}</style></head><body>"
     yield '<a class="skip" href="#main">Skip to the contents</a>'
     yield _header(document)
-    parts: dict[str, str] = {}
+    parts = figure_markup.parts(document)
     yield _contents([name for name in CONTENTS if name in parts or name in TEXTS])
     yield '<main id="main" tabindex="-1">'
     yield section("overview", CONTENTS["overview"], _overview(document))
@@ -69,8 +69,9 @@ def _asset(name: str) -> str:
 
 
 LEDGER = (
-    "<p>A program decides each claim. The verdict is on the statement as printed, over its whole range; whether "
-    "the paper's <em>proof</em> is right is a question of its own. Open a claim for the evidence.</p>"
+    "<p>Each claim has a check that a program runs. The verdict is on the statement as printed, over its whole "
+    "range; whether the paper's <em>proof</em> is right is a question of its own. Open a claim for the "
+    "evidence.</p>"
 )
 
 
@@ -79,9 +80,10 @@ def _header(document: dict[str, Any]) -> str:
     return (
         '<header><p class="kicker">Audit report</p><h1>What is true in the paper</h1>'
         f'<p class="paper">{escape(document["paper"])}</p>'
-        f"<p>{len(document['ledger'])} claims, each decided by a program; {len(document['proofs']['theorems'])} "
-        f"theorems checked by Coq {escape(document['proofs']['coq'])}. Version {escape(version)}. "
-        "The numbers are read from committed results or computed when the page is made.</p></header>"
+        f"<p>{len(document['ledger'])} claims, each with a check that a program runs; "
+        f"{len(document['proofs']['theorems'])} theorems checked by Coq {escape(document['proofs']['coq'])}. "
+        f"Version {escape(version)}. The numbers are read from committed results or computed when the page is "
+        "made.</p></header>"
     )
 
 
@@ -107,14 +109,22 @@ def _overview(document: dict[str, Any]) -> str:
         f"<li>{badge(verdict)} <b>{count}</b> <span>{MEANINGS[verdict]}</span></li>"
         for verdict, count in document["verdicts"].items()
     )
-    head = ("", "verdict", "its proof", "the paper states", "what holds")
+    head = ("statement", "verdict", "its proof", "the paper states", "what holds")
     missing = "".join(f'<p class="note">{escape(line)}</p>' for line in document["absent"])
     return (
-        f'{missing}<ul class="counts">{counts}</ul>'
+        f'{missing}{FIRST}<ul class="counts">{counts}</ul>'
         + table(head, printed, "The numbered statements of the paper", classes="printed")
         + f"<p class='note'>{escape(LIMITS)}</p>"
     )
 
+
+FIRST = (
+    '<p><b>With ten minutes:</b> read the table below; open <a href="#claim-T5">Theorem 5</a>, its two data '
+    'sets and its repair, and <a href="#claim-T3.exact">Theorem 3 with the exact sensitivity</a>; move the '
+    'budgets in <a href="#privacy">claimed and exact privacy</a>; see what <a href="#claim-R">the mechanism '
+    "that we repaired</a> "
+    "promises.</p>"
+)
 
 LIMITS = (
     "A privacy verdict is on the ideal mechanism, with noise in real numbers. Nothing here says that a program is "

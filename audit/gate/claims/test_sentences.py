@@ -23,6 +23,7 @@ NOT_OF_THE_PAPER = {
     "R.counts",
     "R.gradient",
     "R.probe",
+    "R.rows",
     "T2.loose",
 }
 """Rows on what the paper does not say in its running text."""

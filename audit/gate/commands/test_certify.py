@@ -85,6 +85,14 @@ def test_without_coq_the_certificate_is_written_and_not_checked(affairs, tmp_pat
 
 
 @pytest.mark.usefixtures("without_coq")
+def test_nothing_is_written_unasked(affairs, tmp_path, capsys):
+    file = written(tmp_path, document(affairs, "adfc"))
+    assert main([file]) == EXIT_UNDECIDED
+    assert "certificate:" not in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == [Path(file).name]
+
+
+@pytest.mark.usefixtures("without_coq")
 @pytest.mark.parametrize("name", ["pdfc", "pflr"])
 def test_json_is_as_its_schema_says(affairs, tmp_path, capsys, name):
     schemas = Path(certify.__file__).parents[1] / "schemas"

@@ -7,11 +7,14 @@ import signal
 
 import pytest
 
-from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line
+from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line, flat
 from audit.conformance.outcome import Outcome, outcomes
 from audit.conformance.program import PATIENCE, run_program
 from audit.conformance.report import Report
+from audit.conformance.selection import chosen
 from audit.gate.conformance.written import HONEST, perturbations, python_program
+from audit.vectors.answers import answer
+from audit.vectors.steps import Steps
 from reference.common.errors import ParameterError
 from reference.common.files import json_text
 
@@ -161,3 +164,13 @@ def test_process_that_a_program_leaves_behind_does_not_keep_the_runner():
     assert [one.status for one in found] == ["passed"] * 2
     # it still lives: nobody waited for it
     os.kill(found[0].answer["left"], signal.SIGKILL)
+
+
+def test_flat_form_knows_every_list_that_is_asked_for():
+    """An answer in the flat form is the reference's, list by list."""
+    for kind, case in chosen():
+        if case.right is None:
+            continue
+        found = answer(Steps(), kind, case.given)
+        line = "\t".join(f"{name}={flat(value)}" for name, value in {"tcId": case.tc_id, **found}.items())
+        assert answer_of(line.encode(), "flat") == (case.tc_id, found), kind

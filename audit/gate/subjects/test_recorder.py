@@ -295,7 +295,10 @@ def test_opendp_is_judged_by_its_privacy_map():
     assert [one.kind for one in examine(run, LEFT, RIGHT, NoiseClaim(0.9))] == ["loss"]
 
 
-def test_diffprivlib_is_judged_by_what_its_mechanism_states(monkeypatch):
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Return a Laplace mechanism that stands for diffprivlib's; the library itself is in tests/peers."""
+
     class Laplace:
         def __init__(self, *, epsilon, delta=0.0, sensitivity):
             self.epsilon, self.delta, self.sensitivity = epsilon, delta, sensitivity
@@ -306,16 +309,35 @@ def test_diffprivlib_is_judged_by_what_its_mechanism_states(monkeypatch):
     module = types.ModuleType("diffprivlib.mechanisms")
     module.Laplace = Laplace
     monkeypatch.setitem(sys.modules, "diffprivlib.mechanisms", module)
+    return Laplace
 
+
+def test_diffprivlib_is_judged_by_what_its_mechanism_states(stand_in):
     def run(x):
-        return Laplace(epsilon=1.0, sensitivity=1 / SIZE).randomise(x.mean())
+        return stand_in(epsilon=1.0, sensitivity=1 / SIZE).randomise(x.mean())
+
+    def twice(x):
+        return run(x), run(x)
 
     def bounds_from_data(x):
-        return Laplace(epsilon=1.0, sensitivity=x.max()).randomise(x.mean())
+        return stand_in(epsilon=1.0, sensitivity=x.max()).randomise(x.mean())
 
     assert examine(run, LEFT, RIGHT, NoiseClaim(1.0)) == []
-    assert [one.kind for one in examine(run, LEFT, 3 * RIGHT, NoiseClaim(1.0))] == ["loss"]
+    assert [one.kind for one in examine(run, LEFT, 3 * RIGHT, NoiseClaim(1.0))] == ["sensitivity"]
+    assert [one.kind for one in examine(twice, LEFT, RIGHT, NoiseClaim(1.0))] == ["loss"]
     assert "public" in [one.kind for one in examine(bounds_from_data, LEFT, RIGHT, NoiseClaim(1.0))]
+
+
+def test_sum_of_squares_with_the_sensitivity_of_its_lower_bound_is_found(stand_in):
+    """diffprivlib's issue 105, in the stand-in: the bound of x^2 on [lower, 1] is taken from the lower end."""
+
+    def squares(lower):
+        return lambda x: stand_in(epsilon=1.0, sensitivity=lower**2).randomise(float((x**2).sum()))
+
+    (found,) = examine(squares(0.0), LEFT, RIGHT, NoiseClaim(1.0))
+    assert (found.kind, found.line.partition(":")[0]) == ("sensitivity", __file__)
+    assert found.said.endswith("Laplace was given the sensitivity 0")
+    assert examine(squares(-1.0), LEFT, RIGHT, NoiseClaim(1.0)) == []
 
 
 def own_noise(value, scale, labels=()):

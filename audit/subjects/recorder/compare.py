@@ -205,6 +205,7 @@ def _moves(pairs: list[tuple[NoiseCall, NoiseCall]], claim: NoiseClaim) -> list[
     moves, laplace, gaussian = [], 0.0, 0.0
     for a, b in pairs:
         if a.kind == "mechanism":
+            findings += _beyond(a, b)
             loss = stated_loss(a, b)
         else:
             move, problems = _moved(a, b)
@@ -289,16 +290,30 @@ def _distances(moves: list[Moved], claim: NoiseClaim) -> Iterator[RecorderFindin
         yield RecorderFinding("scale", lines, f"the noise is too small for epsilon = {claim.epsilon:g}{needs}")
 
 
+def _beyond(a: NoiseCall, b: NoiseCall) -> Iterator[RecorderFinding]:
+    """Yield where data move farther than the sensitivity that a mechanism was given."""
+    given = getattr(a.mechanism, "sensitivity", None)
+    if given is not None and abs(b.value - a.value) > given * (1 + ROUNDING):
+        moved = float(abs(b.value - a.value))
+        said = f"data move by {moved:.6g}, and {a.name} was given the sensitivity {given:.6g}"
+        yield RecorderFinding("sensitivity", a.line, said)
+
+
 def stated_loss(a: NoiseCall, b: NoiseCall) -> tuple[float, float] | None:
     """Return the pure epsilon, and the squared shift of a Gaussian, that a mechanism states for two inputs."""
     if not hasattr(a.mechanism, "map"):
-        return a.mechanism.epsilon * abs(b.value - a.value) / a.mechanism.sensitivity, 0.0
+        moved, sensitivity = abs(b.value - a.value), a.mechanism.sensitivity
+        return float(a.mechanism.epsilon * moved / sensitivity) if sensitivity else _endless(moved), 0.0
     apart = _apart(str(a.mechanism.input_metric), a.value, b.value)
     measure = str(a.mechanism.output_measure)
     if apart is None or measure not in ("MaxDivergence", "ZeroConcentratedDivergence"):
         return None
     loss = float(a.mechanism.map(apart))
     return (loss, 0.0) if measure == "MaxDivergence" else (0.0, 2 * loss)
+
+
+def _endless(moved: float) -> float:
+    return np.inf if moved else 0.0
 
 
 def _apart(metric: str, left: Any, right: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from audit.subjects.recorder.carried import Affine, FollowedNoise
 from reference.common.arrays import FloatArray
 
-LIBRARIES = (f"{Path(__file__).parent}/", "/numpy/", "/scipy/", "/opendp/", "/diffprivlib/")
+LIBRARIES = (f"{Path(__file__).parent}/", "/numpy/", "/scipy/", "/opendp/", "/diffprivlib/mechanisms/")
 
 
 @dataclass(eq=False)

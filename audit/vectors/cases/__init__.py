@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.vectors.cases import budgets, data, objectives, releases
+from audit.vectors.cases import budgets, data, objectives, releases, repaired
 from audit.vectors.cases.asked import AskedCase
 
 CASES: dict[str, Callable[[], Iterator[AskedCase]]] = {
@@ -19,5 +19,8 @@ CASES: dict[str, Callable[[], Iterator[AskedCase]]] = {
     "Accounting": budgets.accounting,
     "FairnessMetric": data.metrics,
     "Release": releases.releases,
+    "RepairedBudget": repaired.repaired_budgets,
+    "RepairedDescent": repaired.repaired_descents,
+    "RepairedThreshold": repaired.repaired_thresholds,
 }
 """Of each group type its cases, in the order of their ids."""

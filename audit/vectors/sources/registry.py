@@ -8,6 +8,7 @@ from audit.vectors.sources.encoding import answer_domain
 from audit.vectors.sources.minimum import answer_minimiser
 from audit.vectors.sources.numbers import Answer, RefusedError
 from audit.vectors.sources.polynomial import answer_coefficients, answer_grouping
+from audit.vectors.sources.repaired import answer_repaired
 from audit.vectors.sources.scales import answer_accounting, answer_privacy, answer_scale
 from audit.vectors.sources.suprema import answer_sensitivity
 from audit.vectors.sources.whole import answer_metric, answer_perturbation, answer_release
@@ -27,6 +28,9 @@ SOURCES: dict[str, tuple[str, Callable[[Answer], Answer]]] = {
     "Accounting": ("rational arithmetic, bisection on mpmath's normal distribution", answer_accounting),
     "FairnessMetric": ("counts in rational arithmetic", answer_metric),
     "Release": ("all of the above, step by step", answer_release),
+    "RepairedBudget": ("enumeration of records, rational arithmetic, mpmath", answer_repaired),
+    "RepairedDescent": ("rational sums, mpmath with 60 digits", answer_repaired),
+    "RepairedThreshold": ("rational arithmetic, mpmath with 60 digits", answer_repaired),
 }
 """Of each group type what computes the expected values, in words, and the function."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from audit.vectors.sources.numbers import (
@@ -73,6 +74,7 @@ def epsilon_of(squared_shift: Fraction, delta: Fraction) -> tuple[Fraction, Frac
     return from_work(low) * (1 - spread), from_work(high) * (1 + spread)
 
 
+@lru_cache(maxsize=256)
 def analytic_sigma(squared: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
     """Return the ends of the smallest sigma, to a relative 1e-9."""
     low, high, target, e = WORK.mpf(1) / 2**20, WORK.mpf(2) ** 40, to_work(delta), to_work(epsilon)

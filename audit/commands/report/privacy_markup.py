@@ -1,0 +1,118 @@
+"""Claimed and exact privacy as HTML: controls, figures and their numbers."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from audit.commands.report.markup import badge, code, figure, number, table
+
+MECHANISMS = {
+    "adfc": "ADFC (Theorem 5)",
+    "pdfc": "PDFC (Theorem 3)",
+    "relaxed_functional": "Relaxed functional mechanism (Theorem 4)",
+    "functional": "Functional mechanism (Lemma 1)",
+}
+
+NORMS = {"unit_ball": "unit ball, as the paper states", "unit_box": "unit box, as its constants need"}
+
+
+def privacy(document: dict[str, Any]) -> str:
+    """Return claimed and exact privacy, and for which ratios of budgets Theorems 3 and 5 hold."""
+    grid = document["privacy"]
+    controls = (
+        _select("mechanism", "Mechanism", MECHANISMS.items())
+        + _select("norm", "Rows of", NORMS.items())
+        + _slider("dimension", "Dimension d", len(grid["dimensions"]), grid["dimensions"].index(13))
+        + _slider("ratio", "Budgets ε<sub>s</sub>/ε<sub>n</sub>", len(grid["ratios"]), len(grid["ratios"]) - 1)
+        + _select("epsilon", "ε<sub>n</sub>", [(value, value) for value in grid["epsilons"]])
+        + _select("delta", "δ<sub>s</sub> = δ<sub>n</sub>", [(value, value) for value in grid["deltas"]])
+    )
+    rows = [row for row in grid["points"] if row["dimension"] == 13 and row["norm"] == "unit_ball"]
+    numbers = table(
+        ("mechanism", "ε<sub>s</sub>/ε<sub>n</sub>", "ε<sub>n</sub>", "δ", "claimed ε", "exact ε", "verdict"),
+        (
+            [
+                MECHANISMS[row["mechanism"]].split(" (")[0],
+                row["ratio"],
+                row["epsilon_n"],
+                row["delta"],
+                number(row["claimed_epsilon"]),
+                number(row["exact_epsilon"]),
+                badge(row["verdict"]),
+            ]
+            for row in rows
+        ),
+        "Claimed and exact epsilon, d = 13, unit ball",
+        classes="numeric",
+    )
+    return (
+        "<p>How much the published mechanism loses, beside what its theorem states: the exact loss over all "
+        "pairs of neighbouring data sets, for the noisy coefficients. Every point was computed when this page "
+        f"was made, by {code('reference.accounting.exact_privacy')}; none is interpolated. The published "
+        "theorem is refuted where the exact loss is above the claim.</p>"
+        f'<form id="budgets" aria-label="Budgets">{controls}</form>'
+        '<p id="judged" class="judged" role="status"></p>'
+        + figure(
+            "loss-by-ratio",
+            "Claimed and exact epsilon against the ratio of budgets",
+            "Dashed with circles: what the theorem states. Solid with squares: the exact loss at the claimed "
+            "delta. Crosses mark ratios at which the statement is refuted. Both axes are logarithmic; a mark "
+            "on the lower edge is 0.",
+            numbers,
+        )
+        + figure(
+            "loss-by-dimension",
+            "Exact over claimed epsilon, against the dimension",
+            "At the chosen budgets. Above the line at 1 the statement is refuted; far below it the mechanism "
+            "adds more noise than it needs.",
+        )
+        + _boundaries(document["boundaries"])
+    )
+
+
+def _select(name: str, label: str, options: Any) -> str:
+    inside = "".join(f'<option value="{escape(value)}">{escape(text)}</option>' for value, text in options)
+    return f'<label class="control"><span>{label}</span><select name="{name}">{inside}</select></label>'
+
+
+def _slider(name: str, label: str, count: int, at: int) -> str:
+    return (
+        f'<label class="control"><span>{label}: <b data-of="{name}"></b></span>'
+        f'<input type="range" name="{name}" min="0" max="{count - 1}" step="1" value="{at}"></label>'
+    )
+
+
+BOUNDARY_TITLES = {
+    "t5_absolute": "Theorem 5, fairness term as the proofs write it",
+    "t5_covariance": "Theorem 5, signed fairness term",
+    "t3_exact": "Theorem 3, with the exact sensitivity for Δ₁",
+}
+
+SHADED = "Shaded: the ratios ε<sub>s</sub>/ε<sub>n</sub> for which the theorem holds, whatever the other budgets. "
+
+OUTSIDE = {
+    "T3": "Outside, it fails for all budgets: with the exact sensitivity Theorem 3 allows no ratio above 1.",
+    "T5": "Outside, it fails for all small enough deltas; the dotted line shows from which ratio on it fails at "
+    "δ<sub>s</sub> = δ<sub>n</sub> = 10<sup>−3</sup>.",
+}
+
+
+def _boundaries(boundaries: dict[str, Any]) -> str:
+    shown = ""
+    for name, title in BOUNDARY_TITLES.items():
+        if name in boundaries:
+            rows = (
+                [
+                    row["domain"].replace("_", " "),
+                    str(row["dimension"]),
+                    number(row["lower"]),
+                    number(row["upper"]),
+                ]
+                for row in boundaries[name]["rows"]
+            )
+            head = ("rows of", "d", "holds from", "holds to")
+            numbers = table(head, rows, "Ratios for which the theorem holds", classes="numeric")
+            caption = SHADED + OUTSIDE[boundaries[name]["theorem"]]
+            shown += figure(name, f"For which ratios of budgets it holds: {title}", caption, numbers)
+    return shown

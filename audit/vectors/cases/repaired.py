@@ -1,0 +1,155 @@
+"""Cases of the repaired mechanism: what a budget pays for, descent from given variates, thresholds from probes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from audit.vectors.cases.asked import DOUBLE, ERFC, AskedCase, Stream
+
+BUDGETS = (("1", "1e-6"), ("1/4", "1e-5"), ("1", "0"), ("8", "0"))
+
+FAIR = (("none", "0"), ("demographic_parity", "0"), ("demographic_parity", "1"))
+"""Fairness, and whether predictions use the group."""
+
+
+def repaired_budgets() -> Iterator[AskedCase]:
+    """Yield the cases of RepairedBudget."""
+    for name in ("label_sums", "gradient"):
+        for m in (1, 2, 3, 4, 6):
+            shared = {"kind": "change", "sum": name, "norm": "unit_ball", "zbar": "1/2", "dimension": str(2 * m)}
+            yield AskedCase(f"{name} of {m} attributes", shared | {"attributes": str(m)})
+        for norm, d in product(("unit_ball", "symmetric_ball"), (1, 2, 4)):
+            shared = {"kind": "change", "sum": name, "norm": norm, "zbar": "1/2", "dimension": str(d)}
+            yield AskedCase(f"{name} of {d} encoded columns in the {norm}", shared | {"attributes": "0"})
+    for zbar in ("1/16", "1/3", "1/2", "7/8"):
+        shared = {"kind": "change", "norm": "unit_ball", "attributes": "2", "dimension": "4", "zbar": zbar}
+        yield AskedCase(f"a probe at zbar = {zbar}", shared | {"sum": "imbalance"})
+    yield AskedCase("the count of a group", shared | {"sum": "group_count"})
+    for (epsilon, delta), share, (l1, l2) in product(BUDGETS, ("1", "1/10"), (("2", "1"), ("4", "2"))):
+        inputs = {"kind": "scale", "epsilon": epsilon, "delta": delta, "share": share, "l1": l1, "l2Squared": l2}
+        name = f"a share of {share} of epsilon = {epsilon}, delta = {delta} for l1 = {l1}, l2^2 = {l2}"
+        yield AskedCase(name, inputs, DOUBLE if delta == "0" else ERFC)
+    for (epsilon, delta), n, (fairness, keep) in product(BUDGETS, ("100", "2000", "50000"), FAIR):
+        columns = {"attributes": "4", "dimension": "9"} if keep == "1" else {"attributes": "3", "dimension": "8"}
+        inputs = columns | {"kind": "schedule", "epsilon": epsilon, "delta": delta, "records": n}
+        more = {"fairness": fairness, "keepGroup": keep}
+        name = f"the schedule of {n} records, {fairness}, kept group {keep}, epsilon = {epsilon}, delta = {delta}"
+        yield AskedCase(name, inputs | more, DOUBLE if delta == "0" else ERFC)
+    for number, (epsilon, delta) in product(range(3), BUDGETS[1:3]):
+        stream, count = Stream(f"account {number}"), 2 + 3 * number
+        account: dict[str, Any] = {
+            "kind": "account",
+            "epsilon": epsilon,
+            "delta": delta,
+            "l1": [str(stream.dyadic(1, 4)) for _ in range(count)],
+            "l2Squared": [str(stream.dyadic(1, 2)) for _ in range(count)],
+            "scales": [str(stream.dyadic(8, 40)) for _ in range(count)],
+        }
+        yield AskedCase(f"{count} releases together, delta = {delta}", account)
+
+
+SHARES = (("30", "100"), ("1/2", "100"), ("-3", "100"), ("99", "100"), ("1000/7", "300"), ("41/4", "64"))
+"""Noisy counts of group 1, and numbers of records."""
+
+SHAPES = ((("2", "3"), "0"), (("3", "2", "1"), "1"), (("2", "1", "2", "1"), "0"), (("4",), "0"))
+"""Columns of each attribute, and whether there is an intercept; one, two or four entries a record."""
+
+
+def _cells(name: str, n: int, widths: tuple[str, ...], intercept: str) -> dict[str, Any]:
+    """Return encoded records on the grid."""
+    stream, m = Stream(name), len(widths) + int(intercept)
+    # 1/sqrt(m), rounded towards zero on the grid; exact for one and four
+    factor = {1: Fraction(1), 2: Fraction(741455, 2**20), 4: Fraction(1, 2)}[m]
+    rows = []
+    for _ in range(n):
+        row = [factor] if intercept == "1" else []
+        for width in map(int, widths):
+            chosen = stream.whole(0, width - 1)
+            cells = [factor * (k == chosen) for k in range(width)]
+            row += cells if width > 1 else [factor * stream.dyadic(0, 1, 8)]
+        rows.append([str(Fraction(int(v * 2**20), 2**20)) for v in row])
+    return {"x": rows, "target": stream.bits(n)}
+
+
+def repaired_descents() -> Iterator[AskedCase]:
+    """Yield the cases of RepairedDescent."""
+    for (widths, intercept), size, number in product(SHAPES, (1, 8), (1, 2)):
+        name = f"a gradient, columns {' '.join(widths)}, intercept {intercept}, weights up to {size}, {number}"
+        inputs = _cells(name, 7, widths, intercept)
+        w = Stream(f"w of {name}").several(len(inputs["x"][0]), -size, size)
+        yield AskedCase(name, {"kind": "gradient", **inputs, "w": w})
+    for (widths, intercept), noise, rounds in product(SHAPES, ("gaussian", "laplace"), (2, 3, 5, 8)):
+        if len(widths) == 2:
+            continue
+        name = f"{rounds} rounds, columns {' '.join(widths)}, intercept {intercept}, {noise}"
+        inputs = _cells(name, 12, widths, intercept)
+        d = len(inputs["x"][0])
+        given = {
+            "kind": "descent",
+            "widths": list(widths),
+            "intercept": intercept,
+            "rounds": str(rounds),
+            "noise": noise,
+            "scaleCounts": "3/4" if noise == "gaussian" else "1/2",
+            "scaleGradient": "1/2" if rounds < 8 else "6",
+        }
+        units = Stream(f"variates of {name}").several(2 * d + (rounds - 1) * d, -2, 2, 64)
+        yield AskedCase(name, given | inputs | {"unitVariates": units})
+
+
+def repaired_thresholds() -> Iterator[AskedCase]:
+    """Yield the cases of RepairedThreshold."""
+    for count, n in (
+        ("30", "100"),
+        ("1/2", "100"),
+        ("-3", "100"),
+        ("99", "100"),
+        ("1000/7", "300"),
+        ("41/4", "64"),
+    ):
+        yield AskedCase(
+            f"the released share: {count} of {n}", {"kind": "share", "noisyCount": count, "records": n}
+        )
+    for number, zbar in product(range(4), ("1/2", "5/16")):
+        stream = Stream(f"imbalance {number}")
+        inputs = {"kind": "imbalance", "z": stream.bits(6), "prediction": stream.bits(6), "zbar": zbar}
+        yield AskedCase(f"what a probe sums up, {number}, zbar = {zbar}", inputs)
+    for number, keep in product(range(3), (True, False)):
+        name = f"margins {number}, {'with' if keep else 'without'} the group"
+        stream = Stream(name)
+        given: dict[str, Any] = {
+            "kind": "margins",
+            "x": stream.rows(5, 3),
+            "w": stream.several(3, -3, 3),
+            "zbar": "3/8",
+        }
+        more = {"z": stream.bits(5)} if keep else {"groupWeights": stream.several(3, -2, 2)}
+        yield AskedCase(name, given | more)
+    for number, probes, slack in product(range(6), (1, 2, 4), ("0", "1/16")):
+        yield AskedCase(
+            f"the next multiplier {number} after {probes} probes, slack {slack}", _probes(number, probes, slack)
+        )
+
+
+def _probes(number: int, count: int, slack: str) -> dict[str, Any]:
+    stream = Stream(f"probes {number}")
+    size = 12
+    members = stream.bits(size)
+    # group 1 is the better off, more or less
+    advantage = [stream.dyadic(-1, 1) + Fraction(int(z), 2 + number) for z in members]
+    belonging = [Fraction(int(z)) - Fraction(3, 8) + stream.dyadic(-1, 1, 64) / 8 for z in members]
+    multipliers = ["0", *stream.several(3, -1, 2)]
+    differences = [str(stream.dyadic(0, 1, 64)), *stream.several(3, -1, 1, 64)]
+    return {
+        "kind": "next",
+        "multipliers": multipliers[:count],
+        "differences": differences[:count],
+        "deviations": [["1/64", "1/4"][number % 2]] * count,
+        "slack": slack,
+        "advantage": [str(v) for v in advantage],
+        "belonging": [str(v) for v in belonging],
+        "members": members,
+    }

@@ -1,0 +1,113 @@
+"""The repaired mechanism behind the interface of the vectors: one method a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from reference.budgets import Budget
+from reference.common.arrays import BoolArray, FloatArray
+from reference.domain import Domain
+from reference.domain.attributes import Numeric, OneHot
+from reference.repaired import Schedule, descent, schedule_of, sums
+from reference.repaired.account import Account
+from reference.repaired.algorithm import noisy_share
+from reference.repaired.curator import Curator, planned_scale
+from reference.repaired.expected import expected_difference
+from reference.repaired.model import margins
+from reference.repaired.spent import Change, Spent
+from reference.repaired.threshold import Probe, next_multiplier
+
+Curve: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
+"""What speaks for each record, what its group counts, and who belongs to group 1."""
+
+
+class _Told:
+    """Stands for a curator, and releases what it was told."""
+
+    def __init__(self, noisy: float) -> None:
+        self._noisy = noisy
+
+    def release(self, *_: object) -> FloatArray:
+        """Return the number."""
+        return np.array([self._noisy])
+
+
+class RepairedSteps:
+    """The repaired mechanism, step by step."""
+
+    def record_change(self, name: str, domain: Domain, zbar: Fraction) -> Change:
+        """Return what one record can change a released sum by."""
+        if name == "imbalance":
+            return sums.imbalance_change(zbar)
+        if name == "group_count":
+            return sums.GROUP_COUNT_CHANGE
+        return sums.gradient_change(domain) if name == "gradient" else sums.label_sums_change(domain)
+
+    def planned_scale(self, budget: Budget, change: Change, share: Fraction) -> float:
+        """Return the scale of the noise for a share of a budget."""
+        return planned_scale(budget, change, share)
+
+    def schedule(self, domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
+        """Return how a budget is shared out."""
+        return schedule_of(domain, n, budget, fairness)
+
+    def loss(self, budget: Budget, changes: Sequence[Change], scales: Sequence[float]) -> Fraction:
+        """Return what releases lose together."""
+        spent = (Spent("", Fraction(0), *one, 1) for one in zip(changes, scales, strict=True))
+        return Account(budget, tuple(spent), hardened=False).loss
+
+    def label_sums(self, x: FloatArray, target: FloatArray) -> FloatArray:
+        """Return the sums by label."""
+        return sums.label_sums(x, target).astype(np.float64)
+
+    def gradient(self, x: FloatArray, target: FloatArray, w: FloatArray) -> FloatArray:
+        """Return the gradient of the capped loss."""
+        return sums.gradient(x, target, w).astype(np.float64)
+
+    def first_gradient(self, counts: FloatArray) -> FloatArray:
+        """Return the gradient at 0 from the noisy sums by label."""
+        return descent.first_gradient(counts)
+
+    def second_moments(self, counts: FloatArray, domain: Domain, n: int) -> FloatArray:
+        """Return the second moments of independent attributes."""
+        return descent.independent_second_moments(counts, domain, n)
+
+    def preconditioner(self, second_moments: FloatArray, deviation: float) -> FloatArray:
+        """Return the inverse curvature."""
+        return descent.preconditioner(second_moments, deviation)
+
+    def averaged(self, iterates: Sequence[FloatArray]) -> FloatArray:
+        """Return the weights from the iterates."""
+        return descent.averaged(iterates)
+
+    def share_of_group(self, noisy_count: float, n: int) -> Fraction:
+        """Return the released share of group 1."""
+        return noisy_share(np.zeros(n), cast("Curator", _Told(noisy_count)), Fraction(1))
+
+    def imbalance(self, z: FloatArray, prediction: BoolArray, zbar: Fraction) -> Fraction:
+        """Return the sum that a probe releases."""
+        found: Fraction = sums.imbalance(z, prediction, zbar)[0]
+        return found
+
+    def margins(
+        self, w: FloatArray, v: FloatArray | None, zbar: float, x: FloatArray, z: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what speaks for a record, and what its group counts."""
+        return margins(w, v, zbar, x, z)
+
+    def next_multiplier(self, probes: Sequence[Probe], slack: float, curve: Curve) -> float:
+        """Return the multiplier after some probes."""
+        return next_multiplier(probes, slack, expected_difference(*curve))
+
+
+def cells_domain(widths: Sequence[int], norm: str, *, intercept: bool) -> Domain:
+    """Return a domain of one-hot attributes with so many columns each; a number for one column."""
+    own = [
+        OneHot(f"x{i}", tuple(range(width))) if width > 1 else Numeric(f"x{i}", 0.0, 1.0)
+        for i, width in enumerate(widths)
+    ]
+    return Domain(tuple(own), "y", "z", norm=norm, intercept=intercept)

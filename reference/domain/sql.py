@@ -1,0 +1,147 @@
+"""A domain file as a query: a database checks and encodes its records, and adds them up on the grid.
+
+What is added up are whole numbers: the sums are exact, and no order of rows or plan of the database changes them.
+Each record is encoded by the same operations on doubles as in :mod:`reference.records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from reference.domain.attributes import Attribute, Binned, Category, Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
+
+LARGEST = "1.7976931348623157e308"
+"""The largest double."""
+
+
+def moments_query(declared: DomainFile, table: str, steps: int) -> str:
+    """Return the query of one row whose columns :meth:`reference.moments.Moments.from_table` reads.
+
+    Parameters
+    ----------
+    declared : DomainFile
+    table : str
+        What stands behind ``FROM``: a name, quoted where it must be, or a query in parentheses.
+    steps : int
+        Of the grid: :data:`reference.records.DATA_STEPS`.
+
+    Notes
+    -----
+    `refused` counts records outside the domain.  Of two doubles that a database rounds differently one may lie on
+    another step of the grid; `refused` looks at the steps, so whatever is not refused is inside the domain.
+    """
+    domain = declared.domain
+    domain.require_two_groups()
+    d, top = range(domain.dimension), int(Fraction(domain.column_factor) * steps)
+    columns = [f"{entry} AS x_{j}" for j, entry in enumerate(_coordinates(declared, steps))]
+    columns.append(f"{_mark(declared.label)} AS y")
+    inside = [f"x_{j} BETWEEN 0 AND {top}" for j in d] + ["y IN (0, 1)"]
+    if declared.group is not None:
+        columns.append(f"{_mark(declared.group)} AS z")
+        inside.append("z IN (0, 1)")
+    if domain.prescaled and domain.norm != "unit_box":
+        inside.append(f"{' + '.join(f'x_{j} * x_{j}' for j in d)} <= {steps**2}")
+    z = "z" if declared.group is not None else "0"
+    sums = ["count(*) AS n", f"sum({z}) AS sum_z"]
+    sums += [f"sum(x_{j}) AS x_{j}" for j in d]
+    sums += [f"sum(y * x_{j}) AS yx_{j}" for j in d]
+    sums += [f"sum({z} * x_{j}) AS zx_{j}" for j in d]
+    sums += [f"sum(x_{i} * x_{j}) AS xx_{i}_{j}" for i in d for j in d if i <= j]
+    sums.append(f"sum(CASE WHEN {' AND '.join(inside)} THEN 0 ELSE 1 END) AS refused")
+    return (
+        "WITH encoded AS (\n  SELECT\n    "
+        + ",\n    ".join(columns)
+        + f"\n  FROM {table}\n)\nSELECT\n  "
+        + ",\n  ".join(sums)
+        + "\nFROM encoded\n"
+    )
+
+
+def _coordinates(declared: DomainFile, steps: int) -> Iterator[str]:
+    """Yield an expression for each coordinate of x: a whole number, or NULL outside the domain."""
+    domain = declared.domain
+    factor = domain.column_factor
+    if domain.intercept:
+        yield _whole(str(int(factor * steps)))
+    for attribute in domain.attributes:
+        if type(attribute) is Numeric:
+            admitted, value = _within(attribute)
+            share = f"({value} - {_double(attribute.lower)}) / {_double(attribute.upper - attribute.lower)}"
+            share = f"least(greatest({share}, {_double(0)}), {_double(1)})"
+            entry = f"trunc({share} * {_double(factor)} * {_double(steps)})"
+            yield _whole(f"CASE WHEN {admitted} THEN {entry} END")
+        else:
+            yield from _choices(attribute, factor * steps)
+    if domain.keep_group and declared.group is not None:
+        yield f"{_mark(declared.group)} * {int(factor * steps)}"
+
+
+def _choices(attribute: Attribute, scale: float) -> Iterator[str]:
+    """Yield the coordinates of an attribute that takes few values."""
+    if isinstance(attribute, Binned):
+        (admitted, value), corner = _within(attribute), int(scale)
+        ends = [None, *attribute.edges, None]
+        for lower, upper in pairwise(ends):
+            tests = [f"{value} >= {_double(lower)}"] if lower is not None else []
+            tests += [f"{value} < {_double(upper)}"] if upper is not None else []
+            entry = f"CASE WHEN {' AND '.join(tests)} THEN {corner} ELSE 0 END"
+            yield _whole(f"CASE WHEN {admitted} THEN {entry} END")
+        return
+    assert not isinstance(attribute, Numeric)
+    encoded = attribute.encode(list(attribute.categories), clip=False) * scale
+    for column in encoded.T.tolist():
+        cases = zip(attribute.categories, column, strict=True)
+        yield _whole(_case(attribute.name, [(category, int(entry)) for category, entry in cases]))
+
+
+def _within(attribute: Numeric) -> tuple[str, str]:
+    """Return when a number is admitted, and the number within its bounds; `least` of a NULL is one or not."""
+    value, lower, upper = _number(attribute.name), _double(attribute.lower), _double(attribute.upper)
+    if not attribute.clip:
+        return f"{value} BETWEEN {lower} AND {upper}", value
+    return _finite(value), f"least(greatest({value}, {lower}), {upper})"
+
+
+def _mark(marker: Marker | None) -> str:
+    """Return 0 or 1; NULL for any other value."""
+    assert marker is not None
+    if marker.meanings:
+        return _whole(_case(marker.column, marker.meanings.items()))
+    value, above = _number(marker.column), _double(float(marker.above))  # type: ignore[arg-type]
+    return _whole(f"CASE WHEN {_finite(value)} THEN CASE WHEN {value} > {above} THEN 1 ELSE 0 END END")
+
+
+def _case(column: str, meanings: Iterable[tuple[Any, int]]) -> str:
+    cases = " ".join(f"WHEN {_literal(value)} THEN {meaning}" for value, meaning in meanings)
+    return f"CASE {_name(column)} {cases} END"
+
+
+def _finite(value: str) -> str:
+    # a database counts NaN as larger than every number
+    return f"{value} BETWEEN {_double(f'-{LARGEST}')} AND {_double(LARGEST)}"
+
+
+def _number(column: str) -> str:
+    return f"CAST({_name(column)} AS DOUBLE PRECISION)"
+
+
+def _double(value: float | str) -> str:
+    text = value if isinstance(value, str) else repr(float(value))
+    return f"CAST('{text}' AS DOUBLE PRECISION)"
+
+
+def _whole(expression: str) -> str:
+    return f"CAST({expression} AS BIGINT)"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _literal(value: Category) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)

@@ -1,0 +1,152 @@
+"""The wheel and the source distribution, built without a network: what they hold, and that it runs elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import reference
+from reference.common.exit_codes import EXIT_USAGE
+
+ROOT = Path(__file__).parent.parent
+
+NOT_FILES = (
+    *(
+        ".git",
+        ".venv*",
+        "build",
+        "dist",
+        "*.egg-info",
+        "__pycache__",
+        ".*cache",
+        ".hypothesis",
+        ".coverage*",
+        "htmlcov",
+    ),
+    *("*.vo*", "*.glob", "*.aux", ".vscode", ".idea", ".DS_Store"),
+)
+"""What a checkout may hold beside its files."""
+
+SHIPPED = {"_CoqProject", "Makefile"}
+"""What the wheel takes of proofs/ beside pages and Coq files."""
+
+ROWS = (
+    "fit --mechanism pdfc --seed 1 --quiet",
+    "audit estimate pdfc --draws 20000 --seed 1",
+    "audit vectors describe",
+)
+
+
+def files_below(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def wanted_in_wheel(tree: set[str]) -> set[str]:
+    """Return what a wheel of a tree has to hold: both packages without their tests, and the proofs."""
+    packages = {name for name in tree if name.startswith(("reference/", "audit/"))}
+    proofs = {
+        name
+        for name in tree
+        if name.startswith("proofs/") and (name.endswith((".md", ".v")) or Path(name).name in SHIPPED)
+    }
+    shipped = {name.replace("proofs/", "audit/proofs/shipped/", 1) for name in proofs}
+    return {name for name in packages if not name.startswith("audit/gate/")} | shipped
+
+
+def outside(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program that finds nothing of this checkout by its environment."""
+    env = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "CFM_DATA"}}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False)
+
+
+@dataclass(frozen=True)
+class Built:
+    """A tree, and what was built of it."""
+
+    tree: Path
+    wheel: Path
+    source: Path
+
+    def in_wheel(self) -> set[str]:
+        with zipfile.ZipFile(self.wheel) as archive:
+            names = set(archive.namelist())
+        return {name for name in names if ".dist-info/" not in name}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build the source distribution of a copy of this checkout, and of that the wheel."""
+    folder = tmp_path_factory.mktemp("built")
+    tree, out = folder / "tree", folder / "dist"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*NOT_FILES))
+    done = outside(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, tree, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,), (packed,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    shutil.rmtree(tree / "calibrated_functional_mechanism.egg-info")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder / "source", filter="data")
+    (source,) = (folder / "source").iterdir()
+    return Built(tree, wheel, source)
+
+
+def test_wheel_has_both_packages_and_the_proofs_and_no_tests(built: Built) -> None:
+    assert built.in_wheel() == wanted_in_wheel(files_below(built.tree))
+    assert f"-{reference.__version__}-py3-none-any" in built.wheel.name
+
+
+def test_source_distribution_is_the_whole_checkout(built: Built) -> None:
+    made = {"PKG-INFO", "setup.cfg"}
+    found = {name for name in files_below(built.source) if ".egg-info/" not in name}
+    assert found - made == files_below(built.tree)
+
+
+def test_forgotten_file_and_packed_test_are_seen() -> None:
+    tree = {"reference/a.py", "audit/schemas/b.json", "audit/gate/test_c.py", "proofs/coq/D.v", "proofs/coq/D.vo"}
+    assert wanted_in_wheel(tree) == {"reference/a.py", "audit/schemas/b.json", "audit/proofs/shipped/coq/D.v"}
+
+
+@pytest.fixture(scope="module")
+def cfm(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel alone into a new environment that finds the libraries of this one; return its `cfm`."""
+    home = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    python = home / "bin" / "python"
+    made = sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)})
+    # only folders that site adds itself have their .pth files read: this checkout stays out
+    Path(made, "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", "--no-compile")
+    done = outside(*pip, "--force-reinstall", "--ignore-installed", built.wheel, cwd=home)
+    assert done.returncode == 0, done.stderr
+    return home / "bin" / "cfm"
+
+
+@pytest.mark.exhaustive
+def test_installed_wheel_runs_from_another_folder_and_writes_nothing(cfm: Path, tmp_path: Path) -> None:
+    python = cfm.with_name("python")
+    where = outside(python, "-c", "import audit.proofs.sources as s; print(s.PROJECT)", cwd=tmp_path).stdout
+    assert Path(where.strip()).is_relative_to(cfm.parents[1])
+    assert outside(cfm, "--version", cwd=tmp_path).stdout.strip().endswith(f" {reference.__version__}")
+    for words in (*ROWS, "audit certify --help", "audit proofs --help"):
+        done = outside(cfm, *words.split(), cwd=tmp_path)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+    for words in ("audit validity", "experiments page", "experiments question_pages"):
+        done = outside(cfm, *words.split(), cwd=tmp_path)
+        assert (done.returncode, "checkout" in done.stderr) == (EXIT_USAGE, True), words
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.exhaustive
+def test_source_distribution_passes_tests_of_its_own(built: Built) -> None:
+    tests = ("tests/test_moments.py", "audit/gate/bounds/test_bounds.py")
+    done = outside(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests, cwd=built.source)
+    assert done.returncode == 0, done.stdout
+    assert f"rootdir: {built.source}" in done.stdout
