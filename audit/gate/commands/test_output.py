@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -53,6 +54,7 @@ def test_full_disk_is_one_line(line):
 
 PRINTING = """
 import os
+import re
 print("imported"); os.write(1, b"imported in C\\n")
 class Printing:
     claimed_epsilon = 1.0
@@ -111,3 +113,23 @@ def test_subject_that_ends_the_interpreter_gives_no_verdict(tmp_path, at_call):
     assert done.returncode in (EXIT_USAGE, EXIT_UNDECIDED) or "ctypes" in at_call
     assert done.returncode not in (EXIT_FINE, EXIT_REFUTED)
     assert done.stdout == b""
+
+
+# --- Plots -----------------------------------------------------------------------------------------------------
+
+
+def drawing_modules() -> list[Path]:
+    """Return the modules that let matplotlib draw."""
+    found = [path for package in ("audit", "reference") for path in (ROOT / package).rglob("*.py")]
+    return [path for path in found if "gate" not in path.parts and ".savefig(" in path.read_text(encoding="utf-8")]
+
+
+def test_every_plot_is_drawn_in_memory_and_then_written_whole():
+    modules = drawing_modules()
+    assert len(modules) > 3
+    for path in modules:
+        text = path.read_text(encoding="utf-8")
+        assert set(re.findall(r"\.savefig\((\w+)", text)) <= {"drawn", "target"}, path
+        assert "BytesIO()" in text, path
+        assert "write_whole(" in text, path
+        assert ".write_bytes(" not in text, path
