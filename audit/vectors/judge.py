@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from audit.vectors.sources.numbers import Answer, number
+from audit.vectors.sources.numbers import Answer, number, read_number
 
 LONGEST_NUMBER = 4000
 """Characters of an answered number; its exponent is at most this, too: ``1e999999999`` is not computed."""
@@ -24,7 +24,7 @@ def number_of(value: Any) -> Fraction | None:
         if len(value) > LONGEST_NUMBER or (power is not None and abs(int(power[1])) > LONGEST_NUMBER):
             return None
     try:
-        return Fraction(value) if isinstance(value, (int, float)) else number(value.strip())
+        return Fraction(value) if isinstance(value, (int, float)) else read_number(value.strip())
     except (ValueError, OverflowError):
         return None
 

@@ -46,11 +46,13 @@ class CellProbe(NamedTuple):
     noise: tuple[float, ...]
 
     def difference(self, groups: int) -> tuple[float, float]:
-        """Return the largest difference between groups, within a label where cells have one, and its noise."""
+        """Return the largest difference between groups, within a label where cells have one, and its noise.
+
+        The noise is that of the two groups of which least is known.
+        """
         rates, noise = (np.array(one).reshape(groups, -1) for one in (np.clip(self.rates, 0.0, 1.0), self.noise))
         label = int(np.argmax(np.ptp(rates, axis=0)))
-        ends = [int(np.argmax(rates[:, label])), int(np.argmin(rates[:, label]))]
-        return float(np.ptp(rates[:, label])), float(np.linalg.norm(noise[ends, label]))
+        return float(np.ptp(rates[:, label])), float(np.linalg.norm(np.sort(noise[:, label])[-2:]))
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from audit.vectors.sources.numbers import Answer, number
 
 Floats = npt.NDArray[np.float64]
 
-STARTS = 10
+STARTS = 8
 """Of each choice of labels and direction of drift."""
 
-STEPS = 160
+STEPS = 200
 
 MOMENTUM = 0.9
 """Share of the last move that is made again: where a and o have to turn together, single moves are short."""
