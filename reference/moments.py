@@ -53,6 +53,9 @@ class Moments:
     sum_zx: NumberArray
     sum_xx: NumberArray
 
+    def __post_init__(self) -> None:
+        self.domain.require_two_groups()
+
     def __repr__(self) -> str:
         # exact statistics may not reach a log by accident
         return f"Moments(of {self.domain.dimension} columns)"
@@ -183,7 +186,6 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
     exact : bool
         As for :meth:`Moments.of`.
     """
-    domain.require_two_groups()
     sums = _ExactSums(domain) if exact else _Sums(domain)
     for records in parts:
         for start in range(0, len(records), BLOCK_ROWS):

@@ -233,7 +233,11 @@ def _scaled(raw: FloatArray, lower: np.float64, upper: np.float64, factor: float
     if (lower, upper) == (0.0, 1.0):
         np.multiply(raw, factor, out=out)
         return True
-    share = raw / upper if lower == 0.0 else (raw - lower) / (upper - lower)
+    if lower == 0.0:
+        # a quotient of at most 1 is not rounded above it
+        np.multiply(np.divide(raw, upper, out=out), factor, out=out)
+        return True
+    share = (raw - lower) / (upper - lower)
     # the quotient of two rounded differences can exceed 1 by one rounding
     np.multiply(np.clip(share, 0.0, 1.0, out=share), factor, out=out)
     return True

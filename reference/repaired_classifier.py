@@ -261,7 +261,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encoded(self, declared: DomainFile, X: Any, y: Any, groups: Any) -> Records:
         """Check raw values against the domain file, and encode them."""
-        table = _raw_columns(declared, X)
+        table = raw_columns(declared, X)
         for marker, values, name in ((declared.label, y, "y"), (declared.group, groups, "sensitive_features")):
             if marker is None:
                 continue
@@ -279,7 +279,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         marks = [marker.column for marker in (file.label, file.group) if marker is not None]
         declared = file.without_marks()
         declared = declared.with_(ignore=(*declared.ignore, *marks))
-        table = _raw_columns(declared, X)
+        table = raw_columns(declared, X)
         marker = declared.group
         if marker is not None:
             if groups is None:
@@ -301,7 +301,7 @@ def _with(ignored: tuple[str, ...], marker: Marker | None) -> tuple[str, ...]:
     return ignored if marker is None or marker.column in ignored else (*ignored, marker.column)
 
 
-def _raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
+def raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
     """Return the columns of a table by name: those that are declared, and unknown ones for an error."""
     if hasattr(X, "column_names"):
         # a pyarrow Table

@@ -76,6 +76,12 @@ def scheduler() -> Iterator[str]:
         yield made.scheduler_address
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a worker that was ended take its time to come back on a busy machine."""
+    monkeypatch.setattr(module, "CONNECTING", 120.0)
+
+
 def reader(path: Path, on_block: Any = None) -> FileReader:
     return FileReader(open_table(path), DECLARED, 1_500, on_block)
 
@@ -154,6 +160,31 @@ def test_scheduler_that_is_not_there_is_said(people: Path, monkeypatch: pytest.M
     for bad in (address, "nonsense://x"):
         with Cluster(bad) as cluster, pytest.raises(ClusterError, match=f"there is no scheduler at {bad}"):
             cluster.moments(reader(people))
+
+
+def test_nothing_is_released_where_the_cluster_fails(
+    scheduler: str, run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CONNECTING", 0.5)
+    asked = [
+        "fit",
+        "--data",
+        "people.parquet",
+        "--domain",
+        "domain.json",
+        "--test-share",
+        "0",
+        "--release",
+        "r.json",
+    ]
+    table = parquet.read_table(files / "people.parquet").to_pydict()
+    table["age"][123] = float("nan")
+    for address, said in (("tcp://127.0.0.1:9", "no scheduler"), (scheduler, "row 124, column 'age'")):
+        code, out, err = run(*asked, "--scheduler", address)
+        assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)
+        assert said in err
+        assert not (files / "r.json").exists()
+        parquet.write_table(pyarrow.table(table), files / "people.parquet")
 
 
 def test_missing_extra_is_said_with_its_command(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.gate import worker_processes
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import SplitBudget
@@ -325,13 +326,13 @@ def test_closed_pipe_ends_quietly(name, folder):
 
 # --- Interruptions ---------------------------------------------------------------------------------------------
 
-LONG: dict[str, str] = {
-    "fit": "fit --data synthetic --records 20000 --dimension 8 --splits 100000",
-    "predict": "predict --release release.json --data endless.csv.gz",
-    "domain": "domain --check domain.json --data endless.csv.gz",
-    "experiments": "experiments fig1 --data affairs --splits 5000 --jobs 1",
+LONG: dict[str, tuple[str, str]] = {
+    "fit": ("fit --data synthetic --records 20000 --dimension 8 --splits 100000", "evaluate_splits"),
+    "predict": ("predict --release release.json --data endless.csv.gz", "prediction_lines"),
+    "domain": ("domain --check domain.json --data endless.csv.gz", "check"),
+    "experiments": ("experiments fig1 --data affairs --splits 5000 --jobs 1", "run_batch"),
 }
-"""Of each command that can take long: a line that takes long enough to be interrupted."""
+"""Of each command that can take long: a line that takes long enough to be interrupted, and what then runs."""
 
 
 @pytest.fixture(scope="module")
@@ -345,31 +346,41 @@ def endless(folder: Path) -> Path:
 
 
 INTERRUPTED = """
-import os, runpy, signal, sys, threading
+import os, runpy, signal, sys, threading, time
 
 class CtrlC:
-    \"\"\"Presses Ctrl-C when a module is imported, or some seconds after.\"\"\"
+    \"\"\"Presses Ctrl-C when a module is imported, or when a function is at work after that.\"\"\"
 
     def find_spec(self, name, path=None, target=None):
         if name == module:
             sys.meta_path.remove(self)
-            if float(seconds) == 0:
+            if not function:
                 raise KeyboardInterrupt
-            timer = threading.Timer(float(seconds), os.killpg, (0, signal.SIGINT))
-            timer.daemon = True
-            timer.start()
+            threading.Thread(target=press, daemon=True).start()
+
+def press():
+    while not at_work():
+        time.sleep(0.05)
+    os.killpg(0, signal.SIGINT)
+
+def at_work():
+    frame, found = sys._current_frames()[threading.main_thread().ident], set()
+    while frame is not None:
+        found |= {frame.f_code.co_name, frame.f_code.co_filename}
+        frame = frame.f_back
+    return function in found and "<frozen importlib._bootstrap>" not in found
 
 sys.meta_path.insert(0, CtrlC())
-_, module, seconds, *words = sys.argv
+_, module, function, *words = sys.argv
 sys.argv = ["reference", *words]
 runpy.run_module("reference", run_name="__main__", alter_sys=True)
 """
 
 
-def interrupted(line: str, folder: Path, module: str, seconds: float) -> tuple[int, str]:
-    """Press Ctrl-C some seconds after a program imports a module; return its exit code and what it said."""
+def interrupted(line: str, folder: Path, module: str, function: str = "") -> tuple[int, str]:
+    """Press Ctrl-C when a program imports a module, or when a function is at work; return exit code and errors."""
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, module, str(seconds), *shlex.split(line)],
+        [sys.executable, "-c", INTERRUPTED, module, function, *shlex.split(line)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd=folder,
@@ -384,14 +395,16 @@ def interrupted(line: str, folder: Path, module: str, seconds: float) -> tuple[i
 
 @pytest.mark.parametrize("name", sorted(LONG))
 def test_interruption_is_one_line_and_exit_code_3(name, endless):
-    code, said = interrupted(LONG[name], endless, ROWS[name].module, 4.0)
+    line, function = LONG[name]
+    code, said = interrupted(line, endless, ROWS[name].module, function)
     assert (code, said.count("\n"), said[:20]) == (EXIT_UNDECIDED, 1, "error: interrupted: "), said
 
 
 def test_interruption_of_several_processes_is_one_line(tmp_path):
     line = "experiments fig1 --data affairs --splits 5000 --jobs 2 --quiet --out results"
-    code, said = interrupted(line, tmp_path, ROWS["experiments"].module, 8.0)
-    assert said == "error: interrupted: with --out the same command goes on where it stopped\n"
+    words = [sys.executable, "-m", "reference", *line.split()]
+    code, _, said = worker_processes.interrupted(words, workers=2, cwd=tmp_path, env=environment())
+    assert said == b"error: interrupted: with --out the same command goes on where it stopped\n"
     assert code == EXIT_UNDECIDED
 
 
@@ -400,9 +413,9 @@ def test_interruption_of_several_processes_is_one_line(tmp_path):
     ["reference.commands.family", "click", "reference.common.errors", "numpy", "rich.progress"],
 )
 def test_interruption_of_an_import_is_one_line(module, folder):
-    code, said = interrupted(FIT, folder, module, 0)
+    code, said = interrupted(FIT, folder, module)
     assert (code, said) == (EXIT_UNDECIDED, "error: interrupted: nothing was decided\n")
 
 
 def test_program_that_is_not_interrupted_says_nothing(folder):
-    assert interrupted(FIT, folder, "no.such.module", 0) == (EXIT_FINE, "")
+    assert interrupted(FIT, folder, "no.such.module") == (EXIT_FINE, "")

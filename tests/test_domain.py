@@ -18,12 +18,14 @@ from reference.common.errors import (
     InputError,
     NegativeEntryError,
     NormError,
+    NotANumberError,
     OutOfBoundsError,
     ReadingError,
     UnknownAttributeError,
+    UnseenCategoryError,
 )
 from reference.domain import INTERCEPT, Domain, ball_corner
-from reference.domain.attributes import Numeric, OneHot, Ordinal
+from reference.domain.attributes import Grouped, Numeric, OneHot, Ordinal
 from reference.records import Records, check_matrix, encode_table
 
 AGE = Numeric("age", 20, 60)
@@ -298,3 +300,21 @@ def test_x_s_is_drawn_from_the_unprotected_attributes() -> None:
     domain = MIXED.with_(intercept=True, keep_group=True)
     assert [domain.columns[index] for index in domain.selectable] == list(MIXED.columns)
     assert MIXED.selectable == (0, 1, 2, 3)
+
+
+def test_values_that_are_not_declared_count_as_the_one_that_is_named():
+    job = OneHot("job", ("clerk", "cook", "other"), otherwise="other")
+    town = Grouped("town", {"north": ("oslo",), "south": ("rome", "bari")}, otherwise="south")
+    for values in (["king", "cook"], np.array(["king", "cook"])):
+        assert job.encode(values, clip=False).tolist() == [[0, 0, 1], [0, 1, 0]]
+    assert town.encode(["paris", "oslo"], clip=False).tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(NotANumberError, match="missing"):
+        job.encode(["clerk", None], clip=False)
+    with pytest.raises(
+        UnseenCategoryError, match=r"declared are 'clerk', 'cook'.*row 1, column 'job', value 'king'"
+    ):
+        OneHot("job", ("clerk", "cook")).encode(["cook", "king"], clip=False)
+    with pytest.raises(DeclarationError, match="otherwise"):
+        OneHot("a", ("b", "c"), otherwise="d")
+    with pytest.raises(DeclarationError, match="otherwise"):
+        Grouped("a", {"b": ("x",), "c": ("y",)}, otherwise="x")

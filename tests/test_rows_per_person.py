@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from audit.claims.rows.persons import largest_change
+from audit.exact.persons import largest_change
 from audit.exact.privacy import judge_declared
 from audit.exact.witnesses import witness
 from reference.accounting.ledger_file import LedgerTerms

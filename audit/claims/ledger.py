@@ -16,8 +16,8 @@ from joblib import delayed
 from audit.claims.digest import digest
 from audit.claims.registry import SEED, Claim, Evidence, Finding, claims, set_seed
 from audit.common.compare import differences
-from audit.common.workers import parallel
 from reference.common.files import json_text, write_whole
+from reference.common.workers import parallel
 from reference.datasets import us
 from reference.datasets.adult import FILES
 from reference.datasets.source import data_folder

@@ -52,7 +52,7 @@ def plot(document: dict[str, Any], path: str) -> None:
         lines = target.getvalue().decode().splitlines()
         write_whole(path, "\n".join(line.rstrip() for line in lines) + "\n")
     else:
-        Path(path).write_bytes(target.getvalue())
+        write_whole(path, target.getvalue())
 
 
 def digest(document: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from reference.commands import terminal
+from reference.commands.output import output
 from reference.common.page import BORDERS
 
 AGAIN = "again:"
@@ -80,7 +80,7 @@ def table_text(table: Table, width: int) -> str:
     """
     if _least_width(table) > width:
         return fitted(_listed(table), width)
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    encoding = getattr(output(), "encoding", None) or "utf-8"
     try:
         BORDERS.encode(encoding)
     except UnicodeEncodeError:

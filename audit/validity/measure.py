@@ -27,10 +27,10 @@ from audit.bounds import (
     refutes,
     upper_bound_on_probability,
 )
-from audit.common.workers import parallel
 from audit.subjects.catalogue.gaussian import Gaussian
 from audit.subjects.catalogue.laplace import Laplace
 from reference.common.arrays import FloatArray
+from reference.common.workers import parallel
 
 SIGNIFICANCE = 0.05
 """Of every audit."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from audit.vectors.sources.numbers import Answer, number
+from audit.vectors.sources.numbers import Answer, number, read_number
 
 LONGEST_NUMBER = 4000
 """Characters of an answered number; its exponent is at most this, too: ``1e999999999`` is not computed."""
@@ -24,7 +24,7 @@ def number_of(value: Any) -> Fraction | None:
         if len(value) > LONGEST_NUMBER or (power is not None and abs(int(power[1])) > LONGEST_NUMBER):
             return None
     try:
-        return Fraction(value) if isinstance(value, (int, float)) else number(value.strip())
+        return Fraction(value) if isinstance(value, (int, float)) else read_number(value.strip())
     except (ValueError, OverflowError):
         return None
 
@@ -52,14 +52,18 @@ def leaves(expected: Any, found: Any, place: str = "") -> Iterator[tuple[str, An
 
 def wrong_values(expected: Answer, found: Answer) -> list[tuple[str, Any, Any]]:
     """Return where an answer is wrong: place, what is right, and what was answered; empty for a right answer."""
-    pairs = (leaf for name, value in expected.items() for leaf in leaves(value, found.get(name), name))
-    return [
-        (place, right, got) for place, right, got in pairs if isinstance(right, list) or not is_right(right, got)
-    ]
+    return list(_wrong(expected, found))
+
+
+def _wrong(expected: Answer, found: Answer) -> Iterator[tuple[str, Any, Any]]:
+    for name, value in expected.items():
+        for place, right, got in leaves(value, found.get(name), name):
+            if isinstance(right, list) or not is_right(right, got):
+                yield place, right, got
 
 
 def passes(expected: Answer | None, found: Answer) -> bool:
     """Tell whether an answer is right; None expects an error."""
     if expected is None:
         return "error" in found
-    return "error" not in found and not wrong_values(expected, found)
+    return "error" not in found and next(_wrong(expected, found), None) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -233,7 +234,12 @@ STEPS = frozenset(name for kind in (Steps, RepairedSteps) for name in kind.__dic
 
 def floats(texts: list[str]) -> list[float]:
     """Return numbers as floats; NaN and Infinity may be among them."""
-    return [float(text) if text.lstrip("+-") in ("NaN", "Infinity") else float(exact("x", text)) for text in texts]
+    return [_float(text) for text in texts]
+
+
+@lru_cache(maxsize=2**16)
+def _float(text: str) -> float:
+    return float(text) if text.lstrip("+-") in ("NaN", "Infinity") else float(exact("x", text))
 
 
 def fractions(texts: list[str]) -> list[Fraction]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +41,8 @@ WARNING = (
 
 HINTS = (
     "Move the name of a column that is no feature, such as a number of the record, to `ignore`. Categories "
-    "without an order are `one_hot`. With `clip` true a number beyond a bound is the bound. A group of more "
-    "than two values has `values` instead of `one` and `zero`."
+    "without an order are `one_hot`; `otherwise` names the one that undeclared values count as. With `clip` true "
+    "a number beyond a bound is the bound. A group of more than two values has `values`, not `one` and `zero`."
 )
 
 
@@ -145,6 +145,7 @@ def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
         "columns": list(domain.columns),
         "label": domain.label,
         "group": domain.group,
+        "groups": None if domain.group is None else domain.groups,
         "from_data": list(declared.from_data),
         "records": records,
     }
@@ -152,13 +153,17 @@ def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
         return json_text(facts)
     lines = [
         f"{file}: {facts['attributes']} attributes, {domain.dimension} coordinates, {domain.norm}",
-        f"label {domain.label}, group {domain.group or 'none'}",
+        f"label {domain.label}, group {domain.group or 'none'}{_of(domain.group_values)}",
     ]
     if declared.from_data:
         lines.append(f"READ FROM THE DATA: {', '.join(declared.from_data)}; `fit` refuses private mechanisms")
     if records is not None:
         lines.append(f"{options.data}: all {records} records are inside (their number is for the data holder)")
     return page(output.out).text(*lines)
+
+
+def _of(values: Sequence[Any]) -> str:
+    return f" ({', '.join(map(str, values))})" if values else ""
 
 
 def query(options: DomainOptions, file: str) -> str:

@@ -14,7 +14,9 @@ from typing import Any
 import click
 
 from reference.budgets import parse_epsilon
-from reference.commands.parsing import FileName, close_quietly, option
+from reference.commands.endings import close_quietly
+from reference.commands.output import output
+from reference.commands.parsing import FileName, option
 from reference.common.errors import DomainFileError, ReadingError, SeededHardenedNoiseError
 from reference.common.files import write_whole
 from reference.common.numbers import exact
@@ -379,8 +381,8 @@ def emit(text: str, out: str | None) -> None:
         write_file("out", out, text)
         return
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        output().write(text)
+        output().flush()
     except BrokenPipeError:
         # the reader has seen enough: the command still ends with its own exit code
         close_quietly()

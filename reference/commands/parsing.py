@@ -21,7 +21,6 @@ with ``from reference.commands.parsing import command as make_command``: a :clas
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import importlib
 import math
@@ -29,7 +28,6 @@ import os
 import shlex
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
@@ -39,13 +37,22 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem, shell_complete
 
 from reference import __version__
-from reference.commands.endings import is_own_ending, unfinished_is_undecided
+from reference.commands.endings import (
+    close_quietly,
+    failed,
+    interrupted,
+    is_own_ending,
+    say,
+    unfinished_is_undecided,
+)
+from reference.commands.output import own_output
+from reference.commands.start import open_closed_streams
 from reference.common.errors import InputError
-from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
+from reference.common.exit_codes import EXIT_FINE
 from reference.common.extras import needed_for
 from reference.common.numbers import is_number_text
 from reference.common.page import INDENT
-from reference.common.printable import quoted, short_line, shown
+from reference.common.printable import quoted, shown
 
 DISTRIBUTION = "calibrated-functional-mechanism"
 
@@ -289,9 +296,10 @@ def command(
 
     def decorate(function: Callable[..., int]) -> Command:
         def callback(**given: Any) -> int:
-            return function(
-                *(group(**{entry.name: given[entry.name] for entry in fields(group)}) for group in groups)
-            )
+            with own_output():
+                return function(
+                    *(group(**{entry.name: given[entry.name] for entry in fields(group)}) for group in groups)
+                )
 
         return Command(name, groups, example, callback=callback, help=text or function.__doc__)
 
@@ -423,21 +431,18 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
         with unfinished_is_undecided(), needed_for("this command"):
             return _ran(program, sys.argv[1:] if argv is None else argv, name)
     except click.ClickException as problem:
-        return _say(problem.format_message())
+        return say(problem.format_message())
     except InputError as problem:
-        return _say(str(problem))
+        return say(str(problem))
     except (KeyboardInterrupt, click.Abort) as problem:
-        return _interrupted(str(problem))
+        return interrupted(str(problem))
     except BrokenPipeError:
         close_quietly()
         return EXIT_FINE
     except BaseException as problem:
         if is_own_ending(problem):
             raise
-        if _from_interruption(problem):
-            return _interrupted()
-        traceback.print_exc()
-        return _say("the program failed, so nothing was decided; please report this", EXIT_UNDECIDED)
+        return failed(problem)
 
 
 def _ran(program: click.Command, words: Sequence[str], name: str) -> int:
@@ -461,36 +466,11 @@ def completion_variable(name: str) -> str:
 
 def exit_with(program: click.Command, *, name: str) -> NoReturn:
     """Run this process's command line and leave with its exit code."""
+    open_closed_streams()
     try:
         code = run(program, name=name)
     except KeyboardInterrupt:
-        code = _interrupted()
+        code = interrupted()
     # what is left is Python's: an interruption would be a traceback
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
-
-
-def close_quietly() -> None:
-    """Let nothing more be written to a pipe that nobody reads, not even when Python ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _interrupted(text: str = "") -> int:
-    return _say(f"interrupted: {text or 'nothing was decided'}", EXIT_UNDECIDED)
-
-
-def _from_interruption(problem: BaseException | None) -> bool:
-    """Return whether an error came of an interruption: an import that is interrupted raises errors of its own."""
-    while problem is not None:
-        if isinstance(problem, KeyboardInterrupt):
-            return True
-        problem = problem.__cause__ or problem.__context__
-    return False
-
-
-def _say(text: str, code: int = EXIT_USAGE) -> int:
-    with contextlib.suppress(OSError):
-        sys.stderr.write(f"error: {short_line(text)}\n")
-        sys.stderr.flush()
-    return code

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reference.commands.options import require_writable, write_file
+from reference.commands.output import output
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.commands.predictions import prediction_lines
@@ -64,7 +64,7 @@ def command(options: PredictOptions) -> int:
         waiting.writelines(lines)
         waiting.seek(0)
         for line in waiting:
-            sys.stdout.write(line)
+            output().write(line)
     return EXIT_FINE
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 
+from reference.commands.output import output
 from reference.common.page import Page
 
 NARROWEST = 40
@@ -16,11 +15,14 @@ def page(out: str | None) -> Page:
     """Return the page of a text that goes to a file, where one is named, else to standard output."""
     if out is not None:
         return Page()
-    return Page(width(), sys.stdout.encoding or "utf-8")
+    return Page(width(), output().encoding or "utf-8")
 
 
 def width() -> int | None:
     """Return the columns of the terminal (COLUMNS, where it is set); None where there is none."""
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
+    own, columns = output(), os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(int(columns), NARROWEST)
+    if not own.isatty():
         return None
-    return max(shutil.get_terminal_size().columns, NARROWEST)
+    return max(os.get_terminal_size(own.fileno()).columns or 80, NARROWEST)

@@ -7,13 +7,16 @@ from itertools import pairwise
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.documents import Document
 from reference.common.errors import DeclarationError, NotANumberError, OutOfBoundsError, UnseenCategoryError
-from reference.domain.values import Column, as_numbers, codes_of, entry, is_finite, is_hashable, is_missing
+from reference.domain.values import Column, as_numbers, codes_of, is_finite, is_hashable, is_missing
+
+MOST_NAMED = 8
+"""So many declared categories are named in an error."""
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
@@ -172,6 +175,8 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
     name : str
     categories : tuple of hashable
         Two or more.
+    otherwise : hashable, optional
+        One of the categories: values that are not declared count as it.  Without it they are rejected.
     from_data : bool
         The categories were read from the data, so that they are not public.
     comment : str
@@ -180,12 +185,14 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
 
     name: Name
     categories: Categories
+    otherwise: Category | UnsetType = UNSET
     from_data: bool = False
     comment: str = ""
 
     def __post_init__(self) -> None:
         force_setattr(self, "comment", "")
         _check_categories(self.name, self.categories)
+        _check_otherwise(self.name, self.otherwise, self.categories)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -194,7 +201,13 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
 
     def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
-        return _one_a_row(_ranks(self.name, self.categories, values), len(self.categories))
+        ranks = _ranks(self.name, self.categories, values, self.place_of_others)
+        return _one_a_row(ranks, len(self.categories))
+
+    @property
+    def place_of_others(self) -> int | None:
+        """Place of the category that values count as which are not declared."""
+        return None if self.otherwise is UNSET else self.categories.index(self.otherwise)
 
 
 class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defaults=True):
@@ -205,6 +218,8 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
     name : str
     groups : dict from name to categories
         Two or more groups, together of distinct categories.
+    otherwise : str, optional
+        One of the groups: values that are not declared belong to it.  Without it they are rejected.
     from_data : bool
         The categories were read from the data, so that they are not public.
     source : str
@@ -215,6 +230,7 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
 
     name: Name
     groups: Annotated[dict[Name, tuple[Category, ...]], Meta(extra_json_schema={"minProperties": 2})]
+    otherwise: str | UnsetType = UNSET
     from_data: bool = False
     source: str = ""
     comment: str = ""
@@ -224,6 +240,7 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
         if len(self.groups) < 2 or not all(self.groups.values()):
             raise DeclarationError(f"groups of {self.name!r}", self.groups, "at least two, each with a category")
         _check_categories(self.name, self.categories)
+        _check_otherwise(self.name, self.otherwise, tuple(self.groups))
 
     @property
     def categories(self) -> tuple[Category, ...]:
@@ -239,7 +256,13 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
         """Encode one column, shape (n,), into shape (n, number of groups) with one 1 a row."""
         sizes = [len(group) for group in self.groups.values()]
         group_of_rank = np.repeat(np.arange(len(sizes)), sizes)
-        return _one_a_row(group_of_rank[_ranks(self.name, self.categories, values)], len(sizes))
+        ranks = _ranks(self.name, self.categories, values, self.place_of_others)
+        return _one_a_row(group_of_rank[ranks], len(sizes))
+
+    @property
+    def place_of_others(self) -> int | None:
+        """Place of a category of the group to which values belong that are not declared."""
+        return None if self.otherwise is UNSET else self.categories.index(self.groups[self.otherwise][0])
 
 
 Attribute: TypeAlias = Numeric | Binned | Ordinal | OneHot | Grouped
@@ -257,13 +280,27 @@ def _check_categories(name: str, categories: Any) -> None:
         raise DeclarationError(f"categories of {name!r}", categories, "at least two, all distinct")
 
 
-def _ranks(name: str, categories: tuple[Hashable, ...], values: Column) -> IntArray:
+def _check_otherwise(name: str, otherwise: Any, known: tuple[Any, ...]) -> None:
+    if otherwise is not UNSET and otherwise not in known:
+        raise DeclarationError(f"`otherwise` of {name!r}", otherwise, "one of " + ", ".join(map(str, known)))
+
+
+def _ranks(name: str, categories: tuple[Hashable, ...], values: Column, otherwise: int | None = None) -> IntArray:
+    """Return the rank of each value; `otherwise` is that of values that are not declared."""
     ranks = codes_of(values, {category: rank for rank, category in enumerate(categories)})
     unknown = ranks < 0
-    if unknown.any():
-        row = int(np.flatnonzero(unknown)[0])
-        value = entry(values, row)
+    if not unknown.any():
+        return ranks
+    for row, value in enumerate(values):
+        if not unknown[row]:
+            continue
         if is_hashable(value) and is_missing(value):
             raise NotANumberError("missing value", row=row, column=name, value=value)
-        raise UnseenCategoryError("category not declared", row=row, column=name, value=value)
+        if otherwise is None:
+            known = ", ".join(map(repr, categories[:MOST_NAMED])) + (
+                ", ..." if len(categories) > MOST_NAMED else ""
+            )
+            problem = f"category not declared; declared are {known}"
+            raise UnseenCategoryError(problem, row=row, column=name, value=value)
+        ranks[row] = otherwise
     return ranks

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from reference.domain.attributes import Attribute, Binned, Category, Numeric
+from reference.domain.attributes import Attribute, Binned, Category, Numeric, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 
@@ -94,9 +94,12 @@ def _choices(attribute: Attribute, scale: float) -> Iterator[str]:
         return
     assert not isinstance(attribute, Numeric)
     encoded = attribute.encode(list(attribute.categories), clip=False) * scale
+    # which category any other value counts as
+    other = None if isinstance(attribute, Ordinal) else attribute.place_of_others
     for column in encoded.T.tolist():
-        cases = zip(attribute.categories, column, strict=True)
-        yield _whole(_case(attribute.name, [(category, int(entry)) for category, entry in cases]))
+        entries = [int(entry) for entry in column]
+        cases = list(zip(attribute.categories, entries, strict=True))
+        yield _whole(_case(attribute.name, cases, None if other is None else entries[other]))
 
 
 def _within(attribute: Numeric) -> tuple[str, str]:
@@ -116,9 +119,11 @@ def _mark(marker: Marker | None) -> str:
     return _whole(f"CASE WHEN {_finite(value)} THEN CASE WHEN {value} > {above} THEN 1 ELSE 0 END END")
 
 
-def _case(column: str, meanings: Iterable[tuple[Any, int]]) -> str:
+def _case(column: str, meanings: Iterable[tuple[Any, int]], other: int | None = None) -> str:
     cases = " ".join(f"WHEN {_literal(value)} THEN {meaning}" for value, meaning in meanings)
-    return f"CASE {_name(column)} {cases} END"
+    if other is None:
+        return f"CASE {_name(column)} {cases} END"
+    return f"CASE WHEN {_name(column)} IS NOT NULL THEN CASE {_name(column)} {cases} ELSE {other} END END"
 
 
 def _finite(value: str) -> str:

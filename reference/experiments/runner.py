@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from reference.common.errors import ReadingError
+from reference.common.workers import parallel
 from reference.experiments.splits import SplitSpec
 from reference.experiments.store import RunStore
 from reference.experiments.study import RunResult, RunSpec, run
@@ -37,8 +38,8 @@ def run_all(
     batches = in_batches([spec for spec in wanted if spec not in results])
     watch.expect(sum(len(batch) for batch in batches))
     # unordered: a finished split is on disk before a slower one that was begun earlier
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    for finished in in_turn(parallel(delayed(run_batch)(batch) for batch in batches)):
+    pool = parallel(jobs, return_as="generator_unordered", batch_size=1)
+    for finished in in_turn(pool(delayed(run_batch)(batch) for batch in batches)):
         if store is not None:
             store.add(finished)
         for spec, result in finished:

@@ -223,8 +223,13 @@ def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
     -----
     ConstantPredictorWarning
     """
-    found = {bool(one) for block in blocks_of(records) for one in np.unique(predict(w, block.x))}
-    if len(found) == 1:
+    found: set[bool] = set()
+    for block in blocks_of(records):
+        predicted = predict(w, block.x)
+        found |= {bool(predicted.min()), bool(predicted.max())}
+        if len(found) == 2:
+            return
+    if found:
         what = "every training record gets the same class" if np.any(w) else "w is 0"
         said = f"{what}: the model tells no two apart ({NOT_PRIVATE})"
         warnings.warn(said, ConstantPredictorWarning, stacklevel=3)

@@ -43,7 +43,7 @@ class HardenedSampler:
             raise SeededHardenedNoiseError(
                 "rng", rng, "None with hardened noise: it takes the operating system's entropy and no seed"
             )
-        self._opendp = _opendp()
+        self._opendp = opendp_library()
         # for public choices such as x_s only, never for noise
         self.random = np.random.default_rng()
 
@@ -113,7 +113,8 @@ def on_steps(values: NumberArray, steps: int) -> list[int]:
     return [max(-LARGEST_STEP, min(LARGEST_STEP, round(value * steps))) for value in values.tolist()]
 
 
-def _opendp() -> Any:
+def opendp_library() -> Any:
+    """Return OpenDP's prelude, with what its library calls contributed."""
     try:
         import opendp.prelude as dp
     except ImportError:

@@ -12,6 +12,7 @@ from reference.accounting.discrete import epsilon_ends, grid_shift
 from reference.accounting.ledger_file import CountedRelease
 from reference.budgets import Budget
 from reference.common.numbers import Enclosure, decimal_above
+from reference.noise.profile import epsilon_of_shift
 from reference.repaired.spent import SUM_STEPS, Spent
 from reference.sensitivity.setting import Supremum
 
@@ -47,11 +48,26 @@ class Account(NamedTuple):
         # discrete Laplace noise loses what continuous noise does
         if not self.hardened or not self.budget.delta:
             return self.budget.epsilon
+        return max(self.budget.epsilon, self._on_the_grid(Supremum.exactly(self.loss)))
+
+    def epsilon_of(self, distance: int) -> Fraction:
+        """Return an upper bound of epsilon, at the budget's delta, where so many records are replaced.
+
+        Each release is then shifted by at most `distance` times as much.
+        """
+        if distance <= 1:
+            return self.epsilon * distance
+        if not self.budget.delta:
+            return self.loss * distance
+        shift = Supremum.exactly(self.loss * distance**2)
+        if not self.hardened:
+            return epsilon_of_shift(shift.upper, self.budget.delta).upper
+        return self._on_the_grid(shift)
+
+    def _on_the_grid(self, shift: Supremum) -> Fraction:
         inverse_scales = sum((one.size / Fraction(one.scale) for one in self.spent), Fraction(0))
         size = sum(one.size for one in self.spent)
-        supremum = Supremum.exactly(self.loss)
-        upper = epsilon_ends(supremum, inverse_scales, size, SUM_STEPS, self.budget.delta)[1]
-        return max(self.budget.epsilon, upper)
+        return epsilon_ends(shift, inverse_scales, size, SUM_STEPS, self.budget.delta)[1]
 
     def counted(self, *, seeded: bool) -> CountedRelease:
         """Return what a release ledger counts."""

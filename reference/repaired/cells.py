@@ -23,6 +23,9 @@ SMALLEST_CELL = 1 / 512
 PRIOR_LEVEL, PRIOR_SCALE = 1.0, 0.7
 """How far expected log odds are thought to be off: their level, and their scale as a share."""
 
+LEAST_VARIANCE = 1e-6
+"""Of any probe: the equations then have a solution whatever the budget is."""
+
 FLATTEST, STEEPEST = 0.3, 4.0
 
 TRUSTED = 0.3
@@ -46,11 +49,13 @@ class CellProbe(NamedTuple):
     noise: tuple[float, ...]
 
     def difference(self, groups: int) -> tuple[float, float]:
-        """Return the largest difference between groups, within a label where cells have one, and its noise."""
+        """Return the largest difference between groups, within a label where cells have one, and its noise.
+
+        The noise is that of the two groups of which least is known.
+        """
         rates, noise = (np.array(one).reshape(groups, -1) for one in (np.clip(self.rates, 0.0, 1.0), self.noise))
         label = int(np.argmax(np.ptp(rates, axis=0)))
-        ends = [int(np.argmax(rates[:, label])), int(np.argmin(rates[:, label]))]
-        return float(np.ptp(rates[:, label])), float(np.linalg.norm(noise[ends, label]))
+        return float(np.ptp(rates[:, label])), float(np.linalg.norm(np.sort(noise[:, label])[-2:]))
 
 
 @dataclass(frozen=True)
@@ -205,7 +210,8 @@ def errors(cells: Cells, expected: Expected) -> Errors:
     noise = np.array([one.noise for one in cells.probes])
     x, y = logit(curve), logit(found)
     # the noise of a log odds is that of the share, over share (1 - share)
-    precision = 1 / ((noise / (curve * (1 - curve))) ** 2 + (TRUSTED * (x - x[-1])) ** 2)
+    variance = (noise / (curve * (1 - curve))) ** 2 + (TRUSTED * (x - x[-1])) ** 2
+    precision = 1 / (variance + LEAST_VARIANCE)
     level, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
     for c in range(x.shape[1]):
         design = np.column_stack([np.ones(len(x)), x[:, c]])

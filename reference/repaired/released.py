@@ -16,11 +16,21 @@ from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
 from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
+from reference.repaired import sums
 from reference.repaired.account import Account
 from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of
-from reference.repaired.spent import Change, Spent
+from reference.repaired.spent import (
+    CELL_COUNTS,
+    CELL_PROBE,
+    COUNTS,
+    GRADIENT,
+    GROUP_COUNT,
+    PROBE,
+    Change,
+    Spent,
+)
 from reference.repaired.threshold import Probe
 
 
@@ -91,8 +101,13 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share: Fraction
     l1_sensitivity: Fraction
     l2_sensitivity_squared: Fraction
-    scale: float
+    scale: Annotated[float, Meta(gt=0)]
     size: int
+
+    @property
+    def change(self) -> Change:
+        """Both sensitivities."""
+        return Change(self.l1_sensitivity, self.l2_sensitivity_squared)
 
 
 class RepairedRelease(
@@ -169,6 +184,26 @@ class RepairedRelease(
         if len(self.counts) != 2 * d:
             raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
         self._require_cells()
+        self._require_spent()
+
+    def _require_spent(self) -> None:
+        """Raise where less is stated than one person can change a release of the domain by."""
+        domain = self.domain.domain
+        d, cells = domain.dimension, cells_of(domain, self.fairness)
+        known = {
+            COUNTS: (sums.label_sums_change(domain), 2 * d),
+            GRADIENT: (sums.gradient_change(domain), d),
+            GROUP_COUNT: (sums.GROUP_COUNT_CHANGE, 1),
+            PROBE: (sums.imbalance_change(self.group_share or Fraction(1, 2)), 1),
+            CELL_COUNTS: (sums.CELL_COUNTS_CHANGE, cells),
+            CELL_PROBE: (sums.CELL_SELECTIONS_CHANGE, cells),
+        }
+        for index, one in enumerate(self.spent):
+            change, size = known.get(one.what, (None, 0))
+            most = None if change is None else change.times(self.rows_per_person)
+            if most is None or one.size != size or any(a < b for a, b in zip(one.change, most, strict=True)):
+                problem = f"{one.what!r} of this domain is no such release, or changes by more than is stated"
+                raise ReleaseFileError(problem, place=f"spent[{index}]")
 
     def _require_cells(self) -> None:
         """Raise unless there are cells where they are needed, as many as the domain's group says."""
@@ -232,7 +267,7 @@ class RepairedRelease(
             Spent(
                 one.what,
                 one.share,
-                Change(one.l1_sensitivity, one.l2_sensitivity_squared),
+                one.change,
                 one.scale,
                 one.size,
             )

@@ -1,104 +1,195 @@
-"""``make bench``: how a whole fit, checks included, compares with one matrix product.
+"""``make bench``: what this code costs, as ratios to what others need for the same data in the same round.
 
 Run with one BLAS thread (the Makefile sets it).  Each round times both, one after the other, so that a slow moment
-of the machine meets both; the median of the rounds' ratios is printed.
+of the machine meets both; the median of the rounds' ratios counts.  ``--write`` renews ``docs/benchmarks``.
 """
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow
 from pyarrow import csv as arrow_csv
-from pyarrow import parquet
+from pyarrow import feather, parquet
+from sklearn.linear_model import LogisticRegression
 
 from reference.budgets import SplitBudget
 from reference.classifier import PDFCClassifier
-from reference.common.arrays import FloatArray
-from reference.datasets.from_file import record_blocks
+from reference.datasets.cluster import Cluster
+from reference.datasets.from_file import FileReader, record_blocks
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import open_table
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
-from reference.mechanisms import adfc, pdfc
+from reference.fairness import ConstantPredictorWarning
+from reference.mechanisms import pdfc
 from reference.moments import Moments
 from reference.records import check_matrix
+from tests.benchmarks.page import slope, text_of, write
 
-RECORDS, DIMENSION, ROUNDS = 370_000, 14, 15
+RECORDS, DIMENSION, ROUNDS = 370_000, 14, 9
+SIZES, WIDTHS = (50_000, 100_000, 200_000, 400_000), (16, 32, 64, 128, 256)
+WIDE = 40_000
+"""Records of the tables of several widths."""
+
+Work = Callable[[], object]
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+def seconds(work: Work) -> tuple[float, float]:
+    """Return wall and processor time."""
+    wall, cpu = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def ratio(work: Work, unit: Work, rounds: int = ROUNDS) -> dict[str, float]:
+    """Return how often a work takes as long as another: by the clock, and in processor time of all threads."""
+    work()
+    unit()
+    pairs = [(seconds(work), seconds(unit)) for _ in range(rounds)]
+    found = (float(np.median([one[kind] / other[kind] for one, other in pairs])) for kind in (0, 1))
+    return dict(zip(("wall", "cpu"), (round(value, 3) for value in found), strict=True))
+
+
+def data(n: int, d: int) -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(0)
+    return random.random((n, d)), random.integers(0, 2, n), random.integers(0, 2, n)
+
+
+def of_arrays() -> dict[str, dict[str, float]]:
+    """Compare fits from arrays with one matrix product."""
+    x, y, z = data(RECORDS, DIMENSION)
+    names = np.array(["a", "b"])
+    scaled, domain = x / np.sqrt(DIMENSION), Domain.of_columns([f"x{j}" for j in range(DIMENSION)])
+    seeded = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0)
+    letters = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0, classes=("a", "b"), groups=("a", "b"))
+    hardened = PDFCClassifier(epsilon=1, bounds=(0, 1))
+    works: dict[str, Work] = {
+        "check and add up": lambda: Moments.of(check_matrix(domain, scaled, y, z)),
+        "check and add up exactly": lambda: Moments.of(check_matrix(domain, scaled, y, z), exact=True),
+        "PDFCClassifier, int64 labels": lambda: seeded.fit(x, y, sensitive_features=z),
+        "PDFCClassifier, bool labels": lambda: seeded.fit(x, y == 1, sensitive_features=z == 1),
+        "PDFCClassifier, texts": lambda: letters.fit(x, names[y], sensitive_features=names[z]),
+        "PDFCClassifier, hardened": lambda: hardened.fit(x, y, sensitive_features=z),
+    }
+    found = {name: ratio(work, lambda: x.T @ x) for name, work in works.items()}
+    found["scikit-learn's LogisticRegression"] = ratio(lambda: LogisticRegression().fit(x, y), lambda: x.T @ x, 3)
+    return found
+
+
+def of_releases() -> dict[str, dict[str, float]]:
+    """Compare a hardened release with one of numpy's noise, from the same sums."""
+    x, y, z = data(10_000, DIMENSION)
+    domain = Domain.of_columns([f"x{j}" for j in range(DIMENSION)])
+    records = check_matrix(domain, x / np.sqrt(DIMENSION), y, z)
+    exact, rounded = Moments.of(records, exact=True), Moments.of(records)
+    budget = SplitBudget(1, 1)
+    return {"hardened noise": ratio(lambda: pdfc(exact, budget), lambda: pdfc(rounded, budget, rng=0))}
+
+
+def declared(upper: int = 1) -> DomainFile:
+    attributes = tuple(Numeric(f"x{j}", 0, upper) for j in range(DIMENSION))
+    return DomainFile(attributes=attributes, label=Marker("y"), group=Marker("z"))
+
+
+def of_files(folder: Path) -> dict[str, dict[str, float]]:
+    """Compare checked, exact sums of a file with pyarrow's decoding of it on one thread: the share of its rate."""
+    x, y, z = data(RECORDS, DIMENSION)
+    marks = {"y": y.astype(np.int8), "z": z.astype(np.int8)}
+    doubles = pyarrow.table({f"x{j}": x[:, j] for j in range(DIMENSION)} | marks)
+    whole = pyarrow.table({f"x{j}": (x[:, j] * 1000).astype(np.int16) for j in range(DIMENSION)} | marks)
+    arrow_csv.write_csv(doubles, folder / "doubles.csv")
+    # of formats that are read faster, more
+    doubles, whole = (pyarrow.concat_tables([table] * 4) for table in (doubles, whole))
+    parquet.write_table(doubles, folder / "doubles.parquet")
+    parquet.write_table(whole, folder / "int16.parquet")
+    feather.write_feather(doubles, folder / "doubles.arrow", compression="lz4")
+
+    def decoded(path: Path) -> None:
+        if path.suffix == ".csv":
+            arrow_csv.read_csv(path, arrow_csv.ReadOptions(use_threads=False))
+        elif path.suffix == ".parquet":
+            for _ in parquet.ParquetFile(path, pre_buffer=False).iter_batches(ROWS_READ, use_threads=False):
+                pass
+        else:
+            file = pyarrow.ipc.open_file(pyarrow.OSFile(str(path)))
+            for index in range(file.num_record_batches):
+                file.get_batch(index)
+
+    def summed(path: Path) -> Moments:
+        upper = 1000 if path.name.startswith("int16") else 1
+        return record_blocks(open_table(path), declared(upper)).moments(exact=True)
+
+    return {
+        name: ratio(partial(decoded, folder / name), partial(summed, folder / name), 5)
+        for name in ("doubles.csv", "doubles.parquet", "int16.parquet", "doubles.arrow")
+    }
+
+
+def of_workers(folder: Path) -> dict[str, dict[str, float]]:
+    """Compare one worker process with two, on a file that both take from the cache."""
+    import distributed
+
+    table = parquet.read_table(folder / "doubles.parquet")
+    path = folder / "many.parquet"
+    parquet.write_table(pyarrow.concat_tables([table] * 2), path, row_group_size=RECORDS)
+    spent: dict[int, list[float]] = {1: [], 2: []}
+    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    made: Any = distributed.LocalCluster
+    for count in spent:
+        workers = made(n_workers=count, threads_per_worker=1, **quiet)
+        with workers, Cluster(workers.scheduler_address, part_rows=1) as used:
+            reader = FileReader(open_table(path), declared())
+            used.moments(reader)
+            spent[count] = [seconds(partial(used.moments, reader))[0] for _ in range(3)]
+    return {"two workers": {"wall": round(min(spent[1]) / min(spent[2]), 3)}}
+
+
+def growth() -> dict[str, dict[str, Any]]:
+    """Fit the exponents with which a fit's processor time grows in n and in d."""
+    estimator = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0)
+
+    def spent(n: int, d: int) -> float:
+        x, y, z = data(n, d)
+        return min(seconds(lambda: estimator.fit(x, y, sensitive_features=z))[1] for _ in range(4))
+
+    found = {}
+    for name, values, times in (
+        ("n", SIZES, [spent(n, DIMENSION) for n in SIZES]),
+        ("d", WIDTHS, [spent(WIDE, d) for d in WIDTHS]),
+    ):
+        relative = [round(value / times[0], 3) for value in times]
+        found[name] = {"values": list(values), "times": relative, "exponent": round(slope(values, times), 2)}
+    return found
 
 
 def main() -> None:
-    random = np.random.default_rng(0)
-    x = random.random((RECORDS, DIMENSION)) / np.sqrt(DIMENSION)
-    y = random.integers(0, 2, RECORDS).astype(float)
-    z = random.integers(0, 2, RECORDS).astype(float)
-    domain = Domain.of_columns([f"x{i}" for i in range(DIMENSION)])
-    works: dict[str, Callable[[], object]] = {
-        "check only": lambda: check_matrix(domain, x, y, z),
-        "check + moments": lambda: Moments.of(check_matrix(domain, x, y, z)),
-        "pdfc, whole": lambda: pdfc(Moments.of(check_matrix(domain, x, y, z), exact=True), SplitBudget(1, 1)),
-        "adfc, whole": lambda: adfc(
-            Moments.of(check_matrix(domain, x, y, z), exact=True), SplitBudget.equal(1, "1e-3")
-        ),
-    }
-    estimator = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0)
-    letters = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0, classes=("a", "b"), groups=("a", "b"))
-    marks, groups, names = y.astype(int), z.astype(int), np.array(["a", "b"])
-    works |= {
-        "estimator, int64": lambda: estimator.fit(x, marks, sensitive_features=groups),
-        "estimator, bool": lambda: estimator.fit(x, y == 1, sensitive_features=z == 1),
-        "estimator, text": lambda: letters.fit(x, names[marks], sensitive_features=names[groups]),
-    }
-    product = lambda: x.T @ x  # noqa: E731
-    product()
-    print(f"n = {RECORDS:,}, d = {DIMENSION}, {ROUNDS} rounds; ratio to X.T @ X in the same round")
-    print(f"{'work':<16} {'min':>6} {'median':>7} {'max':>6}   median seconds")
-    for name, work in works.items():
-        work()
-        pairs = [(seconds(work), seconds(product)) for _ in range(ROUNDS)]
-        ratios = [one / other for one, other in pairs]
-        median = float(np.median([one for one, _ in pairs]))
-        print(f"{name:<16} {min(ratios):6.2f} {np.median(ratios):7.2f} {max(ratios):6.2f}   {median:.4f}")
-    print(f"X.T @ X: {float(np.median([seconds(product) for _ in range(ROUNDS)])):.4f} s")
+    warnings.simplefilter("ignore", ConstantPredictorWarning)
     with tempfile.TemporaryDirectory() as folder:
-        rates_of_files(Path(folder), x, y, z)
-
-
-def summed(path: Path, declared: DomainFile) -> Moments:
-    return record_blocks(open_table(path), declared).moments()
-
-
-def rates_of_files(folder: Path, x: FloatArray, y: FloatArray, z: FloatArray) -> None:
-    """Print the rate of checked moments from a file beside that of pyarrow's own decoding of it, on one thread."""
-    columns = {f"x{j}": x[:, j] for j in range(DIMENSION)} | {"y": y.astype(np.int8), "z": z.astype(np.int8)}
-    table = pyarrow.table(columns)
-    arrow_csv.write_csv(table, folder / "x.csv")
-    parquet.write_table(table, folder / "x.parquet")
-    alone = {
-        "x.csv": lambda path: arrow_csv.read_csv(path, arrow_csv.ReadOptions(use_threads=False)),
-        "x.parquet": lambda path: [
-            None for _ in parquet.ParquetFile(path, pre_buffer=False).iter_batches(ROWS_READ, use_threads=False)
-        ],
-    }
-    attributes = tuple(Numeric(f"x{j}", 0, 1) for j in range(DIMENSION))
-    declared = DomainFile(attributes=attributes, label=Marker("y"), group=Marker("z"))
-    for name, decode in alone.items():
-        path = folder / name
-        pairs = [(seconds(partial(decode, path)), seconds(partial(summed, path, declared))) for _ in range(ROUNDS)]
-        print(f"{name}: {np.median([one / other for one, other in pairs]):.2f} of the rate of pyarrow alone")
+        found = {
+            "load": round(os.getloadavg()[0], 1),
+            "cores": os.cpu_count(),
+            "arrays": of_arrays(),
+            "releases": of_releases(),
+            "files": of_files(Path(folder)),
+            "workers": of_workers(Path(folder)),
+            "growth": growth(),
+        }
+    print(text_of(found))
+    if "--write" in sys.argv[1:]:
+        write(found)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m tests.soak``: run every case of each kind; what has run is kept, so that a stopped run goes on."""
+"""``python -m tests.soak``: run every case and kill; what has run is kept, so that a stopped run goes on."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.soak import kills
 from tests.soak.cases import KINDS, memory, quiet
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -59,7 +60,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000, help="of each kind (100000)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then; run again to go on")
-    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--kinds", default=",".join([*KINDS, *kills.COMMANDS]))
     asked = parser.parse_args()
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
@@ -69,16 +70,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for kind in asked.kinds.split(","):
             parts = found.setdefault(kind, {"command": "make soak", "parts": {}})["parts"]
-            for part in range(asked.cases // PART):
+            for part in range(kills.PARTS.get(kind, asked.cases // PART)):
                 if str(part) in parts or time.monotonic() > end:
                     continue
                 try:
-                    parts[str(part)] = {"commit": commit[:12], **run_part(kind, part, Path(folder))}
+                    if kind in kills.COMMANDS:
+                        found_part = {"endings": kills.kill_part(kind, part, Path(folder))}
+                    else:
+                        found_part = run_part(kind, part, Path(folder))
+                    parts[str(part)] = {"commit": commit[:12], **found_part}
                 except AssertionError as problem:
                     fell += 1
                     print(problem, file=sys.stderr)
                 RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-            print(f"{kind}: {len(parts) * PART:,} of {asked.cases:,} cases")
+            done = sum(sum(one["endings"].values()) for one in parts.values())
+            print(f"{kind}: {done:,} of {kills.PARTS.get(kind, 0) * kills.PART or asked.cases:,} cases")
     return int(fell > 0)
 
 

@@ -174,7 +174,7 @@ def document(number: int, folder: Path) -> str:
     kind, original = draw.choice(_documents(folder))
     held = json.loads(json.dumps(original))
     for _ in range(draw.randint(1, 3)):
-        held = _changed(held, draw)
+        held = changed(held, draw)
     text = bytearray(json.dumps(held).encode())
     if draw.random() < 0.2:
         _mutate(text, draw, [b"{", b"}", b'"', b",", b"\xff", b"\\ud800", b"NaN", b"[" * 100])
@@ -320,7 +320,7 @@ def _mutate(text: bytearray, draw: random.Random, pieces: list[bytes]) -> None:
     )
 
 
-def _changed(held: Any, draw: random.Random) -> Any:
+def changed(held: Any, draw: random.Random) -> Any:
     """Return a document with one value somewhere in it replaced, left out or doubled."""
     if not isinstance(held, (dict, list)) or not held or draw.random() < 0.1:
         return draw.choice(VALUES)
@@ -330,13 +330,13 @@ def _changed(held: Any, draw: random.Random) -> Any:
             return {key: value for key, value in held.items() if key != name}
         if draw.random() < 0.1:
             return {**held, draw.choice(["x", "\x1b[31m", "", "schema", "name"]): draw.choice(VALUES)}
-        return {**held, name: _changed(held[name], draw)}
+        return {**held, name: changed(held[name], draw)}
     place = draw.randrange(len(held))
     if draw.random() < 0.15:
         return held[:place] + held[place + 1 :]
     if draw.random() < 0.15:
         return [*held, held[place]]
-    return [*held[:place], _changed(held[place], draw), *held[place + 1 :]]
+    return [*held[:place], changed(held[place], draw), *held[place + 1 :]]
 
 
 def memory() -> float:

@@ -61,19 +61,21 @@ def catalogue(scored: dict[str, Any]) -> str:
     return (
         f"<p>{len(rows)} right and broken mechanisms of known loss, {scored['audits']} audits of each with "
         f"{scored['draws']:,} draws, at significance {scored['significance']:g}. A broken one should be "
-        "flagged, a right one should not; one false alarm in twenty audits is what the significance allows. "
+        "flagged, a right one should not; one false alarm in "
+        f"{1 / scored['significance']:.0f} audits is what the significance allows. "
         "<em>Ceiling</em>: the bound that a perfect event would give with so many draws.</p>"
         + figure(
             "detection",
             "What is broken, and what is flagged",
-            "A row is a mechanism, a cell an audit of it: filled, the audit flags it; empty, it does not. "
-            "Filled is right on the left and wrong on the right.",
+            "A row is a mechanism, with a cell for each audit of it, filled for each that flags it. Filled is "
+            "right on the left and wrong on the right.",
         )
         + figure(
             "bounds",
             "The auditor's bound beside the true loss and the ceiling",
             "Square: median bound. Diamond: true loss, where it is finite. Vertical stroke: the ceiling. "
-            "Circle: the claim. A bound to the right of the diamond would be wrong.",
+            "Circle: the claim. A bound to the right of the diamond is wrong. Where only an upper bound "
+            "of the loss is known, the diamond is there.",
         )
         + folded("Every entry", table(head, rows, "The catalogue, scored", classes="numeric catalogue"))
         + folded("The score in words", f"<ul>{summary}</ul>")

@@ -71,12 +71,13 @@ def frontier(tables: dict[str, Any]) -> str:
             f"{DATA[name]}: means over splits",
             classes="numeric",
         )
+        deltas = ", ".join(dict.fromkeys(row["delta"] for row in rows if row["family"].startswith("repaired")))
         rivals = "rivals on the same table" if found["rivals"] else "no rival has a committed result here"
         figures += figure(
             f"frontier-{name}",
             DATA[name],
             f"Means over {document['splits']} splits; one mark an epsilon, joined from the smallest to the "
-            f"largest; δ = 10<sup>−5</sup> for the repaired mechanism; {rivals}. Filled marks are private.",
+            f"largest; δ = {deltas} for the repaired mechanism; {rivals}. Filled marks are private.",
             numbers,
         )
     return f'{shown}<div class="two">{figures}</div>'

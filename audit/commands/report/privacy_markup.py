@@ -92,9 +92,9 @@ BOUNDARY_TITLES = {
 SHADED = "Shaded: the ratios ε<sub>s</sub>/ε<sub>n</sub> for which the theorem holds, whatever the other budgets. "
 
 OUTSIDE = {
-    "T3": "Outside, it fails for all budgets: with the exact sensitivity Theorem 3 allows no ratio above 1.",
+    "T3": "Outside, it fails whatever the budgets are.",
     "T5": "Outside, it fails for all small enough deltas; the dotted line shows from which ratio on it fails at "
-    "δ<sub>s</sub> = δ<sub>n</sub> = 10<sup>−3</sup>.",
+    "δ<sub>s</sub> = δ<sub>n</sub> = {delta}.",
 }
 
 
@@ -113,6 +113,7 @@ def _boundaries(boundaries: dict[str, Any]) -> str:
             )
             head = ("rows of", "d", "holds from", "holds to")
             numbers = table(head, rows, "Ratios for which the theorem holds", classes="numeric")
-            caption = SHADED + OUTSIDE[boundaries[name]["theorem"]]
+            deltas = [*boundaries[name]["rows"][0].get("fails_at", {}), ""]
+            caption = SHADED + OUTSIDE[boundaries[name]["theorem"]].format(delta=deltas[0])
             shown += figure(name, f"For which ratios of budgets it holds: {title}", caption, numbers)
     return shown

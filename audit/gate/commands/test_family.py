@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import os
 import pickle
-import re
 import shlex
-import signal
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +19,7 @@ import pytest
 from audit.claims.registry import claims
 from audit.commands import cfm, thresholds
 from audit.commands.family import ROWS, command
+from audit.gate.worker_processes import interrupted
 from reference.commands.family import ROWS as REFERENCE
 from reference.commands.parsing import Command, CommandRow, Family, run
 from reference.common.errors import InputError
@@ -185,30 +182,10 @@ def test_what_a_terminal_cannot_show_is_replaced():
 # --- Interruptions ----------------------------------------------------------------------------------------------
 
 
-def workers_at_work(session: int) -> int:
-    """Return how many worker processes of a session leave Ctrl-C to the program that started them."""
-    found = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if os.getsid(int(folder.name)) == session and b"popen_loky" in (folder / "cmdline").read_bytes():
-                (ignored,) = re.findall(r"SigIgn:\s*([0-9a-f]+)", (folder / "status").read_text())
-                found += int(ignored, 16) >> (signal.SIGINT - 1) & 1
-    return found
-
-
 def test_interrupted_ledger_ends_in_one_line_also_with_workers():
     words = [sys.executable, "-m", "audit", "claims", "--claim", "T3.*", "--jobs", "2"]
-    with subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    ) as process:
-        deadline = time.monotonic() + 300
-        while workers_at_work(process.pid) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert process.poll() is None
-        # as a terminal does: the program and its workers
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=300)
-    assert (process.returncode, out) == (EXIT_UNDECIDED, b"")
+    code, out, err = interrupted(words, workers=2, cwd=ROOT)
+    assert (code, out) == (EXIT_UNDECIDED, b"")
     assert err == b"error: interrupted: nothing was decided\n"
 
 

@@ -83,7 +83,8 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
     """
     found = _documents(json_of_file(path, ReleaseFileError))
     if any(str(document.get("schema")).startswith("repaired_release_") for document in found):
-        raise ReleaseFileError("this is a release of `repaired`: certify does not cover it", file=str(path))
+        problem = "this is a release of `repaired`: certify does not cover it; `card` adds its account up"
+        raise ReleaseFileError(problem, file=str(path))
     if not found:
         raise ReleaseFileError("it holds no release: `fit --release FILE` writes one", file=str(path))
     if mechanism is not None:

@@ -14,11 +14,11 @@ from scipy.stats import binom
 
 from audit.auditor.distinguish import Progress, silent
 from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability, upper_bound_on_probability
-from audit.common.workers import parallel
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Entry
 from audit.subjects.catalogue.reach import largest_power
 from audit.validity.scores.auditors import PROBES, Auditor, audit_entry
+from reference.common.workers import parallel
 
 DOUBT = 1e-3
 """An auditor is refuted where so many wrong bounds are less likely than this at its stated significance."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import mpmath
@@ -28,11 +29,17 @@ class RefusedError(ValueError):
     """An input that a right program refuses; the message is the error's name."""
 
 
-def number(text: str) -> Fraction:
+def read_number(text: str) -> Fraction:
     """Return the exact value of ``"3"``, ``"2/3"`` or ``"1e-300"``."""
     if _NUMBER.fullmatch(text) is None:
         raise ValueError(f"{text!r} is no exact number")
     return Fraction(text)
+
+
+@lru_cache(maxsize=2**16)
+def number(text: str) -> Fraction:
+    """Return the value of a text of ours: the same ones come again and again."""
+    return read_number(text)
 
 
 def numbers(texts: list[str]) -> list[Fraction]:

@@ -8,6 +8,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from audit.vectors.sources.numbers import (
     UNIT,
     WORK,
@@ -74,10 +76,15 @@ def _added(inputs: Answer) -> list[Vector]:
 
 
 def _change(inputs: Answer) -> Answer:
-    pairs = [[a - b for a, b in zip(*pair, strict=True)] for pair in product(_added(inputs), repeat=2)]
-    l1 = max(sum(map(abs, moved)) for moved in pairs)
-    l2 = max(sum(v * v for v in moved) for moved in pairs)
-    return {"l1": _near(l1), "l2Squared": _near(l2)}
+    # every record against every other one in doubles, and the farthest two with all digits
+    added = _added(inputs)
+    rows = np.array([[float(v) for v in one] for one in added])
+    moved = np.abs(rows[:, None, :] - rows[None, :, :])
+    found = {}
+    for name, power in (("l1", 1), ("l2Squared", 2)):
+        one, other = divmod(int((moved**power).sum(axis=2).argmax()), len(added))
+        found[name] = _near(sum(abs(a - b) ** power for a, b in zip(added[one], added[other], strict=True)))
+    return found
 
 
 # --- what a budget pays for ----------------------------------------------------------------------------------

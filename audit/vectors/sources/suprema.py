@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -13,6 +14,9 @@ import numpy.typing as npt
 from audit.vectors.sources.balls import ball_supremum
 from audit.vectors.sources.numbers import UNIT, Answer, around, exactly, number
 from audit.vectors.sources.polynomial import coefficients, in_s
+
+OFFSET, EDGE = Fraction(17, 100), Fraction(1, 20)
+"""Of the grid on which suprema that a search finds are put, in steps: round numbers stay clear of its edges."""
 
 Changes = npt.NDArray[np.float64]
 
@@ -107,8 +111,12 @@ def _supremum(inputs: Answer, power: int) -> Fraction:
 
 
 def _nearly(value: Fraction) -> Any:
-    """Return the enclosure of what a search finds."""
-    return around(value, value / 10**6)
+    """Return the enclosure of what a search finds, on a coarse grid: other machines find the same to 1e-7."""
+    # a power of two is found from below or from above
+    step = Fraction(2) ** (math.frexp(1.37 * float(value))[1] - 20)
+    place = value / step + OFFSET
+    assert EDGE < place % 1 < 1 - EDGE, f"rounding decides the enclosure of {float(value)}"
+    return around((place // 1) * step, 2 * step)
 
 
 def answer_sensitivity(inputs: Answer) -> Answer:

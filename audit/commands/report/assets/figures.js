@@ -54,7 +54,7 @@
   const short = (value) => (value === null ? "" : d3.format(".4~g")(value));
   const power = (value) => {
     const exponent = Math.log10(value);
-    if (Math.abs(exponent) < 3.5) return d3.format("~g")(value);
+    if (Math.abs(exponent) < 2.5) return d3.format("~g")(value);
     return "10" + String(Math.round(exponent)).replace(/./g, (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]);
   };
 
@@ -162,9 +162,10 @@
     return (width) => {
       const near = data.boundaries[name].rows.every((row) => row.upper !== null && middle(row.upper) < 5);
       const [floor, ceiling] = near ? [0.2, 5] : [0.01, 1000];
+      const delta = Object.keys(data.boundaries[name].rows[0].fails_at ?? {})[0];
       const rows = data.boundaries[name].rows.map((row) => ({
         norm: row.domain.replace("_", " "), d: row.dimension, lower: Math.max(floor, middle(row.lower)),
-        upper: Math.min(ceiling, middle(row.upper) ?? ceiling), fails: middle(row.fails_at?.["1e-3"] ?? null),
+        upper: Math.min(ceiling, middle(row.upper) ?? ceiling), fails: middle(row.fails_at?.[delta] ?? null),
       }));
       const kept = rows.filter((row) => row.fails !== null && row.fails <= ceiling);
       const drawn = plot(`Ratios of budgets for which the theorem holds, against the dimension: ${name}`, width, {
@@ -179,7 +180,7 @@
         ],
       });
       const holds = [{ name: "the ends of the ratios for which it holds", color: BLUE }];
-      if (kept.length) holds.push({ name: "fails from here on at δ = 10⁻³", color: RED, dash: "2 4" });
+      if (kept.length) holds.push({ name: `fails from here on at δ = ${power(+delta)}`, color: RED, dash: "2 4" });
       return [drawn, legend(holds)];
     };
   }
@@ -224,9 +225,9 @@
       heading.textContent = title;
       const unreached = rows.filter((row) => row.flagged.includes("out of reach"));
       part.append(heading, plot(title, side, {
-        height: 30 + 17 * rows.length, marginLeft: 268, marginTop: 22, marginBottom: 8, marginRight: 90,
+        height: 12 + 17 * rows.length, marginLeft: 268, marginTop: 4, marginBottom: 8, marginRight: 90,
         style: { fontSize: "11.5px", background: "none", color: BLACK },
-        x: { type: "band", axis: "top", label: "audit", tickSize: 0, padding: 0.2 },
+        x: { type: "band", axis: null, padding: 0.2 },
         y: { type: "band", domain: rows.map((row) => row.entry), label: null, tickSize: 0, padding: 0.22 },
         marks: [
           Plot.cell(cells, { x: "audit", y: "entry", fill: (cell) => cell.flagged ? (broken ? BLUE : RED) : "#fff",

@@ -1,0 +1,40 @@
+"""Standard output belongs to the command alone: what a subject or a library prints goes to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+_OWN: list[TextIO] = []
+
+
+def output() -> TextIO:
+    """Return where a command writes its result."""
+    return _OWN[-1] if _OWN else sys.stdout
+
+
+@contextlib.contextmanager
+def own_output() -> Iterator[None]:
+    """While this lasts, only :func:`output` leads to standard output, for Python and for code in C."""
+    before = sys.stdout
+    with contextlib.ExitStack() as stack:
+        own = before
+        # where tests catch the output, there may be no number of a file
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            before.flush()
+            number, errors = before.fileno(), sys.stderr.fileno()
+            own = open(os.dup(number), "w", encoding=before.encoding, errors=before.errors)  # noqa: PTH123, SIM115
+            stack.callback(_restored, own, number)
+            os.dup2(errors, number)
+        _OWN.append(own)
+        stack.callback(_OWN.pop)
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield
+
+
+def _restored(own: TextIO, number: int) -> None:
+    os.dup2(own.fileno(), number)
+    own.close()
