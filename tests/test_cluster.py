@@ -76,6 +76,12 @@ def scheduler() -> Iterator[str]:
         yield made.scheduler_address
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a worker that was ended take its time to come back on a busy machine."""
+    monkeypatch.setattr(module, "CONNECTING", 120.0)
+
+
 def reader(path: Path, on_block: Any = None) -> FileReader:
     return FileReader(open_table(path), DECLARED, 1_500, on_block)
 

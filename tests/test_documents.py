@@ -75,6 +75,15 @@ def test_a_document_goes_to_json_and_back_unchanged() -> None:
     jsonschema.validate(GOOD, schema_of(Tree))
 
 
+def test_an_enclosure_of_which_only_the_upper_end_is_known_says_so() -> None:
+    bound = changed("age", to={"upper": "0.5"})
+    tree = converted(bound, Tree)
+    assert tree.age == Enclosure(Fraction(0), Fraction(1, 2))
+    assert plain(tree) == bound
+    jsonschema.validate(bound, schema_of(Tree))
+    assert plain(converted(changed("age", to="0"), Tree))["age"] == "0"
+
+
 UNSEEN = ("lo is above hi", "no such name")
 """What no JSON Schema says."""
 

@@ -27,6 +27,7 @@ from reference.repaired.cells import Cells, Expected, fair_thresholds, sizes_of
 from reference.repaired.curator import unit_sigma
 from reference.repaired.released import RepairedRelease, load_repaired
 from reference.repaired.spent import CELL_COUNTS, CELL_PROBE
+from reference.repaired.uncertainty import standard_errors
 from reference.repaired_classifier import RepairedClassifier
 from reference.sensitivity import setting_of
 from tests.command_lines import reference
@@ -174,6 +175,17 @@ def test_a_fit_is_as_fair_as_asked(groups, fairness, budget):
     assert fair[name] < (0.04 if budget.delta else 0.06)
     assert fair["accuracy"] > plain_one["accuracy"] - 0.1
     assert 0.2 < fair["positive_rate"] < 0.8
+
+
+@pytest.mark.parametrize(("groups", "fairness"), KINDS)
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "100000"])
+def test_a_release_comes_out_for_every_data_set(groups, fairness, epsilon):
+    records = people(40, 3, groups)
+    only = np.flatnonzero((records.z == 0) & (records.y == 1))
+    for few in (records.take(only), records.take(only[:1]), records):
+        model = repaired_logistic(prepared(few), Budget(epsilon, "1e-5"), fairness=fairness, rng=0)
+        assert np.isfinite(model.excess(records.x, records.z)).all()
+        assert np.isfinite(standard_errors(model, records.domain)).all()
 
 
 def test_another_slack_is_taken_after_the_release():

@@ -61,7 +61,7 @@ def test_a_fit_of_a_ledgers_size_fits_and_is_not_rounded_down(run):
     run("ledger create whole.jsonl --data people --epsilon 1 --delta 1e-5")
     words = "fit --mechanism repaired --data people.csv --domain domain.json --ledger whole.jsonl --format json"
     made = json.loads(run(words).out)["releases"][0]
-    assert Fraction(str(made["privacy"]["exact"]["epsilon"]["hi"])) == 1
+    assert Fraction(str(made["privacy"]["exact"]["epsilon"]["upper"])) == 1
 
 
 def test_a_split_seed_repeats_the_splits_and_not_the_noise(run, monkeypatch):

@@ -62,9 +62,10 @@ class ChangeOptions:
     )
     effort: str = option(
         "--effort",
-        type=click.Choice(["quick", "thorough"]),
-        default="quick",
-        help="thorough: bound every sign pattern of the l1 change on a ball; slow beyond d = 8 to 13 (quick)",
+        type=click.Choice(["quick", "close", "thorough"]),
+        default="close",
+        help="of the l1 change on a ball: quick, as in a fit; close, within 1 % on the unit ball; thorough: bound "
+        "every sign pattern, slow beyond d = 8 to 13 (close)",
     )
 
 

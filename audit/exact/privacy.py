@@ -242,10 +242,10 @@ def _judged(
     noise = spec.noise(domain, budget, readings, s)
     # with a sensitivity of the caller's own it is the theorem's formula that is judged
     claim = spec.statement(domain, budget, readings, s) or spec.formula(domain, budget, readings)
-    exact = exact_privacy(where, noise, claim, claim.delta)
+    exact = exact_privacy(where, noise, claim, claim.delta, "close")
     witness = _witness(where, noise, claim, s, must_violate=exact.verdict == "refuted")
     setting = where.setting if isinstance(where, Declared) else where
-    over_norm = exact_privacy(setting, noise, claim, claim.delta) if isinstance(where, Declared) else None
+    over_norm = exact_privacy(setting, noise, claim, claim.delta, "close") if isinstance(where, Declared) else None
     x_s = domain.columns[s]
     return Judgement(spec.name, claim, exact, setting, noise, budget, readings, x_s, witness, over_norm)
 
@@ -316,4 +316,7 @@ def _stated(exact: ExactPrivacy) -> dict[str, Any]:
 
 
 def _written(value: Enclosure) -> str | dict[str, str]:
+    """Return a number, an enclosure, or a bound: nothing is known from below."""
+    if value.lower == 0 < value.upper:
+        return {"upper": decimal_text(decimal_above(value.upper, 20))}
     return written(value.lower, value.upper, 20)

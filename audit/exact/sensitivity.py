@@ -125,6 +125,8 @@ def _supremum_json(norm: str, supremum: Supremum, ends: tuple[Fraction, Fraction
     if supremum.is_exact:
         value = rational(ends[0]) if ends[0] == ends[1] else float(ends[0])
         return {"exact": value} | ({"exact_squared": rational(supremum.lower)} if norm == "l2" else {})
+    if supremum.lower == 0:
+        return {"upper": rounded_up(ends[1])}
     if supremum.method.startswith("closed form"):
         return {"exact": float(ends[0]), "upper": rounded_up(ends[1])}
     return {"lower": rounded_down(ends[0]), "upper": rounded_up(ends[1])}
@@ -136,15 +138,15 @@ def sensitivity(
     weight_s: Fraction = ONE,
     weight_n: Fraction = ONE,
     *,
-    effort: str = "quick",
+    effort: str = "close",
 ) -> Sensitivity:
     """Return bound, supremum and witness of one norm; parameters as in :func:`audit.exact.witnesses.witness`."""
     if norm == "l2":
         supremum = exact_l2_squared(setting, weight_s, weight_n)
-    elif setting.rows_per_person > 1 and effort != "quick":
-        raise ReadingError("effort", effort, "quick with several rows per person")
+    elif setting.rows_per_person > 1 and effort == "thorough":
+        raise ReadingError("effort", effort, "quick or close with several rows per person")
     elif setting.norm == "unit_box" or setting.rows_per_person > 1:
-        supremum = exact_l1(setting, weight_s, weight_n)
+        supremum = exact_l1(setting, weight_s, weight_n, effort)
     else:
         supremum = ball_l1.weighted_l1(setting, weight_s, weight_n, effort)
     found = witness(setting, norm, weight_s, weight_n, effort=effort)
@@ -154,17 +156,17 @@ def sensitivity(
 
 
 def declared_sensitivity(
-    where: Declared, norm: str, weight_s: Fraction = ONE, weight_n: Fraction = ONE, *, effort: str = "quick"
+    where: Declared, norm: str, weight_s: Fraction = ONE, weight_n: Fraction = ONE, *, effort: str = "close"
 ) -> Sensitivity:
     """Return bound, supremum and witness over the rows that a domain encodes."""
     power = 1 if norm == "l1" else 2
     found = farthest_witness(where, power, weight_s, weight_n)
     if where.setting.rows_per_person == 1:
         supremum = declared_supremum(where, power, weight_s, weight_n, effort).supremum
-    elif effort == "quick":
+    elif effort != "thorough":
         supremum = (exact_l1 if power == 1 else exact_l2_squared)(where, weight_s, weight_n)
     else:
-        raise ReadingError("effort", effort, "quick with several rows per person")
+        raise ReadingError("effort", effort, "quick or close with several rows per person")
     bound = _published(where.setting, norm) if weight_s == weight_n == 1 else None
     return Sensitivity(where.setting, norm, weight_s, weight_n, bound, supremum, found, where)
 

@@ -109,7 +109,7 @@ def witness(
         For `l2` the square of the change counts.
     weight_s, weight_n : Fraction
         Weights; x_s is the first coordinate.
-    effort : {'quick', 'thorough'}
+    effort : {'quick', 'close', 'thorough'}
         For the l1 change on a ball.
     """
     pair = extremes(setting, norm, weight_s, weight_n, effort=effort)

@@ -52,14 +52,18 @@ def leaves(expected: Any, found: Any, place: str = "") -> Iterator[tuple[str, An
 
 def wrong_values(expected: Answer, found: Answer) -> list[tuple[str, Any, Any]]:
     """Return where an answer is wrong: place, what is right, and what was answered; empty for a right answer."""
-    pairs = (leaf for name, value in expected.items() for leaf in leaves(value, found.get(name), name))
-    return [
-        (place, right, got) for place, right, got in pairs if isinstance(right, list) or not is_right(right, got)
-    ]
+    return list(_wrong(expected, found))
+
+
+def _wrong(expected: Answer, found: Answer) -> Iterator[tuple[str, Any, Any]]:
+    for name, value in expected.items():
+        for place, right, got in leaves(value, found.get(name), name):
+            if isinstance(right, list) or not is_right(right, got):
+                yield place, right, got
 
 
 def passes(expected: Answer | None, found: Answer) -> bool:
     """Tell whether an answer is right; None expects an error."""
     if expected is None:
         return "error" in found
-    return "error" not in found and not wrong_values(expected, found)
+    return "error" not in found and next(_wrong(expected, found), None) is None

@@ -264,7 +264,11 @@ class Privacy(Document, frozen=True):
 
 
 def exact_privacy(
-    where: Setting | Declared, noise: Noise, claim: PrivacyStatement | None, delta: Fraction
+    where: Setting | Declared,
+    noise: Noise,
+    claim: PrivacyStatement | None,
+    delta: Fraction,
+    effort: str = "quick",
 ) -> ExactPrivacy:
     """Return the exact privacy of the noisy coefficients.
 
@@ -284,6 +288,8 @@ def exact_privacy(
         What is judged.
     delta : Fraction
         Where epsilon is evaluated: the claimed delta, or the budget's where nothing is claimed.
+    effort : {'quick', 'close', 'thorough'}
+        As for :func:`reference.sensitivity.exact_l1`; noise on a grid knows `quick` only.
     """
     scale_n = Fraction(noise.scale_n)
     scale_s = Fraction(noise.scale_s) if noise.in_s.any() else scale_n
@@ -292,7 +298,7 @@ def exact_privacy(
         in_s = int(noise.in_s.sum())
         grid = (noise.steps, in_s, noise.in_s.size - in_s)
         return _exact_privacy_on_grid(where, noise.kind, scale_s, scale_n, grid, epsilon, delta)
-    return _exact_privacy(where, noise.kind, scale_s, scale_n, epsilon, delta)
+    return _exact_privacy(where, noise.kind, (scale_s, scale_n), epsilon, delta, effort)
 
 
 def privacy_of(
@@ -306,13 +312,14 @@ def privacy_of(
 def _exact_privacy(
     where: Setting | Declared,
     kind: str,
-    scale_s: Fraction,
-    scale_n: Fraction,
+    scales: tuple[Fraction, Fraction],
     epsilon: Fraction | None,
     delta: Fraction,
+    effort: str,
 ) -> ExactPrivacy:
+    scale_s, scale_n = scales
     if kind == "laplace":
-        loss = exact_l1(where, 1 / scale_s, 1 / scale_n)
+        loss = exact_l1(where, 1 / scale_s, 1 / scale_n, effort)
         verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=loss.is_exact)
         return ExactPrivacy(Enclosure(loss.lower, loss.upper), delta, None, epsilon, verdict)
     squared_shift = exact_l2_squared(where, 1 / scale_s**2, 1 / scale_n**2)

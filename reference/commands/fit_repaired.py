@@ -206,7 +206,9 @@ def document_of(
 def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
     """Return the result in lines."""
     readings, exact_part = document["readings"], document["privacy"]["exact"]["per_release"]
-    upper = exact_part["epsilon"]["hi"] if isinstance(exact_part["epsilon"], dict) else exact_part["epsilon"]
+    upper = exact_part["epsilon"]
+    if isinstance(upper, dict):
+        upper = upper["upper"] if "upper" in upper else upper["hi"]
     lines = [
         (
             f"{REPAIRED}: ({short_text(exact('epsilon', upper))}, {readings['budget']['delta']})-differential "

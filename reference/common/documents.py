@@ -182,10 +182,13 @@ def _decoded(kind: type[Any], value: Any) -> Any:
             if lower > upper:
                 raise ValueError(f"lo is above hi in {_quoted(value)}")
             return Enclosure(lower, upper)
+        if isinstance(value, dict) and set(value) == {"upper"}:
+            return Enclosure(Fraction(0), _fraction(value["upper"]))
         if isinstance(value, str):
             return Enclosure(_fraction(value), _fraction(value))
         raise ValueError(
-            f'an exact number as a text, or {{"lo": , "hi": }} of two, is needed, not {_quoted(value)}'
+            f'an exact number as a text, or {{"lo": , "hi": }} of two, or {{"upper": }} of one, is needed, not '
+            f"{_quoted(value)}"
         )
     raise NotImplementedError(kind)
 
@@ -308,6 +311,9 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, Enclosure):
         if value.lower == value.upper:
             return decimal_text(value.lower)
+        if value.lower == 0:
+            # of what is never negative nothing is known from below
+            return {"upper": decimal_text(value.upper)}
         return {"lo": decimal_text(value.lower), "hi": decimal_text(value.upper)}
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
@@ -339,7 +345,13 @@ def _described(kind: type[Any]) -> dict[str, Any]:
     if kind is Enclosure:
         ends = {"lo": dict(EXACT_NUMBER), "hi": dict(EXACT_NUMBER)}
         between = {"type": "object", "required": ["lo", "hi"], "properties": ends, "additionalProperties": False}
-        return {"oneOf": [dict(EXACT_NUMBER), between]}
+        bound = {
+            "type": "object",
+            "required": ["upper"],
+            "properties": {"upper": dict(EXACT_NUMBER)},
+            "additionalProperties": False,
+        }
+        return {"oneOf": [dict(EXACT_NUMBER), between, bound]}
     raise NotImplementedError(kind)
 
 

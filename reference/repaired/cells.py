@@ -23,6 +23,9 @@ SMALLEST_CELL = 1 / 512
 PRIOR_LEVEL, PRIOR_SCALE = 1.0, 0.7
 """How far expected log odds are thought to be off: their level, and their scale as a share."""
 
+LEAST_VARIANCE = 1e-6
+"""Of any probe: the equations then have a solution whatever the budget is."""
+
 FLATTEST, STEEPEST = 0.3, 4.0
 
 TRUSTED = 0.3
@@ -207,7 +210,8 @@ def errors(cells: Cells, expected: Expected) -> Errors:
     noise = np.array([one.noise for one in cells.probes])
     x, y = logit(curve), logit(found)
     # the noise of a log odds is that of the share, over share (1 - share)
-    precision = 1 / ((noise / (curve * (1 - curve))) ** 2 + (TRUSTED * (x - x[-1])) ** 2)
+    variance = (noise / (curve * (1 - curve))) ** 2 + (TRUSTED * (x - x[-1])) ** 2
+    precision = 1 / (variance + LEAST_VARIANCE)
     level, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
     for c in range(x.shape[1]):
         design = np.column_stack([np.ones(len(x)), x[:, c]])

@@ -58,7 +58,9 @@ def declared_of(domain: Domain, readings: Readings, s: int | None = None, record
     return Declared(domain, setting_of(domain, readings, records), s)
 
 
-def exact_l1(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
+def exact_l1(
+    where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Fraction = ONE, effort: str = "quick"
+) -> Supremum:
     """Return the supremum of w_s |D_s|_1 + w_n |D_n|_1 over neighbouring data sets.
 
     Parameters
@@ -67,6 +69,8 @@ def exact_l1(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Frac
         All rows of a norm, or those that a domain encodes.
     weight_s, weight_n : Fraction
         Nonnegative; both 1 give the l1-sensitivity.
+    effort : {'quick', 'close', 'thorough'}
+        How narrow an enclosure on a ball is to be.
 
     Returns
     -------
@@ -76,12 +80,12 @@ def exact_l1(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Frac
     if rows_per_person_of(where) > 1:
         return _of_persons(where, 1, weight_s, weight_n)
     if isinstance(where, Declared):
-        return _declared(where, 1, weight_s, weight_n)
+        return _declared(where, 1, weight_s, weight_n, effort)
     setting = where
     # in one dimension the unit ball is the box
     if setting.norm == "unit_box" or (setting.norm == "unit_ball" and setting.dimension == 1):
         return box.weighted_l1(setting, weight_s, weight_n)
-    return ball_l1.weighted_l1(setting, weight_s, weight_n)
+    return ball_l1.weighted_l1(setting, weight_s, weight_n, effort)
 
 
 def exact_l2_squared(where: Setting | Declared, weight_s: Fraction = ONE, weight_n: Fraction = ONE) -> Supremum:
@@ -129,10 +133,13 @@ def _of_persons(where: Setting | Declared, power: int, weight_s: Fraction, weigh
     return Supremum(lower * rows**power, found.upper * rows**power, "between persons of N/K and of N records")
 
 
-def _declared(where: Declared, power: int, weight_s: Fraction, weight_n: Fraction) -> Supremum:
+def _declared(
+    where: Declared, power: int, weight_s: Fraction, weight_n: Fraction, effort: str = "quick"
+) -> Supremum:
     if not where.is_norm_domain:
-        return declared_supremum(where, power, weight_s, weight_n).supremum
-    found = (exact_l1 if power == 1 else exact_l2_squared)(where.setting, weight_s, weight_n)
+        return declared_supremum(where, power, weight_s, weight_n, effort).supremum
+    weights = (weight_s, weight_n)
+    found = exact_l1(where.setting, *weights, effort) if power == 1 else exact_l2_squared(where.setting, *weights)
     # a kept group takes its length from the rest of its row: no more than a bound is known
     return Supremum(Fraction(0), found.upper, "an upper bound") if where.domain.keep_group else found
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from reference.common.arrays import FloatArray
 from reference.common.balls import square_root
 from reference.common.errors import ReadingError
+from reference.sensitivity import ball_l1_few
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
@@ -51,6 +52,8 @@ CHUNK = 10_000
 
 LARGEST_DIMENSION = 1_000
 
+EFFORTS = ("quick", "close", "thorough")
+
 
 @dataclass(frozen=True)
 class _Variant:
@@ -81,9 +84,9 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
         On the unit ball or the symmetric ball.
     weight_s, weight_n : Fraction
         Nonnegative.
-    effort : {'quick', 'thorough'}
-        `quick` answers within a second or two; `thorough` bounds every sign pattern.  For few patterns they
-        are the same.
+    effort : {'quick', 'close', 'thorough'}
+        `quick` answers within a second; `close` within some seconds, on the unit ball within 1 %; `thorough`
+        bounds every sign pattern.  For few patterns they are the same.
 
     Raises
     ------
@@ -107,21 +110,13 @@ def attaining(
 
 def _without_basis(setting: Setting) -> Setting:
     """Return the setting in one basis: an off-diagonal pair counts 1/8 + 1/8 or 1/4."""
-    return Setting(
-        setting.dimension,
-        setting.fairness,
-        setting.norm,
-        setting.adjacency,
-        "matrix",
-        setting.fairness_weight,
-        setting.records,
-    )
+    return replace(setting, basis="matrix", rows_per_person=1)
 
 
 @lru_cache(maxsize=4096)
 def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str) -> tuple[Supremum, Extremes]:
-    if effort not in ("quick", "thorough"):
-        raise ReadingError("effort", effort, "'quick' or 'thorough'")
+    if effort not in EFFORTS:
+        raise ReadingError("effort", effort, "one of " + ", ".join(EFFORTS))
     d = setting.dimension
     if d > LARGEST_DIMENSION:
         raise ReadingError("dimension", d, f"at most {LARGEST_DIMENSION} for the l1 change on a ball")
@@ -152,10 +147,28 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
     # the weights were divided and rounded once each, the ceiling multiplied once
     upper = Fraction(ceiling * (1 + ROUNDING)) * unit
     found = Supremum(lower, max(lower, upper), method)
-    if setting.replaces and d > 1 and weight_s > weight_n and upper > lower * (1 + WIDE):
-        found = _bounded_apart(setting, weight_s, weight_n, found, effort)
+    if setting.replaces and d > 1:
+        found = _narrowed(problem, (weight_s, weight_n), found, effort)
     _require_order(lower, min(upper, found.upper))
     return found, extremes
+
+
+def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supremum, effort: str) -> Supremum:
+    """Bound a replaced record's change in other ways too, where the enclosure is wide."""
+    setting, lower = problem.setting, found.lower
+    if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
+        found = _bounded_apart(setting, *weights, found, effort)
+    if (
+        effort == "close"
+        and problem.positive
+        and problem.w_n
+        and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE))
+    ):
+        unit = max(weights)
+        few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
+        if few < found.upper:
+            return Supremum(lower, max(lower, few), "five sums above, two-run patterns below")
+    return found
 
 
 def _bounded_apart(
@@ -213,14 +226,14 @@ class _Problem:
 
     def count(self) -> int:
         """Return the number of patterns, variants included."""
-        return len(self.variants) * count_patterns(self.d, self.choices, with_s=self.with_s)
+        return self._count(self.d)
 
     def largest_thorough(self) -> int:
         """Return the largest dimension with at most LARGEST patterns."""
-        d = 1
-        while len(self.variants) * count_patterns(d + 1, self.choices, with_s=self.with_s) <= LARGEST:
-            d += 1
-        return d
+        return max(d for d in range(1, self.d) if self._count(d) <= LARGEST)
+
+    def _count(self, dimension: int) -> int:
+        return len(self.variants) * count_patterns(dimension, self.choices, with_s=self.with_s)
 
     def every_pattern(self, lengths: Iterable[tuple[int, ...]] | None) -> tuple[float, Extremes]:
         """Bound every pattern; return the ceiling of all and the best data sets found."""
@@ -293,6 +306,17 @@ class _Problem:
         first = middle + math.sqrt(max(middle**2 - product, 0))
         second = max(0.0, product / first)
         return np.minimum(spread, first * (1 + right) + second * (1 - right))
+
+    def few(self) -> Iterator[ball_l1_few.Few]:
+        """Yield the problems whose largest bounds the supremum on the unit ball (Proposition 8b)."""
+        others, weight_s = (self.d - 1, self.w_s) if self.with_s else (self.d, 0.0)
+        for variant in self.variants:
+            choices = tuple(
+                (float(to), float(from_), self.e if drift else 0.0)
+                for to, from_, drift in zip(variant.to, variant.from_, variant.drifts, strict=True)
+            )
+            for own, side in product(choices, (1, -1)) if weight_s else [(choices[0], 1)]:
+                yield ball_l1_few.Few(choices, own, side, others, weight_s, self.w_n)
 
     def extremes(self, pattern: Pattern, variant: _Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
         """Return the data sets that belong to maximisers of the two halves of a pattern."""

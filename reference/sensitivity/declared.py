@@ -79,8 +79,9 @@ def declared_supremum(
     power : {1, 2}
     weight_s, weight_n : Fraction
         Nonnegative.
-    effort : {'quick', 'thorough'}
-        `quick` may return an enclosure where many ordinal attributes have sizes with a large common multiple.
+    effort : {'quick', 'close', 'thorough'}
+        All but `thorough` may return an enclosure where many ordinal attributes have sizes with a large common
+        multiple.
 
     Returns
     -------
@@ -93,7 +94,7 @@ def declared_supremum(
     weights = (weight_s, weight_n)
     if power == 2:
         return _over(where, families, (ends_only(sums.steps),) * 2, 2, weights)
-    if sums.is_large and effort == "quick":
+    if sums.is_large and effort != "thorough":
         return _over(where, families, (ends_only(sums.steps), Sums((0,) * sums.most)), 1, weights)
     return _over(where, families, (sums, sums), 1, weights)
 

@@ -103,6 +103,8 @@ def number(value: Any) -> str:
     if isinstance(value, dict) and set(value) == {"lo", "hi"}:
         least, most = number(float(value["lo"])), number(float(value["hi"]))
         return least if least == most else f"{least} to {most}"
+    if isinstance(value, dict) and set(value) == {"upper"}:
+        return f"at most {number(float(value['upper']))}"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return escape(str(value))
     return f"{value:.4g}" if abs(value) < 10**5 else f"{value:,.0f}"

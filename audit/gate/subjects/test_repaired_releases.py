@@ -14,6 +14,7 @@ from reference.domain.attributes import OneHot
 from reference.noise import Noise, add_noise, draw
 from reference.records import Records, encode_table
 from reference.repaired import sums
+from reference.repaired.algorithm import cell_of
 from reference.repaired.curator import planned_scale
 from reference.repaired.spent import SUM_STEPS
 
@@ -41,12 +42,20 @@ RELEASES = {
         lambda one: sums.imbalance(one.z, one.x @ W > 0, THIRD),
         sums.imbalance_change(THIRD),
     ),
+    "cell counts": (lambda one: sums.cell_counts(cell_of(one, 4), 4), sums.CELL_COUNTS_CHANGE),
+    "cell probe": (
+        lambda one: sums.cell_selections(cell_of(one, 4), one.x @ W > 0, 4),
+        sums.CELL_SELECTIONS_CHANGE,
+    ),
 }
 PAIRS = {
     "gradient at 0": (table("clerk", 0, 0), table("clerk", 1, 0)),
     "counts": (table("clerk", 0, 0), table("clerk", 1, 0)),
     "group count": (table("clerk", 0, 0), table("clerk", 0, 1)),
     "probe": (table("clerk", 0, 1), table("cook", 0, 1)),
+    # to another cell; from chosen to not chosen
+    "cell counts": (table("clerk", 0, 0), table("clerk", 1, 1)),
+    "cell probe": (table("clerk", 0, 1), table("cook", 0, 1)),
 }
 
 

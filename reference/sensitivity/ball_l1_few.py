@@ -1,0 +1,279 @@
+"""A bound on the l1 change of replaced records on the unit ball that costs the same in every dimension.
+
+Proposition 8b of ``proofs/sensitivities_balls.md``: the quadratic change is at most a form in five sums over the
+coordinates.  Where the form is convex, its squares are maxima of linear functions, indexed by a point of a grid;
+where it is concave, minima, indexed by multipliers.  What is left falls apart into the coordinates, each maximised
+in closed form.  The bound holds for every choice of multipliers, so that a poor search for them costs width only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from reference.common.arrays import FloatArray
+
+SHARE = 0.009
+"""How far above what is attained the bound is to come."""
+
+MOST_POINTS = 250_000
+"""Points of the grid after which the bound stays as wide as it is."""
+
+STEPS = 60
+"""Of the search for multipliers at a point."""
+
+MARGIN = 1e-11
+"""For rounding, relative to the sum of all terms: each is the result of less than a hundred operations."""
+
+COARSEST = 0.03
+"""The part of the bound that the first grid may cost."""
+
+# Rays (x', x) at which the sums below have a kink, and the sectors between them.
+RAYS = np.array([[1, 0], [3, 1], [1, 1], [1, 3], [0, 1]], dtype=np.float64)
+
+FROM_SECTOR = (0, 0, 1, 3, 3)
+"""A sector that each ray bounds."""
+
+# Per sector the coefficients of x' and x in D1, D2, N1, N2.
+SECTORS = np.array(
+    [
+        [[0.5, 0.5], [0.5, -1.5], [0, 0], [0, 2]],
+        [[1, -1], [0, 0], [-0.5, 1.5], [0.5, 0.5]],
+        [[1, -1], [0, 0], [1.5, -0.5], [0.5, 0.5]],
+        [[-0.5, -0.5], [1.5, -0.5], [0, 0], [2, 0]],
+    ]
+)
+
+LENGTHS, CONCAVE = slice(0, 3), slice(3, 7)
+"""Multipliers: of |x'|, |x|, |X| <= 1, and of the concave squares N1, N2 and those of the coupling to x_s."""
+
+Choice = tuple[float, float, float]
+"""Coefficients of x', x and X in one sign of a coordinate's linear change."""
+
+
+@dataclass(frozen=True)
+class Few:
+    """The problem for one way in which the linear change of x_s, and x'_s - x_s, may be signed.
+
+    Parameters
+    ----------
+    choices : tuple of Choice
+        Of every coordinate but x_s.
+    own : Choice
+        Of x_s.
+    side : int
+        Sign of x'_s - x_s.
+    others : int
+        Number of the coordinates but x_s.
+    weight_s, weight_n : float
+        At most 1; `weight_s` is 0 where all coordinates are among the others.
+    """
+
+    choices: tuple[Choice, ...]
+    own: Choice
+    side: int
+    others: int
+    weight_s: float
+    weight_n: float
+
+    @property
+    def with_s(self) -> bool:
+        """Whether x_s counts apart."""
+        return self.weight_s > 0
+
+    @property
+    def root(self) -> float:
+        """The unit in which the entries of x_s are coupled to the sums of the others."""
+        return float(self.others**0.25)
+
+    @property
+    def curvature(self) -> FloatArray:
+        """Of the convex squares: P, D1, D2, and the two of the coupling."""
+        w_s, w_n = self.weight_s / 16, self.weight_n / 8
+        return np.array([w_n / 2, w_n, w_n, w_s, w_s])
+
+    def at(self, points: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return bounds at points of the grid, and how each changes with its multipliers."""
+        lengths, concave = multipliers[:, LENGTHS], multipliers[:, CONCAVE]
+        w = np.array([self.weight_n / 8] * 2 + [self.weight_s / 16] * 2)
+        entry, value = self._one_coordinate(points, multipliers)
+        after, before, _, sign = entry.T
+        gap, both = np.abs(after - before), after + before
+        gradient = np.empty_like(multipliers)
+        gradient[:, LENGTHS] = 1 - self.others * entry[:, :3] ** 2
+        gradient[:, 3] = 2 * w[0] * (concave[:, 0] - self.others * np.maximum(0, both / 2 - gap))
+        gradient[:, 4] = 2 * w[1] * (concave[:, 1] - self.others * np.minimum(both / 2, both - gap))
+        plus = self.others * value + lengths.sum(axis=1) + concave**2 @ w
+        minus = points**2 @ self.curvature
+        own, at = self._x_s(points, multipliers)
+        gradient[:, LENGTHS] -= at**2
+        pull = self.others * sign
+        gradient[:, 5] = 2 * w[2] * (concave[:, 2] - self.root * at[:, 0] + pull * after / self.root)
+        gradient[:, 6] = 2 * w[3] * (concave[:, 3] - self.root * at[:, 1] - pull * before / self.root)
+        bound = plus + own - minus + MARGIN * (plus + np.abs(own) + minus)
+        return bound, gradient
+
+    def _one_coordinate(self, points: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return where one coordinate's part is largest (x', x, X, sign of its coupling), and its value."""
+        k = self.weight_n / 8
+        slopes = k * np.concatenate([2 * points[:, 1:3], -2 * multipliers[:, 3:5]], axis=1)
+        sums = np.einsum("pf,sfc->psc", slopes, SECTORS) + k * points[:, :1, None]
+        coupled = (points[:, 3:5] + multipliers[:, 5:7]) * [1, -1] * self.weight_s / (8 * self.root)
+        squares, of_mean = multipliers[:, None, :2], multipliers[:, 2]
+        on_rays = (squares * RAYS**2).sum(axis=-1)
+        best, found = np.zeros(len(points)), np.zeros((len(points), 4))
+        for to, from_, mean in self.choices:
+            at_mean = self.weight_n * mean / (2 * of_mean)
+            for sign in (1, -1) if self.with_s else (0,):
+                linear = sums + (self.weight_n * np.array([to, from_]) + sign * coupled)[:, None, :]
+                inside = np.maximum(linear, 0) / (2 * squares)
+                values = np.where(_in_sector(inside), (squares * inside**2).sum(axis=-1), 0)
+                along = np.maximum((linear[:, FROM_SECTOR] * RAYS).sum(axis=-1), 0) / (2 * on_rays)
+                values = np.concatenate([values, on_rays * along**2], axis=1)
+                where = np.concatenate([inside, along[..., None] * RAYS], axis=1)
+                largest, rows = values.argmax(axis=1), np.arange(len(points))
+                value = values[rows, largest] + of_mean * at_mean**2
+                better = value > best
+                best = np.where(better, value, best)
+                entry = np.column_stack([where[rows, largest], at_mean, np.full(len(points), sign)])
+                found = np.where(better[:, None], entry, found)
+        return found, best
+
+    def _x_s(self, points: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what x_s adds at most, and its entries of x', x and X."""
+        at = np.zeros((len(points), 3))
+        if not self.with_s:
+            return np.zeros(len(points)), at
+        w_s, of_mean = self.weight_s, multipliers[:, 2]
+        slopes = w_s * np.array(self.own[:2]) + w_s / 8 * self.root * (points[:, 3:5] - multipliers[:, 5:7])
+        squares = multipliers[:, :2] - self.side * w_s / 8 * np.array([1, -1])
+        # concave: its own maximum; convex: an end of [0, 1]
+        middle = np.clip(slopes / (2 * np.maximum(squares, 1e-300)), 0, 1)
+        at[:, :2] = np.where(squares > 0, middle, slopes > squares)
+        at[:, 2] = w_s * self.own[2] / (2 * of_mean)
+        added: FloatArray = (slopes * at[:, :2] - squares * at[:, :2] ** 2).sum(axis=1) + of_mean * at[:, 2] ** 2
+        return added, at
+
+    def ranges(self) -> tuple[FloatArray, FloatArray]:
+        """Return the ends between which the five sums lie."""
+        length, unit = math.sqrt(self.others), self.root
+        low = [0, -2 / 3 * length, -length / 2, -unit, -unit]
+        high = [2 * length, 2 / 3 * length, length / 2, 2 * unit, 2 * unit]
+        return np.array(low), np.array(high)
+
+    def first_multipliers(self, goal: float) -> FloatArray:
+        """Return multipliers to start from."""
+        of_mean = [w * c[2] for w, c in ((self.weight_s, self.own), (self.weight_n, self.choices[-1]))]
+        drift = math.hypot(of_mean[0], of_mean[1] * math.sqrt(0.6 * self.others))
+        side = math.sqrt(self.others) / 4
+        return np.array([[goal / 4, goal / 4, max(drift / 2, 1e-3), side, side, 0, 0]])
+
+
+def _in_sector(x: FloatArray) -> npt.NDArray[np.bool_]:
+    """Tell which of the points, one per sector, lie in it."""
+    a, b = x[..., 0], x[..., 1]
+    return np.stack(
+        [
+            a[:, 0] >= 3 * b[:, 0],
+            (a[:, 1] >= b[:, 1]) & (a[:, 1] <= 3 * b[:, 1]),
+            (a[:, 2] <= b[:, 2]) & (b[:, 2] <= 3 * a[:, 2]),
+            b[:, 3] >= 3 * a[:, 3],
+        ],
+        axis=1,
+    )
+
+
+def ceiling(problems: Iterable[Few], attained: float) -> float:
+    """Bound the largest of some problems from above: at most (1 + SHARE) times `attained` where that can be shown.
+
+    Parameters
+    ----------
+    problems : iterable of Few
+    attained : float
+        A value that is attained; it says when to stop, and the bound does not rest on it.
+    """
+    return max(_ceiling(problem, attained) for problem in problems)
+
+
+def _ceiling(problem: Few, attained: float) -> float:
+    """Bound one problem on ever finer grids, each only where the coarser one leaves too much."""
+    goal = attained * (1 + SHARE)
+    axes = 5 if problem.with_s else 3
+    corners = np.array([(*corner, *(0,) * (5 - axes)) for corner in product((0, 1), repeat=axes)])
+    low, high = problem.ranges()
+    grid = _Grid(np.zeros((1, 5), dtype=np.int64), problem.first_multipliers(goal), high - low)
+    while grid.cost(problem)[:axes].sum() > COARSEST * goal:
+        grid.halve(int(grid.cost(problem)[:axes].argmax()))
+    bound, points = 0.0, 0
+    while True:
+        cost = float(grid.cost(problem)[:axes].sum())
+        keys = (grid.cells[:, None] + corners).reshape(-1, 5)
+        unique, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        start = grid.multipliers[first // len(corners)]
+        values, found = _search(problem, low + unique * grid.width, start, goal - cost)
+        place = place.reshape(-1, len(corners))
+        at_corners = values[place]
+        bounds = at_corners.max(axis=1) + cost
+        points += len(unique)
+        is_open = bounds > goal
+        if not is_open.any() or points > MOST_POINTS:
+            return max(bound, float(bounds.max())) * (1 + MARGIN)
+        bound = max(bound, float(bounds[~is_open].max(initial=0)))
+        rows = np.arange(int(is_open.sum()))
+        worst = place[is_open][rows, at_corners[is_open].argmax(axis=1)]
+        grid.cells, grid.multipliers = grid.cells[is_open], found[worst]
+        for _ in range(2 if problem.with_s else 3):
+            grid.halve(int(grid.cost(problem)[:axes].argmax()))
+
+
+@dataclass
+class _Grid:
+    """Cells of one size, in whole steps from the low ends, each with multipliers to start from."""
+
+    cells: npt.NDArray[np.int64]
+    multipliers: FloatArray
+    width: FloatArray
+
+    def cost(self, problem: Few) -> FloatArray:
+        """Return by how much the bound on a cell may exceed those at its corners, axis by axis."""
+        found: FloatArray = problem.curvature * self.width**2 / 4
+        return found
+
+    def halve(self, axis: int) -> None:
+        """Cut every cell in two."""
+        left = self.cells.copy()
+        left[:, axis] *= 2
+        right = left.copy()
+        right[:, axis] += 1
+        self.cells = np.concatenate([left, right])
+        self.multipliers = np.concatenate([self.multipliers, self.multipliers])
+        self.width = np.where(np.arange(5) == axis, self.width / 2, self.width)
+
+
+def _search(problem: Few, points: FloatArray, start: FloatArray, goal: float) -> tuple[FloatArray, FloatArray]:
+    """Lower the bound at each point to the goal, by Polyak's steps; return it with its multipliers."""
+    best, found, current = np.full(len(points), np.inf), start.copy(), start.copy()
+    active = np.arange(len(points))
+    # the inverse root of each multiplier's curvature, about
+    concave = 2 / np.sqrt(np.maximum([problem.weight_n] * 2 + [problem.weight_s / 2] * 2, 1e-12))
+    for _ in range(STEPS):
+        values, gradients = problem.at(points[active], current[active])
+        better = values < best[active]
+        best[active[better]], found[active[better]] = values[better], current[active[better]]
+        far = values > goal
+        active, values, gradients = active[far], values[far], gradients[far]
+        if not len(active):
+            break
+        now = current[active]
+        scale = np.column_stack([now[:, LENGTHS] / math.sqrt(abs(goal)), np.tile(concave, (len(active), 1))])
+        slope = gradients * scale
+        step = (values - goal + 0.002 * abs(goal)) / np.maximum((slope**2).sum(axis=1), 1e-300)
+        moved = now - step[:, None] * slope * scale
+        moved[:, LENGTHS] = np.clip(moved[:, LENGTHS], now[:, LENGTHS] * 0.3, now[:, LENGTHS] * 3)
+        current[active] = moved
+    return best, found
