@@ -169,6 +169,21 @@ def test_checkpoint_of_a_changed_file_is_refused(halfway: tuple[Path, Path]) -> 
         read(path, kept)
 
 
+def test_another_file_of_the_same_size_time_and_ends_is_refused(folder: Path, tmp_path: Path) -> None:
+    path, kept = tmp_path / "people.csv", tmp_path / "kept.json"
+    content = bytearray((folder / "people.csv").read_bytes())
+    path.write_bytes(content)
+    with pytest.raises(StoppedError):
+        read(path, kept, 12_000)
+    state, middle = path.stat(), len(content) // 2
+    digit = next(place for place in range(middle, len(content)) if chr(content[place]) in "12")
+    content[digit] ^= 3
+    path.write_bytes(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    with pytest.raises(CheckpointError, match="its changed is"):
+        read(path, kept)
+
+
 def test_checkpoint_of_another_file_or_domain_is_refused(halfway: tuple[Path, Path], folder: Path) -> None:
     path, kept = halfway
     with pytest.raises(CheckpointError, match="its path is"):

@@ -191,6 +191,15 @@ def test_split_seed_repeats_the_splits_and_no_noise(run: Run) -> None:
     assert once[1]["releases"][0]["noisy_eigenvalues"] != again[1]["releases"][0]["noisy_eigenvalues"]
 
 
+def test_known_splits_are_refused_where_records_are_added(run: Run) -> None:
+    """Known coins belong to places: one record more at the front would move all others to other coins."""
+    words = ("fit", *SMALL, "--adjacency", "add_or_remove_one", "--mechanism", "pdfc")
+    code, out, err = run(*words, "--split-seed", "5", "--test-share", "0.5")
+    assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)
+    assert "whose splits must not be known" in err
+    assert run(*words, "--test-share", "0.5")[0] == EXIT_FINE
+
+
 def test_output_says_what_is_for_study(run: Run) -> None:
     assert "seeded: for study" in run("fit", *SMALL, "--seed", "1")[1]
     _, out, err = run("fit", *SMALL, "--noise", "numpy")

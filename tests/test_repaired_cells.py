@@ -318,6 +318,22 @@ def test_the_estimator_takes_three_groups_and_its_file_predicts(tmp_path, fairne
         (tmp_path / "broken.json").write_text(json.dumps({**document, **change}))
         with pytest.raises(ReleaseFileError, match=r"cells|spent"):
             load_repaired(tmp_path / "broken.json")
+    # less than it lost, or than was released
+    little = [{**one, "scale": one["scale"] / 2} for one in document["spent"]]
+    exact = {**document["privacy"]["exact"], "epsilon": {"upper": "0.5"}}
+    for change in (
+        {"spent": []},
+        {"spent": document["spent"][:-1]},
+        {"spent": little},
+        {"budget": {**document["budget"], "epsilon": "0.5"}},
+        {"budget": {"epsilon": "1"}},
+        {"privacy": {**document["privacy"], "exact": exact}},
+        {"records": 0},
+        {"cells": {**document["cells"], "sizes": [0.0 for _ in document["cells"]["sizes"]]}},
+    ):
+        (tmp_path / "broken.json").write_text(json.dumps({**document, **change}))
+        with pytest.raises(ReleaseFileError, match=r"spent|budget|privacy|records|sizes"):
+            load_repaired(tmp_path / "broken.json")
     assert isinstance(model.release_, RepairedRelease)
 
 

@@ -198,6 +198,10 @@ class Plan:
             raise ReadingError("splits", self.splits, "at least 1")
         if not 0 <= self.test_share < 1:
             raise ReadingError("test_share", self.test_share, "in [0, 1)")
+        if self.split_seed is not None and self.test_share and self.readings.adjacency == "add_or_remove_one":
+            # coins that are known belong to places: one more record moves all behind it to other coins
+            allowed = "left out with add_or_remove_one, whose splits must not be known, or --test-share 0"
+            raise ReadingError("split_seed", self.split_seed, allowed)
 
 
 def evaluate_splits(

@@ -103,7 +103,7 @@ class CheckpointedSum:
         found = read_file(self.path, Checkpoint, CheckpointError)
         if found.digest != _digest(found):
             raise CheckpointError("is damaged: its digest is not that of its content", file=self.path)
-        for fact in ("path", "size", "modified", "ends"):
+        for fact in ("path", "size", "modified", "ends", "changed"):
             there, needed = getattr(found.file, fact), getattr(file, fact)
             if there != needed:
                 raise CheckpointError(

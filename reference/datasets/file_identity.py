@@ -13,11 +13,15 @@ _END = 2**16
 
 
 class FileIdentity(Document, frozen=True, kw_only=True):
-    """A file as it is at some moment; `ends` is a digest of its first and last bytes."""
+    """A file as it is at some moment; `ends` is a digest of its first and last bytes.
+
+    Both times are in nanoseconds: `modified` can be set by anyone, `changed` moves with every write.
+    """
 
     path: str
     size: int
     modified: int
+    changed: int
     ends: str
 
     @classmethod
@@ -29,5 +33,9 @@ class FileIdentity(Document, frozen=True, kw_only=True):
             file.seek(max(state.st_size - _END, 0))
             digest.update(file.read(_END))
         return cls(
-            path=str(path.resolve()), size=state.st_size, modified=state.st_mtime_ns, ends=digest.hexdigest()
+            path=str(path.resolve()),
+            size=state.st_size,
+            modified=state.st_mtime_ns,
+            changed=state.st_ctime_ns,
+            ends=digest.hexdigest(),
         )

@@ -100,3 +100,8 @@ def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:
 def unit_sigma(budget: Budget) -> float:
     """Return the noise for an l2-sensitivity of 1 with the whole budget: 1/mu, rounded up."""
     return analytic_gaussian_sigma(Fraction(1), budget.epsilon, budget.delta)
+
+
+def largest_loss(budget: Budget) -> Fraction:
+    """Return what all releases may lose together: mu^2 (rounded down), or epsilon where delta is 0."""
+    return 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon

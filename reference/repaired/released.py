@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -19,6 +20,7 @@ from reference.readings import RowsPerPerson
 from reference.repaired import sums
 from reference.repaired.account import Account
 from reference.repaired.cells import CellProbe, Cells
+from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of
 from reference.repaired.spent import (
@@ -32,6 +34,8 @@ from reference.repaired.spent import (
     Spent,
 )
 from reference.repaired.threshold import Probe
+
+Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 
 
 class StatedProbe(Document, frozen=True):
@@ -61,7 +65,7 @@ class StatedCellProbe(Document, frozen=True, kw_only=True):
 
     thresholds: tuple[float, ...]
     rates: tuple[float, ...]
-    noise: tuple[float, ...]
+    noise: tuple[Positive, ...]
 
 
 class StatedCells(Document, frozen=True, kw_only=True):
@@ -77,7 +81,7 @@ class StatedCells(Document, frozen=True, kw_only=True):
     """
 
     thresholds: tuple[float, ...]
-    sizes: tuple[float, ...]
+    sizes: tuple[Positive, ...]
     probes: Annotated[tuple[StatedCellProbe, ...], Meta(min_length=1)]
 
 
@@ -101,7 +105,7 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share: Fraction
     l1_sensitivity: Fraction
     l2_sensitivity_squared: Fraction
-    scale: Annotated[float, Meta(gt=0)]
+    scale: Positive
     size: int
 
     @property
@@ -156,7 +160,7 @@ class RepairedRelease(
     adjacency: Literal["replace_one"] = always("replace_one")
     privacy: Privacy
     budget: dict[str, Fraction]
-    records: int
+    records: Annotated[int, Meta(ge=1)]
     fairness: Literal["none", "demographic_parity", "equalised_odds"]
     slack: Fraction
     noise: Literal["hardened", "numpy"]
@@ -184,10 +188,15 @@ class RepairedRelease(
         if len(self.counts) != 2 * d:
             raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
         self._require_cells()
+        exact, asked = self.privacy.exact, self.budget
+        if set(asked) != {"epsilon", "delta"} or not (asked["epsilon"] > 0 and 0 <= asked["delta"] < 1):
+            raise ReleaseFileError("not a positive epsilon and a delta in [0, 1)", place="budget")
+        if exact is None or exact.epsilon.upper < asked["epsilon"] or exact.at_delta != asked["delta"]:
+            raise ReleaseFileError("states less than the budget", place="privacy")
         self._require_spent()
 
     def _require_spent(self) -> None:
-        """Raise where less is stated than one person can change a release of the domain by."""
+        """Raise where less is stated than one person can change a release of the domain by, or than all lose."""
         domain = self.domain.domain
         d, cells = domain.dimension, cells_of(domain, self.fairness)
         known = {
@@ -204,6 +213,24 @@ class RepairedRelease(
             if most is None or one.size != size or any(a < b for a, b in zip(one.change, most, strict=True)):
                 problem = f"{one.what!r} of this domain is no such release, or changes by more than is stated"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
+        self._require_whole()
+        if self.account.loss > largest_loss(self.account.budget):
+            raise ReleaseFileError("its releases lose more than the budget", place="spent")
+
+    def _require_whole(self) -> None:
+        """Raise where a release that the model is made of is not counted."""
+        models = 1 + (self.group_weights is not None)
+        cell_probes = 0 if self.cells is None else len(self.cells.probes)
+        needed = {
+            COUNTS: models,
+            GROUP_COUNT: int(self.group_share is not None),
+            PROBE: len(self.probes),
+            CELL_COUNTS: int(self.cells is not None),
+            CELL_PROBE: cell_probes,
+        }
+        found = Counter(one.what for one in self.spent)
+        if any(found[what] != count for what, count in needed.items()) or found[GRADIENT] < models:
+            raise ReleaseFileError("not the releases that the model is made of", place="spent")
 
     def _require_cells(self) -> None:
         """Raise unless there are cells where they are needed, as many as the domain's group says."""

@@ -92,7 +92,9 @@ def figure(name: str, title: str, caption: str, numbers: str = "", *, classes: s
 
 def data_element(name: str, value: Any) -> str:
     """Return data for the script."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # neither an end of the element nor a comment, within which an end is none
+    text = text.replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 

@@ -18,7 +18,7 @@ from audit.commands.report.committed import CommittedResults
 from audit.commands.report.document import NUMBERED, report
 from audit.commands.report.exact_grid import PrivacyGrid
 from audit.commands.report.formulas import formulas, typeset
-from audit.commands.report.markup import SHAPES
+from audit.commands.report.markup import SHAPES, data_element
 from audit.commands.report.page import ASSETS, page
 from audit.exact.privacy import judge
 from audit.exact.witnesses import readings_of
@@ -144,6 +144,14 @@ def test_symbols_are_written_as_in_the_paper_and_names_of_code_are_kept():
         "<var>ε</var><sub>s</sub> ≤ 2 <var>Δ</var><sub>2</sub>'<sup>2</sup> &lt;b&gt;"
     )
     assert prose("audit.epsilon_estimate, epsilon_lower_bound") == "audit.epsilon_estimate, epsilon_lower_bound"
+
+
+def test_no_text_in_the_data_ends_its_element():
+    texts = ["<!--<script>", "</script><img src=x onerror=alert(1)>", "${1}"]
+    element = data_element("one", {"</script>": texts})
+    start, end = element.index(">") + 1, element.rindex("</script>")
+    assert "<" not in element[start:end]
+    assert json.loads(element[start:end]) == {"</script>": texts}
 
 
 def test_every_formula_belongs_to_a_claim_and_is_typeset():
