@@ -27,6 +27,7 @@ from reference.sensitivity.patterns import Pattern, compositions, count_patterns
 from reference.sensitivity.setting import HALF, Setting, Supremum
 from reference.sensitivity.trust_region import (
     ROUNDING,
+    Work,
     ascend,
     ball_ceiling,
     cone_search,
@@ -85,7 +86,8 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'quick', 'close', 'thorough'}
-        `quick` answers within a second; `close` within some seconds, on the unit ball within 1 %; `thorough`
+        `quick` answers within a second, unless weights are very unequal (up to about 15 s in nine dimensions);
+        `close` within some seconds, on the unit ball within 1 %; `thorough`
         bounds every sign pattern.  For few patterns they are the same.
 
     Raises
@@ -421,6 +423,7 @@ class _Batch:
         self.halves = [_Half.of(h_to, M, positive=positive)]
         if problem.setting.replaces:
             self.halves.append(_Half.of(h_from, -M, positive=positive))
+        self.work = Work()
         self.ceilings = self.extra + np.sum([half.ceiling for half in self.halves], axis=0)
 
     def best_of(self, rows: npt.NDArray[np.intp]) -> _Found:
@@ -452,7 +455,7 @@ class _Batch:
         ceiling = low
         for row in np.argsort(-self.ceilings).tolist():
             bound = float(self.ceilings[row])
-            if bound <= low + tolerance:
+            if bound <= low + tolerance or (bound <= ceiling and self.work.cones < 0):
                 return max(ceiling, bound), best
             if self.problem.positive:
                 bound, points = self._refine(row, low + tolerance)
@@ -479,8 +482,9 @@ class _Batch:
         values = [float(value[0]) for value, _ in climbed]
         room = max(target - extra - sum(values), TOLERANCE / 4) / len(values)
         for i, half in enumerate(self.halves):
-            if bounds[i] > values[i] + room:
-                bounds[i] = min(bounds[i], cone_search(half.h[row], half.M[row], values[i] + room))
+            if bounds[i] > values[i] + room and self.work.cones >= 0:
+                found = cone_search(half.h[row], half.M[row], values[i] + room, self.work)
+                bounds[i] = min(bounds[i], found)
         return extra + sum(bounds), [point[0] for _, point in climbed]
 
     def _value(self, row: int, points: list[FloatArray]) -> float:

@@ -7,6 +7,8 @@ coordinate whose entries of h and M are zero has no effect, so problems of diffe
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -23,6 +25,9 @@ chain of operations (a dot product within a dot product, 100 terms) is below 2e-
 
 LARGEST_FRONT = 100_000
 """Cones that the search may hold at a time."""
+
+MOST_CONES = 1_500_000
+"""Cones that the searches of many problems may look at together: a few seconds."""
 
 
 def size_of(h: FloatArray, M: FloatArray) -> FloatArray:
@@ -201,12 +206,19 @@ def starts_for(points: FloatArray) -> FloatArray:
     return np.concatenate([points[:, None, :], np.broadcast_to(fixed, (problems, k + 1, k))], axis=1)
 
 
-def cone_search(h: FloatArray, M: FloatArray, target: float) -> float:
+@dataclass
+class Work:
+    """What searches may still do together."""
+
+    cones: int = field(default_factory=lambda: MOST_CONES)
+
+
+def cone_search(h: FloatArray, M: FloatArray, target: float, work: Work | None = None) -> float:
     """Bound the maximum over |y|_2 <= 1, y >= 0 from above by branch and bound over cones (Lemma F(d)).
 
-    Stops when the bound is at most `target`, or when the cones grow too many.  On the cone of unit vectors v_i,
-    y = sum c_i v_i, with a_i = h.v_i, B = v'Mv and s = sum c_i, the value is a weighted mean of
-    s (a_i + a_j)/2 + s^2 B_ij, and 1 >= |y|^2 >= s^2 (m + (1 - m)/k) for m = min v_i.v_j >= 0.
+    Stops when the bound is at most `target`, or when the cones grow too many, at a time or for `work`.  On the
+    cone of unit vectors v_i, y = sum c_i v_i, with a_i = h.v_i, B = v'Mv and s = sum c_i, the value is a weighted
+    mean of s (a_i + a_j)/2 + s^2 B_ij, and 1 >= |y|^2 >= s^2 (m + (1 - m)/k) for m = min v_i.v_j >= 0.
     """
     used = np.flatnonzero((h != 0) | np.any(M != 0, axis=1))
     if not len(used):
@@ -220,7 +232,9 @@ def cone_search(h: FloatArray, M: FloatArray, target: float) -> float:
         is_open = bounds > target
         if not is_open.any():
             return target
-        if 2 * int(is_open.sum()) > LARGEST_FRONT:
+        if work is not None:
+            work.cones -= len(cones)
+        if 2 * int(is_open.sum()) > LARGEST_FRONT or (work is not None and work.cones < 0):
             return float(bounds.max())
         cones, cosines = cones[is_open], cosines[is_open]
         i, j = np.unravel_index(cosines.reshape(len(cones), -1).argmin(axis=1), cosines.shape[1:])
