@@ -97,7 +97,7 @@ def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], int]:
 
 
 def _agrees(one: Outcome, variant: dict[str, Any]) -> bool:
-    """Tell whether the program answered as a broken variant: in all that both say."""
+    """Return whether the program answered as a broken variant: in all that both say."""
     if one.case.right is None:
         return "error" not in variant and "broke" not in variant
     if "error" in one.answer or "error" in variant:

@@ -44,8 +44,9 @@ is an error, and at significance {significance:g} at most that share of audits m
 `auto` is what the command reports by default: it chooses the method on the selection draws. `joint`, `conditional`
 and `clopper_pearson` are what the same audits report when you name that method. `anytime` audits look
 {looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is.
-`curve` is wrong when any of its bounds, at all its deltas, is. A share falls far below the significance where the event
-attains less than the true loss, and where whole counts cost rare events; randomised response leaves least slack.
+`curve` is wrong when any of its bounds, at all its deltas, is. A share falls far below the significance where the
+event attains less than the true loss, and where whole counts cost rare events; randomised response leaves least
+slack.
 
 Seed {seed}; {seconds:,} s.
 """

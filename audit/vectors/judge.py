@@ -30,7 +30,7 @@ def number_of(value: Any) -> Fraction | None:
 
 
 def is_right(expected: Any, found: Any) -> bool:
-    """Tell whether one value is right."""
+    """Return whether one value is right."""
     if isinstance(expected, dict):
         value = number_of(found)
         return value is not None and number(expected["lo"]) <= value <= number(expected["hi"])
@@ -63,7 +63,7 @@ def _wrong(expected: Answer, found: Answer) -> Iterator[tuple[str, Any, Any]]:
 
 
 def passes(expected: Answer | None, found: Answer) -> bool:
-    """Tell whether an answer is right; None expects an error."""
+    """Return whether an answer is right; None expects an error."""
     if expected is None:
         return "error" in found
     return "error" not in found and next(_wrong(expected, found), None) is None
