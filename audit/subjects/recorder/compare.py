@@ -91,7 +91,7 @@ def examine(
     functions: Sequence[NoiseFunction] = (),
     seed: int = 0,
 ) -> list[RecorderFinding]:
-    """Run a function on two neighbours with the same noise and return what is wrong; no finding proves nothing.
+    """Run a function on two neighbours with the same noise and return what is wrong; silence is not proof.
 
     The second run is given the noisy numbers of the first.  A function that is private through its noise alone
     must then return the same.
