@@ -23,6 +23,7 @@ from reference.objective import TAYLOR_LINEAR
 from reference.records import check_matrix
 from reference.sensitivity import (
     Setting,
+    Supremum,
     exact_l1,
     exact_l2_squared,
     published_l1_sensitivity,
@@ -154,7 +155,7 @@ def _searched_threshold(setting: Setting, norm: str) -> Enclosure:
     """Bisect: below `lower` the bound certainly holds, above `upper` it certainly fails."""
     if norm == "l1":
         bound = published_l1_sensitivity(setting.fairness, setting.dimension)
-        supremum = exact_l1
+        supremum: Callable[[Setting], Supremum] = exact_l1
     else:
         bound = published_l2_sensitivity_squared(setting.fairness, setting.dimension)
         supremum = exact_l2_squared

@@ -25,7 +25,7 @@ from reference.objective import layout, objective
 from reference.readings import Readings, require_one_row
 from reference.records import Records
 from reference.registry import MECHANISMS, MechanismSpec
-from reference.sensitivity import Setting, setting_of
+from reference.sensitivity import Setting, declared_of, setting_of
 
 RELEASES = ("coefficients", "weights")
 
@@ -79,9 +79,20 @@ class CoefficientRelease:
 
     @property
     def exact(self) -> ExactPrivacy:
-        """The exact privacy of the noisy coefficients over all neighbours: shown beside the bound, never used."""
-        setting = setting_of(self.neighbours.domain, self.readings)
-        return exact_privacy(setting, self.noise, self.claim, self.budget.delta)
+        """The exact privacy over all rows that the domain encodes: shown beside the bound, never used."""
+        domain = self.neighbours.domain
+        if domain.prescaled:
+            return exact_privacy(setting_of(domain, self.readings), self.noise, self.claim, self.budget.delta)
+        where = declared_of(domain, self.readings, self.x_s if self.spec.split_budget else None)
+        return exact_privacy(where, self.noise, self.claim, self.budget.delta)
+
+    @property
+    def norm_domain(self) -> ExactPrivacy | None:
+        """The same over all rows of the norm; None where these are the rows of the domain."""
+        domain = self.neighbours.domain
+        if domain.prescaled:
+            return None
+        return exact_privacy(setting_of(domain, self.readings), self.noise, self.claim, self.budget.delta)
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
         """Return the exact coefficients of the two data sets."""

@@ -27,11 +27,13 @@ def stated_inputs(subject: Subject) -> dict[str, Any]:
     subject : Subject
     """
     if isinstance(subject, CoefficientRelease):
+        norm_domain = subject.norm_domain
         return {
             **subject.neighbours.to_json(),
             "x_s": subject.neighbours.domain.columns[subject.x_s],
             "claim": subject.claim.claim,
             "exact": plain(subject.exact),
+            **({} if norm_domain is None else {"norm_domain": plain(norm_domain)}),
             "readings": plain(subject.readings),
         }
     if isinstance(subject, ProgramSubject):

@@ -221,6 +221,7 @@ class _Problem:
         self.quadratic_scale = corner**2 / 8 if power == 1 else corner**4 / 64
         if families.special == "none":
             self.weights = (weights[1], weights[1])
+        self.blocks: dict[tuple[int, int, int | None], tuple[Fraction, int]] = {}
         self.low, self.high = (case.ladder(old, power)[0] for old in (0, 1))
         self.gains = self._gains()
         self.fixed = self._fixed()
@@ -240,7 +241,11 @@ class _Problem:
         return list(accumulate(sorted(changes, reverse=True), initial=kept))
 
     def _block(self, size: int, new: int, old: int | None) -> tuple[Fraction, int]:
-        return self.case.block(new, old, (ONE,) * min(size, 3), self.power)
+        """Return what a block adds; three columns stand for more, so that few blocks are different."""
+        place = (min(size, 3), new, old)
+        if place not in self.blocks:
+            self.blocks[place] = self.case.block(new, old, (ONE,) * place[0], self.power)
+        return self.blocks[place]
 
     def _fixed(self) -> Fraction:
         """Return what intercept and group add, where they do not hold x_s."""
