@@ -147,7 +147,7 @@ def _number(name: str, value: Any, error: type[EpsilonError | DeltaError], allow
 
 
 def is_large(budget: Budget | SplitBudget | None) -> bool:
-    """Tell whether an epsilon of a budget is so large that a statement says next to nothing."""
+    """Return whether an epsilon of a budget is so large that a statement says next to nothing."""
     if isinstance(budget, SplitBudget):
         return max(budget.epsilon_s, budget.epsilon_n) > LARGE_EPSILON
     return budget is not None and budget.epsilon > LARGE_EPSILON

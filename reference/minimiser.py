@@ -91,7 +91,7 @@ def minimise(noisy: NoisyCoefficients, readings: Readings) -> Minimum:
 
 
 def _negligible(part: FloatArray, linear: FloatArray, eigenvalues: FloatArray) -> bool:
-    """Tell whether the null-space part of a linear coefficient is a rounding error of zero.
+    """Return whether the null-space part of a linear coefficient is a rounding error of zero.
 
     The part is compared with the linear coefficient itself, and with the rounding of sums as large as the
     eigenvalues.

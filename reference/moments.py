@@ -122,7 +122,7 @@ class Moments:
         Raises
         ------
         reference.common.errors.MomentsTableError
-            When a name is missing or unknown, a value is no whole number, or no records have these moments.
+            When a name is missing or unknown, a value is not a whole number, or no records have these moments.
         """
         table, places = whole_numbers(table), _places(domain)
         names = ["n", "sum_z", *(name for name, _, _ in places)]

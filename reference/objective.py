@@ -30,7 +30,7 @@ def layout(domain: Domain, readings: Readings) -> Layout:
 def objective(moments: Moments, readings: Readings) -> Coefficients:
     """Return the coefficients of f-bar summed over the data set.
 
-    *Implements* equation (6) (Algorithm 1, line 3) *except* that |sum (z - zbar) x.w|, which is no polynomial,
+    *Implements* equation (6) (Algorithm 1, line 3) *except* that |sum (z - zbar) x.w|, which is not a polynomial,
     is read as `readings.fairness` says.  The constant n log 2 is left out, as in the algorithms.
     Claims: O1, O2, F1.
 

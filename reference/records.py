@@ -350,7 +350,7 @@ def require_on_grid(records: Records) -> None:
 
 
 def is_inside(domain: Domain) -> bool:
-    """Tell whether whatever the domain encodes is inside its norm, by :attr:`Domain.column_factor`."""
+    """Return whether whatever the domain encodes is inside its norm, by :attr:`Domain.column_factor`."""
     return domain.norm == "unit_box" or not domain.prescaled
 
 

@@ -267,7 +267,7 @@ def load_release(path: str | Path) -> Release:
     Raises
     ------
     reference.common.errors.ReleaseFileError
-        When the file cannot be read, is no release, has several, or has one without a w.
+        When the file cannot be read, is not a release, has several, or has one without a w.
     """
     document, file = json_of_file(path, ReleaseFileError), str(path)
     if isinstance(document, dict) and isinstance(document.get("releases"), list):

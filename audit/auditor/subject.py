@@ -14,7 +14,7 @@ DOMAIN_NAMES = ("neighbourhood", "candidates")
 
 
 class SubjectError(InputError):
-    """The subject's own code failed, or gave something that is no array of outputs."""
+    """The subject's own code failed, or gave something that is not an array of outputs."""
 
 
 FAILURES = (Exception, SystemExit)

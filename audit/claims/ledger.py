@@ -30,17 +30,17 @@ RENEW = "python -m audit claims --write"
 
 
 def has_data() -> bool:
-    """Tell whether the files of UCI Adult are there."""
+    """Return whether the files of UCI Adult are there."""
     return all((data_folder() / "adult" / name).is_file() for name in FILES)
 
 
 def has_us() -> bool:
-    """Tell whether the table that stands for US is there."""
+    """Return whether the table that stands for US is there."""
     return (data_folder() / us.SOURCE.path).is_file()
 
 
 def has_coq() -> bool:
-    """Tell whether Coq is installed."""
+    """Return whether Coq is installed."""
     return shutil.which("coqc") is not None
 
 
@@ -149,7 +149,7 @@ def find(id: str, seed: int = SEED) -> Finding:  # noqa: A002
 
 
 def is_runnable(claim: Claim) -> bool:
-    """Tell whether the check is there and what it needs too."""
+    """Return whether the check is there and what it needs too."""
     return not claim.is_open and not missing(claim)
 
 

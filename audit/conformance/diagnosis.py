@@ -23,6 +23,9 @@ ASKED = 16
 LEAST = Fraction(1, 2)
 """Share of these that a variant must explain to be named."""
 
+NEARLY_ALL = Fraction(9, 10)
+"""Share of the cases that catch a bug which fail in a program that has it."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -54,8 +57,8 @@ class Diagnosis:
 
     @property
     def is_certain(self) -> bool:
-        """Whether every failed case that was compared is answered as the variant does."""
-        return self.same == self.asked > 0
+        """Whether each compared answer is the variant's, and nearly all cases that catch the bug fail."""
+        return self.same == self.asked > 0 and self.failed >= NEARLY_ALL * self.carried
 
 
 def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
@@ -97,7 +100,7 @@ def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], int]:
 
 
 def _agrees(one: Outcome, variant: dict[str, Any]) -> bool:
-    """Tell whether the program answered as a broken variant: in all that both say."""
+    """Return whether the program answered as a broken variant: in all that both say."""
     if one.case.right is None:
         return "error" not in variant and "broke" not in variant
     if "error" in one.answer or "error" in variant:

@@ -19,7 +19,7 @@ LISTS = dict.fromkeys(ROWS, 2) | dict.fromkeys(LISTED, 1)
 
 
 class UnreadableAnswerError(ValueError):
-    """A line that is no answer."""
+    """A line that is not an answer."""
 
 
 def case_line(kind: str, case: VectorCase, exchange: Exchange) -> bytes:

@@ -53,6 +53,12 @@ class Report:
         codes = {"refuted": EXIT_REFUTED, "undecided": EXIT_UNDECIDED, "not refuted": EXIT_FINE}
         return codes[self.verdict]
 
+    @property
+    def unexplained(self) -> int:
+        """How many failed cases carry no flag that was named."""
+        named = {one.flag for one in self.diagnoses}
+        return sum(one.status == "failed" and named.isdisjoint(one.case.flags) for one in self.outcomes)
+
     def lines(self) -> Iterator[str]:
         """Yield what a person reads."""
         yield f"program: {self.program}"
@@ -63,6 +69,9 @@ class Report:
         for one in self.diagnoses:
             yield ""
             yield from diagnosis_lines(one)
+        if self.unexplained:
+            yield ""
+            yield f"{self.unexplained} failed cases catch none of the bugs named here: there is another one"
         yield from self._troubles()
 
     def _troubles(self) -> Iterator[str]:
@@ -99,6 +108,7 @@ class Report:
                 }
                 for one in self.diagnoses
             ],
+            "unexplained": self.unexplained,
             "cases": [
                 {
                     "tcId": one.case.tc_id,

@@ -44,7 +44,7 @@ FORMULAS = {
 
 
 class CertificateError(DocumentError):
-    """A document that is no certificate, or of an earlier version."""
+    """A document that is not a certificate, or of an earlier version."""
 
     document = "certificate"
 
@@ -225,7 +225,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         Raises
         ------
         CertificateError
-            When the file cannot be read, or is no certificate.
+            When the file cannot be read, or is not a certificate.
         """
         found = cls.read_all(path)
         if len(found) != 1:
@@ -239,7 +239,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         Raises
         ------
         CertificateError
-            When the file cannot be read, or is no certificate and no list of them.
+            When the file cannot be read, or is neither a certificate nor a list of them.
         """
         document = json_of_file(path, CertificateError)
         if document == []:

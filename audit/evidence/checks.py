@@ -94,7 +94,7 @@ def claimed_delta(certificate: Certificate) -> Fraction:
     Raises
     ------
     reference.common.errors.InputError
-        When it is no number in [0, 1).
+        When it is not a number in [0, 1).
     """
     return parse_delta("claimed_delta", certificate.claimed_delta)
 

@@ -37,7 +37,7 @@ def laplace_variate(place: int) -> float:
 
 
 def can_give_by_laplace(release: float, value: float, scale: float) -> bool:
-    """Tell whether some draw of Laplace noise added to `value` gives `release`."""
+    """Return whether some draw of Laplace noise added to `value` gives `release`."""
     half = math.ulp(release)
     least = math.nextafter(release - value - half, -math.inf)
     most = math.nextafter(release - value + half, math.inf)
@@ -88,7 +88,7 @@ def impossible(kind: str, releases: FloatArray, value: float, scale: float) -> i
 
 
 def reproduces_numpy() -> bool:
-    """Tell whether numpy's Laplace variates are those of :func:`laplace_variate`, bit for bit, in many draws.
+    """Return whether numpy's Laplace variates are those of :func:`laplace_variate`, bit for bit, in many draws.
 
     That of the layers is part of how they are found.
     """

@@ -158,7 +158,7 @@ class PrivacyWitness:
         return self.loss >= self.supremum.lower * (1 - agreement(self.records))
 
     def violates(self, claim: PrivacyStatement) -> bool:
-        """Tell whether this pair alone contradicts the statement."""
+        """Return whether this pair alone contradicts the statement."""
         if self.epsilon is not None:
             return self.epsilon > claim.epsilon
         return self.delta is not None and self.delta.lower > claim.delta

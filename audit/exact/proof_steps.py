@@ -341,7 +341,7 @@ def t3_smallest_records(dimension: int = 2) -> Step:
 
 
 def t4_gap_sign() -> bool:
-    """Tell whether the allowed |V| minus the proof's |V| is (1 - Delta)(2 sigma^2 epsilon + Delta)/(2 Delta).
+    """Return whether the allowed |V| minus the proof's |V| is (1 - Delta)(2 sigma^2 epsilon + Delta)/(2 Delta).
 
     The loss is at most epsilon iff |V| <= (2 sigma^2 epsilon - Delta^2)/(2 Delta).  So the proof's (2 sigma^2
     epsilon - 1)/2 is right for Delta <= 1, and too large for every Delta > 1.

@@ -100,7 +100,7 @@ def released_weights(values: FloatArray, noise: Noise, dimension: int) -> tuple[
 
 
 LARGEST_EPSILON = 700
-"""exp of more is no float; no probability is told apart from 0 after multiplying with it."""
+"""exp of more is not a float; no probability is told apart from 0 after multiplying with it."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ def _count(
 
 
 def agrees_with_minimiser(neighbours: Neighbours, noise: Noise, rng: np.random.Generator, count: int = 50) -> bool:
-    """Tell whether the vectorised minimiser gives what a release would contain, draw by draw."""
+    """Return whether the vectorised minimiser gives what a release would contain, draw by draw."""
     domain = neighbours.left.domain
     public = layout(domain, READINGS)
     exact = objective(neighbours.left.moments, READINGS).values

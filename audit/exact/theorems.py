@@ -408,7 +408,7 @@ def smallest_sensitivity_power(theorem: str, setting: Setting) -> Enclosure:
 
 
 def holds_for_all_budgets(theorem: str, setting: Setting, sensitivity: Any = "published") -> bool | None:
-    """Tell whether a theorem holds for all budgets; None where the enclosures do not decide."""
+    """Return whether a theorem holds for all budgets; None where the enclosures do not decide."""
     bound = sensitivity_power(theorem, setting, sensitivity)
     needed = smallest_sensitivity_power(theorem, setting)
     if needed.upper <= bound:

@@ -155,7 +155,7 @@ def _decisive(setting: Setting) -> tuple[str, Witness, Fraction]:
 
 
 def _at_least(published: Fraction | None, needed: Enclosure) -> bool | None:
-    """Tell whether the published Delta_1 suffices; None where there is none or the enclosure does not decide."""
+    """Return whether the published Delta_1 suffices; None where there is none or the enclosure does not decide."""
     if published is None or needed.lower <= published < needed.upper:
         return None
     return published >= needed.upper

@@ -15,7 +15,7 @@ from audit.proofs.sources import sentences
 HEADER = ("From ", "Require ", "Import ", "Open Scope ")
 
 OTHER_FAILURES = ("Syntax error", "was not found in the current environment", "Cannot find a physical path")
-"""Coq's words for a mutant that is no Coq at all; they do not count as a rejection."""
+"""Coq's words for a mutant that is not Coq at all; they do not count as a rejection."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def text_of(folder: Path, mutant: Mutant, *, mutated: bool) -> str:
 
 
 def rejected(folder: Path, mutant: Mutant, *, mutated: bool = True) -> bool:
-    """Tell whether Coq rejects a mutant, or, unless mutated, its unchanged theorem, in a compiled copy."""
+    """Return whether Coq rejects a mutant, or, unless mutated, its unchanged theorem, in a compiled copy."""
     name = f"Mutant_{mutant.theorem}_{'wrong' if mutated else 'right'}.v"
     (folder / name).write_text(text_of(folder, mutant, mutated=mutated), encoding="utf-8")
     try:

@@ -23,7 +23,7 @@ DOCUMENT = PACKAGE / "docs" / "auditor-validity.json"
 PAGE = """# Is the auditor right as often as it says?
 
 Written by `python -m audit validity` (`make validity`); do not edit. Every audit is one call of
-`audit.auditor.distinguish.estimate`, the function behind every other audit: learn, choose, certify,
+`audit.auditor.distinguish.estimate`, the function behind every other audit,
 with the events {families}. The loss of each mechanism is known; a bound above it
 is an error, and at significance {significance:g} at most that share of audits may err.
 
@@ -41,12 +41,12 @@ is an error, and at significance {significance:g} at most that share of audits m
 |---|---|---|---|---|---|
 {rows}
 
-`auto` is what the command reports by default: the method is chosen on the selection draws. `joint`, `conditional`
-and `clopper_pearson` are what the same audits report when that method is named. `anytime` audits look
+`auto` is what the command reports by default: it chooses the method on the selection draws. `joint`, `conditional`
+and `clopper_pearson` are what the same audits report when you name that method. `anytime` audits look
 {looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is.
-`curve` is wrong when any of its bounds, at all its deltas, is. A share far below the significance is what an event
-gives that attains less than the true loss, and what whole counts cost rare events; randomised response leaves
-least slack.
+`curve` is wrong when any of its bounds, at all its deltas, is. A share falls far below the significance where the
+event attains less than the true loss, and where whole counts cost rare events; randomised response leaves least
+slack.
 
 Seed {seed}; {seconds:,} s.
 """

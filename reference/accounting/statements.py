@@ -224,7 +224,7 @@ class ExactPrivacy(Document, frozen=True):
         return text if self.verdict is None else f"{text}; verdict on the published statement: {self.verdict}"
 
     def costs_at_most(self, counted: ExactPrivacy) -> bool:
-        """Tell whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
+        """Return whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
         if self.at_delta != counted.at_delta or self.epsilon.upper > counted.epsilon.upper:
             return False
         both = list(zip(self._composed_by(), counted._composed_by(), strict=True))

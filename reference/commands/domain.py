@@ -184,7 +184,7 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     Raises
     ------
     reference.common.errors.MissingColumnError
-        When the label or the group is no column.
+        When the label or the group is not a column.
     """
     names = table.columns
     for name in (options.label, options.group):

@@ -401,7 +401,7 @@ def _drawn_epsilon(result: Evaluation) -> float:
 
 
 def write_predictions(path: str, data: Data, release: Release, held_out: BoolArray) -> None:
-    """Write the predictions of one release for all records; an unbounded one has none, which is no error."""
+    """Write the predictions of one release for all records; an unbounded one has none, which is not an error."""
     if release.w is None:
         sys.stderr.write("warning: no predictions are written, because the release is unbounded and has no w\n")
         return

@@ -72,7 +72,7 @@ class ProgressWatch:
 
 @contextmanager
 def watched(*, quiet: bool) -> Iterator[ProgressWatch]:
-    """Show progress while the block runs; nothing when `quiet` or when standard error is no terminal."""
+    """Show progress while the block runs; nothing when `quiet` or when standard error is not a terminal."""
     console = Console(file=sys.stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     shown = console.is_terminal and not quiet

@@ -122,7 +122,7 @@ def refined(compute: Callable[[], Ball], relative_bits: int = 60) -> Ball:
 
 
 def is_positive(compute: Callable[[], Ball]) -> bool | None:
-    """Tell whether what a function computes is above 0, raising the precision until that is decided.
+    """Return whether what a function computes is above 0, raising the precision until that is decided.
 
     Returns
     -------

@@ -144,7 +144,7 @@ def converted(
 
 
 def format_of(kind: Any) -> str | None:
-    """Return the value of the member `schema`, such as ``domain_v1``; None for a type that is no file."""
+    """Return the value of the member `schema`, such as ``domain_v1``; None for a type that is not a file."""
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return None
     config = kind.__struct_config__

@@ -246,7 +246,7 @@ class DocumentError(InputError):
     place : str, optional
         Where in the document, such as ``attributes[2].lower``.
     line : int, optional
-        Counted from 1; known when the text is no JSON.
+        Counted from 1; known when the text is not JSON.
     """
 
     document = "document"

@@ -13,7 +13,7 @@ from typing import Any
 def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file, text as UTF-8: either all of it is there afterwards, or the old file still is.
 
-    A symbolic link is followed, so that it stays a link.  What is no regular file (a device, a pipe) is written
+    A symbolic link is followed, so that it stays a link.  What is not a regular file (a device, a pipe) is written
     to as it stands and never replaced.
 
     Raises

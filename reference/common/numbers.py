@@ -45,7 +45,7 @@ def exact(name: str, value: Any) -> Fraction:
     Raises
     ------
     reference.common.errors.ReadingError
-        When `value` is no finite number.
+        When `value` is not a finite number.
     """
     try:
         if isinstance(value, bool):
@@ -69,7 +69,7 @@ def exact(name: str, value: Any) -> Fraction:
 
 
 def is_number_text(text: str) -> bool:
-    """Tell whether a text is a decimal number: the grammar of tables, options and documents.
+    """Return whether a text is a decimal number: the grammar of tables, options and documents.
 
     ASCII digits, a point, an exponent, a sign; blanks around it are passed over.  Not ``1_0``, ``inf`` or ``nan``.
     """
@@ -77,12 +77,12 @@ def is_number_text(text: str) -> bool:
 
 
 def is_exact_text(text: str) -> bool:
-    """Tell whether a text, without blanks around it, is an exact number: a decimal one, or ``p/q``."""
+    """Return whether a text, without blanks around it, is an exact number: a decimal one, or ``p/q``."""
     return len(text) <= LONGEST_NUMBER and _EXACT.fullmatch(text) is not None
 
 
 def in_float_range(value: Fraction) -> bool:
-    """Tell whether |value| is 0 or within the range that parameters may have."""
+    """Return whether |value| is 0 or within the range that parameters may have."""
     return value == 0 or 1 / LARGEST_PARAMETER <= abs(value) <= LARGEST_PARAMETER
 
 

@@ -11,7 +11,7 @@ def one_line(text: str) -> str:
 
 
 def is_writable(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8: half a surrogate pair cannot."""
+    """Return whether a text can be written as UTF-8: half a surrogate pair cannot."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:

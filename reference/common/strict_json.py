@@ -20,7 +20,7 @@ def parsed(text: str, constants: str, *, numbers: bool = False) -> Any:
     Raises
     ------
     ValueError, RecursionError
-        When it is no JSON, or two members of an object have the same name.
+        When it is not JSON, or two members of an object have the same name.
     """
 
     def refuse(constant: str) -> NoReturn:

@@ -22,7 +22,7 @@ def whole_numbers(table: Any) -> dict[str, int]:
     Raises
     ------
     reference.common.errors.MomentsTableError
-        When a value is no whole number, or one that a float has rounded.
+        When a value is not a whole number, or one that a float has rounded.
     """
     if hasattr(table, "to_pydict"):
         table = table.to_pydict()

@@ -89,7 +89,7 @@ def shipped_domain(name: str, choices: Encoding | None = None, *, dimension: int
 
 
 def unknown_data(name: str) -> UnknownDataError:
-    """Return the error for a name that is no data set."""
+    """Return the error for a name that is not a data set."""
     return UnknownDataError("data", name, f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}")
 
 

@@ -71,7 +71,7 @@ def coded(array: Any) -> Coded:
     Raises
     ------
     reference.common.errors.UnreadableFileError
-        When a text is no UTF-8, or the distinct ones are too large.
+        When a text is not UTF-8, or the distinct ones are too large.
     """
     pyarrow = arrow()
     if not pyarrow.types.is_dictionary(array.type):

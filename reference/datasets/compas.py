@@ -57,7 +57,7 @@ IGNORED = (
 
 
 def propublica_keeps(fields: Mapping[str, str]) -> bool:
-    """Tell whether ProPublica's filter keeps a record; a rule on this record alone.
+    """Return whether ProPublica's filter keeps a record; a rule on this record alone.
 
     Screened within 30 days of the arrest (an unknown delay is not), a known outcome, and no ordinary traffic
     offence.  Their fourth condition, a known COMPAS score, drops nobody else here.

@@ -290,12 +290,12 @@ def _last_end(text: bytes) -> int:
 
 
 def _is_regular(piece: bytes) -> bool:
-    """Tell whether every quotation mark stands where the parsers agree on its meaning."""
+    """Return whether every quotation mark stands where the parsers agree on its meaning."""
     return b'"' not in piece or _QUOTED_RECORDS.fullmatch(piece) is not None
 
 
 def _is_plain(piece: bytes) -> bool:
-    """Tell whether nothing in a piece asks for the strict parser: other line ends, NUL, long fields or lines."""
+    """Return whether nothing in a piece asks for the strict parser: other line ends, NUL, long fields or lines."""
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
         return False
     if b"\0" in piece:

@@ -81,7 +81,7 @@ class Arrays:
         return NumericEncoder.of(self.domain)
 
     def _raw(self, rows: slice) -> FloatArray | None:
-        """Return a block as it was given, shape (rows, columns); None where it is no block of numbers."""
+        """Return a block as it was given, shape (rows, columns); None where it is not a block of numbers."""
         if self._encoder is None:
             return None
         if isinstance(self.features, np.ndarray):

@@ -22,7 +22,7 @@ ENDINGS = tuple(_READERS)
 
 
 def is_table_file(name: str) -> bool:
-    """Tell whether a name is that of a file that can be read here."""
+    """Return whether a name is that of a file that can be read here."""
     return name.lower().endswith(ENDINGS)
 
 

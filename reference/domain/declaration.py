@@ -180,7 +180,7 @@ def on_columns(domain: Domain, w: Sequence[float] | None) -> tuple[FloatArray, f
     Raises
     ------
     AttributeError
-        When there are none: w is not there, an attribute is no number, or the group is a feature.
+        When there are none: w is not there, an attribute is not a number, or the group is a feature.
     """
     attributes = [attribute for attribute in domain.attributes if type(attribute) is Numeric]
     if w is None or len(attributes) < len(domain.attributes) or domain.keep_group:

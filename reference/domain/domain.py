@@ -177,7 +177,7 @@ class Domain:
         )
 
     def is_one_of_several(self, s: int) -> bool:
-        """Tell whether coordinate `s` is one column of an attribute that is encoded in several."""
+        """Return whether coordinate `s` is one column of an attribute that is encoded in several."""
         name = self.columns[s]
         return any(name in attribute.columns and len(attribute.columns) > 1 for attribute in self.attributes)
 

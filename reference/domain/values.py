@@ -155,7 +155,7 @@ def as_numbers(name: str, values: Column) -> FloatArray:
 
 
 def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return a column as float64 of any shape, naming the first value that is no real number."""
+    """Return a column as float64 of any shape, naming the first value that is not a real number."""
     numbers = _converted(values)
     if numbers is not None:
         return numbers
@@ -166,7 +166,7 @@ def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
-    """Return a table as contiguous float64, naming the first entry that is no real number."""
+    """Return a table as contiguous float64, naming the first entry that is not a real number."""
     numbers = _converted(values)
     if numbers is not None:
         return np.ascontiguousarray(numbers)
@@ -180,7 +180,7 @@ def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
 
 
 def _converted(values: npt.ArrayLike) -> FloatArray | None:
-    """Return float64, or None when some value is no real number (or too large a one for a float)."""
+    """Return float64, or None when some value is not a real number (or too large a one for a float)."""
     if np.ma.isMaskedArray(values):
         # a masked entry is a missing one, whatever number lies under the mask
         values = np.ma.filled(values.astype(object), np.nan)
@@ -209,7 +209,7 @@ def _is_number(value: Any) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether a value is a number that a finite float can hold."""
+    """Return whether a value is a number that a finite float can hold."""
     try:
         return math.isfinite(value)
     except (TypeError, OverflowError):
@@ -217,7 +217,7 @@ def is_finite(value: Any) -> bool:
 
 
 def is_hashable(value: Any) -> bool:
-    """Tell whether a value can be a category."""
+    """Return whether a value can be a category."""
     try:
         hash(value)
     except TypeError:

@@ -206,7 +206,7 @@ def filled(page: str, document: dict[str, Any]) -> str:
     Raises
     ------
     ValueError
-        When the page has no mark, one twice, or one that is no block of the document.
+        When the page has no mark, one twice, or one that is not a block of the document.
     """
     return replaced(page, dict(blocks(document)))
 
@@ -217,7 +217,7 @@ def replaced(page: str, made: dict[str, str]) -> str:
     Raises
     ------
     ValueError
-        When the page has no mark, one twice, or one that is no name of a block.
+        When the page has no mark, one twice, or one that does not name a block.
     """
     marks = [mark for mark in re.findall(r"<!-- ([\w-]+) -->\n", page) if mark != "end"]
     if not marks or len(set(marks)) != len(marks) or not set(marks) <= set(made):

@@ -22,7 +22,7 @@ NOT_PRIVATE = "not private: for the data holder"
 
 
 class ConstantPredictorWarning(UserWarning):
-    """A predictor gives every record the same label, so a low risk difference is no evidence of fairness."""
+    """A predictor gives every record the same label, so a low risk difference is not evidence of fairness."""
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ def epsilon_of_shift(squared_shift: Fraction, delta: Fraction) -> Enclosure:
 
 
 def is_private_shift(squared_shift: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Tell whether a shift of this squared length, above 0, is (epsilon, delta)-private: certainly, either way."""
+    """Return whether a shift of this squared length above 0 is (epsilon, delta)-private: certainly, either way."""
     return sign(lambda: profile(ball(squared_shift).sqrt(), ball(epsilon)) - ball(delta)) < 0
 
 

@@ -90,7 +90,7 @@ def analytic_gaussian_sigma(l2_sensitivity_squared: Fraction, epsilon: Fraction,
         raise DeltaError("delta", decimal_text(delta), "in (0, 1)")
 
     def is_private(ratio: float) -> bool:
-        """Tell whether sigma = ratio * Delta_2 suffices."""
+        """Return whether sigma = ratio * Delta_2 suffices."""
         return is_private_shift(1 / Fraction(ratio) ** 2, epsilon, delta)
 
     high = 1.0

@@ -356,6 +356,6 @@ def load_repaired(path: str | Path) -> RepairedRelease:
 
 
 def is_repaired(path: str | Path) -> bool:
-    """Tell whether a file says that it is a repaired release."""
+    """Return whether a file says that it is a repaired release."""
     document = json_of_file(path, ReleaseFileError)
     return isinstance(document, dict) and document.get("schema") == format_of(RepairedRelease)

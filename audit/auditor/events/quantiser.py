@@ -43,7 +43,7 @@ class Quantiser:
         """Return the grid for two samples of shape (n, k): 2^-16 of each coordinate's spread.
 
         The spread is the mean absolute distance from the median, of finite outputs of both together.  The grid of
-        a coordinate of whole numbers is no coarser than 1: their parity is no float noise.
+        a coordinate of whole numbers is not coarser than 1: their parity is not float noise.
         """
         steps = np.zeros(left.shape[1])
         for k in range(left.shape[1]):
@@ -81,7 +81,7 @@ class Quantiser:
 
 
 def are_whole(values: FloatArray) -> bool:
-    """Tell whether all values are whole numbers that a grid of step 1 keeps apart."""
+    """Return whether all values are whole numbers that a grid of step 1 keeps apart."""
     return bool((np.abs(values) <= LARGEST_WHOLE).all() and (values == np.rint(values)).all())
 
 

@@ -108,7 +108,7 @@ class EqualityEvent(EventOfScore, frozen=True, kw_only=True, tag="equal_coordina
 
 
 class NotFiniteEvent(EventOfScore, frozen=True, kw_only=True, tag="not_finite"):
-    """Of whether some coordinate is no finite number."""
+    """Of whether some coordinate is not a finite number."""
 
     kind: Literal["nan", "+inf", "-inf", "any"]
 
@@ -171,7 +171,7 @@ class _Holder(Document, frozen=True):
 
 
 class EventError(DocumentError):
-    """A document that is no event."""
+    """A document that is not an event."""
 
     document = "event"
 

@@ -167,7 +167,7 @@ def half_exp(exponent: Fraction) -> Ball:
 
 
 def has_no_minimum_often(records: Records, epsilon: str) -> bool:
-    """Tell whether more than a share OFTEN of the draws certainly has no minimum."""
+    """Return whether more than a share OFTEN of the draws certainly has no minimum."""
     share = share_without_minimum(records, "pdfc", epsilon, draws=2000, seed=seed(), significance=SIGNIFICANCE)
     return share.bounds[0] > OFTEN
 
@@ -284,7 +284,7 @@ def imported(source: str) -> set[str]:
 
 
 def reaches_records(source: str) -> bool:
-    """Tell whether a module can reach, through its imports, code that reads records."""
+    """Return whether a module can reach, through its imports, code that reads records."""
     seen: set[str] = set()
     todo = list(imported(source))
     while todo:
@@ -306,7 +306,7 @@ def _path(module: str) -> Path | None:
 
 
 def takes_more_than_public(function: Callable[..., Any]) -> bool:
-    """Tell whether an argument is neither public nor the noisy coefficients."""
+    """Return whether an argument is neither public nor the noisy coefficients."""
     kinds = (str(parameter.annotation) for parameter in inspect.signature(function).parameters.values())
     return not {kind.removeprefix("<class '").removesuffix("'>").split(".")[-1] for kind in kinds} <= PUBLIC
 
@@ -316,7 +316,7 @@ GRID = 4
 
 
 def processing_loses_more() -> bool:
-    """Tell whether some function of the output needs a larger delta than the output, over a finite grid.
+    """Return whether some function of the output needs a larger delta than the output, over a finite grid.
 
     All pairs of distributions on three outputs with probabilities k/GRID, all functions to three outputs,
     exp(epsilon) in {1, 3/2, 3}.
@@ -335,7 +335,7 @@ def processing_loses_more() -> bool:
 
 
 def draws_again(function: Callable[..., Any]) -> bool:
-    """Tell whether the module of a function names a source of randomness."""
+    """Return whether the module of a function names a source of randomness."""
     tree = ast.parse(inspect.getsource(inspect.getmodule(function) or function))
     names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -476,7 +476,7 @@ def acceptance(dimension: int, epsilon: float, draws: int, seed: int) -> dict[st
 
 
 def resampling_exceeds(epsilon: Fraction, *, resampled: bool) -> bool:
-    """Tell whether the event's loss is certainly above epsilon."""
+    """Return whether the event's loss is certainly above epsilon."""
     return resampling_loss(epsilon, resampled=resampled).lower > epsilon
 
 
@@ -579,7 +579,7 @@ FAIR_COIN = {"x1": HALF, "x2": HALF}
 
 
 def choice_loses(right: Mapping[str, Fraction]) -> bool:
-    """Tell whether two log(3)-private mechanisms lose more when a fair coin draws s on the left side only."""
+    """Return whether two log(3)-private mechanisms lose more when a fair coin draws s on the left side only."""
     return mixture_delta((FAIR_COIN, right), TWO_MECHANISMS, Fraction(3)) > 0
 
 
@@ -633,7 +633,7 @@ def _noises(spec: Any, domain: Domain, budget: SplitBudget, readings: Readings) 
 
 
 def takes_more_than_public_x_s() -> bool:
-    """Tell whether the draw of x_s takes an argument besides the domain and a random generator."""
+    """Return whether the draw of x_s takes an argument besides the domain and a random generator."""
     names = inspect.signature(mechanisms.random_x_s).parameters.values()
     return not {str(parameter.annotation).split(".")[-1] for parameter in names} <= {"Domain", "Generator"}
 
@@ -655,7 +655,7 @@ UNTIED = (CORRELATED[0], Database.of(record(["3/4", 0], 0, 1), record([0, "1/2"]
 
 
 def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
-    """Tell whether x_s, chosen as the most correlated coordinate, differs between two neighbouring data sets."""
+    """Return whether x_s, chosen as the most correlated coordinate, differs between two neighbouring data sets."""
     return most_correlated(pair[0]) != most_correlated(pair[1])
 
 
@@ -738,7 +738,7 @@ def scaling_loss(count: int, public: Fraction | None = None) -> Fraction:
 
 
 def scaling_loses_more(public: Fraction | None) -> bool:
-    """Tell whether the loss exceeds epsilon for some number of records."""
+    """Return whether the loss exceeds epsilon for some number of records."""
     return any(scaling_loss(count, public) > 1 for count in (2, 10, 100, 1000))
 
 

@@ -36,7 +36,7 @@ HIGHEST_ORDER = 10
 
 
 def has_vanishing_derivative(function: Any) -> bool:
-    """Tell whether some derivative up to HIGHEST_ORDER is the zero function, as some is for a polynomial."""
+    """Return whether some derivative up to HIGHEST_ORDER is the zero function, as some is for a polynomial."""
     derivative = function
     for _ in range(HIGHEST_ORDER):
         derivative = sp.diff(derivative, symbolic.t)
@@ -98,7 +98,7 @@ POINTS = ("1/100", "1/2", "1", "3", "10", "50")
 
 
 def error_leaves(factor: Fraction) -> bool:
-    """Tell whether the error leaves [-factor e(R), 0] on some |t| <= R."""
+    """Return whether the error leaves [-factor e(R), 0] on some |t| <= R."""
     for text in RADII:
         R = Fraction(text)
         bound = factor * taylor.degree_two_error(R).upper
@@ -163,7 +163,7 @@ def taylor_error() -> Finding:
 
 
 def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
-    """Tell whether a region check returns a counterexample."""
+    """Return whether a region check returns a counterexample."""
     return extended_gaussian.certify_calibration(calibration, region).verdict == "refuted"
 
 
@@ -220,7 +220,7 @@ def theorem_2() -> Finding:
 
 
 def is_refused(delta: Fraction) -> bool:
-    """Tell whether sigma is not defined at a delta: L is certainly negative, and the reference refuses it."""
+    """Return whether sigma is not defined at a delta: L is certainly negative, and the reference refuses it."""
     negative = extended_gaussian.logarithm_at(delta).upper < 0
     try:
         extended_gaussian_sigma(ONE, ONE, delta)
@@ -274,7 +274,7 @@ def ratio_at(epsilon: str, delta: str) -> Enclosure:
 
 
 def is_looser_than(factor: Fraction) -> bool:
-    """Tell whether, on the paper's grid, Theorem 2's sigma is somewhere above `factor` times the smallest."""
+    """Return whether, on the paper's grid, Theorem 2's sigma is somewhere above `factor` times the smallest."""
     found = extended_gaussian.extreme_sigma_ratio(PRINTED_GRID, largest=True, tolerance=Fraction(1, 20))
     return found.value.lower > factor
 
@@ -329,7 +329,7 @@ EVERY_DIMENSION = (1, 2, 3, 4, 5, 8, 13, 40)
 
 
 def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], deltas: tuple[str, ...]) -> bool:
-    """Tell whether Theorem 2's deviation is certainly at least the Laplace one in some case."""
+    """Return whether Theorem 2's deviation is certainly at least the Laplace one in some case."""
     return any(
         noise_comparison.is_gaussian_smaller(
             noise_comparison.published_ratio_squared("absolute", d), Fraction(epsilon), Fraction(delta)

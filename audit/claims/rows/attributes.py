@@ -36,7 +36,7 @@ def sizes(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...]
 
 
 def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...] = (1, 2)) -> bool:
-    """Tell whether Phi_s is another share of the monomials than the 1/d of Theorems 3 and 5."""
+    """Return whether Phi_s is another share of the monomials than the 1/d of Theorems 3 and 5."""
     own, all_of_them = sizes(dimension, basis, columns, degrees)
     return Fraction(own, all_of_them) != Fraction(1, dimension)
 
@@ -99,7 +99,7 @@ def changed(left: Database, right: Database) -> tuple[Fraction, Fraction]:
 
 
 def moves_the_others(left: Record, right: Record) -> bool:
-    """Tell whether a change of one record's attribute moves a coefficient outside Phi_s."""
+    """Return whether a change of one record's attribute moves a coefficient outside Phi_s."""
     others = record([0, 0], 0, 0), record(["1/2", "1/2"], 1, 1)
     return changed(Database.of(*others, left), Database.of(*others, right))[1] > 0
 
@@ -204,7 +204,7 @@ def change_squared(dimension: int, highest: int, domain: str) -> Fraction:
 
 
 def exceeds_lemma_3(dimension: int, highest: int, domain: str = "unit_box") -> bool:
-    """Tell whether a polynomial of that degree moves by more than Delta_2 of Lemma 3."""
+    """Return whether a polynomial of that degree moves by more than Delta_2 of Lemma 3."""
     return change_squared(dimension, highest, domain) > published_l2_sensitivity_squared("none", dimension)
 
 
@@ -248,7 +248,7 @@ def degree_of_algorithm_2() -> Finding:
 
 
 def count_decides(first: int, second: int, domain: str) -> bool:
-    """Tell whether Theorem 5 holds for epsilon_s <= epsilon_n at one number of coordinates only."""
+    """Return whether Theorem 5 holds for epsilon_s <= epsilon_n at one number of coordinates only."""
     return fails_below_one(first, domain) != fails_below_one(second, domain)
 
 

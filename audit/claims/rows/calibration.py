@@ -183,7 +183,7 @@ def planted(trial: Trial, s: int, factor: float) -> str:
 
 
 def changes(word: str) -> bool:
-    """Tell whether a change of the risk difference is shown, either way."""
+    """Return whether a change of the risk difference is shown, either way."""
     return word in (REDUCES, INCREASES)
 
 

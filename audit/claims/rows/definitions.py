@@ -88,7 +88,7 @@ def smallest_delta(mechanism: Mechanism, factor: Fraction = ONE) -> SmallestDelt
 
 
 def differ(mechanism: Mechanism, factor: Fraction) -> bool:
-    """Tell whether the definition as printed allows a smaller delta than events need."""
+    """Return whether the definition as printed allows a smaller delta than events need."""
     found = smallest_delta(mechanism, factor)
     return found.pointwise < found.events
 
@@ -171,7 +171,7 @@ def bit(probability: Fraction) -> Distribution:
 
 
 def single_outputs_tell_nothing(left: Distribution, right: Distribution) -> bool:
-    """Tell whether no single output has a probability, and yet an event is sure under one input only.
+    """Return whether no single output has a probability, and yet an event is sure under one input only.
 
     The event never happens under the other input.  P(X = t) is at most P(t - h < X <= t) for every h; it is looked
     at on a grid that holds all ends and atoms.

@@ -79,7 +79,7 @@ def curves(exhibit: str, data: str, variant: Variant, splits: int = FIRST_RUNS) 
 
 
 def better(first: Mapping[str, float], second: Mapping[str, float], places: Sequence[str] | None = None) -> bool:
-    """Tell whether a line lies above another by more than the margin at every place."""
+    """Return whether a line lies above another by more than the margin at every place."""
     return all(first[place] - second[place] > MARGIN for place in places or first)
 
 
@@ -120,7 +120,7 @@ def contradicted_by_figure_3(found: Curves) -> list[str]:
 
 
 def rises(line: Mapping[str, float]) -> bool:
-    """Tell whether a line is higher at its end than at its start, and falls nowhere by more than the margin."""
+    """Return whether a line is higher at its end than at its start, and falls nowhere by more than the margin."""
     values = [line[place] for place in sorted(line, key=float)]
     return values[-1] - values[0] > MARGIN and all(after >= before - MARGIN for before, after in pairwise(values))
 
@@ -303,7 +303,7 @@ def summaries(data: str, variant: Variant, lines: Sequence[str]) -> dict[tuple[s
 
 
 def never_gains(found: Mapping[tuple[str, str | None], Summary]) -> bool:
-    """Tell whether no mean accuracy is above the majority class's by a share GAIN."""
+    """Return whether no mean accuracy is above the majority class's by a share GAIN."""
     gains = [summary.summary("gain_over_majority")["mean"] for summary in found.values()]
     return all(gain is None or gain <= GAIN for gain in gains)
 
@@ -371,7 +371,7 @@ def _shown(summary: Summary) -> dict[str, Any]:
 
 
 def cannot_be(entries: Sequence[PrintedEntry]) -> bool:
-    """Tell whether a table has an entry that no ten risk differences have, however it was rounded."""
+    """Return whether a table has an entry that no ten risk differences have, however it was rounded."""
     return any(deviations.impossible_entries(convention, "any", entries) for convention in deviations.CONVENTIONS)
 
 
@@ -388,7 +388,7 @@ NEAR = (Fraction(2, 100), Fraction(1, 100))
 
 
 def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> dict[str, bool]:
-    """Tell whether LR's risk difference on Adult, or on sub-samples of it, is near the printed one.
+    """Return whether LR's risk difference on Adult, or on sub-samples of it, is near the printed one.
 
     Whether, and not by how much: the last digits of a fit depend on the machine; docs/experiments.md has them.
     """

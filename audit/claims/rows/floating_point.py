@@ -3,7 +3,7 @@
 The argument, for a value v of size 2^-k and any double X: fl(v + X) is a multiple of g = 2^-k-53.  Where |X| is
 at least |v|/2, both terms are multiples of g, and rounding to a coarser grid keeps that.  Where it is less, the
 sum is above |v|/2 in size, and doubles there are multiples of g.  On a neighbour whose value is 0 the output is X
-itself, with 53 bits of its own: below |v|/2 it mostly is no multiple of g.  Such an output has probability 0
+itself, with 53 bits of its own: below |v|/2 it mostly is not a multiple of g.  Such an output has probability 0
 beside v, whatever the law of the noise.
 
 That is for any sampler.  numpy's own give fewer numbers still: :mod:`audit.exact.float_samplers` inverts them, and
@@ -133,12 +133,12 @@ def toy(*, on_grid: bool) -> int:
 
 
 def flagged(name: str, sampler: Sampler, count: int, *, source: str = "numpy") -> bool:
-    """Tell whether some release on the first data set is impossible on the second."""
+    """Return whether some release on the first data set is impossible on the second."""
     return impossible(name, sampler, count, source=source)[0] > 0
 
 
 def off_grid_in_half_precision() -> int:
-    """Count the half-precision X for which fl(1/2 + X) is no multiple of 2^-12: all X are tried.
+    """Count the half-precision X for which fl(1/2 + X) is not a multiple of 2^-12: all X are tried.
 
     Sums of two such numbers have at most 40 bits, so doubles hold them exactly and are rounded once.
     """

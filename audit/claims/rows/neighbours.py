@@ -38,7 +38,7 @@ def truths(theorem: str, fairness: str, dimension: int, domain: str = "unit_ball
 
 
 def adjacency_decides(theorem: str, fairness: str, dimension: int) -> bool:
-    """Tell whether a theorem is true for one adjacency and false for the other."""
+    """Return whether a theorem is true for one adjacency and false for the other."""
     return set(truths(theorem, fairness, dimension).values()) == {True, False}
 
 
@@ -121,7 +121,7 @@ ANOTHER = record([1], 0, 1)
 
 
 def constant_tells(left: Database, right: Database) -> bool:
-    """Tell whether the constant of degree 0 differs between two data sets."""
+    """Return whether the constant of degree 0 differs between two data sets."""
     return constant(left) != constant(right)
 
 

@@ -1,4 +1,4 @@
-"""The objective: a penalty that is no polynomial, what stands in its place, and whether it makes w fairer."""
+"""The objective: a penalty that is not a polynomial, what stands in its place, and whether it makes w fairer."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def distance_covariance(data: Database, w: Sequence[Fraction], length: Fraction)
 
 
 def is_not_the_mean_distance(data: Database, w: Sequence[Fraction], length: Fraction) -> bool:
-    """Tell whether the mean of g over the records is not the covariance with the signed distance."""
+    """Return whether the mean of g over the records is not the covariance with the signed distance."""
     return data.boundary_covariance(w) / len(data.records) != distance_covariance(data, w, length)
 
 
@@ -152,7 +152,7 @@ def surrogate(data: Database, w: Sequence[Fraction]) -> Fraction:
 
 
 def differs_from_the_penalty(data: Database, w: Sequence[Fraction]) -> bool:
-    """Tell whether the surrogate is not the penalty at w."""
+    """Return whether the surrogate is not the penalty at w."""
     return surrogate(data, w) != abs(data.boundary_covariance(w))
 
 
@@ -207,7 +207,7 @@ def sum_of_absolute_values() -> Finding:
 
 
 def penalty_moves_a_feasible_minimum(data: Database, tau: Fraction, weight: Fraction = ONE) -> bool:
-    """Tell whether the penalty weight |g.w - tau| moves a minimum with |g.w| <= tau to a larger |g.w|."""
+    """Return whether the penalty weight |g.w - tau| moves a minimum with |g.w| <= tau to a larger |g.w|."""
     plain, moved = minimum(data, data.linear("none")), penalised_minimum(data, weight, tau)
     if plain is None or moved is None:
         return False
@@ -276,7 +276,7 @@ def compare(data: Database, fairness: str) -> Evidence | None:
 
 
 def less_fair(data: Database, fairness: str, *, by: str = "covariance") -> bool:
-    """Tell whether the term makes the minimum less fair: by |g.w|, by the risk difference, or by `both`."""
+    """Return whether the term makes the minimum less fair: by |g.w|, by the risk difference, or by `both`."""
     plain, fair = minimum(data, data.linear("none")), fair_minimum(data, fairness)
     if plain is None or fair is None:
         return False
@@ -292,7 +292,7 @@ def first(points: Sequence[tuple[Fraction, ...]], fairness: str, by: str, sizes:
 
 
 def any_less_fair(fairness: str, by: str = "covariance") -> bool:
-    """Tell whether the term makes some data set of at most 3 records in one dimension, or 2 in two, less fair."""
+    """Return whether the term makes a data set of at most 3 records in one dimension, or 2 in two, less fair."""
     small = [data for n in (2, 3) for data in data_sets(GRID_1, n)]
     small += list(data_sets(GRID_2, 2))
     return any(less_fair(data, fairness, by=by) for data in small)
@@ -362,7 +362,7 @@ def on_real_data(name: str) -> dict[str, Any]:
 
 
 def covariance_grows(name: str, fairness: str) -> bool:
-    """Tell whether the term makes |g.w| of the exact optimum larger on a whole data set."""
+    """Return whether the term makes |g.w| of the exact optimum larger on a whole data set."""
     rows = on_real_data(name)
     return bool(abs(rows[fairness]["boundary_covariance"]) > abs(rows["none"]["boundary_covariance"]))
 

@@ -17,7 +17,7 @@ NEARLY = Fraction(99, 100)
 
 
 def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
-    """Tell whether data sets of three records that differ in two are farther apart than so many rows may be."""
+    """Return whether data sets of three records that differ in two are farther apart than so many rows may be."""
     return any(
         largest_change(one, adjacency, 3)
         > exact_l1(Setting(1, one, "unit_box", adjacency, rows_per_person=rows_per_person)).upper

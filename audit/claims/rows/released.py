@@ -49,7 +49,7 @@ THIRTEEN = UnitVectors(13, 0, 234 * 10**12, 2 * 10**12)
 
 
 def adfc_in_thirteen(epsilon_s: str, noise_factor: float = 1.0) -> bool:
-    """Tell whether w refutes Theorem 5 at d = 13, epsilon_n = 0.1, deltas 1e-3."""
+    """Return whether w refutes Theorem 5 at d = 13, epsilon_n = 0.1, deltas 1e-3."""
     return shown_by_w("adfc", THIRTEEN, (epsilon_s, "0.1"), noise_factor=noise_factor)[0]
 
 
@@ -83,7 +83,7 @@ SMALL_DELTAS = ("1e-30", "1e-30")
 
 
 def adfc_in_the_plane(epsilon_s: str, noise_factor: float = 1.0) -> bool:
-    """Tell whether w refutes Theorem 5 at d = 2, epsilon_n = 1, deltas 1e-30."""
+    """Return whether w refutes Theorem 5 at d = 2, epsilon_n = 1, deltas 1e-30."""
     return shown_by_w("adfc", PLANE, (epsilon_s, "1"), SMALL_DELTAS, noise_factor=noise_factor)[0]
 
 
@@ -113,7 +113,7 @@ AT_S = UnitVectors(2, 0, 36 * 10**12, 2 * 10**12)
 
 
 def pdfc_in_the_plane(epsilons: tuple[str, str]) -> bool:
-    """Tell whether w refutes Theorem 3's formula with the exact Delta_1, at d = 2."""
+    """Return whether w refutes Theorem 3's formula with the exact Delta_1, at d = 2."""
     return shown_by_w("pdfc", AT_S, epsilons, sensitivity="exact")[0]
 
 

@@ -59,7 +59,7 @@ def changes(parts: Sequence[Vector]) -> Iterator[tuple[Fraction, Fraction]]:
 
 
 def exceeds(parts: Sequence[Vector], bound: Change) -> bool:
-    """Tell whether two records change a sum by more than a stated sensitivity."""
+    """Return whether two records change a sum by more than a stated sensitivity."""
     return any(l1 > bound.l1_sensitivity or l2 > bound.l2_sensitivity_squared for l1, l2 in changes(parts))
 
 
@@ -112,7 +112,7 @@ def members_of_cells(cells: int) -> list[Vector]:
 
 
 def overspends(account: Account, times: float = 1.0) -> bool:
-    """Tell whether an account with scales multiplied is beyond mu^2, or epsilon."""
+    """Return whether an account with scales multiplied is beyond mu^2, or epsilon."""
     budget = account.budget
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
     spent = tuple(one._replace(scale=one.scale * times) for one in account.spent)

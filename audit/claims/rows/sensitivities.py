@@ -87,7 +87,7 @@ MULTIPLES = {"L1": 1, "L2": 3, "L3": 1, "L4": 9}
 
 
 def bound_fails(lemma: str, multiple: int) -> bool:
-    """Tell whether the lemma's bound with another multiple of d is false: not proved, and exceeded by data sets.
+    """Return whether the lemma's bound with another multiple of d is false: not proved, and exceeded by data sets.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def _last_term(data: Database) -> Fraction:
 
 
 def drops_the_drift(fairness: str) -> bool:
-    """Tell whether some sum changes by other than the last tuple's term, for N = 2, d = 1, x in {0, 1}."""
+    """Return whether some sum changes by other than the last tuple's term, for N = 2, d = 1, x in {0, 1}."""
     corners = [record([x], y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
     for shared in corners:
         for before in corners:
@@ -336,7 +336,7 @@ def lemma_3() -> Finding:
 
 
 def exceeds_bound_l3(basis: str) -> bool:
-    """Tell whether the proof's 2 max, without a fairness term, exceeds the bound on the box for some d."""
+    """Return whether the proof's 2 max, without a fairness term, exceeds the bound on the box for some d."""
     return any(
         twice_the_largest("l2", d, "none", basis, "unit_box") > published_l2_sensitivity_squared("none", d)
         for d in range(1, 50)
@@ -425,7 +425,7 @@ def twice_max() -> Finding:
 
 
 def differs(domain: str, basis: str) -> bool:
-    """Tell whether 2 max differs from the printed value for some d and fairness term, in the limit of large N."""
+    """Return whether 2 max differs from the printed value for a d and fairness term, in the limit of large N."""
     return any(
         twice_the_largest("l2", d, fairness, basis, domain) != published_l2_sensitivity_squared(fairness, d)
         for d in range(1, 20)
@@ -592,6 +592,6 @@ def sign_from_data() -> Finding:
 
 
 def grows_with_n(*, chosen: bool) -> bool:
-    """Tell whether the change exceeds the published bound, and grows tenfold when N does."""
+    """Return whether the change exceeds the published bound, and grows tenfold when N does."""
     small, large = sign_change(50, chosen=chosen), sign_change(500, chosen=chosen)
     return small > published_l1_sensitivity("covariance", 2) and large > 9 * small

@@ -20,7 +20,7 @@ def decided_by(*steps: Step) -> Finding:
 
 
 def drift_matters(lemma: str, fairness: str) -> bool:
-    """Tell whether small data sets move further than their last tuple's terms."""
+    """Return whether small data sets move further than their last tuple's terms."""
     return proof_steps.drift_step(lemma, fairness=fairness).counterexample is not None
 
 
@@ -66,7 +66,7 @@ def l4_step() -> Finding:
 
 
 def two_max_exceeds(basis: str) -> bool:
-    """Tell whether, on the box, 2 max exceeds the bound of Lemma 3 for some d."""
+    """Return whether, on the box, 2 max exceeds the bound of Lemma 3 for some d."""
     return proof_steps.two_max("L3", "unit_box", basis)["at_most"].verdict == "refuted"
 
 
@@ -100,7 +100,7 @@ def l3_step() -> Finding:
 
 
 def t3_share_exceeds(domain: str) -> bool:
-    """Tell whether the sum over Phi_s, or that over Phi_n, exceeds its share of Delta_1 for some d."""
+    """Return whether the sum over Phi_s, or that over Phi_n, exceeds its share of Delta_1 for some d."""
     found = proof_steps.t3_last_step(domain)
     return any(found[part].verdict == "refuted" for part in ("phi_s at most", "phi_n at most"))
 
@@ -163,7 +163,7 @@ def t4_step() -> Finding:
 
 
 def share_exceeded(bound_squared: Fraction | None) -> bool:
-    """Tell whether small data sets move Phi_s by more than Delta/d, or than a given bound (squared)."""
+    """Return whether small data sets move Phi_s by more than Delta/d, or than a given bound (squared)."""
     if bound_squared is None:
         return proof_steps.t5_share("s").counterexample is not None
 

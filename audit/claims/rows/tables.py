@@ -19,7 +19,7 @@ SETUP = "Section 'Simulation Setup'"
 
 
 def is_impossible(made: PrintedEntry) -> bool:
-    """Tell whether an entry is impossible under both conventions and any rounding."""
+    """Return whether an entry is impossible under both conventions and any rounding."""
     return all(
         deviations.judge(made, convention, rounding).impossible
         for convention in deviations.CONVENTIONS
@@ -68,7 +68,7 @@ def impossible_deviations() -> Finding:
 
 
 def readings_disagree(entries: tuple[PrintedEntry, ...]) -> bool:
-    """Tell whether "most" holds for one of PDFC, ADFC, both together and both at once, and not for another."""
+    """Return whether "most" holds for one of PDFC, ADFC, both together and both at once, and not for another."""
     counts = [wins.count(["pdfc"], entries), wins.count(["adfc"], entries)]
     counts += [wins.count(wins.RIVALS, entries), wins.count_both(entries)]
     return len({found.is_most for found in counts}) > 1
@@ -116,7 +116,7 @@ def wins_over_pflr() -> Finding:
 
 
 def most_are_won(data: str) -> bool:
-    """Tell whether PDFC and ADFC together win more than half of their comparisons on a data set."""
+    """Return whether PDFC and ADFC together win more than half of their comparisons on a data set."""
     return wins.count(wins.RIVALS, data=data).is_most
 
 
@@ -203,7 +203,7 @@ def grids() -> Finding:
 
 
 def repeats(entries: tuple[PrintedEntry, ...]) -> bool:
-    """Tell whether table 1 adds nothing to table 2."""
+    """Return whether table 1 adds nothing to table 2."""
     return bool(discrepancies.duplicated_rows(entries)["table_1_adds_nothing"])
 
 
@@ -238,7 +238,7 @@ def repeated_table() -> Finding:
 
 
 def delta_readings_differ(delta: Fraction, slack: Fraction) -> bool:
-    """Tell whether sigma_s differs between the two even readings of delta by more than a share, at epsilon = 1."""
+    """Return whether sigma_s differs between the even readings of delta by more than a share, at epsilon = 1."""
     return discrepancies.sigma_between_delta_readings(Fraction(1), delta).lower > 1 + slack
 
 
@@ -321,7 +321,7 @@ def sigma_as_printed(delta: Fraction, own: Fraction) -> tuple[Ball, Ball]:
 
 
 def sigma_differs(delta: Fraction, own: Fraction) -> bool:
-    """Tell whether the printed sigma_s is certainly another number than the meant one."""
+    """Return whether the printed sigma_s is certainly another number than the meant one."""
     with working_precision(FIRST_BITS):
         printed, meant = sigma_as_printed(delta, own)
         return bool(printed != meant)

@@ -48,7 +48,7 @@ COEFFICIENTS = "the noisy coefficients; w-hat is a function of them and may lose
 
 
 def laplace_loss_exceeds(weight: Fraction) -> bool:
-    """Tell whether the log ratio of two Laplace densities can exceed `weight` |D| / b for some output.
+    """Return whether the log ratio of two Laplace densities can exceed `weight` |D| / b for some output.
 
     The densities are centred at c and c + D, D >= 0 without loss of generality.  An output t lies left of both,
     between, or right of both; written with nonnegative gaps the excess is linear in them, so it is at most 0
@@ -123,7 +123,7 @@ def judged(
 
 
 def refutes(name: str, dimension: int, epsilons: tuple[str, str], **settings: Any) -> bool:
-    """Tell whether explicit data sets contradict the statement."""
+    """Return whether explicit data sets contradict the statement."""
     judgement = judged(name, dimension, epsilons, **settings)
     return judgement.verdict == "refuted" and judgement.witness.violates(judgement.claim)
 
@@ -155,7 +155,7 @@ def examples(name: str) -> list[dict[str, Any]]:
 
 
 def data_sets_exceed_repaired(name: str, factor: Fraction) -> bool:
-    """Tell whether some data sets lose more than `factor` times what the repaired theorem states.
+    """Return whether some data sets lose more than `factor` times what the repaired theorem states.
 
     A relative 10^-9 is left to the rounding of their coefficients.
     """
@@ -190,7 +190,7 @@ def shifted_mean(dimension: int, fairness: str, domain: str = "unit_ball") -> Ju
 
 
 def shifted_mean_refuted(dimension: int, fairness: str) -> bool:
-    """Tell whether explicit data sets contradict it."""
+    """Return whether explicit data sets contradict it."""
     judgement = shifted_mean(dimension, fairness)
     return judgement.verdict == "refuted" and judgement.witness.violates(judgement.claim)
 
@@ -261,7 +261,7 @@ POSITIVE_FROM_TWO = "positive for every d >= 2"
 
 
 def is_positive_from(polynomial: Any, start: int) -> bool:
-    """Tell whether a polynomial in d is certainly positive for every real d >= `start`.
+    """Return whether a polynomial in d is certainly positive for every real d >= `start`.
 
     By its coefficients in d - start: all nonnegative, the constant positive.  False proves nothing.
     """
@@ -296,7 +296,7 @@ def t3_needs_are_the_exact_ones() -> bool:
 
 
 def t3_fails(setting: Setting, sensitivity: Any) -> bool:
-    """Tell whether Theorem 3's formula is certainly false for some budgets."""
+    """Return whether Theorem 3's formula is certainly false for some budgets."""
     return holds_for_all_budgets("T3", setting, sensitivity) is False
 
 
@@ -461,7 +461,7 @@ def loss_at_the_proofs_bound(l2_sensitivity: Fraction, sigma: Fraction, epsilon:
 
 
 def step_exceeds_epsilon(l2_sensitivity: Fraction) -> bool:
-    """Tell whether the proof's bound on |V| admits a loss above epsilon for some small integers."""
+    """Return whether the proof's bound on |V| admits a loss above epsilon for some small integers."""
     grid = [(Fraction(s), Fraction(e)) for s in range(1, 5) for e in range(1, 5)]
     return any(loss_at_the_proofs_bound(l2_sensitivity, s, e) > e for s, e in grid if 2 * s * s * e > 1)
 
@@ -682,7 +682,7 @@ def theorem_5_regime() -> Finding:
 
 
 def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjacency: str = "replace_one") -> bool:
-    """Tell whether W(0, 1) exceeds its share of Delta_2': then some ratio below 1 fails, otherwise none."""
+    """Return whether W(0, 1) exceeds its share of Delta_2': then some ratio below 1 fails, otherwise none."""
     setting = Setting(dimension, "absolute", domain, adjacency=adjacency, basis=basis)
     allowed = published_l2_sensitivity_squared("absolute", dimension) * Fraction(dimension - 1, dimension) ** 2
     return exact_l2_squared(setting, ZERO, ONE).lower > allowed

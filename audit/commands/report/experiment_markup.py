@@ -183,7 +183,7 @@ NAMED = {
 
 
 def _is_of(reading: str, exhibit: str) -> bool:
-    """Tell whether evidence is of this figure: what is not named after one is of the first with its claim."""
+    """Return whether evidence is of this figure: what is not named after one is of the first with its claim."""
     named = reading in FIGURES
     return reading == exhibit if named or exhibit in ("fig3b", "fig3c") else True
 

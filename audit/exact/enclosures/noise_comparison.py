@@ -107,7 +107,7 @@ def smallest_delta_analytic(ratio_squared: Enclosure, epsilon: Fraction) -> Encl
 def is_gaussian_smaller(
     ratio_squared: Enclosure, epsilon: Fraction, delta: Fraction, *, calibration: str = "extended"
 ) -> bool | None:
-    """Tell whether the Gaussian noise is smaller; None where the enclosures do not decide.
+    """Return whether the Gaussian noise is smaller; None where the enclosures do not decide.
 
     Parameters
     ----------

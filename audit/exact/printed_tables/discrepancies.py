@@ -238,7 +238,7 @@ CONTRADICTIONS = (
 
 
 def constant_rows(mechanism: str = "lr") -> bool:
-    """Tell whether a mechanism's entries are the same for every epsilon, data set by data set."""
+    """Return whether a mechanism's entries are the same for every epsilon, data set by data set."""
     found: dict[str, set[tuple[str, str]]] = {}
     for one in ENTRIES:
         if one.mechanism == mechanism:

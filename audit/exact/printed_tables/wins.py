@@ -33,7 +33,7 @@ class Count:
 
     @property
     def is_most(self) -> bool:
-        """Whether more than half are wins; a tie is no win."""
+        """Whether more than half are wins; a tie is not a win."""
         return 2 * self.wins > self.cases
 
     @property

@@ -94,7 +94,7 @@ def ratio_grows(pair: tuple[str, str] = ("L2", "L4")) -> Expression:
 
 
 def noise_boundary_holds() -> bool:
-    """Tell whether epsilon = 4 rho (rho - c) solves c + sqrt(c^2 + epsilon) = 2 rho for 0 <= c <= 2 rho.
+    """Return whether epsilon = 4 rho (rho - c) solves c + sqrt(c^2 + epsilon) = 2 rho for 0 <= c <= 2 rho.
 
     Squaring sqrt(c^2 + epsilon) = 2 rho - c loses nothing there, and the left side grows with epsilon.
     """

@@ -132,7 +132,7 @@ def box_l2_excess(basis: str) -> Expression:
 
 
 def is_positive_from_one(polynomial: Expression) -> bool:
-    """Tell whether a polynomial in d is known to be positive for every whole d >= 1; a False proves nothing."""
+    """Return whether a polynomial in d is known to be positive for every whole d >= 1; a False proves nothing."""
     return nonnegative_from(polynomial, strict=True).verdict == "proved"
 
 

@@ -35,9 +35,9 @@ PROGRAMS = {
         "port.js",
         "node",
         "json",
-        759,
-        "laplace ? Math.SQRT2 : 1",
-        "laplace ? 1 : 1",
+        1361,
+        "s * (laplace ? Math.SQRT2 : 1)",
+        "s",
         "ShiftByScale",
         ("Minimiser",),
     ),
@@ -45,7 +45,7 @@ PROGRAMS = {
         "port.c",
         "cc",
         "flat",
-        499,
+        1373,
         'is("adjacency", "replace_one") ? 2 : 1',
         "1",
         "ReplaceOneAsAddOrRemove",
@@ -55,9 +55,9 @@ PROGRAMS = {
         "port.R",
         "Rscript",
         "flat",
-        585,
-        "ifelse(el[1, ] == el[2, ], 1, 2)",
-        "1",
+        1361,
+        "ifelse(g$e == g$l, 1, 2) / 8",
+        "1 / 8",
         "CrossTermsOnce",
         ("Coefficients", "Perturbation"),
     ),
@@ -84,7 +84,7 @@ def test_port_passes_every_case_that_it_answers(language, tmp_path):
     command = words(port, (PORTS / port.file).read_text(encoding="utf-8"), tmp_path)
     report = report_of(command, chosen(), port.exchange, timeout=120)
     statuses = [one.status for one in report.outcomes]
-    assert set(statuses) == {"passed", "skipped"}, list(report.lines())
+    assert set(statuses) <= {"passed", "skipped"}, list(report.lines())
     assert statuses.count("passed") >= port.passed
 
 
@@ -97,3 +97,19 @@ def test_port_with_a_planted_bug_is_told_which(language, tmp_path):
     report = report_of(command, chosen(port.seen_in), port.exchange, timeout=120)
     assert [(one.flag, one.is_certain) for one in report.diagnoses] == [(port.flag, True)]
     assert report.verdict == "refuted"
+
+
+def test_bug_that_no_variant_has_is_not_named_for_certain(tmp_path):
+    port = PROGRAMS["C"]
+    text = (PORTS / port.file).read_text(encoding="utf-8")
+    rational = "*e == '/' ? p / strtod(e + 1, NULL) : p"
+    assert text.count(rational) == 1
+    report = report_of(
+        words(port, text.replace(rational, "p"), tmp_path),
+        chosen(("Scale", "FairnessMetric")),
+        "flat",
+        timeout=120,
+    )
+    assert not any(one.is_certain for one in report.diagnoses)
+    assert report.unexplained > len(report.outcomes) / 2
+    assert any("there is another one" in line for line in report.lines())

@@ -1,4 +1,4 @@
-"""A certificate says what it rests on: its document, and what is no certificate."""
+"""A certificate says what it rests on: its document, and what is not a certificate."""
 
 from __future__ import annotations
 

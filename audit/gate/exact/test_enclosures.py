@@ -59,7 +59,7 @@ EPSILONS = ["0", "1e-9", "0.01", "1", "10", "300", "5000"]
 
 
 def contains(squared_shift: Fraction, epsilon: Fraction, value: Fraction) -> bool:
-    """Tell whether the enclosure of delta contains a number, up to :data:`AGREEMENT`."""
+    """Return whether the enclosure of delta contains a number, up to :data:`AGREEMENT`."""
     found = delta_of_shift(squared_shift, epsilon)
     return found.lower * (1 - AGREEMENT) <= value <= found.upper * (1 + AGREEMENT)
 
@@ -191,7 +191,7 @@ def test_profile_is_enclosed_at_the_ends_of_the_range_of_parameters(squared_shif
 
 
 def mpmath_confirms(epsilon: Fraction, delta: Fraction, sigma: Fraction) -> bool:
-    """Tell whether mpmath's intervals show that noise of this sigma is (epsilon, delta)-private, Delta_2 = 1."""
+    """Return whether mpmath's intervals show that noise of this sigma is (epsilon, delta)-private, Delta_2 = 1."""
     context = intervals(1000)
     found = interval_profile(context, 1 / interval(context, sigma), interval(context, epsilon))
     return interval_ends(found)[1] <= delta

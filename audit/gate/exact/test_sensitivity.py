@@ -119,7 +119,7 @@ def small_settings(d: int, n: int) -> Iterator[Setting]:
 
 
 def vertex_is_best(setting: Setting, norm: str, weights: tuple[int, int], grid: int) -> bool:
-    """Tell whether a proved maximiser has entries k/grid: always for l2; for l1 when q and t allow it."""
+    """Return whether a proved maximiser has entries k/grid: always for l2; for l1 when q and t allow it."""
     if norm == "l2" or not setting.replaces or setting.dimension == 1 or weights == (1, 1):
         # in l1 and d = 1 the maximiser is q = 1; with equal weights the q's add up to 2
         return True

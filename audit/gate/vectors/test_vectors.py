@@ -236,3 +236,17 @@ def test_records_that_climb_reach_what_the_reference_proves(norm, power):
         inputs |= {"basis": "monomial", "fairnessWeight": "1", "records": "4"}
         upper = (exact_l1 if power == 1 else exact_l2_squared)(setting).upper
         assert float(upper) * (1 - 1e-7) <= ball_supremum(inputs, power) <= float(upper) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("0.47619056701660156", True),  # %.17g of the double, whose last digits are cut
+        ("249661/524288", True),
+        ("0.47619056701660", False),
+        ("0.476191", False),
+        ("1/3", False),
+    ],
+)
+def test_double_printed_with_17_digits_is_that_double(text, right):
+    assert is_right("249661/524288", text) is right

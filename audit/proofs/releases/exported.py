@@ -79,7 +79,7 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
     Raises
     ------
     reference.common.errors.ReleaseFileError
-        When the file is no release, has none or several that fit, or contradicts itself.
+        When the file is not a release, has none or several that fit, or contradicts itself.
     """
     found = _documents(json_of_file(path, ReleaseFileError))
     if any(str(document.get("schema")).startswith("repaired_release_") for document in found):

@@ -18,13 +18,13 @@ SMALLEST_ON_THE_BOX = 13
 
 
 def equal_epsilons(release: Exported) -> bool:
-    """Tell whether one epsilon is enough to say what a release's budget is."""
+    """Return whether one epsilon is enough to say what a release's budget is."""
     budget = release.budget
     return not isinstance(budget, SplitBudget) or budget.epsilon_s == budget.epsilon_n
 
 
 def smaller_epsilon_s(release: Exported) -> bool:
-    """Tell whether epsilon_s < epsilon_n."""
+    """Return whether epsilon_s < epsilon_n."""
     budget = release.budget
     return isinstance(budget, SplitBudget) and budget.epsilon_s < budget.epsilon_n
 

@@ -27,7 +27,7 @@ def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
     Raises
     ------
     audit.auditor.subject.SubjectError
-        For an output that is no number, or none of the outcomes, and for outputs of different shapes.
+        For an output that is not a number, or none of the outcomes, and for outputs of different shapes.
     """
     rows = [_row(_place(output, outcomes) if outcomes else output) for output in outputs]
     widths = sorted({len(row) for row in rows})

@@ -16,7 +16,7 @@ DEEPEST = 48
 
 
 class PairError(DocumentError):
-    """A document that is no pair of neighbouring inputs."""
+    """A document that is not a pair of neighbouring inputs."""
 
     document = "pair of inputs"
 
@@ -98,5 +98,5 @@ def _problem(given: Any) -> str | None:
 
 
 def _is_float(value: float) -> bool:
-    """Tell whether a number, perhaps a long integer, is within the range of finite floats."""
+    """Return whether a number, perhaps a long integer, is within the range of finite floats."""
     return abs(value) <= sys.float_info.max if isinstance(value, int) else math.isfinite(value)

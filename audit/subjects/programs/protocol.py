@@ -215,7 +215,7 @@ def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
     Raises
     ------
     AnswerError
-        When it is no JSON object.
+        When it is not a JSON object.
     ReportedError
         When it is an error message.
     """

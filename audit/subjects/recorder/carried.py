@@ -67,7 +67,7 @@ class FollowedNoise(NDArrayOperatorsMixin):
     """Stands where numpy's noise would.
 
     Sums and products with plain numbers are followed.  Whatever else is done with it opens it: what was added is
-    recorded, and plain numbers go on.  It is no ndarray, so that nothing reaches its numbers unseen.
+    recorded, and plain numbers go on.  It is not an ndarray, so that nothing reaches its numbers unseen.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def examine(
     functions: Sequence[NoiseFunction] = (),
     seed: int = 0,
 ) -> list[RecorderFinding]:
-    """Run a function on two neighbours with the same noise, and return what is wrong; nothing found is no proof.
+    """Run a function on two neighbours with the same noise and return what is wrong; silence is not proof.
 
     The second run is given the noisy numbers of the first.  A function that is private through its noise alone
     must then return the same.
@@ -330,7 +330,7 @@ def _apart(metric: str, left: Any, right: Any) -> Any:
 
 
 def within(laplace: float, squared_shift: float, claim: NoiseClaim) -> bool:
-    """Tell whether a pure loss and a Gaussian shift keep a claim."""
+    """Return whether a pure loss and a Gaussian shift keep a claim."""
     left = claim.epsilon * (1 + ROUNDING) - laplace
     if not squared_shift or left < 0 or not np.isfinite(squared_shift):
         return left >= 0 and not squared_shift

@@ -190,7 +190,7 @@ def _spread(outputs: FloatArray) -> FloatArray:
 
 
 def repeats(source: CoupledDraws, rows: int) -> bool:
-    """Tell whether the same random numbers give the same outputs: else a difference shows their noise only.
+    """Return whether the same random numbers give the same outputs: else a difference shows their noise only.
 
     Parameters
     ----------

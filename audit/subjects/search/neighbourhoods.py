@@ -48,7 +48,7 @@ class Neighbourhood(Protocol):
         ...
 
     def holds(self, pair: Pair) -> bool:
-        """Tell whether both inputs are of the domain, and neighbours."""
+        """Return whether both inputs are of the domain, and neighbours."""
         ...
 
     def to_json(self, pair: Pair) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class Vectors:
         return left, self._beside(left, difference)
 
     def holds(self, pair: Pair) -> bool:
-        """Tell whether both are in the box and close enough."""
+        """Return whether both are in the box and close enough."""
         values = np.stack(pair)
         within = bool((values >= self.lower).all() and (values <= self.upper).all())
         return within and self._length(values[1] - values[0]) <= self.change * (1 + ROUNDING)
@@ -315,7 +315,7 @@ class DataSets:
         return left, replace(right, last=self._moved(right.last, reach, rng))
 
     def holds(self, pair: Pair) -> bool:
-        """Tell whether all rows are in the box, and all but the last one shared."""
+        """Return whether all rows are in the box, and all but the last one shared."""
         left, right = pair
         rows = [row for row, _ in left.common] + [data.last for data in pair if data.last is not None]
         within = all(

@@ -143,7 +143,7 @@ def search(
     Raises
     ------
     audit.auditor.subject.SubjectError
-        When a proposal is no pair of neighbours, or the subject fails on one.
+        When a proposal is not a pair of neighbours, or the subject fails on one.
     KeyboardInterrupt
         When it comes before the first look is finished; later, the best pair so far is returned.
     """

@@ -137,5 +137,5 @@ def audit_entry(
 
 
 def _is_number(bound: Any) -> bool:
-    """Tell whether a bound may be what it says: true is no bound of 1, nor is a text."""
+    """Return whether a bound may be what it says: true is not a bound of 1, nor is a text."""
     return type(bound) is not bool and isinstance(bound, Real) and not math.isnan(bound)

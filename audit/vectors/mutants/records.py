@@ -22,7 +22,7 @@ def _map_values(inputs: Answer, change: Any) -> Answer:
 
 
 def _moved(change: Any) -> Any:
-    """Return a change of numeric values only, in floats; what is no finite number stays."""
+    """Return a change of numeric values only, in floats; what is not a finite number stays."""
 
     def changed(text: str, kind: str, lower: str, upper: str) -> str:
         if kind != "numeric" or "N" in text or "I" in text:
@@ -63,7 +63,7 @@ class LowerBoundSubtractedTwice(Broken):
 
 
 def _is_outside(inputs: Answer) -> bool:
-    """Tell whether a finite numeric value is beyond its bounds."""
+    """Return whether a finite numeric value is beyond its bounds."""
     return any(
         kind == "numeric" and "N" not in text and "I" not in text and not low <= floats([text])[0] <= high
         for row in inputs["rows"]

@@ -48,7 +48,7 @@ def _shifted(noisy: NoisyCoefficients, readings: Readings, shift: float | None =
 
 
 def _repairs(noisy: NoisyCoefficients, readings: Readings) -> bool:
-    """Tell whether a variant of the repair applies: it drops eigenvectors, and nothing is penalised."""
+    """Return whether a variant of the repair applies: it drops eigenvectors, and nothing is penalised."""
     return readings.repair in ("trim", "shift_and_trim") and noisy.covariance is None
 
 
