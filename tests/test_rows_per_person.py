@@ -12,9 +12,10 @@ import pytest
 from audit.exact.persons import largest_change
 from audit.exact.privacy import judge_declared
 from audit.exact.witnesses import witness
-from reference.accounting.ledger_file import LedgerTerms
+from reference.accounting.ledger_file import CountedRelease, LedgerTerms
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, SplitBudget
+from reference.commands import counting
 from reference.common.errors import ReadingError, UncountableReleaseError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets import SOURCES
@@ -289,3 +290,12 @@ def test_ledgers_count_hardened_repaired_fits_by_their_shifts(method, tmp_path):
     # the broken control: half the noise is not counted as the whole
     half = Account(account.budget, tuple(one._replace(scale=one.scale / 2) for one in account.spent), True)
     assert half.grid_shift > Fraction(39, 10) * account.grid_shift
+
+
+def test_a_ledger_that_counted_releases_for_different_persons_reports_them(tmp_path):
+    ledger = ReleaseLedger(tmp_path / "ledger.jsonl", data="people", epsilon=5)
+    for rows in (1, ROWS):
+        privacy = counting._pure(Fraction(1), Readings(rows_per_person=rows))
+        ledger.reserve(CountedRelease("metrics", "replace_one", privacy, rows_per_person=rows))
+    assert "different numbers of rows" in ledger.report()
+    assert ledger.spent().epsilon == 2
