@@ -24,11 +24,11 @@ from reference.records import Records, check_matrix, encode_table
 from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of, sums
 from reference.repaired.advice import advise, planned
 from reference.repaired.cells import Cells, Expected, fair_thresholds, sizes_of
+from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.curator import unit_sigma
 from reference.repaired.released import RepairedRelease, load_repaired
 from reference.repaired.spent import CELL_COUNTS, CELL_PROBE
 from reference.repaired.uncertainty import standard_errors
-from reference.repaired_classifier import RepairedClassifier
 from reference.sensitivity import setting_of
 from tests.command_lines import reference
 from tests.test_repaired_fit import Recording

@@ -28,8 +28,8 @@ from reference.domain.attributes import Grouped, Numeric, OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.repaired.advice import advise, planned
+from reference.repaired.classifier import FewRecordsWarning, RepairedClassifier
 from reference.repaired.released import load_repaired
-from reference.repaired_classifier import FewRecordsWarning, RepairedClassifier
 
 DOMAIN = DomainFile(
     attributes=(

@@ -13,8 +13,8 @@ from reference.commands import fit_repaired
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.repaired import prepared
+from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.released import load_repaired
-from reference.repaired_classifier import RepairedClassifier
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
 

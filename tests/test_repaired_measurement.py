@@ -14,9 +14,9 @@ from reference.common.errors import LabelError, ShapeError
 from reference.common.numbers import rounded_up
 from reference.repaired.account import Account
 from reference.repaired.advice import planned
+from reference.repaired.classifier import RepairedClassifier
+from reference.repaired.measurement import make_private_logistic_regression
 from reference.repaired.released import RepairedRelease
-from reference.repaired_classifier import RepairedClassifier
-from reference.repaired_measurement import make_private_logistic_regression
 from tests.test_repaired_cells import FILE, table
 
 dp = pytest.importorskip("opendp.prelude")

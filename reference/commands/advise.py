@@ -17,8 +17,8 @@ from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
 from reference.repaired.advice import Advice, advise
+from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
-from reference.repaired_classifier import RepairedClassifier
 
 
 @dataclass(frozen=True, kw_only=True)

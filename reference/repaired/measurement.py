@@ -16,10 +16,10 @@ from reference.domain import Domain
 from reference.domain.file import DomainFile
 from reference.noise.measurement import measurement_of
 from reference.records import Records
-from reference.repaired import repaired_logistic, tolerated_slack
 from reference.repaired.advice import planned
+from reference.repaired.algorithm import repaired_logistic, tolerated_slack
+from reference.repaired.classifier import RepairedClassifier, raw_columns
 from reference.repaired.released import RepairedRelease
-from reference.repaired_classifier import RepairedClassifier, raw_columns
 
 
 def make_private_logistic_regression(
@@ -45,7 +45,7 @@ def make_private_logistic_regression(
     records : int
         Public: the change-one distance keeps it.
     epsilon, delta, slack, group_at_prediction
-        As for :class:`reference.repaired_classifier.RepairedClassifier`.
+        As for :class:`reference.repaired.classifier.RepairedClassifier`.
     fairness : str, optional
         Demographic parity where the domain declares a group, unless given.
 

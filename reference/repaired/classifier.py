@@ -24,8 +24,9 @@ from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
 from reference.records import Records
-from reference.repaired import Model, prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
+from reference.repaired.algorithm import prepared, repaired_logistic, tolerated_slack
+from reference.repaired.model import Model
 from reference.repaired.released import RepairedRelease, load_repaired
 from reference.repaired.uncertainty import standard_errors
 
