@@ -288,8 +288,8 @@ def exact_privacy(
         What is judged.
     delta : Fraction
         Where epsilon is evaluated: the claimed delta, or the budget's where nothing is claimed.
-    effort : {'quick', 'close', 'thorough'}
-        As for :func:`reference.sensitivity.exact_l1`; noise on a grid knows `quick` only.
+    effort : {'fast', 'quick', 'close', 'thorough'}
+        As for :func:`reference.sensitivity.exact_l1`.
     """
     scale_n = Fraction(noise.scale_n)
     scale_s = Fraction(noise.scale_s) if noise.in_s.any() else scale_n
@@ -297,15 +297,19 @@ def exact_privacy(
     if noise.steps is not None:
         in_s = int(noise.in_s.sum())
         grid = (noise.steps, in_s, noise.in_s.size - in_s)
-        return _exact_privacy_on_grid(where, noise.kind, scale_s, scale_n, grid, epsilon, delta)
+        return _exact_privacy_on_grid(where, noise.kind, (scale_s, scale_n), grid, epsilon, delta, effort)
     return _exact_privacy(where, noise.kind, (scale_s, scale_n), epsilon, delta, effort)
 
 
 def privacy_of(
     where: Declared, noise: Noise, claim: PrivacyStatement | None, delta: Fraction
 ) -> tuple[ExactPrivacy, ExactPrivacy]:
-    """Return the exact privacy over the declared domain, and over the norm domain; see :func:`exact_privacy`."""
-    return exact_privacy(where, noise, claim, delta), exact_privacy(where.setting, noise, claim, delta)
+    """Return the exact privacy over the declared domain, and over the norm domain; see :func:`exact_privacy`.
+
+    Both with effort `fast`: this is part of every fit.  `audit privacy` states the l1 supremum on a ball narrower.
+    """
+    declared = exact_privacy(where, noise, claim, delta, "fast")
+    return declared, exact_privacy(where.setting, noise, claim, delta, "fast")
 
 
 @lru_cache(maxsize=1024)
@@ -337,23 +341,23 @@ def _exact_privacy(
 def _exact_privacy_on_grid(
     where: Setting | Declared,
     kind: str,
-    scale_s: Fraction,
-    scale_n: Fraction,
+    scales: tuple[Fraction, Fraction],
     grid: tuple[int, int, int],
     epsilon: Fraction | None,
     delta: Fraction,
+    effort: str,
 ) -> ExactPrivacy:
     """Return the privacy of discrete noise on rounded coefficients; `grid` is steps, |Phi_s| and |Phi_n|."""
-    steps, in_s, others = grid
+    (scale_s, scale_n), (steps, in_s, others) = scales, grid
     inverse_scales = in_s / scale_s + others / scale_n
     if kind == "laplace":
         weights = (1 / scale_s, 1 / scale_n)
-        loss = _on_grid(where, 1, weights, inverse_scales, steps)
-        is_exact = exact_l1(where, *weights).is_exact
+        loss = _on_grid(where, 1, weights, inverse_scales, steps, effort)
+        is_exact = exact_l1(where, *weights, effort).is_exact
         verdict = None if epsilon is None else _verdict(loss.lower, loss.upper, epsilon, exact=is_exact)
         return ExactPrivacy(_outwards(loss.lower, loss.upper), delta, None, epsilon, verdict)
     inverse_squares = in_s / scale_s**2 + others / scale_n**2
-    squared_shift = _on_grid(where, 2, (1 / scale_s**2, 1 / scale_n**2), inverse_squares, steps)
+    squared_shift = _on_grid(where, 2, (1 / scale_s**2, 1 / scale_n**2), inverse_squares, steps, effort)
     noise = (squared_shift, inverse_scales, in_s + others, steps)
     worst_epsilon = _outwards(*epsilon_ends(*noise, delta))
     # the discrete Gaussian: D_alpha <= alpha mu^2 / 2, as the continuous one
@@ -368,17 +372,26 @@ def _exact_privacy_on_grid(
 
 
 def _on_grid(
-    where: Setting | Declared, power: int, weights: tuple[Fraction, Fraction], inverse: Fraction, steps: int
+    where: Setting | Declared,
+    power: int,
+    weights: tuple[Fraction, Fraction],
+    inverse: Fraction,
+    steps: int,
+    effort: str,
 ) -> Supremum:
     """Return the supremum of the l1 change (power 1) or of the square of the l2 change for rounded records."""
-    supremum, widened = (exact_l1, widened_l1) if power == 1 else (exact_l2_squared, widened_l2_squared)
+    widened = widened_l1 if power == 1 else widened_l2_squared
+
+    def supremum(over: Setting | Declared) -> Supremum:
+        return exact_l1(over, *weights, effort) if power == 1 else exact_l2_squared(over, *weights)
+
     if isinstance(where, Setting):
-        return widened(supremum(where, *weights), where, inverse, steps)
+        return widened(supremum(where), where, inverse, steps)
     setting, leaves = where.setting, not where.domain.prescaled
-    found = widened(supremum(where, *weights), setting, inverse, steps, leaves=leaves)
+    found = widened(supremum(where), setting, inverse, steps, leaves=leaves)
     if leaves and (power == 2 or setting.norm == "unit_box"):
         # rounded records are no encoded ones any more, but stay inside the norm
-        inside = widened(supremum(setting, *weights), setting, inverse, steps)
+        inside = widened(supremum(setting), setting, inverse, steps)
         return Supremum(found.lower, min(found.upper, inside.upper), found.method)
     return found
 

@@ -69,7 +69,7 @@ def exact_l1(
         All rows of a norm, or those that a domain encodes.
     weight_s, weight_n : Fraction
         Nonnegative; both 1 give the l1-sensitivity.
-    effort : {'quick', 'close', 'thorough'}
+    effort : {'fast', 'quick', 'close', 'thorough'}
         How narrow an enclosure on a ball is to be.
 
     Returns

@@ -79,7 +79,7 @@ def declared_supremum(
     power : {1, 2}
     weight_s, weight_n : Fraction
         Nonnegative.
-    effort : {'quick', 'close', 'thorough'}
+    effort : {'fast', 'quick', 'close', 'thorough'}
         All but `thorough` may return an enclosure where many ordinal attributes have sizes with a large common
         multiple.
 
