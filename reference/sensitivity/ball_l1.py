@@ -50,9 +50,7 @@ ALWAYS_THOROUGH = 5
 
 CHUNK = 10_000
 """Patterns held at a time."""
-
 LARGEST_DIMENSION = 1_000
-
 EFFORTS = ("fast", "quick", "close", "thorough")
 
 FAST_PATTERNS = {True: 300, False: 16}
@@ -61,15 +59,9 @@ FAST_PATTERNS = {True: 300, False: 16}
 
 @dataclass(frozen=True)
 class _Variant:
-    """Linear coefficients of the changed record's entries: one per choice that a coordinate has.
+    """Linear coefficients of the changed record's entries, `to` of x'_e and `from_` of x_e: one per choice.
 
-    Parameters
-    ----------
-    to, from_ : tuple of Fraction
-        Coefficients of x'_e and of x_e.
-    drifts : tuple of int
-        Sign of the entry that the other records' mean should have where the choice is made; 0: none.
-    label_after, label_before : int
+    `drifts` is the sign of the entry that the other records' mean should have where the choice is made; 0: none.
     """
 
     to: tuple[Fraction, ...]
@@ -89,10 +81,9 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
-        `fast` is for a fit: some 0.1 s, enclosures up to 14 % wide;
-        `quick` answers within a second, unless w_s is much larger than w_n (up to about 15 s in nine dimensions);
-        `close` within some seconds, on the unit ball within 1 %; `thorough`
-        bounds every sign pattern.  For few patterns they are the same.
+        `fast` is for a fit: some 0.1 s, enclosures up to 14 % wide; `quick` takes a second, unless w_s is much
+        larger than w_n (up to about 15 s in nine dimensions); `close` some seconds, on the unit ball within 1 %;
+        `thorough` bounds every sign pattern.  For few patterns they are the same.
 
     Raises
     ------
@@ -281,9 +272,8 @@ class _Problem:
     def cauchy_schwarz(self) -> float:
         """Bound the supremum for replaced records from above (Proposition 8).
 
-        For g = x.x' in [0, 1] the linear part is at most |w|_2 times a reach that depends on g, the quadratic
-        part at most Q(g)/8.  Both are made of monotone functions, so on a short interval of g each of these is
-        bounded by its value at one end.
+        For g = x.x' in [0, 1] the linear part is at most |w|_2 times a reach that depends on g, the quadratic part
+        at most Q(g)/8: monotone functions, bounded on a short interval of g by their values at one end.
         """
         g = np.concatenate([[0.0], np.cos(np.linspace(0, math.pi / 2, 50_001))[-2::-1]])
         left, right = g[:-1], g[1:]
