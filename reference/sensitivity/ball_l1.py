@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reference.common.arrays import FloatArray
-from reference.common.balls import square_root
 from reference.common.errors import ReadingError
 from reference.sensitivity import ball_l1_few
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
-from reference.sensitivity.ball_l1_at_once import added_ceiling, replaced_ceiling
+from reference.sensitivity.ball_l1_at_once import FAST_CELLS, at_once, closed_form, replaced_ceiling
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
 from reference.sensitivity.setting import HALF, Setting, Supremum
@@ -56,11 +55,7 @@ EFFORTS = ("fast", "quick", "close", "thorough")
 CLOSED = ("closed form, irrational", "closed form")
 
 FAST_PATTERNS = {True: 100, False: 8}
-"""Patterns that `fast` bounds one by one, some 20 ms of them, where w_s is at most w_n and where it is larger; where
-there are more it gives an upper bound."""
-
-FAST_CELLS = 100
-"""Of the intervals that such a bound cuts a number's range in."""
+"""Patterns that `fast` bounds one by one, where w_s is at most w_n and where it is larger: some 20 ms of them."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +146,7 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
         if problem.cauchy_schwarz() < ceiling:
             ceiling = problem.cauchy_schwarz()
     lower = weighted_l1_change(setting, extremes, weight_s, weight_n)
-    closed = _closed_form(setting, weight_s, weight_n)
+    closed = closed_form(setting, weight_s, weight_n)
     if closed is not None:
         _require_order(lower, closed[1])
         return Supremum(*closed, CLOSED[closed[0] == closed[1]]), extremes
@@ -173,31 +168,18 @@ def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supre
     unit = max(weight_s, weight_n if d > 1 else Fraction(0))
     if unit == 0 or d > LARGEST_DIMENSION:
         return None
-    closed = _closed_form(setting, weight_s, weight_n)
+    closed = closed_form(setting, weight_s, weight_n)
     if closed is not None:
         return Supremum(*closed, CLOSED[closed[0] == closed[1]])
     problem = _Problem(setting, float(weight_s / unit), float(weight_n / unit) if d > 1 else 0.0)
     if problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
         return None
-    upper = _at_once(setting, weight_s, weight_n)
+    upper = at_once(setting, weight_s, weight_n)
     if weight_s > weight_n and setting.replaces:
         rest = weight_s - weight_n
-        equal = _at_once(setting, weight_n, weight_n)
+        equal = at_once(setting, weight_n, weight_n)
         upper = min(upper, equal + rest * only_s_ceiling(setting, FAST_CELLS))
     return Supremum(Fraction(0), upper, "an upper bound")
-
-
-def _at_once(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
-    """Bound all patterns at once."""
-    unit = max(weight_s, weight_n)
-    if unit == 0:
-        return Fraction(0)
-    w_s, w_n = float(weight_s / unit), float(weight_n / unit)
-    found = (
-        replaced_ceiling(setting, w_s, w_n, FAST_CELLS) if setting.replaces else added_ceiling(setting, w_s, w_n)
-    )
-    # the weights were divided and rounded once each, the ceiling multiplied once
-    return Fraction(found * (1 + ROUNDING)) * unit
 
 
 def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supremum, effort: str) -> Supremum:
@@ -233,20 +215,6 @@ def _require_order(attained: Fraction, bound: Fraction) -> None:
     """Raise when data sets attain more than what is said to bound all data sets, beyond the rounding allowed."""
     if attained > bound * (1 + Fraction(1, 10**12)):
         raise ArithmeticError(f"attained {float(attained)} exceeds the bound {float(bound)}: please report this")
-
-
-def _closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tuple[Fraction, Fraction] | None:
-    """Return the ends of sqrt(d) (1/2 + 2 e) + d/8 for an added record and equal weights (Proposition 6).
-
-    None where that is not the supremum.  The ends agree to about 45 digits.
-    """
-    d, e = setting.dimension, setting.drift
-    aligned = setting.fairness in ("none", "absolute") or setting.norm == "symmetric_ball"
-    if setting.replaces or not aligned or (weight_s != weight_n and d > 1):
-        return None
-    linear, rest = HALF + 2 * e, Fraction(d, 8)
-    root = square_root(Fraction(d))
-    return weight_s * (linear * root.lower + rest), weight_s * (linear * root.upper + rest)
 
 
 class _Problem:

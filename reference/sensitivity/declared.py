@@ -219,7 +219,9 @@ def _candidates(
         return [(t, max(ZERO, min(ONE, k - t))) for t in (*ends, *sums.near(k - 1), *sums.near(k))]
     curvature = problem.curvature(problem.weights[1])
     if curvature:
-        change = problem.value(state, moved, ONE, level, Fraction) - problem.value(state, moved, ZERO, level, Fraction)
+        change = problem.value(state, moved, ONE, level, Fraction) - problem.value(
+            state, moved, ZERO, level, Fraction
+        )
         ends += sums.near((change + curvature) / (2 * curvature))
     return [(t, level) for t in ends]
 
@@ -328,7 +330,7 @@ class _Problem:
         """Return by how much a sum (or the level of x_s) of weight `weight` is concave."""
         return self.quadratic_scale * weight * self.both
 
-    def value(self, state: _State, moved: int, t: Any, rho: Any, number: Any) -> Any:
+    def value(self, state: _State, moved: Any, t: Any, rho: Any, number: Any) -> Any:
         """Return the weighted change: `number` is Fraction, or float for arrays too."""
         weight_s, weight_n, linear_scale, quadratic_scale, slope, level, gains = self._numbers(number)
         families, ladders = self.families, len(self.families.ladders)
