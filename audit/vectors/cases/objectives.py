@@ -207,21 +207,32 @@ SINGULAR: dict[str, dict[str, Any]] = {
         "covariance": ["2", "1", "2"],
     },
 }
-"""Noisy objectives with flat directions and a covariance; where there is a minimum, its size of m is below alpha."""
+"""Noisy objectives with flat directions and a covariance; where one has a minimum, |m| is below alpha."""
 
 
 def _kept() -> Iterator[AskedCase]:
-    """Yield cases that keep the covariance constraint where nothing else is done to the objective, or in a ball."""
+    """Yield cases that keep the covariance constraint without a shift, and in a ball."""
     for d, basis in product((2, 3, 5), ("monomial", "matrix")):
         name = f"covariance kept, positive definite, d = {d}, {basis}"
-        given = {"covariance": Stream(f"g of {name}").several(d, -2, 2), "fairnessWeight": "1/4" if d == 3 else "3"}
+        given = {
+            "covariance": Stream(f"g of {name}").several(d, -2, 2),
+            "fairnessWeight": "1/4" if d == 3 else "3",
+        }
         yield AskedCase(f"{name}, none", PLAIN | _definite(name, d, basis) | given | {"tau": "1/8"})
     for fact in ("one negative eigenvalue", "indefinite by its off-diagonal entry", "every eigenvalue negative"):
         for repair in ("none", "trim"):
             given = {"covariance": ["1", "-1/2"], "fairnessWeight": "2", "tau": "1/4", "repair": repair}
             yield AskedCase(f"covariance kept, {fact}, {repair}", PLAIN | INDEFINITE[fact] | given)
     for (fact, objective), repair in product(SINGULAR.items(), ("none", "trim")):
-        yield AskedCase(f"covariance kept, {fact}, {repair}", PLAIN | {"tau": "1/2"} | objective | {"repair": repair})
+        yield AskedCase(
+            f"covariance kept, {fact}, {repair}", PLAIN | {"tau": "1/2"} | objective | {"repair": repair}
+        )
     ball = {"covariance": ["1", "-1"], "repair": "ball", "ballRadius": "1"}
-    for fact, quadratic in (("definite", ["3", "1/2", "2"]), ("indefinite", ["3", "1/2", "-2"]), ("singular", ["1", "2", "1"])):
-        yield AskedCase(f"covariance kept in a ball, {fact}", PLAIN | {"linear": ["-3", "1"], "quadratic": quadratic} | ball)
+    for fact, quadratic in (
+        ("definite", ["3", "1/2", "2"]),
+        ("indefinite", ["3", "1/2", "-2"]),
+        ("singular", ["1", "2", "1"]),
+    ):
+        yield AskedCase(
+            f"covariance kept in a ball, {fact}", PLAIN | {"linear": ["-3", "1"], "quadratic": quadratic} | ball
+        )
