@@ -154,7 +154,7 @@ def _ends(right: Any) -> tuple[Fraction | None, Fraction | None]:
 
 # --- tails ---------------------------------------------------------------------------------------------------
 
-LARGE = 700
+LARGE = 700.0
 """e to this is a double."""
 
 TAILS = ("gaussian_delta", "gaussian_epsilon", "gaussian", "analytic_gaussian")
@@ -177,7 +177,7 @@ def _tail_error(one: Outcome) -> tuple[Fraction, Fraction]:
         epsilon = number(given["epsilon"]) if kind == "gaussian_delta" else found
     exact = from_work(delta_of(shift, to_work(epsilon))[0])
     claimed = found if kind == "gaussian_delta" else number(given["delta"])
-    return abs(exact - claimed), ROUNDINGS * (1 + Fraction(math.exp(min(epsilon, LARGE))))
+    return abs(exact - claimed), ROUNDINGS * (1 + Fraction(math.exp(min(float(epsilon), LARGE))))
 
 
 def _squared_shift(given: dict[str, Any]) -> Fraction:
