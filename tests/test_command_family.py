@@ -281,7 +281,7 @@ def test_error_that_quotes_what_the_encoding_cannot_show_is_one_line(line, encod
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_program_writes_in_the_encoding_of_its_streams_as_this_process_does(encoding, folder):
+def test_program_writes_in_its_encoding_as_this_process_does(encoding, folder):
     for line in (FIT, BAD["fit"][0]):
         done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
         alike = inside(*shlex.split(line), folder=folder, encoding=encoding)
