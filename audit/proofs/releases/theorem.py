@@ -144,8 +144,8 @@ def covered(release: Exported) -> Covered:
 def _require_covered_noise(release: Exported) -> None:
     if release.on_a_grid:
         raise NoTheoremError(
-            "hardened noise is discrete and is added to rounded coefficients; the theorems are about noise with a "
-            "density (proofs/hardened_noise.md has a pen-and-paper proof)"
+            "hardened noise is discrete, and certificates are about noise with a density "
+            "(proofs/hardened_noise.md has the theorems about hardened noise)"
         )
     if release.spec.name == "pflr":
         raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is no noise (T1.shift)")
