@@ -215,7 +215,7 @@ def test_damaged_checkpoint_is_refused(
 def test_torn_checkpoint_is_refused(halfway: tuple[Path, Path]) -> None:
     path, kept = halfway
     kept.write_text(kept.read_text()[:-40])
-    with pytest.raises(CheckpointError, match="is no JSON"):
+    with pytest.raises(CheckpointError, match="is not JSON"):
         read(path, kept)
 
 

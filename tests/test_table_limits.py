@@ -118,7 +118,7 @@ def test_options_and_documents_know_the_documented_numbers() -> None:
 @pytest.mark.parametrize("text", ["1_0", "１０", "1e400", "nan"])
 def test_number_of_an_option_is_refused(option: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert reference("fit", option, text) == 2
-    assert "is no number here" in capsys.readouterr().err
+    assert "is not a number here" in capsys.readouterr().err
 
 
 def test_long_digits_are_refused_at_once(tmp_path: Path) -> None:

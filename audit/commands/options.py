@@ -182,7 +182,9 @@ def several(*names: str, of: Callable[[str], Any] = str, default: Iterable[Any] 
         try:
             return tuple(of(word) for words in given for word in words.split(","))
         except ValueError:
-            raise click.BadParameter(f"{','.join(given)!r} is no list with commas", context, parameter) from None
+            raise click.BadParameter(
+                f"{','.join(given)!r} is not a comma-separated list", context, parameter
+            ) from None
 
     return option(
         *names,

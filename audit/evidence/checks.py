@@ -75,7 +75,7 @@ def checked_claim(certificate: Certificate, epsilon: str | None, delta: str | No
     Raises
     ------
     reference.common.errors.InputError
-        When they are no privacy parameters.
+        When they are not privacy parameters.
     """
     if epsilon is None and delta is None:
         return None

@@ -195,7 +195,7 @@ def path_of(name: str | Path) -> Path:
         path = Path(name).resolve()
         path.exists()
     except (OSError, ValueError, RuntimeError) as problem:
-        raise MissingLedgerError(f"is no name of a file: {_said(problem)}", ascii(str(name))[1:-1]) from problem
+        raise MissingLedgerError(f"is not a file name: {_said(problem)}", ascii(str(name))[1:-1]) from problem
     return path
 
 
@@ -246,7 +246,7 @@ def _opened(path: Path, flags: int) -> int:
         raise MissingLedgerError(f"cannot be opened: {_said(problem)}", str(path)) from problem
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise MissingLedgerError("is no file, but a folder or a device", str(path))
+        raise MissingLedgerError("is a folder or a device, not a file", str(path))
     return handle
 
 

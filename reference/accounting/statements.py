@@ -390,7 +390,7 @@ def _on_grid(
     setting, leaves = where.setting, not where.domain.prescaled
     found = widened(supremum(where), setting, inverse, steps, leaves=leaves)
     if leaves and (power == 2 or setting.norm == "unit_box"):
-        # rounded records are no encoded ones any more, but stay inside the norm
+        # rounded records are not encoded ones any more, but stay inside the norm
         inside = widened(supremum(setting), setting, inverse, steps)
         return Supremum(found.lower, min(found.upper, inside.upper), found.method)
     return found

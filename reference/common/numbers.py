@@ -49,7 +49,7 @@ def exact(name: str, value: Any) -> Fraction:
     """
     try:
         if isinstance(value, bool):
-            raise ValueError("a truth value is no number")
+            raise ValueError("a truth value is not a number")
         if isinstance(value, str):
             value = value.strip(_BLANKS)
             if not is_exact_text(value):

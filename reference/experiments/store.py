@@ -128,7 +128,7 @@ class RunStore:
                 1,
             )
         if not documents and text and not _line(header()).startswith(text):
-            raise CorruptRunStoreError("is no store of runs", str(self.path), 1)
+            raise CorruptRunStoreError("is not a store of runs", str(self.path), 1)
         os.ftruncate(self._handle, len(whole_lines))
         if not documents:
             self._append(_line(header()))

@@ -103,7 +103,7 @@ class Screen:
         both = quantiser(np.concatenate([left, right]))
         values = both[np.isfinite(both)]
         edges = np.quantile(values, np.linspace(0, 1, FINE_BINS + 1)[1:-1]) if values.size else np.zeros(1)
-        # a value that is not finite is no threshold; it counts as the largest there is
+        # a value that is not finite is not a threshold; it counts as the largest there is
         ordered = np.sort(np.nan_to_num(both), axis=0)
         ranks = np.rint(np.array(RANKS) * (len(both) - 1)).astype(int)
         return cls(quantiser, ordered[ranks], np.unique(edges))

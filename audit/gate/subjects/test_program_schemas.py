@@ -97,7 +97,7 @@ def test_equal_inputs_are_noted(right, noted):
 def test_files_that_are_no_pair_are_refused(tmp_path, text):
     path = tmp_path / "pair.json"
     path.write_text(text)
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="is not JSON"):
         InputPair.read(path)
 
 

@@ -148,7 +148,7 @@ def _require_covered_noise(release: Exported) -> None:
             "(proofs/hardened_noise.md has the theorems about hardened noise)"
         )
     if release.spec.name == "pflr":
-        raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is no noise (T1.shift)")
+        raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is not noise (T1.shift)")
     if release.setting.norm == "symmetric_ball":
         raise NoTheoremError("the theorems are about the unit_box and the unit_ball, not the symmetric_ball")
     if release.setting.fairness == "separate":

@@ -69,7 +69,7 @@ def auditor_from(path: str) -> Auditor:
     """
     found: Any = imported_object(path, _itself)
     if not callable(found):
-        raise SubjectError(f"{path} is no function")
+        raise SubjectError(f"{path} is not a function")
     auditor: Auditor = found
     return auditor
 
