@@ -150,9 +150,9 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DomainFileError, match=r"domain file: cannot be read: No such file .*\(file .*none.json\)"):
         read_file(tmp_path / "none.json", Tree, DomainFileError)
     (tmp_path / "latin").write_bytes(b'"\xe9"')
-    with pytest.raises(DocumentError, match=r"no UTF-8 text \(byte 2\)"):
+    with pytest.raises(DocumentError, match=r"not UTF-8 text \(byte 2\)"):
         read_file(tmp_path / "latin", Tree)
-    with pytest.raises(DocumentError, match=r"no UTF-8 text \(byte 2\)"):
+    with pytest.raises(DocumentError, match=r"not UTF-8 text \(byte 2\)"):
         read(b'"\xe9"', Tree)
 
 

@@ -350,7 +350,7 @@ def test_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DomainFileError, match="cannot be read"):
         load_domain_file(tmp_path / "missing.json")
     (tmp_path / "latin.json").write_bytes(b'{"schema": "\xe9"}')
-    with pytest.raises(DomainFileError, match="no UTF-8"):
+    with pytest.raises(DomainFileError, match="not UTF-8"):
         load_domain_file(tmp_path / "latin.json")
 
 

@@ -76,7 +76,7 @@ def test_inputs_that_cannot_be_sent_are_refused_from_any_source(start, tmp_path,
         InputPair.read(path)
     # by its place, or in words
     assert side in str(caught.value)
-    with pytest.raises(AnswerError, match=f"no pair: .*{reason}"):
+    with pytest.raises(AnswerError, match=f"not a pair: .*{reason}"):
         start(f"sys.stdin.readline(); write(open({str(path)!r}, 'rb').read() + b'\\n')\n{HONEST}", None)
 
 

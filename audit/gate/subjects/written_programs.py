@@ -53,7 +53,7 @@ def draw(subject: ProgramSubject, count: int = 100, data=0):
 
 
 ANSWERS = {
-    "garbage": ("hello", AnswerError, "no JSON"),
+    "garbage": ("hello", AnswerError, "not JSON"),
     "no object": ("[1]", AnswerError, "expected an answer"),
     "no values": ('{"value": 1}', AnswerError, '"values" with 16 lists'),
     "values that are not a list": ('{"values": 3}', AnswerError, "values that are not a list"),
@@ -70,8 +70,8 @@ ANSWERS = {
     "bare NaN": ([[float("nan")]] * 16, AnswerError, 'NaN must be the string "NaN"'),
     "a float too large": ('{"values": [' + ", ".join(["[1e400]"] * 16) + "]}", AnswerError, "too large"),
     "an integer too large": ([[10**400]] * 16, AnswerError, "too large"),
-    "deep nesting": ("[" * 60_000, AnswerError, "no JSON"),
-    "invalid UTF-8": (b'{"error": "\xff"}', AnswerError, "no UTF-8"),
+    "deep nesting": ("[" * 60_000, AnswerError, "not JSON"),
+    "invalid UTF-8": (b'{"error": "\xff"}', AnswerError, "not UTF-8"),
     "an error": ('{"error": "no such table"}', ReportedError, "no such table"),
     "an error of terminal codes": ('{"error": "\\u001b[2J\\ud800"}', ReportedError, r"\x1b[2J\ud800"),
     "a member given twice": ('{"values": [[1]], "values": [[2]]}', AnswerError, "'values' is given twice"),
