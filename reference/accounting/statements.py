@@ -249,7 +249,7 @@ class Privacy(Document, frozen=True):
         What the noise really gives, whatever it was calibrated to, over data sets of rows that the declared domain
         encodes; None without noise.
     norm_domain: ExactPrivacy or None
-        The same over all rows of the norm, of which the declared domain encodes a part; never less private.
+        The same over all rows of the norm; the declared domain encodes a part of them. Never less private.
     """
 
     published: PrivacyStatement | None = None

@@ -460,7 +460,7 @@ def _ran(program: click.Command, words: Sequence[str], name: str) -> int:
 
 
 def completion_variable(name: str) -> str:
-    """Return the variable by which a shell asks a program for completions."""
+    """Return the variable that a shell sets to ask a program for completions."""
     return f"_{name.upper().replace('-', '_').replace(' ', '_').replace('.', '_')}_COMPLETE"
 
 

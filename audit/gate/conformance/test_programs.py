@@ -52,7 +52,7 @@ MISBEHAVING = {
     "an error that is none": ("if c['tcId'] == {id}: say(tcId={id}, error=[{}]); continue", "failed", "refused"),
     "a skip of megabytes": ("if c['tcId'] == {id}: say(tcId={id}, skip='s' * 10**6); continue", "skipped", "sss"),
     "an id in words": ("if c['tcId'] == {id}: say(tcId='{id}', noisy=[]); continue", "garbage", "{id}"),
-    "a fraction for an id": ("if c['tcId'] == {id}: say(tcId={id}.0, noisy=[]); continue", "garbage", "not an answer"),
+    "a fraction for an id": ("if c['tcId'] == {id}: say(tcId={id}.0, noisy=[]); continue", "garbage", "answer"),
     "a line without end": ("while c['tcId'] == {id}: sys.stdout.write('x' * 2**20)", "garbage", "bytes"),
     "a child that stays": (
         "if c['tcId'] == {id} and os.fork() == 0: os.setsid(); os.close(1); time.sleep(3); os._exit(0)",

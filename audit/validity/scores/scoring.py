@@ -176,7 +176,7 @@ class AuditorScore:
     significance : float
     seeds : int
     entries : tuple of EntryScore
-        Those of which all audits were made.
+        Those whose audits were all made.
     stopped : str or None
         Why others are missing.
     """
@@ -286,7 +286,7 @@ def score_auditor(
     Returns
     -------
     AuditorScore
-        Ctrl-C ends it early: the entries of which all audits are done make the score, marked `interrupted`.
+        Ctrl-C ends it early: the entries whose audits are all done make the score, marked `interrupted`.
     """
     tasks = [(name, number) for name in exam.names for number in range(exam.seeds)]
     # the longest first, so that no core is left with one at the end
