@@ -226,7 +226,7 @@ def is_hashable(value: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT or pandas' NA, whose comparison with itself is neither true nor false."""
+    """Return whether a value is missing: None, NaN, NaT, or pandas' NA, which compares with nothing."""
     try:
         return value is None or bool(value != value)
     except TypeError:
