@@ -134,12 +134,12 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
         yield _claim(certificate, subject)
         yield _inputs(certificate, whole, subject)
     except DescriptionError as problem:
-        yield Check("claim", False, f"the recorded subject is none: {problem}")
+        yield Check("claim", False, f"the recorded subject is not valid: {problem}")
     except InputError as problem:
         # such as real data that are not here
         yield Check("claim", None, f"the subject cannot be rebuilt here: {problem}")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
-        yield Check("claim", False, f"the recorded subject is none: {type(problem).__name__}: {problem}")
+        yield Check("claim", False, f"the recorded subject is not valid: {type(problem).__name__}: {problem}")
 
 
 def _neighbours(certificate: Certificate) -> Check:

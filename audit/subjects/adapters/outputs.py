@@ -45,5 +45,5 @@ def _row(output: Any) -> FloatArray:
 
 def _place(output: Any, outcomes: Sequence[Any]) -> int:
     if output not in outcomes:
-        raise SubjectError(f"output {output!r} is none of the declared outcomes {list(outcomes)!r}")
+        raise SubjectError(f"output {output!r} is not among the declared outcomes {list(outcomes)!r}")
     return list(outcomes).index(output)
