@@ -412,7 +412,7 @@ def report(
         sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
     if not results:
         return EXIT_UNDECIDED
-    # what so many draws could have shown takes seconds to compute: an interruption there must not lose the draws
+    # what this many draws could have shown takes seconds to compute: an interruption there must not lose the draws
     for text, out in finish(lambda: texts(results, how.object, output, several=len(audits) > 1))[0]:
         emit(text, out)
     if how.plot is not None:

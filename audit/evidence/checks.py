@@ -211,7 +211,7 @@ def _request(certificate: Certificate) -> Check:
     }
     wrong = next((name for name, same in respects.items() if not same), None)
     if wrong is None:
-        return Check("request", True, "asks for so many draws, this bound and this claim")
+        return Check("request", True, "asks for this many draws, this bound and this claim")
     return Check("request", False, f"asks for another {wrong} than was used")
 
 

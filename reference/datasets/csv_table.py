@@ -62,7 +62,7 @@ class CsvTable(TableFile):
     ----------
     path : Path
     first : int, optional
-        Read so many records from the start; all unless given.
+        Read this many records from the start; all unless given.
     keep : callable, optional
         Which records are read: a public rule on the raw fields of one record.
     """

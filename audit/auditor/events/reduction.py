@@ -117,7 +117,7 @@ class Screen:
         return below, binned
 
     def reduction(self, counts: Iterable[tuple[IntArray, IntArray]], rows: int, subject: object) -> Reduction:
-        """Return the reduction that the counts of so many draws per input speak for.
+        """Return the reduction that the counts of this many draws per input speak for.
 
         Its scores: a sum of one function of every coordinate, for a loss that is spread evenly; a weighted sum,
         for one that has a sign of its own in each; the subject's log likelihood ratio, if it has one.

@@ -246,7 +246,7 @@ class _Search:
         return ranked[0], self._seen[ranked[0]].promise
 
     def run(self, draws: int) -> None:
-        """Search with so many draws; :meth:`best` then is what was found."""
+        """Search with this many draws; :meth:`best` then is what was found."""
         proposals = _proposals(self.neighbourhood, self.rng)
         first = next(proposals, None)
         if first is None:

@@ -90,7 +90,7 @@ def summary(score: AuditorScore) -> list[str]:
         f"- bounds above a finite true loss: {_rate(score.wrong_bounds)}",
         f"- tightness, median over entries: {tightness}",
         f"- missed by at least one audit: {', '.join(score.missed) or 'none'}",
-        f"- out of reach of any auditor with so many draws: {', '.join(score.out_of_reach) or 'none'}",
+        f"- out of reach of any auditor with this many draws: {', '.join(score.out_of_reach) or 'none'}",
         f"- verdict on the stated significance: {'refuted' if score.refuted else 'not refuted'}",
     ]
     return (
