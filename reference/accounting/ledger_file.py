@@ -445,7 +445,7 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
         digest = document.pop("digest")
         follows = digest == _digest(document, before)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        raise CorruptLedgerError(f"no line of a ledger: {_said(problem)}", str(path), number) from problem
+        raise CorruptLedgerError(f"not a line of a ledger: {_said(problem)}", str(path), number) from problem
     if not follows:
         raise CorruptLedgerError(
             "the line was changed, or does not follow from the one before it", str(path), number
@@ -457,7 +457,7 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
         return found
     except (DocumentError, ParameterError) as problem:
         what = "header" if kind is LedgerHeader else "release"
-        raise CorruptLedgerError(f"no {what} of a ledger: {problem}", str(path), number) from problem
+        raise CorruptLedgerError(f"not a {what} of a ledger: {problem}", str(path), number) from problem
 
 
 def _said(problem: Exception) -> str:

@@ -149,7 +149,7 @@ def _documents(text: bytes, file: str) -> Iterator[dict[str, Any]]:
             document = json.loads(line)
             checksum = document.pop("checksum")
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise CorruptRunStoreError(f"no line of a store of runs: {problem}", file, number) from problem
+            raise CorruptRunStoreError(f"not a line of a store of runs: {problem}", file, number) from problem
         if checksum != _checksum(document):
             raise CorruptRunStoreError("the line is not as it was written", file, number)
         yield document
