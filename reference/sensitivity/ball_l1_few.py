@@ -175,7 +175,7 @@ class Few:
 
 
 def _in_sector(x: FloatArray) -> npt.NDArray[np.bool_]:
-    """Tell which of the points, one per sector, lie in it."""
+    """Return which of the points, one per sector, lie in it."""
     a, b = x[..., 0], x[..., 1]
     return np.stack(
         [
