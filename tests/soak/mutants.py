@@ -24,6 +24,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -76,6 +77,10 @@ MOST_TESTS, MOST_SECONDS = 60, 40.0
 LIBRARIES = (
     "pytest numpy scipy.optimize scipy.stats sklearn.base pandas pyarrow hypothesis flint click rich msgspec"
 )
+
+"""Imported once, before the forks."""
+
+IMPORTED = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
 
 
 @dataclass(frozen=True)
@@ -258,6 +263,8 @@ def standing(copy: Path, mutant: Mutant) -> Iterator[None]:
         yield
     finally:
         path.write_text(before, encoding="utf-8")
+        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+            compiled.unlink()
 
 
 def first_failure(copy: Path, tests: list[str], seconds: float) -> str | None:
@@ -311,9 +318,11 @@ def _run_tests(copy: Path, tests: list[str], seconds: float, log: Path) -> None:
             del sys.modules[name]
         import pytest
 
-        options = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:cov"]
+        options = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:cov", "-W", IMPORTED]
         code = pytest.main([*options, f"--basetemp={copy.parent / 'pytest'}", *tests])
         sys.stdout.flush()
+    except BaseException:  # noqa: BLE001
+        traceback.print_exc()
     finally:
         os._exit(int(code))
 
