@@ -302,9 +302,9 @@ def _run_tests(copy: Path, tests: list[str], seconds: float, log: Path) -> None:
     code = 99
     try:
         os.setsid()
-        with log.open("w") as sink:
-            os.dup2(sink.fileno(), 1)
-            os.dup2(sink.fileno(), 2)
+        sys.stdout = sys.stderr = sink = log.open("w", encoding="utf-8")
+        os.dup2(sink.fileno(), 1)
+        os.dup2(sink.fileno(), 2)
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
         resource.setrlimit(resource.RLIMIT_DATA, (2**32, 2**32))
         os.chdir(copy)
