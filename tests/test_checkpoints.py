@@ -327,6 +327,8 @@ def test_table_of_one_record_at_a_corner_gives_it_back(value: float) -> None:
     domain = Domain.of_columns(["a", "b"], norm="unit_box")
     table = Moments.of(check_matrix(domain, [[value, 1.0]], [value], [value]), exact=True).table()
     assert Moments.from_table(domain, table).table() == table
+    with pytest.raises(MomentsTableError, match="sum_z"):
+        Moments.from_table(Domain.of_columns(["a", "b"], norm="unit_box", with_group=False), {**table, "sum_z": 1})
 
 
 @pytest.mark.parametrize(
