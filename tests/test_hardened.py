@@ -32,6 +32,7 @@ from reference.noise import HardenedSampler, Noise, draw
 from reference.noise.grid import (
     RELEASE_STEPS,
     data_change,
+    encoded_change,
     l1_slack,
     widened_l1,
     widened_l2_squared,
@@ -472,3 +473,8 @@ def test_data_change_follows_the_fairness_weight():
     assert data_change(Setting(3, "none")) == Fraction(1, DATA_STEPS)
     assert data_change(Setting(3, "separate", fairness_weight=Fraction(9))) == Fraction(4, DATA_STEPS)
     assert data_change(Setting(3, "covariance", fairness_weight=Fraction(2))) == Fraction(7, DATA_STEPS)
+
+
+def test_encoding_costs_more_than_roundings_of_floats_and_less_than_a_millionth():
+    setting = Setting(3, "none")
+    assert 2**-32 < encoded_change(setting) / data_change(setting) - 1 < 10**-6
