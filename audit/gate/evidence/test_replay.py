@@ -173,7 +173,7 @@ def test_every_field_that_is_edited_is_found_or_listed(name):
     assert {known for known in HARMLESS for place in missed if place[: len(known)] == known} == set(HARMLESS)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 def test_every_pair_of_fields_that_is_edited_is_found_or_listed():
     document, places = single("refuted")
     pairs = list(itertools.combinations(places, 2))
