@@ -475,6 +475,6 @@ def test_data_change_follows_the_fairness_weight():
     assert data_change(Setting(3, "covariance", fairness_weight=Fraction(2))) == Fraction(7, DATA_STEPS)
 
 
-def test_encoding_costs_more_than_roundings_of_floats_and_less_than_a_millionth():
+def test_encoding_costs_more_than_roundings_and_less_than_a_millionth():
     setting = Setting(3, "none")
     assert 2**-32 < encoded_change(setting) / data_change(setting) - 1 < 10**-6
