@@ -293,3 +293,49 @@ def test_a_total_that_is_not_the_sum_is_found(path):
     path.write_bytes(header + json.dumps({**line, "digest": digest}).encode() + b"\n")
     with pytest.raises(CorruptLedgerError, match="total"):
         ledger.check(pure("1/10"))
+
+
+# --- What is noticed, and what is not ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [1, 2])
+def test_a_ledger_that_was_put_back_is_noticed_by_who_has_seen_more(path, kept):
+    ledger = opened(path)
+    for _ in range(2):
+        ledger.reserve(pure("1/10"))
+    whole = path.read_bytes()
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:kept]))
+    for use in (lambda: ledger.reserve(pure("1/10")), ledger.spent, ledger.report):
+        with pytest.raises(CorruptLedgerError, match=f"counts {kept - 1} release"):
+            use()
+    # who has seen no more cannot know
+    assert len(ReleaseLedger.open(path).releases) == kept - 1
+    path.write_bytes(whole)
+    assert ledger.reserve(pure("1/10")) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        (0, {"method": "sum"}),
+        (0, {"epsilon": "1e400"}),
+        (0, {"epsilon": "-1"}),
+        (0, {"adjacency": "x"}),
+        (0, {"data": " "}),
+        (1, {"adjacency": "add_or_remove_one"}),
+        (1, {"release": 2}),
+        (1, {"rows_per_person": 0}),
+    ],
+)
+def test_nonsense_with_a_right_digest_is_a_ledger_error(path, line, change):
+    opened(path).reserve(pure("1/10"))
+    lines = [json.loads(text) for text in path.read_bytes().splitlines()]
+    lines[line] |= change
+    written: list[bytes] = []
+    for document in lines:
+        del document["digest"]
+        digest = ledger_file._digest(document, written[-1] if written else b"")
+        written.append(json.dumps({**document, "digest": digest}).encode())
+    path.write_bytes(b"\n".join(written) + b"\n")
+    with pytest.raises(CorruptLedgerError):
+        _ = ReleaseLedger.open(path).releases

@@ -30,6 +30,7 @@ from reference.common.errors import (
     DocumentError,
     LedgerError,
     MissingLedgerError,
+    ParameterError,
     ReadingError,
     UncountableReleaseError,
 )
@@ -417,6 +418,8 @@ def _following(header: LedgerHeader, lines: Sequence[bytes], path: Path, *, from
         if number is not None and release.release != number + 1:
             raise CorruptLedgerError(f"it is release {release.release}, not {number + 1}", str(path), number + 2)
         number = release.release
+        if release.adjacency != header.adjacency or release.rows_per_person < header.rows_per_person:
+            raise CorruptLedgerError("it is for other neighbours than the ledger", str(path), number + 1)
         if total is not None and release.total != _with_release(total, release, header, path):
             raise CorruptLedgerError("its total is not that of the releases", str(path), number + 1)
         total = release.total
@@ -448,8 +451,11 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
             "the line was changed, or does not follow from the one before it", str(path), number
         )
     try:
-        return converted(document, kind)
-    except DocumentError as problem:
+        found = converted(document, kind)
+        if isinstance(found, LedgerHeader):
+            _ = found.terms
+        return found
+    except (DocumentError, ParameterError) as problem:
         what = "header" if kind is LedgerHeader else "release"
         raise CorruptLedgerError(f"no {what} of a ledger: {problem}", str(path), number) from problem
 

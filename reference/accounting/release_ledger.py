@@ -30,6 +30,7 @@ from reference.accounting.ledger_file import (
 from reference.common.documents import Document, plain
 from reference.common.errors import (
     CeilingError,
+    CorruptLedgerError,
     DeltaError,
     OtherLedgerError,
     ReadingError,
@@ -134,7 +135,8 @@ class ReleaseLedger:
         if terms is not None and not path.exists():
             create(path, terms)
         with locked(path, exclusive=False) as handle:
-            self._header = read_ledger(handle, path, whole=False).header
+            written = read_ledger(handle, path, whole=False)
+        self._header, self._seen = written.header, written.total.releases
         self.terms = self._header.terms
         if terms is not None and terms != self.terms:
             raise OtherLedgerError(f"the ledger's terms are {plain(self.terms)}, not {plain(terms)}", str(path))
@@ -196,6 +198,7 @@ class ReleaseLedger:
                 total=total,
             )
             append(handle, line_of(entry, written.last), self.path)
+            self._seen = total.releases
             return total.releases
 
     def report(self) -> str:
@@ -251,10 +254,15 @@ class ReleaseLedger:
         return tuple(line.counted for line in self._written(handle, whole=True).lines)
 
     def _written(self, handle: int, *, whole: bool = False) -> Written:
-        """Return what the locked file says."""
+        """Return what the locked file says; releases that this object has seen stay counted."""
         written = read_ledger(handle, self.path, whole=whole)
         if written.header != self._header:
             raise OtherLedgerError("another ledger has taken the place of this one", str(self.path))
+        count = written.total.releases
+        if count < self._seen:
+            problem = f"counts {count} release(s), and counted {self._seen} before: it was cut, or put back"
+            raise CorruptLedgerError(problem, str(self.path))
+        self._seen = count
         return written
 
     def _with_release(self, total: Total, release: CountedRelease) -> Total:

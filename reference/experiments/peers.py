@@ -16,7 +16,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget, SplitBudget
@@ -155,6 +154,7 @@ def zafar(share: str) -> Method:
 
 def scikit_learn() -> Method:
     """Return scikit-learn's logistic regression as it comes: penalised, with an intercept outside the norm."""
+    from sklearn.linear_model import LogisticRegression
 
     def fit(split: PreparedSplit, _: SplitSpec) -> Predictor:
         model = LogisticRegression(max_iter=1000).fit(split.train.x, split.train.y)
@@ -165,6 +165,8 @@ def scikit_learn() -> Method:
 
 def fairlearn_reduction() -> Method:
     """Return fairlearn's exponentiated gradient under demographic parity; its predictions are drawn at random."""
+    from sklearn.linear_model import LogisticRegression
+
     reductions = peer("fairlearn", "fairlearn.reductions")
 
     def fit(split: PreparedSplit, on: SplitSpec) -> Predictor:

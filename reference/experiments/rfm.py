@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget
@@ -177,6 +176,8 @@ def cell(pairs: Sequence[Pair | None]) -> dict[str, Any]:
 
     A run without a minimum is not the same.
     """
+    from scipy.stats import binomtest
+
     known = [one for one in pairs if one is not None]
     same = sum(abs(one.accuracy) <= TOLERANCE for one in known)
     interval = binomtest(same, len(pairs)).proportion_ci(confidence_level=CONFIDENCE, method="exact")
