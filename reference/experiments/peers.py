@@ -22,7 +22,7 @@ from reference.budgets import Budget, SplitBudget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import MissingExtraError, ReadingError
 from reference.common.page import Listing, Page
-from reference.experiments.outputs import SEEDED
+from reference.experiments.outputs import SEEDED, said_missing
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.experiments.study import RunSpec, trained
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
@@ -399,8 +399,7 @@ def as_text(document: dict[str, Any], page: Page) -> str:
 
 
 def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
-    if document["missing_data"] is not None:
-        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
+    yield from said_missing(document)
     yield Listing(
         f"{document['data']}, the same {document['splits']} splits for every method",
         ("library", "method", "private", "accuracy", "gain", "RD", "positive rate", "fit time", "notes"),
