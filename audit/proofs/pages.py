@@ -25,8 +25,8 @@ HEADING = re.compile(r"^## `([\w']+)`$", re.MULTILINE)
 HEAD = re.compile(r"^\*(?P<claims>[^;*]+); (?P<source>[^;*]+); (?P<fingerprint>`\w+`)\*$", re.MULTILINE)
 """The line below a heading."""
 
-PARAGRAPHS = ("Checked", "Owed", "Says", "Idea", "Does not say")
-"""Preconditions that the code checks, those that the caller owes, and the theorem in words."""
+PARAGRAPHS = ("Says", "Idea", "Does not say")
+"""Of every entry; *Checked* and *Owed* stand before them where a theorem has preconditions of its own."""
 
 LIMITS = "nothing here says that a program is differentially private"
 """Every page prints it."""

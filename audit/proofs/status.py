@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.proofs.assumptions import LEVELS
 from audit.proofs.check import committed
-from audit.proofs.claims import STATUSES, Carried, rows, without_theorem
+from audit.proofs.claims import STATUSES, Carried, rows
 from audit.proofs.pages import entries
 from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
@@ -61,14 +61,11 @@ def _lines() -> Iterator[str]:
             name = f"Axioms of a name{' with ' + MARKS[level] if MARKS[level] else ''}"
             yield f"- {name}: {', '.join(f'`{axiom}`' for axiom in axioms) or 'none'}"
     yield ""
-    yield "| theorem | claims: status | covers | Python |"
-    yield "|---|---|---|---|"
+    yield "| theorem | claims: status | covers |"
+    yield "|---|---|---|"
     for row in rows():
         says = f"{', '.join(row.claims)}: {row.status}" if row.claims else row.status
-        symbols = "<br>".join(f"`{symbol}`" for symbol in row.symbols)
-        yield "| " + " | ".join((_linked(row, where), says, row.covers, symbols)) + " |"
+        yield f"| {_linked(row, where)} | {says} | {row.covers} |"
     yield ""
-    yield "Python without a theorem:"
-    yield ""
-    for symbol, reason in without_theorem().items():
-        yield f"- `{symbol}`: {reason}"
+    yield "The Python code that each speaks of, and the code that none speaks of, with the reason:"
+    yield "[claims.json](../audit/proofs/claims.json)."
