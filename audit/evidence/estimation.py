@@ -162,7 +162,7 @@ def estimated(
     workers: int = 1,
     progress: Callable[[int], None] = silent,
 ) -> EstimateResult:
-    """Return the estimate on the audit's pair, once so many draws were spent on a search for it.
+    """Return the estimate on the audit's pair, once this many draws were spent on a search for it.
 
     Parameters
     ----------

@@ -176,7 +176,7 @@ def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
             for column, value in zip(columns, entries, strict=True):
                 if not _is_number(value):
                     raise NotANumberError("not a number", row=row, column=column, value=value)
-    raise ShapeError(f"x is no table of numbers with {len(columns)} columns")
+    raise ShapeError(f"x is not a table of numbers with {len(columns)} columns")
 
 
 def _converted(values: npt.ArrayLike) -> FloatArray | None:
@@ -226,7 +226,7 @@ def is_hashable(value: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas' NA, whose comparison with itself is neither true nor false."""
+    """Return whether a value is missing: None, NaN, NaT, or pandas' NA, which compares with nothing."""
     try:
         return value is None or bool(value != value)
     except TypeError:
