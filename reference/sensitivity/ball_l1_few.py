@@ -190,7 +190,7 @@ class Few:
 
 
 def _in_sector(x: FloatArray, rays: FloatArray) -> npt.NDArray[np.bool_]:
-    """Tell which of the points, one per sector, lie in it: between two rays."""
+    """Return which of the points, one per sector, lie in it: between two rays."""
     low, high = rays[:-1], rays[1:]
     after_low = low[:, 0] * x[..., 1] - low[:, 1] * x[..., 0] >= 0
     before_high = high[:, 0] * x[..., 1] - high[:, 1] * x[..., 0] <= 0
