@@ -189,9 +189,9 @@ def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supr
         found = _bounded_apart(setting, *weights, found, effort)
     if effort == "close" and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
         unit = max(weights)
-        few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
-        if few < found.upper:
-            return Supremum(lower, max(lower, few), "five sums above, two-run patterns below")
+        few = ball_l1_few.ceiling(problem.few(), float(lower / unit), float(found.upper / unit)) * (1 + ROUNDING)
+        if few < float(found.upper / unit):
+            return Supremum(lower, max(lower, Fraction(few) * unit), "five sums above, two-run patterns below")
     return found
 
 
