@@ -243,7 +243,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         """
         document = json_of_file(path, CertificateError)
         if document == []:
-            raise CertificateError("there is none", file=str(path))
+            raise CertificateError("the file holds no certificate", file=str(path))
         return [cls.of(one, file=str(path)) for one in (document if isinstance(document, list) else [document])]
 
 

@@ -56,7 +56,7 @@ DEFAULT_GRID = "0.01,0.1,1,10"
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What is run."""
+    """What to run."""
 
     mechanism: tuple[str, ...] = listed(
         "--mechanism",
@@ -67,7 +67,7 @@ class RunOptions:
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
     split_seed: int | None = option(
-        "--split-seed", type=click.IntRange(min=0), metavar="K", help="make the splits repeatable, and no noise"
+        "--split-seed", type=click.IntRange(min=0), metavar="K", help="seed of the splits, not of the noise"
     )
     test_share: float = option(
         "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"

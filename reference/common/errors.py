@@ -1,6 +1,6 @@
 """One exception class per reason to reject, each with the facts as attributes.
 
-The messages speak to the data holder: they may quote a value of a record, so they are no part of a
+The messages speak to the data holder: they may quote a value of a record, so they are not part of a
 release (``docs/threat-model.md``).
 """
 

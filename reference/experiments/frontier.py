@@ -324,7 +324,7 @@ ADULT_TARGETS = tuple(
 )
 
 MET = -2.0
-"""Standard errors by which a mean may miss its target."""
+"""How many standard errors a mean may miss its target by."""
 
 
 def target_table(document: dict[str, Any]) -> str:

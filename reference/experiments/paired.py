@@ -26,7 +26,7 @@ class PairedDifference:
     Parameters
     ----------
     pairs : int
-        Pairs of which both have a minimum.
+        Pairs that both have a minimum.
     differing : int
         Pairs whose difference is not 0.
     mean, low, high : float

@@ -62,7 +62,7 @@ class Method:
     guarantee : str
         What is private, as its library states it.
     fit : callable
-        Takes a split, of which it sees the training records, and its specification, whose number seeds it;
+        Takes a split, whose training records it sees, and its specification, whose number seeds it;
         returns a predictor of encoded records.
     """
 
