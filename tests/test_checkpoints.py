@@ -25,10 +25,12 @@ from reference.datasets import csv_table
 from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.from_file import FileReader, record_blocks
 from reference.datasets.table_file import open_table
+from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.moments import Moments
+from reference.records import check_matrix
 from tests.command_lines import environment
 from tests.file_commands import Run
 
@@ -318,6 +320,15 @@ def test_table_of_moments_gives_them_back(expected: dict[str, int]) -> None:
     assert moments.exact
     assert moments.table() == expected
     assert Moments.from_table(DECLARED.domain, {**expected, "refused": 0}).table() == expected
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_table_of_one_record_at_a_corner_gives_it_back(value: float) -> None:
+    domain = Domain.of_columns(["a", "b"], norm="unit_box")
+    table = Moments.of(check_matrix(domain, [[value, 1.0]], [value], [value]), exact=True).table()
+    assert Moments.from_table(domain, table).table() == table
+    with pytest.raises(MomentsTableError, match="sum_z"):
+        Moments.from_table(Domain.of_columns(["a", "b"], norm="unit_box", with_group=False), {**table, "sum_z": 1})
 
 
 @pytest.mark.parametrize(

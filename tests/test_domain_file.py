@@ -33,7 +33,7 @@ from reference.domain.file import DomainFile, domain_file_of, load_domain_file
 from reference.domain.markers import Marker
 
 SCHEMA = json.loads(
-    (resources.files("reference") / "schemas" / "domain_v1.schema.json").read_text(encoding="utf-8")
+    (resources.files("reference") / "common" / "schemas" / "domain_v1.schema.json").read_text(encoding="utf-8")
 )
 
 DOCUMENT: dict[str, Any] = {

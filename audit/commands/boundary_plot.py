@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from audit.exact.boundary import ends, middle
-from reference.common.errors import MissingExtraError, ReadingError
+from reference.commands.plot import require_plot
 from reference.common.files import json_text, write_whole
-
-PLOT_FORMATS = ("svg", "png")
 
 PROGRAM = "audit boundary"
 
@@ -40,17 +38,12 @@ def plot(document: dict[str, Any], path: str) -> None:
     reference.common.errors.MissingExtraError
         Without matplotlib.
     """
-    suffix = Path(path).suffix.removeprefix(".")
-    if suffix not in PLOT_FORMATS:
-        raise ReadingError(
-            "plot", path, "a file name ending in " + " or ".join(f".{name}" for name in PLOT_FORMATS)
-        )
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("plot", "matplotlib", "report") from None
+    require_plot(path)
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    suffix = Path(path).suffix.lower().removeprefix(".")
     with matplotlib.rc_context({"svg.hashsalt": "boundary", "svg.fonttype": "none", "font.family": "sans-serif"}):
         figure = Figure(figsize=(10.0, 3.8), layout="constrained")
         FigureCanvasAgg(figure)

@@ -1,6 +1,6 @@
 """The document of one audit: what was asked, drawn, counted and concluded, so that others can check it.
 
-``python -m audit verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v4.schema.json``.
+``python -m audit verify`` checks it.  The JSON Schema is ``audit/common/schemas/certificate_v4.schema.json``.
 """
 
 from __future__ import annotations

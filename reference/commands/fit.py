@@ -36,6 +36,7 @@ from reference.commands.plot import Curve, draw, require_plot
 from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
 from reference.commands.terminal import page
+from reference.commands.trace import check_traceable, trace_of
 from reference.common.arrays import BoolArray
 from reference.common.documents import plain
 from reference.common.errors import EpsilonError, ReadingError
@@ -46,7 +47,6 @@ from reference.fairness import NOT_PRIVATE
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
-from reference.trace import check_traceable, trace_of
 
 TOO_LARGE = f"at most {LARGE_EPSILON}, or given --allow-large-epsilon"
 

@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import binomtest
-
 from reference.common.files import write_whole
 from reference.datasets import Encoding
 from reference.experiments.exhibits import EXHIBITS, LR, ExhibitDesign, Point, points, points_of_line
@@ -143,6 +141,8 @@ def without_minimum(data: str, run: Run) -> list[dict[str, Any]]:
     """
     found = []
     design = ExhibitDesign(data, VARIANTS["no_repair"], splits=1)
+    from scipy.stats import binomtest
+
     lines = {line for name in ("fig1", "fig3a") for line in EXHIBITS[name].lines_on(data)}
     for line in sorted(lines, key=lambda line: line.name):
         shown = [

@@ -265,6 +265,7 @@ def test_refused_library_of_the_core_ends_a_fit():
     [
         ("sympy", "audit claims --claim T1"),
         ("mpmath", "audit vectors describe"),
+        ("hypothesis", "audit compare --program true"),
         ("matplotlib", "fit --mechanism pdfc --seed 1 --plot plot.png"),
         ("pyarrow", "domain --describe --data {table} --label a --group b"),
     ],

@@ -25,7 +25,7 @@ ANSWER_TYPES = (protocol.SampleAnswer, InputPair, protocol.ErrorAnswer)
 
 def fits(document: object, *kinds: type) -> bool:
     """Return whether a document is of some kind by the committed schema of that kind."""
-    folder = ROOT / "audit" / "schemas"
+    folder = ROOT / "audit" / "common" / "schemas"
     schemas = [json.loads((folder / f"{kind.__name__}.schema.json").read_text()) for kind in kinds]
     for one in schemas:
         Draft202012Validator.check_schema(one)

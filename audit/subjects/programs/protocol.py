@@ -1,6 +1,6 @@
 """What is said to a program and what its answers mean: no processes here.
 
-The page is docs/programs.md; the JSON Schemas in ``audit/schemas`` are generated from the types here.
+The page is docs/programs.md; the JSON Schemas in ``audit/common/schemas`` are generated from the types here.
 """
 
 from __future__ import annotations
