@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -378,3 +379,11 @@ def test_what_a_fit_states_is_not_exceeded_and_near():
 
 def test_a_bound_that_is_too_small_is_noticed():
     assert below_what_is_attained(BOUNDED[:16], Fraction(9, 10)) > 0
+
+
+def test_a_fit_bounds_the_norms_of_a_thousand_columns_and_more():
+    bound = ball_l1.weighted_l1(Setting(2000, "absolute"), Fraction(1), Fraction(1), "fast")
+    # what equal entries attain, and the bound that Coq proves
+    attained = 3 * math.sqrt(2000)
+    assert bound.lower == 0
+    assert attained <= bound.upper <= attained + math.sqrt(2) * 2000 / 8

@@ -166,13 +166,15 @@ def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supre
     """
     d = setting.dimension
     unit = max(weight_s, weight_n if d > 1 else Fraction(0))
-    if unit == 0 or d > LARGEST_DIMENSION:
+    if unit == 0:
         return None
     closed = closed_form(setting, weight_s, weight_n)
     if closed is not None:
         return Supremum(*closed, CLOSED[closed[0] == closed[1]])
     problem = _Problem(setting, float(weight_s / unit), float(weight_n / unit) if d > 1 else 0.0)
-    if problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
+    # replaced records have at least 2^d patterns: no need to count them
+    few = d < 10 if setting.replaces else d <= LARGEST_DIMENSION
+    if few and problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
         return None
     upper = at_once(setting, weight_s, weight_n)
     if weight_s > weight_n:
