@@ -12,7 +12,7 @@ from audit.commands.family import command as audit_family
 from audit.epsilon_estimate import main as estimate
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.commands.parsing import run
-from tests.soak import cases, kills
+from tests.soak import kills, mutations
 from tests.soak.__main__ import PART, REPEATED, RESULTS, run_part
 from tests.soak.cases import KINDS
 
@@ -69,7 +69,7 @@ def test_mutated_certificates_give_no_traceback(tmp_path: Path, capsys: pytest.C
         draw = random.Random(f"certificate {number}")
         changed = whole
         for _ in range(draw.randint(1, 3)):
-            changed = cases.changed(changed, draw)
+            changed = mutations.changed(changed, draw)
         path.write_text(json.dumps(changed), encoding="utf-8")
         capsys.readouterr()
         codes.add(code := run(audit_family, ["verify", str(path)], name="python -m audit"))
