@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from audit.conformance.exchange import Exchange
-from audit.conformance.outcome import outcomes
+from audit.conformance.outcome import outcomes, steady
 from audit.conformance.program import Work, run_program
 from audit.conformance.report import Report
 from audit.vectors.format import load
@@ -81,4 +81,5 @@ def report_of(
 ) -> Report:
     """Run a program on cases and return the report; see :func:`audit.conformance.program.run_program`."""
     replies = run_program(command, work, exchange, timeout=timeout, on_reply=on_reply)
-    return Report.of(" ".join(command), outcomes(work, replies))
+    found = steady(outcomes(work, replies), lambda some: run_program(command, some, exchange, timeout=timeout))
+    return Report.of(" ".join(command), found)
