@@ -45,7 +45,8 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.anytime
 
-soak: .venv/ready ## fuzz all input, 100,000 cases of each kind, and kill commands a thousand times; a stopped run goes on (an hour)
+soak: .venv/ready ## the lengthy tests; fuzz all input, 100,000 cases of each kind, and kill commands a thousand times; a stopped run goes on (an hour)
+	@$(one_thread) $(python) -m pytest -m lengthy tests audit
 	@$(one_thread) $(python) -m tests.soak $(ARGS)
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)

@@ -1,4 +1,4 @@
-"""What all tests share: drawn examples, no terminal, and a visible skip of tests marked `exhaustive`."""
+"""What all tests share: drawn examples, no terminal, and a visible skip of tests that are run elsewhere."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ settings.load_profile("project")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the exhaustive tests unless CHECK_ALL=1 is set, or they are chosen by `-m`."""
-    if os.environ.get("CHECK_ALL") == "1" or "exhaustive" in config.getoption("-m"):
-        return
-    left_out = pytest.mark.skip(reason="EXHAUSTIVE PART NOT RUN: set CHECK_ALL=1, or choose it by -m exhaustive")
-    for item in items:
-        if item.get_closest_marker("exhaustive") is not None:
-            item.add_marker(left_out)
+    """Skip exhaustive tests unless CHECK_ALL=1 is set, and lengthy ones, unless they are chosen by `-m`."""
+    chosen = config.getoption("-m")
+    left_out = {"lengthy": "LENGTHY PART NOT RUN: `make soak` runs it, or choose it by -m lengthy"}
+    if os.environ.get("CHECK_ALL") != "1":
+        left_out["exhaustive"] = "EXHAUSTIVE PART NOT RUN: set CHECK_ALL=1, or choose it by -m exhaustive"
+    for marker, reason in left_out.items():
+        for item in items if marker not in chosen else ():
+            if item.get_closest_marker(marker) is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

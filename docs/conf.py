@@ -15,6 +15,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_click",
+    "sphinxcontrib.bibtex",
 ]
 root_doc = "docs/index"
 include_patterns = [
@@ -32,5 +33,6 @@ numpydoc_show_class_members = False
 suppress_warnings = ["myst.xref_missing"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
+bibtex_bibfiles = ["references.bib"]
 html_theme = "furo"
 html_title = "Calibrated functional mechanism"

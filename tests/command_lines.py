@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from reference.commands.family import command
 from reference.commands.parsing import run
@@ -40,3 +43,26 @@ def program(
         env=environment(**variables),
         timeout=240,
     )
+
+
+def inside(
+    *words: str, folder: Path, name: str = "python -m reference", encoding: str = "utf-8", **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command line in this process on streams of its own: :func:`program` without its start and end."""
+    with (
+        tempfile.TemporaryFile("w+", encoding=encoding) as out,
+        tempfile.TemporaryFile("w+", encoding=encoding, errors="backslashreplace") as error,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.chdir(folder)
+        for variable, value in variables.items():
+            patch.setenv(variable, value)
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", error)
+        code = run(command, words, name=name)
+        written = []
+        for stream in (out, error):
+            stream.flush()
+            stream.buffer.seek(0)
+            written.append(stream.buffer.read())
+    return subprocess.CompletedProcess(words, code, *written)

@@ -54,3 +54,24 @@ def test_book_builds_without_a_warning(tmp_path):
     words = [sys.executable, "-m", "sphinx", "-q", "-W", "-c", "docs", "-b", "dummy", "-d", str(tmp_path), "."]
     found = subprocess.run([*words, str(tmp_path / "out")], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_every_paper_that_a_page_names_is_in_the_bibliography():
+    """Names and a year, as in "Dong, Roth, Su (2022)": an entry has one of the names and that year."""
+    entries = re.findall(
+        r"^@\w+\{(.*?)^\}$", (ROOT / "docs" / "references.bib").read_text(), re.DOTALL | re.MULTILINE
+    )
+    names = r"[A-Z][a-z]+(?:(?:, | and |, and )[A-Z][a-z]+)+|[A-Z][a-z]+ et al\."
+    named = re.compile(rf"({names}),? \(?(?:[A-Z][\w ]*? )?((?:19|20)\d\d)\b")
+    cited = {
+        (found[1], found[2])
+        for page in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("proofs/*.md"))
+        for found in named.finditer(" ".join(page.read_text(encoding="utf-8").split()))
+    }
+    assert len(cited) > 15
+    absent = [
+        (authors, year)
+        for authors, year in sorted(cited)
+        if not any(year in entry and re.split(r"\W", authors)[0] in entry for entry in entries)
+    ]
+    assert absent == []

@@ -25,10 +25,12 @@ from reference.datasets import csv_table
 from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.from_file import FileReader, record_blocks
 from reference.datasets.table_file import open_table
+from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.moments import Moments
+from reference.records import check_matrix
 from tests.command_lines import environment
 from tests.file_commands import Run
 
@@ -215,7 +217,7 @@ def test_damaged_checkpoint_is_refused(
 def test_torn_checkpoint_is_refused(halfway: tuple[Path, Path]) -> None:
     path, kept = halfway
     kept.write_text(kept.read_text()[:-40])
-    with pytest.raises(CheckpointError, match="is no JSON"):
+    with pytest.raises(CheckpointError, match="is not JSON"):
         read(path, kept)
 
 
@@ -292,7 +294,7 @@ def test_fit_goes_on_from_a_checkpoint_and_removes_it(
         (["--test-share", "0", "--mechanism", "lr"], "more than exact sums"),
         (["--test-share", "0", "--mechanism", "all"], "more than exact sums"),
         (["--test-share", "0", "--mechanism", "repaired"], "left out with repaired"),
-        (["--test-share", "0", "--data", "affairs"], "no file"),
+        (["--test-share", "0", "--data", "affairs"], "not a file"),
     ],
 )
 def test_checkpoint_is_refused_where_it_would_not_serve(run: Run, files: Path, more: list[str], said: str) -> None:
@@ -320,15 +322,24 @@ def test_table_of_moments_gives_them_back(expected: dict[str, int]) -> None:
     assert Moments.from_table(DECLARED.domain, {**expected, "refused": 0}).table() == expected
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_table_of_one_record_at_a_corner_gives_it_back(value: float) -> None:
+    domain = Domain.of_columns(["a", "b"], norm="unit_box")
+    table = Moments.of(check_matrix(domain, [[value, 1.0]], [value], [value]), exact=True).table()
+    assert Moments.from_table(domain, table).table() == table
+    with pytest.raises(MomentsTableError, match="sum_z"):
+        Moments.from_table(Domain.of_columns(["a", "b"], norm="unit_box", with_group=False), {**table, "sum_z": 1})
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"n": 0}, "no record"),
         ({"sum_z": ROWS + 1}, "sum_z"),
-        ({"x_0": 0.5}, "no whole number"),
+        ({"x_0": 0.5}, "not a whole number"),
         ({"xx_0_0": -1}, "have such sums of 'a'"),
         ({"x_1": 2**62}, "have such sums of 'b'"),
-        ({"x_9": 1}, "no moment of this domain"),
+        ({"x_9": 1}, "not a moment of this domain"),
         ({"refused": 2}, "does not admit"),
     ],
 )

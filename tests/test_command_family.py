@@ -1,4 +1,4 @@
-"""What every command of the reference does alike, each run as a program.
+"""What every command of the reference does alike: each is run in this process, and some as programs.
 
 The commands are the rows of the family: a new one is covered when it has an entry in :data:`WORKS`.
 """
@@ -23,7 +23,7 @@ from reference.commands.family import ROWS
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
 from reference.mechanisms import FAIR
 from reference.registry import MECHANISMS
-from tests.command_lines import environment, program, reference
+from tests.command_lines import environment, inside, program, reference
 from tests.strategies import random_records
 
 NAMES = sorted(ROWS)
@@ -135,7 +135,7 @@ def test_help_of_the_family_lists_the_commands_and_how_to_complete(tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_help_fits_and_has_an_example_that_is_read(name, folder, capsys):
-    done = program(name, "--help", folder=folder, COLUMNS="80")
+    done = inside(name, "--help", folder=folder, COLUMNS="80")
     assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
     text = done.stdout.decode()
     assert max(map(len, text.splitlines())) <= 80
@@ -149,7 +149,7 @@ def test_help_fits_and_has_an_example_that_is_read(name, folder, capsys):
 
 @pytest.mark.parametrize("words", [[], *[[name] for name in NAMES]])
 def test_version_is_printed(words, tmp_path):
-    done = program(*words, "--version", folder=tmp_path)
+    done = inside(*words, "--version", folder=tmp_path)
     assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
     assert done.stdout.decode().split()[0] == "calibrated-functional-mechanism"
 
@@ -194,7 +194,7 @@ def test_bare_word_of_a_list_says_how_lists_are_written(line, capsys):
 
 def test_lists_are_repeated_or_take_commas(folder):
     found = [
-        program(*f"{FIT} --format json".replace("--mechanism pdfc,adfc", words).split(), folder=folder)
+        inside(*f"{FIT} --format json".replace("--mechanism pdfc,adfc", words).split(), folder=folder)
         for words in ("--mechanism pdfc,adfc", "--mechanism pdfc --mechanism adfc", "--mechanism pdfc,adfc,pdfc")
     ]
     assert [done.returncode for done in found] == [EXIT_FINE] * 3
@@ -204,18 +204,12 @@ def test_lists_are_repeated_or_take_commas(folder):
 
 def test_an_option_is_no_value_of_another(folder):
     before = sorted(path.name for path in folder.iterdir())
-    done = program("domain", "--data", "affairs", "--out", "--intercept", folder=folder)
+    done = inside("domain", "--data", "affairs", "--out", "--intercept", folder=folder)
     assert (done.returncode, done.stderr) == (EXIT_USAGE, b"error: --out needs a value before --intercept\n")
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
 # --- Completion ------------------------------------------------------------------------------------------------
-
-COMPLETED = """
-from reference.commands.family import command
-from reference.commands.parsing import exit_with
-exit_with(command, name="cfm")
-"""
 
 
 @pytest.mark.parametrize(
@@ -231,22 +225,34 @@ exit_with(command, name="cfm")
     ],
 )
 def test_shell_is_told_how_a_line_goes_on(line, offered, tmp_path):
-    asked = environment(_CFM_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(line.split(" ")) - 1))
-    done = subprocess.run(
-        [sys.executable, "-c", COMPLETED], cwd=tmp_path, env=asked, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (EXIT_FINE, "")
-    assert {line.partition(",")[2] for line in done.stdout.splitlines() if line.startswith("plain,")} == offered
+    asked = {"_CFM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    done = inside(folder=tmp_path, name="cfm", **asked)
+    assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
+    told = done.stdout.decode().splitlines()
+    assert {line.partition(",")[2] for line in told if line.startswith("plain,")} == offered
+
+
+COMPLETED = """
+from reference.commands.family import command
+from reference.commands.parsing import exit_with
+exit_with(command, name="cfm")
+"""
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shell_gets_its_script(shell, tmp_path):
-    asked = environment(_CFM_COMPLETE=f"{shell}_source")
-    done = subprocess.run(
-        [sys.executable, "-c", COMPLETED], cwd=tmp_path, env=asked, capture_output=True, text=True, check=False
-    )
+    done = inside(folder=tmp_path, name="cfm", _CFM_COMPLETE=f"{shell}_source")
     assert done.returncode == EXIT_FINE
-    assert f"_CFM_COMPLETE={shell}_complete" in done.stdout
+    assert f"_CFM_COMPLETE={shell}_complete" in done.stdout.decode()
+
+
+def test_program_is_asked_by_a_shell_as_this_process_is(tmp_path):
+    asked = {"_CFM_COMPLETE": "bash_complete", "COMP_WORDS": "cfm p", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPLETED], cwd=tmp_path, env=environment(**asked), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (EXIT_FINE, b"")
+    assert done.stdout == inside(folder=tmp_path, name="cfm", **asked).stdout
 
 
 # --- Terminals -------------------------------------------------------------------------------------------------
@@ -254,7 +260,7 @@ def test_shell_gets_its_script(shell, tmp_path):
 
 @pytest.mark.parametrize(("line", "encoding"), encoded(WORKS))
 def test_what_the_encoding_cannot_show_is_replaced(line, encoding, folder):
-    done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    done = inside(*shlex.split(line), folder=folder, encoding=encoding)
     assert done.returncode == EXIT_FINE, done.stderr
     assert b"Traceback" not in done.stderr
     text = done.stdout.decode(encoding)
@@ -267,16 +273,24 @@ def test_what_the_encoding_cannot_show_is_replaced(line, encoding, folder):
 
 @pytest.mark.parametrize(("line", "encoding"), encoded(BAD))
 def test_error_that_quotes_what_the_encoding_cannot_show_is_one_line(line, encoding, folder):
-    done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding)
+    done = inside(*shlex.split(line), folder=folder, encoding=encoding)
     assert (done.returncode, done.stdout) == (EXIT_USAGE, b"")
     error = done.stderr.decode(encoding)
     assert error.startswith("error: ")
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_program_writes_in_its_encoding_as_this_process_does(encoding, folder):
+    for line in (FIT, BAD["fit"][0]):
+        done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+        alike = inside(*shlex.split(line), folder=folder, encoding=encoding)
+        assert (done.returncode, done.stdout, done.stderr) == (alike.returncode, alike.stdout, alike.stderr)
+
+
 @pytest.mark.parametrize("line", every(WORKS))
 def test_text_fits_80_columns(line, folder):
-    done = program(*shlex.split(line), folder=folder, COLUMNS="80")
+    done = inside(*shlex.split(line), folder=folder, COLUMNS="80")
     assert (done.returncode, b"Traceback" in done.stderr) == (EXIT_FINE, False)
     if not any(word in line for word in ("--format json", "--describe", "predict")):
         assert max(map(len, done.stdout.decode().splitlines())) <= 80
@@ -284,7 +298,7 @@ def test_text_fits_80_columns(line, folder):
 
 def test_text_is_a_table_where_it_fits_and_a_list_where_it_does_not(folder):
     wide, narrow = (
-        program(*FIT.split(), folder=folder, COLUMNS=columns).stdout.decode() for columns in ("200", "80")
+        inside(*FIT.split(), folder=folder, COLUMNS=columns).stdout.decode() for columns in ("200", "80")
     )
     assert "┏" in wide
     assert "mechanism: pdfc\n  published " in narrow
@@ -298,18 +312,30 @@ def test_text_is_a_table_where_it_fits_and_a_list_where_it_does_not(folder):
 
 def test_text_in_a_file_does_not_depend_on_the_terminal(folder, tmp_path):
     for columns in ("80", "200"):
-        done = program(*FIT.split(), "--out", str(tmp_path / columns), folder=folder, COLUMNS=columns)
+        done = inside(*FIT.split(), "--out", str(tmp_path / columns), folder=folder, COLUMNS=columns)
         assert done.returncode == EXIT_FINE
     assert (tmp_path / "80").read_bytes() == (tmp_path / "200").read_bytes()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_closed_pipe_ends_quietly(name, folder):
+def test_closed_pipe_ends_quietly(name, folder, capfd, monkeypatch):
+    monkeypatch.chdir(folder)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        assert reference(*shlex.split(WORKS[name][0])) == EXIT_FINE
+    error = capfd.readouterr().err
+    assert "Traceback" not in error
+    assert "Broken" not in error
+
+
+def test_program_with_a_closed_pipe_ends_quietly(folder):
     reader, writer = os.pipe()
     os.close(reader)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "reference", *shlex.split(WORKS[name][0])],
+            [sys.executable, "-m", "reference", *shlex.split(FIT)],
             stdout=writer,
             stderr=subprocess.PIPE,
             cwd=folder,

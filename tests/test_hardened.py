@@ -27,11 +27,12 @@ from reference.common.errors import (
 )
 from reference.domain import Domain
 from reference.mechanisms import functional
-from reference.moments import Moments
+from reference.moments import Moments, sum_of
 from reference.noise import HardenedSampler, Noise, draw
 from reference.noise.grid import (
     RELEASE_STEPS,
     data_change,
+    encoded_change,
     l1_slack,
     widened_l1,
     widened_l2_squared,
@@ -89,11 +90,12 @@ def test_row_admitted_by_rounding_alone_is_inside_the_norm_on_the_grid():
 
 def test_a_row_outside_the_norm_on_the_grid_is_rejected():
     domain = Domain.of_columns(["a", "b"])
-    records = check_matrix(domain, [[0.5, 0.5]], [1], [0])
+    records = check_matrix(domain, [[0.5, 0.5]] * 2, [1] * 2, [0] * 2)
     # past the check, as no constructor allows
-    object.__setattr__(records, "x", np.array([[1.0, 0.5]]))
-    with pytest.raises(NormError, match="row 0"):
-        records.on_grid()
+    object.__setattr__(records, "x", np.array([[0.5, 0.5], [1.0, 0.5]]))
+    for read in (records.on_grid, lambda: Moments.of(records, exact=True)):
+        with pytest.raises(NormError, match="row 1"):
+            read()
 
 
 @given(data_sets(max_records=8, max_dimension=3))
@@ -106,18 +108,28 @@ def test_exact_moments_are_the_sums_of_fractions(records):
     assert moments.sum_xx.tolist() == [[sum(r[j] * r[k] for r in rows) for k in range(d)] for j in range(d)]
 
 
-def test_exact_moments_are_exact_over_several_full_blocks():
+def test_exact_moments_are_exact_over_several_full_blocks(monkeypatch):
     """Ones and a 2^-20: a float would lose the last bit of the sum of squares."""
+    monkeypatch.setattr("reference.moments.BLOCKS_CARRIED", 2)
     x = np.ones((3 * 4096 + 7, 2))
     x[:, 1] = 2.0**-20
     records = check_matrix(Domain.of_columns(["a", "b"], norm="unit_box"), x, np.ones(len(x)), np.ones(len(x)))
     moments = Moments.of(records, exact=True)
     assert moments.sum_xx[0, 1] == Fraction(len(x), 2**20)
     assert moments.sum_xx[1, 1] == Fraction(len(x), 2**40)
+    assert moments.sum_x.tolist() == [len(x), Fraction(len(x), 2**20)]
     random = np.random.default_rng(0).integers(0, DATA_STEPS + 1, (4096, 2)) / DATA_STEPS
     block = Moments.of(Records(records.domain, random, np.ones(4096), np.ones(4096)), exact=True)
     whole = [[int(v * DATA_STEPS) for v in row] for row in random.tolist()]
     assert block.sum_xx[0, 1] * DATA_STEPS**2 == sum(a * b for a, b in whole)
+
+
+def test_exact_moments_do_not_overflow_in_eight_million_records():
+    """A block's sum of squares is 2^52 steps: 2^11 of them leave no room in 64 bits with a sign."""
+    block = check_matrix(Domain.of_columns(["a"]), np.ones((4096, 1)), np.ones(4096), np.ones(4096))
+    moments = sum_of([block] * 2**11, block.domain, exact=True)
+    assert moments.sum_xx.tolist() == [[2**23]]
+    assert moments.sum_x.tolist() == [2**23]
 
 
 def test_exact_moments_add_up_in_any_order_and_not_with_floats():
@@ -450,7 +462,19 @@ def test_lower_end_of_a_shift_below_the_roundings_is_zero():
     assert widened_l1(tiny, setting, Fraction(2), RELEASE_STEPS).lower == 0
 
 
+def test_lower_end_of_a_squared_shift_is_the_square_of_a_difference():
+    setting = Setting(1, "none")
+    one = 1 / (data_change(setting) + 1) ** 2
+    # (2 - 1)^2
+    assert 1 - Fraction(1, 10**9) < widened_l2_squared(Supremum.exactly(Fraction(4)), setting, one, 1).lower <= 1
+
+
 def test_data_change_follows_the_fairness_weight():
     assert data_change(Setting(3, "none")) == Fraction(1, DATA_STEPS)
     assert data_change(Setting(3, "separate", fairness_weight=Fraction(9))) == Fraction(4, DATA_STEPS)
     assert data_change(Setting(3, "covariance", fairness_weight=Fraction(2))) == Fraction(7, DATA_STEPS)
+
+
+def test_encoding_costs_more_than_roundings_and_less_than_a_millionth():
+    setting = Setting(3, "none")
+    assert 2**-32 < encoded_change(setting) / data_change(setting) - 1 < 10**-6

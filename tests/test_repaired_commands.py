@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,6 @@ from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.repaired import prepared
 from reference.repaired.classifier import RepairedClassifier
-from reference.repaired.released import load_repaired
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
 
@@ -152,14 +149,3 @@ def test_advice_needs_no_data_and_says_when_not_to_spend(run):
         json.loads(run("advise --domain domain.json --records 9 --fairness none --format json").out)["fairness"]
         == "none"
     )
-
-
-def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
-    pytest.importorskip("opendp")
-    text = (Path(__file__).parent.parent / "docs" / "repaired.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (domain,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    Path("domain.json").write_text(domain, encoding="utf-8")
-    exec(compile(code, "docs/repaired.md", "exec"), {})
-    assert load_repaired("release.json").records == 2000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,10 @@ NEARLY_ALL = Fraction(9, 10)
 """Share of the cases that catch a bug which fail in a program that has it."""
 
 
+MARGINAL = Fraction(1, 10)
+"""A bug that fails fewer cases than this share of the unexplained ones may be part of another."""
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """One bug that the answers point to.
@@ -44,6 +48,8 @@ class Diagnosis:
         The bug, in words.
     factors : tuple of str
         By what the wrong numbers are off.
+    unexplained : int
+        Failed cases that no named bug explains.
     """
 
     flag: str
@@ -54,11 +60,13 @@ class Diagnosis:
     description: str
     effect: str
     factors: tuple[str, ...]
+    unexplained: int = 0
 
     @property
     def is_certain(self) -> bool:
-        """Whether each compared answer is the variant's, and nearly all cases that catch the bug fail."""
-        return self.same == self.asked > 0 and self.failed >= NEARLY_ALL * self.carried
+        """Whether each compared answer is the variant's, nearly all cases that catch it fail, few others do."""
+        told = self.failed >= MARGINAL * self.unexplained
+        return self.same == self.asked > 0 and self.failed >= NEARLY_ALL * self.carried and told
 
 
 def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
@@ -83,7 +91,7 @@ def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
             {number for number in left if best in failed[number].case.flags} if len(cases) == asked else set()
         )
         left -= cases | unasked
-    return explained
+    return [replace(one, unexplained=len(left)) for one in explained]
 
 
 def _failed_share(flag: str, found: Sequence[Outcome]) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-OUTCOMES = pytest.StashKey[dict[int, Any]]()
+REPORT = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,7 +52,7 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail where the program is wrong, with the bug that it may be."""
-        one = _outcomes(self.session)[self.case.tc_id]
+        one = next(one for one in _report(self.session).outcomes if one.case.tc_id == self.case.tc_id)
         if one.status == "skipped":
             pytest.skip(f"the program cannot do it: {one.said}")
         if one.status != "passed":
@@ -76,30 +76,24 @@ class ConformanceError(AssertionError):
     """A case that a program answers wrongly."""
 
 
-def _outcomes(session: pytest.Session) -> dict[int, Any]:
-    if OUTCOMES not in session.stash:
-        from audit.conformance.outcome import outcomes
-        from audit.conformance.program import run_program
-        from audit.conformance.selection import command_of
+def _report(session: pytest.Session) -> Any:
+    if REPORT not in session.stash:
+        from audit.conformance.selection import command_of, report_of
 
         config = session.config
         work = [(item.kind, item.case) for item in session.items if isinstance(item, CaseItem)]
         command = command_of(config.getoption("--cfm-program"), config.getoption("--cfm-import"))
         timeout = float(config.getoption("--cfm-timeout"))
-        replies = run_program(command, work, config.getoption("--cfm-exchange"), timeout=timeout)
-        session.stash[OUTCOMES] = {one.case.tc_id: one for one in outcomes(work, replies)}
-    return session.stash[OUTCOMES]
+        session.stash[REPORT] = report_of(command, work, config.getoption("--cfm-exchange"), timeout=timeout)
+    return session.stash[REPORT]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say which bug it is."""
     session = getattr(terminalreporter, "_session", None)
-    if not _is_asked(config) or session is None or OUTCOMES not in session.stash:
+    if not _is_asked(config) or session is None or REPORT not in session.stash:
         return
-    from audit.conformance.report import Report, diagnosis_lines
-
-    report = Report.of("", list(session.stash[OUTCOMES].values()))
-    if report.diagnoses:
+    lines = list(session.stash[REPORT].told())
+    if lines:
         terminalreporter.section("cfm diagnosis")
-        for one in report.diagnoses:
-            terminalreporter.write_line("\n".join(diagnosis_lines(one)))
+        terminalreporter.write_line("\n".join(lines).strip("\n"))

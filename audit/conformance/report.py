@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from audit.conformance.diagnosis import Diagnosis, diagnose
 from audit.conformance.outcome import GOOD, Outcome, counts
+from audit.conformance.symptoms import Symptom, symptoms
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 
 SHOWN = 10
@@ -25,16 +26,22 @@ class Report:
     program : str
     outcomes : sequence of Outcome
     diagnoses : list of Diagnosis
+        Of what no symptom explains.
+    symptoms : list of Symptom
     """
 
     program: str
     outcomes: Sequence[Outcome]
     diagnoses: list[Diagnosis]
+    symptoms: list[Symptom] = field(default_factory=list)
 
     @classmethod
     def of(cls, program: str, outcomes: Sequence[Outcome]) -> Report:
         """Return the report of a run."""
-        return cls(program, outcomes, diagnose(outcomes))
+        shown = symptoms(outcomes)
+        explained = {number for one in shown for number in one.cases}
+        rest = [one for one in outcomes if one.case.tc_id not in explained]
+        return cls(program, outcomes, diagnose(rest), shown)
 
     @property
     def verdict(self) -> str:
@@ -57,9 +64,11 @@ class Report:
 
     @property
     def unexplained(self) -> int:
-        """How many failed cases carry no flag that was named."""
+        """How many failed cases carry no flag that was named, and show no symptom."""
         named = {one.flag for one in self.diagnoses}
-        return sum(one.status == "failed" and named.isdisjoint(one.case.flags) for one in self.outcomes)
+        shown = {number for one in self.symptoms for number in one.cases}
+        failed = (one.case for one in self.outcomes if one.status == "failed")
+        return sum(named.isdisjoint(case.flags) and case.tc_id not in shown for case in failed)
 
     def lines(self) -> Iterator[str]:
         """Yield what a person reads."""
@@ -68,13 +77,19 @@ class Report:
             yield f"{kind}: {_counted([one for one in self.outcomes if one.kind == kind])}"
         yield f"all: {_counted(self.outcomes)}"
         yield f"verdict: {self.verdict}"
+        yield from self.told()
+        yield from self._troubles()
+
+    def told(self) -> Iterator[str]:
+        """Yield what is wrong with the program, as far as it is known."""
+        for shown in self.symptoms:
+            yield from ("", f"this is wrong: {shown.description}", f"  {shown.evidence}")
         for one in self.diagnoses:
             yield ""
             yield from diagnosis_lines(one)
         if self.unexplained:
             yield ""
             yield f"{self.unexplained} failed cases catch none of the bugs named here: there is another one"
-        yield from self._troubles()
 
     def _troubles(self) -> Iterator[str]:
         for status in dict.fromkeys(one.status for one in self.outcomes if one.status not in GOOD):
@@ -96,6 +111,10 @@ class Report:
             "program": self.program,
             "verdict": self.verdict,
             "counts": counts(self.outcomes),
+            "symptoms": [
+                {"description": one.description, "evidence": one.evidence, "failed": len(one.cases)}
+                for one in self.symptoms
+            ],
             "diagnoses": [
                 {
                     "flag": one.flag,

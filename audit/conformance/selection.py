@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import outcomes, steady
-from audit.conformance.program import Work, run_program
+from audit.conformance.program import Reply, Work, run_program
 from audit.conformance.report import Report
+from audit.conformance.symptoms import Symptom
 from audit.vectors.format import load
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
 from reference.common.errors import ParameterError
 
 ABILITIES = ("double", "erfc", "exact-arithmetic")
+
+ANSWERED = ("answered", "skipped")
+
+TRIED = 3
+"""Cases that a program which answers nothing is asked in the other form."""
 
 SERVE = Path(__file__).with_name("serve.py")
 
@@ -81,5 +88,22 @@ def report_of(
 ) -> Report:
     """Run a program on cases and return the report; see :func:`audit.conformance.program.run_program`."""
     replies = run_program(command, work, exchange, timeout=timeout, on_reply=on_reply)
-    found = steady(outcomes(work, replies), lambda some: run_program(command, some, exchange, timeout=timeout))
-    return Report.of(" ".join(command), found)
+    judged = steady(outcomes(work, replies), lambda some: run_program(command, some, exchange, timeout=timeout))
+    found = Report.of(" ".join(command), judged)
+    return replace(found, symptoms=[*found.symptoms, *other_form(command, work, exchange, replies, timeout)])
+
+
+def other_form(
+    command: Sequence[str], work: Work, exchange: Exchange, replies: dict[int, Reply], timeout: float
+) -> Iterator[Symptom]:
+    """Yield that a program which answers nothing answers in the other form of a line: a few cases are tried."""
+    if any(reply.status in ANSWERED for reply in replies.values()):
+        return
+    other: Exchange = "flat" if exchange == "json" else "json"
+    again = run_program(command, work[:TRIED], other, timeout=timeout)
+    count = sum(reply.status in ANSWERED for reply in again.values())
+    if count:
+        evidence = (
+            f"nothing is answered with --exchange {exchange}; {count} of {len(again)} cases with {other} are"
+        )
+        yield Symptom(f"the program reads another form of a line: give --exchange {other}", evidence, frozenset())

@@ -22,9 +22,11 @@ FOLDER = PROJECT.parent
 NOT_PAGES = ("STATUS.md", "README.md")
 
 HEADING = re.compile(r"^## `([\w']+)`$", re.MULTILINE)
+HEAD = re.compile(r"^\*(?P<claims>[^;*]+); (?P<source>[^;*]+); (?P<fingerprint>`\w+`)\*$", re.MULTILINE)
+"""The line below a heading."""
 
-ROWS = ("claims", "source", "precondition, checked by code", "precondition, owed by the caller", "fingerprint")
 PARAGRAPHS = ("Says", "Idea", "Does not say")
+"""Of every entry; *Checked* and *Owed* stand before them where a theorem has preconditions of its own."""
 
 LIMITS = "nothing here says that a program is differentially private"
 """Every page prints it."""
@@ -38,15 +40,15 @@ class TheoremEntry:
     ----------
     page, theorem : str
         Name of the file, and of the theorem.
-    rows : dict
-        The table, by its first column.
+    head : dict
+        Claims, source and fingerprint.
     text : str
         The whole entry.
     """
 
     page: str
     theorem: str
-    rows: dict[str, str]
+    head: dict[str, str]
     text: str
 
 
@@ -64,8 +66,8 @@ def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
         if path.name not in NOT_PAGES:
             _, *parts = HEADING.split(path.read_text(encoding="utf-8"))
             for theorem, text in zip(parts[::2], parts[1::2], strict=True):
-                cells = re.findall(r"^\| (.+?) \| (.+?) \|$", text, re.MULTILINE)
-                found.append(TheoremEntry(path.name, theorem, dict(cells), text))
+                head = HEAD.search(text)
+                found.append(TheoremEntry(path.name, theorem, head.groupdict() if head else {}, text))
     return found
 
 
@@ -87,12 +89,11 @@ def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOL
             continue
         row = carried[entry.theorem]
         expected = (
-            ("claims", ", ".join(row.claims) or "none"),
+            ("claims", ", ".join(row.claims) or "no claim"),
             ("source", row.place),
             ("fingerprint", f"`{fingerprint(entry.theorem, stored)}`"),
         )
         for label, value in expected:
-            if entry.rows.get(label) != value:
-                yield f"{where}: {label} is {entry.rows.get(label)}, not {value}; read the entry, then mend it"
-        yield from (f"{where}: {label} is missing" for label in ROWS if label not in entry.rows)
+            if entry.head.get(label) != value:
+                yield f"{where}: {label} is {entry.head.get(label)}, not {value}; read the entry, then mend it"
         yield from (f"{where}: {label} is missing" for label in PARAGRAPHS if f"**{label}.**" not in entry.text)

@@ -117,7 +117,7 @@ def _minimiser(steps: Steps, inputs: Answer) -> Answer:
 
 
 def _minimised(steps: Steps, noisy: NoisyCoefficients, readings: Readings) -> Answer:
-    readings = readings.with_(fairness="separate") if noisy.layout.separate else readings
+    readings = steps.penalised(readings) if noisy.layout.separate else readings
     found = steps.minimise(noisy, readings)
     if found.w is None:
         return {"status": found.status}

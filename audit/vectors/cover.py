@@ -1,4 +1,4 @@
-"""What the cases must cover: combinations of inputs, of which each occurs."""
+"""The combinations of inputs that the cases must cover."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
     "Perturbation": ({"noise": ("laplace", "gaussian"), "d": ("2", "5", "9", "14")},),
     "Minimiser": (
         {"repair": REPAIRS, "basis": BASES, "d": ("1", "2", "3", "5")},
+        {"repair": REPAIRS, "covariance": ("0", "1")},
         {"repair": ("shift_and_trim",), "noise": ("laplace", "gaussian")},
         {"tau": ("0", "1/2")},
     ),
@@ -90,6 +91,8 @@ COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
 def _value(case: VectorCase, field: str) -> str | None:
     if field == "result":
         return case.result
+    if field == "covariance":
+        return str(int(field in case.inputs))
     if field == "d":
         given = case.inputs
         rows = given.get("x")

@@ -180,6 +180,10 @@ class Steps(RepairedSteps):
 
     # --- minimiser -------------------------------------------------------------------------------------------
 
+    def penalised(self, readings: Readings) -> Readings:
+        """Return the readings of an objective with a covariance of its own."""
+        return readings.with_(fairness="separate")
+
     def minimise(self, noisy: NoisyCoefficients, readings: Readings) -> Minimum:
         """Return the minimum, repaired as the readings say."""
         return minimise(noisy, readings)

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reference.common.arrays import FloatArray
-from reference.common.balls import square_root
 from reference.common.errors import ReadingError
 from reference.sensitivity import ball_l1_few
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
+from reference.sensitivity.ball_l1_at_once import FAST_CELLS, at_once, closed_form, replaced_ceiling
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
 from reference.sensitivity.setting import HALF, Setting, Supremum
@@ -52,9 +52,10 @@ CHUNK = 10_000
 """Patterns held at a time."""
 LARGEST_DIMENSION = 1_000
 EFFORTS = ("fast", "quick", "close", "thorough")
+CLOSED = ("closed form, irrational", "closed form")
 
-FAST_PATTERNS = {True: 300, False: 16}
-"""Patterns that `fast` bounds one by one, where w_s is at most w_n and where it is larger: some 50 ms of them."""
+FAST_PATTERNS = {True: 100, False: 8}
+"""Patterns that `fast` bounds one by one, where w_s is at most w_n and where it is larger: some 20 ms of them."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,24 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
-        `fast` is for a fit: some 0.1 s, enclosures up to 14 % wide; `quick` takes a second, unless w_s is much
-        larger than w_n (up to about 15 s in nine dimensions); `close` some seconds, on the unit ball within 1 %;
-        `thorough` bounds every sign pattern.  For few patterns they are the same.
+        `fast` is for a fit: no more than an upper bound, up to 14 % too large, where an enclosure would take more
+        than some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
+        dimensions); `close` some seconds, on the unit ball within 1 %; `thorough` bounds every sign pattern.  For
+        few patterns they are the same.
 
     Raises
     ------
     reference.common.errors.ReadingError
         When the dimension is too large for the effort.
     """
-    return _solve(_without_basis(setting), weight_s, weight_n, effort)[0]
+    setting = _without_basis(setting)
+    if effort == "fast":
+        bound = _in_a_fit(setting, weight_s, weight_n)
+        if bound is not None:
+            return bound
+        # few patterns: every effort lists them
+        effort = "quick"
+    return _solve(setting, weight_s, weight_n, effort)[0]
 
 
 def attaining(
@@ -128,7 +137,7 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
         count = problem.count()
         if effort == "thorough" and count > LARGEST:
             raise ReadingError("dimension", d, f"at most {problem.largest_thorough()}, or effort 'quick'")
-        if _lists_all(effort, count, problem):
+        if effort == "thorough" or count <= CHEAP or d <= ALWAYS_THOROUGH:
             ceiling, extremes = problem.every_pattern(None)
             method = f"{count} sign patterns, each enclosed"
         else:
@@ -137,10 +146,10 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
         if problem.cauchy_schwarz() < ceiling:
             ceiling = problem.cauchy_schwarz()
     lower = weighted_l1_change(setting, extremes, weight_s, weight_n)
-    closed = _closed_form(setting, weight_s, weight_n)
+    closed = closed_form(setting, weight_s, weight_n)
     if closed is not None:
         _require_order(lower, closed[1])
-        return Supremum(*closed, "closed form, irrational" if closed[0] < closed[1] else "closed form"), extremes
+        return Supremum(*closed, CLOSED[closed[0] == closed[1]]), extremes
     # the weights were divided and rounded once each, the ceiling multiplied once
     upper = Fraction(ceiling * (1 + ROUNDING)) * unit
     found = Supremum(lower, max(lower, upper), method)
@@ -150,11 +159,27 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
     return found, extremes
 
 
-def _lists_all(effort: str, count: int, problem: _Problem) -> bool:
-    """Return whether every pattern is bounded by itself; a rule on public numbers, not on measured time."""
-    if effort == "fast":
-        return count <= FAST_PATTERNS[problem.w_s <= problem.w_n]
-    return effort == "thorough" or count <= CHEAP or problem.d <= ALWAYS_THOROUGH
+def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supremum | None:
+    """Return a closed form or an upper bound in a few milliseconds; None where few patterns can be listed.
+
+    A rule on the dimension, the reading and the order of the weights, not on measured time.
+    """
+    d = setting.dimension
+    unit = max(weight_s, weight_n if d > 1 else Fraction(0))
+    if unit == 0 or d > LARGEST_DIMENSION:
+        return None
+    closed = closed_form(setting, weight_s, weight_n)
+    if closed is not None:
+        return Supremum(*closed, CLOSED[closed[0] == closed[1]])
+    problem = _Problem(setting, float(weight_s / unit), float(weight_n / unit) if d > 1 else 0.0)
+    if problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
+        return None
+    upper = at_once(setting, weight_s, weight_n)
+    if weight_s > weight_n and setting.replaces:
+        rest = weight_s - weight_n
+        equal = at_once(setting, weight_n, weight_n)
+        upper = min(upper, equal + rest * only_s_ceiling(setting, FAST_CELLS))
+    return Supremum(Fraction(0), upper, "an upper bound")
 
 
 def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supremum, effort: str) -> Supremum:
@@ -162,12 +187,7 @@ def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supr
     setting, lower = problem.setting, found.lower
     if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
         found = _bounded_apart(setting, *weights, found, effort)
-    if (
-        effort == "close"
-        and problem.positive
-        and problem.w_n
-        and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE))
-    ):
+    if effort == "close" and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
         unit = max(weights)
         few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
         if few < found.upper:
@@ -190,20 +210,6 @@ def _require_order(attained: Fraction, bound: Fraction) -> None:
     """Raise when data sets attain more than what is said to bound all data sets, beyond the rounding allowed."""
     if attained > bound * (1 + Fraction(1, 10**12)):
         raise ArithmeticError(f"attained {float(attained)} exceeds the bound {float(bound)}: please report this")
-
-
-def _closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tuple[Fraction, Fraction] | None:
-    """Return the ends of sqrt(d) (1/2 + 2 e) + d/8 for an added record and equal weights (Proposition 6).
-
-    None where that is not the supremum.  The ends agree to about 45 digits.
-    """
-    d, e = setting.dimension, setting.drift
-    aligned = setting.fairness in ("none", "absolute") or setting.norm == "symmetric_ball"
-    if setting.replaces or not aligned or (weight_s != weight_n and d > 1):
-        return None
-    linear, rest = HALF + 2 * e, Fraction(d, 8)
-    root = square_root(Fraction(d))
-    return weight_s * (linear * root.lower + rest), weight_s * (linear * root.upper + rest)
 
 
 class _Problem:
@@ -230,7 +236,12 @@ class _Problem:
 
     def count(self) -> int:
         """Return the number of patterns, variants included."""
-        return self._count(self.d)
+        return self._count(self.d) if self.setting.replaces else self._count_of_one_run()
+
+    def _count_of_one_run(self) -> int:
+        rest = self.d - self.with_s
+        ways = math.comb(rest + self.choices - 1, rest) * (self.choices if self.with_s else 1)
+        return len(self.variants) * ways
 
     def largest_thorough(self) -> int:
         """Return the largest dimension with at most LARGEST patterns."""
@@ -270,56 +281,27 @@ class _Problem:
         return self.e * math.sqrt(math.fsum(served))
 
     def cauchy_schwarz(self) -> float:
-        """Bound the supremum for replaced records from above (Proposition 8).
-
-        For g = x.x' in [0, 1] the linear part is at most |w|_2 times a reach that depends on g, the quadratic part
-        at most Q(g)/8: monotone functions, bounded on a short interval of g by their values at one end.
-        """
-        g = np.concatenate([[0.0], np.cos(np.linspace(0, math.pi / 2, 50_001))[-2::-1]])
-        left, right = g[:-1], g[1:]
-        length = math.sqrt(self.w_s**2 + (self.d - 1) * self.w_n**2)
-        value = float((length * self._reach(left, right) + self._quadratic_reach(left, right) / 8).max())
-        return value * (1 + ROUNDING)
-
-    def _reach(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Bound the length of the linear change for x.x' in [left, right]."""
-        e, fairness = self.e, self.setting.fairness
-        b = 0.5 + e
-        both: FloatArray = np.sqrt((1 + right) / 2)
-        if fairness == "none":
-            return both
-        if fairness == "separate":
-            return both + e * (math.sqrt(2) if self.positive else 2)
-        added: FloatArray = np.sqrt(b * b + 0.25 + b * right)
-        if fairness == "absolute" or not self.positive:
-            return e + added
-        # covariance: labels 1 -> 0, or both 0
-        opposed: FloatArray = b * np.sqrt(1 + np.sqrt(np.maximum(1 - (left / (2 * b)) ** 2, 0)))
-        either: FloatArray = np.maximum(np.hypot(added, e), opposed)
-        return either
-
-    def _quadratic_reach(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Bound the weighted sum of |x'_e x'_l - x_e x_l| for x.x' in [left, right]."""
-        w_s, w_n, others = self.w_s, self.w_n, self.d - 1
-        frobenius = math.sqrt((2 * self.d - 1) * w_s**2 + others**2 * w_n**2)
-        spread: FloatArray = frobenius * np.sqrt(2 * (1 - left) * (1 + left))
-        if not self.positive:
-            return spread
-        middle, product = (w_s + others * w_n) / 2, others * w_s * (w_n - w_s)
-        first = middle + math.sqrt(max(middle**2 - product, 0))
-        second = max(0.0, product / first)
-        return np.minimum(spread, first * (1 + right) + second * (1 - right))
+        """Bound the supremum for replaced records from above (Proposition 8)."""
+        return replaced_ceiling(self.setting, self.w_s, self.w_n)
 
     def few(self) -> Iterator[ball_l1_few.Few]:
-        """Yield the problems whose largest bounds the supremum on the unit ball (Proposition 8b)."""
+        """Yield the problems whose largest bounds the supremum (Proposition 8b)."""
         others, weight_s = (self.d - 1, self.w_s) if self.with_s else (self.d, 0.0)
         for variant in self.variants:
-            choices = tuple(
+            choices = [
                 (float(to), float(from_), self.e if drift else 0.0)
                 for to, from_, drift in zip(variant.to, variant.from_, variant.drifts, strict=True)
-            )
-            for own, side in product(choices, (1, -1)) if weight_s else [(choices[0], 1)]:
-                yield ball_l1_few.Few(choices, own, side, others, weight_s, self.w_n)
+            ]
+            of_others = tuple(choices)
+            if not self.positive and (not self.e or len(choices) == 4):
+                # where x' + x >= 0 the first half is at least the second
+                of_others = tuple(choices[: len(choices) // 2])
+            for turn in (1, -1) if weight_s and not self.positive else (1,):
+                turned = [(to, turn * from_, mean) for to, from_, mean in choices]
+                for own, side in product(_largest(turned), (1, -1)) if weight_s else [(choices[0], 1)]:
+                    yield ball_l1_few.Few(
+                        of_others, own, side, others, weight_s, self.w_n, turn, positive=self.positive
+                    )
 
     def extremes(self, pattern: Pattern, variant: _Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
         """Return the data sets that belong to maximisers of the two halves of a pattern."""
@@ -341,6 +323,15 @@ class _Problem:
             variant.label_after,
             variant.label_before,
         )
+
+
+def _largest(choices: list[ball_l1_few.Choice]) -> list[ball_l1_few.Choice]:
+    """Return the choices that no other one exceeds in every coefficient."""
+    return [
+        one
+        for one in choices
+        if not any(other != one and all(a >= b for a, b in zip(other, one, strict=True)) for other in choices)
+    ]
 
 
 def _variants(setting: Setting) -> Iterator[_Variant]:

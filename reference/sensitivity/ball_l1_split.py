@@ -22,9 +22,9 @@ CELLS = 1000
 
 
 @lru_cache(maxsize=256)
-def only_s_ceiling(setting: Setting) -> Fraction:
+def only_s_ceiling(setting: Setting, cells: int = CELLS) -> Fraction:
     """Bound sup |D_s|_1 for replaced records on the unit ball or the symmetric ball."""
-    grid = np.linspace(0, 1, CELLS + 1)
+    grid = np.linspace(0, 1, cells + 1)
     low, high = grid[:-1], grid[1:]
     # a^2 (1 - a^2) on each cell, largest at a^2 = 1/2
     squares = np.maximum(low**2 * (1 - low**2), high**2 * (1 - high**2))

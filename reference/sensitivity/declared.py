@@ -13,6 +13,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
+from reference.common.arrays import FloatArray
 from reference.domain import Domain
 from reference.sensitivity.cases import Case, cases
 from reference.sensitivity.families import Families, families_of
@@ -163,47 +166,64 @@ class _Best:
 
 def _maximum(every: list[_Problem], sums: Sums) -> _Best:
     """Return the exact maximum: every candidate in floats, those near the largest in rational numbers."""
-    tried = [
-        (max(_candidates(problem, state, moved, sums, float))[0], problem, state, moved)
-        for problem in every
-        for state in problem.states
-        for moved in range(len(problem.gains) if problem.replaces else 1)
-    ]
-    most = max(value for value, *_ in tried)
+    tried = [(problem, state, _tried(problem, state, sums)) for problem in every for state in problem.states]
+    nearly = max(float(values.max()) for *_, values in tried) * (1 - NEARLY)
     found = []
-    for value, problem, state, moved in tried:
-        if value >= most * (1 - NEARLY):
-            exact, t, rho = max(_candidates(problem, state, moved, sums, Fraction))
-            found.append(_Best(exact, problem, state, moved, t, rho))
+    for problem, state, values in tried:
+        levels = problem.levels(state)
+        for moved, column in np.argwhere(values >= nearly).tolist():
+            candidates = _candidates(problem, state, moved, levels[column], sums)
+            best = max((problem.value(state, moved, t, rho, Fraction), t, rho) for t, rho in candidates)
+            found.append(_Best(best[0], problem, state, moved, *best[1:]))
     return max(found, key=lambda best: best.value)
 
 
-def _candidates(
-    problem: _Problem, state: _State, moved: int, sums: Sums, number: Any
-) -> list[tuple[Any, Any, Any]]:
-    """Return values with the sum and level at which they are taken; the maximum is among them."""
+def _tried(problem: _Problem, state: _State, sums: Sums) -> FloatArray:
+    """Return the largest change in floats: a row per number of blocks moved, a column per level of x_s."""
+    moved = np.arange(len(problem.gains) if problem.replaces else 1)[:, None]
+    levels = problem.levels(state)
+    rho = np.array([[float(level) for level in levels if level is not None]])
 
-    def value(t: Any, rho: Any) -> Any:
-        return problem.value(state, moved, number(t), number(rho), number)
+    def value(t: FloatArray, at: FloatArray) -> FloatArray:
+        found: FloatArray = problem.value(state, moved, t, at, float)
+        return np.broadcast_to(found, np.broadcast_shapes(moved.shape, at.shape))
 
+    zero, one = np.zeros_like(rho), np.ones_like(rho)
+    best = value(zero, rho)
     if not problem.replaces:
-        return [(value(ZERO, ZERO), ZERO, ZERO)]
-    levels, steps = [ZERO], problem.families.place[1]
-    if state.kind == "ladder":
-        levels = [ZERO, ONE] if problem.power == 2 or not steps else [Fraction(k, steps) for k in range(steps + 1)]
-    places = [(t, rho) for rho in levels for t in (ZERO, Fraction(sums.most))]
-    curvature = number(problem.curvature(problem.weights[1]))
-    for rho in levels:
-        if curvature:
-            stationary = (value(ONE, rho) - value(ZERO, rho) + curvature) / (2 * curvature)
-            places += [(t, rho) for t in sums.near(Fraction(stationary))]
-    if state.kind == "ladder" and problem.power == 1 and not steps and problem.weights[0]:
-        # for a sum t the best level of x_s is k - t, clipped
-        own = number(problem.curvature(problem.weights[0]))
-        k = Fraction((value(ZERO, ONE) - value(ZERO, ZERO) + own) / (2 * own))
-        ends = [ZERO, Fraction(sums.most), *sums.near(k - 1), *sums.near(k)]
-        places += [(t, max(ZERO, min(ONE, k - t))) for t in ends]
-    return [(value(t, rho), t, rho) for t, rho in places]
+        return best
+    most = float(sums.most)
+    best = np.maximum(best, value(zero + most, rho))
+    curvature = float(problem.curvature(problem.weights[1]))
+    if curvature:
+        stationary = (value(one, rho) - value(zero, rho) + curvature) / (2 * curvature)
+        for t in sums.around(stationary):
+            best = np.maximum(best, value(t, rho))
+    if None not in levels:
+        return best
+    k = problem.best_level(state, moved, float)
+    places = [zero[:, :1], zero[:, :1] + most, *sums.around(k - 1), *sums.around(k)]
+    own = np.max([value(t, np.clip(k - t, 0, 1)) for t in places], axis=0)
+    return np.hstack([best, own])
+
+
+def _candidates(
+    problem: _Problem, state: _State, moved: int, level: Fraction | None, sums: Sums
+) -> list[tuple[Fraction, Fraction]]:
+    """Return sums and levels of x_s among which the change is largest, for a level of x_s or the best one."""
+    if not problem.replaces:
+        return [(ZERO, ZERO)]
+    ends = [ZERO, Fraction(sums.most)]
+    if level is None:
+        k = problem.best_level(state, moved, Fraction)
+        return [(t, max(ZERO, min(ONE, k - t))) for t in (*ends, *sums.near(k - 1), *sums.near(k))]
+    curvature = problem.curvature(problem.weights[1])
+    if curvature:
+        change = problem.value(state, moved, ONE, level, Fraction) - problem.value(
+            state, moved, ZERO, level, Fraction
+        )
+        ends += sums.near((change + curvature) / (2 * curvature))
+    return [(t, level) for t in ends]
 
 
 class _Problem:
@@ -289,15 +309,32 @@ class _Problem:
             states.append(_State(kind, linear, ZERO, 1 - moved, moved, columns))
         return states
 
+    def levels(self, state: _State) -> list[Fraction | None]:
+        """Return the levels of x_s to try; None is that which suits the sum best, where x_s may be any number."""
+        if state.kind != "ladder":
+            return [ZERO]
+        steps = self.families.place[1]
+        if self.power == 2:
+            return [ZERO, ONE]
+        if steps:
+            return [Fraction(level, steps) for level in range(steps + 1)]
+        return [ZERO, ONE, None] if self.weights[0] else [ZERO, ONE]
+
+    def best_level(self, state: _State, moved: Any, number: Any) -> Any:
+        """Return k: for a sum t the best level of x_s is k - t, clipped."""
+        zero, one, own = number(0), number(1), number(self.curvature(self.weights[0]))
+        change = self.value(state, moved, zero, one, number) - self.value(state, moved, zero, zero, number)
+        return (change + own) / (2 * own)
+
     def curvature(self, weight: Fraction) -> Fraction:
         """Return by how much a sum (or the level of x_s) of weight `weight` is concave."""
         return self.quadratic_scale * weight * self.both
 
-    def value(self, state: _State, moved: int, t: Any, rho: Any, number: Any) -> Any:
-        """Return the weighted change; every argument and result is a `number`."""
-        weight_s, weight_n, linear_scale, quadratic_scale, slope, level = self._numbers(number)
+    def value(self, state: _State, moved: Any, t: Any, rho: Any, number: Any) -> Any:
+        """Return the weighted change: `number` is Fraction, or float for arrays too."""
+        weight_s, weight_n, linear_scale, quadratic_scale, slope, level, gains = self._numbers(number)
         families, ladders = self.families, len(self.families.ladders)
-        linear = level + slope * t + number(self.gains[moved])
+        linear = level + slope * t + gains[moved]
         linear = weight_n * linear + number(state.linear) + number(state.slope) * rho
         count = families.count
         if not self.replaces:
@@ -329,7 +366,8 @@ class _Problem:
         if number not in self.kept:
             slope, level = self.high - self.low, self.low * len(self.families.ladders) + self.fixed
             parts = (*self.weights, self.linear_scale, self.quadratic_scale, slope, level)
-            self.kept[number] = tuple(number(part) for part in parts)
+            gains = self.gains if number is Fraction else np.array([float(gain) for gain in self.gains])
+            self.kept[number] = (*(number(part) for part in parts), gains)
         return self.kept[number]
 
     @property

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
+from reference.common.arrays import FloatArray
+
 LARGEST_BITS = 2_000_000
 """Sums that are told apart in a fit; beyond them only a bound is known."""
 
@@ -53,9 +57,12 @@ class Sums:
         """Of the first columns, one more each time: bit k is set where k units are a sum."""
         found = [1]
         for step in self.steps:
-            shifted = 0
-            for level in range(step + 1):
-                shifted |= found[-1] << (level * self.unit // step)
+            # levels 0 to `reach`, doubled until the last
+            shifted, reach, width = found[-1], 0, self.unit // step
+            while reach < step:
+                further = min(reach + 1, step - reach)
+                shifted |= shifted << (further * width)
+                reach += further
             found.append(shifted)
         return found
 
@@ -75,6 +82,23 @@ class Sums:
         rest = bits >> (place + 1)
         above = place + 1 + ((rest & -rest).bit_length() - 1)
         return [Fraction(below, self.unit), Fraction(above, self.unit)]
+
+    def around(self, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the sums up to and from given numbers on, about: floats may take the next sum but one."""
+        if self.is_interval:
+            inside = np.clip(targets, 0, self.most)
+            return inside, inside
+        place = np.searchsorted(self._every, targets)
+        last = len(self._every) - 1
+        return self._every[np.clip(place - 1, 0, last)], self._every[np.clip(place, 0, last)]
+
+    @cached_property
+    def _every(self) -> FloatArray:
+        """The sums in ascending order."""
+        bits = self._bits[-1]
+        of_bytes = np.frombuffer(bits.to_bytes(-(-bits.bit_length() // 8), "little"), dtype=np.uint8)
+        every: FloatArray = np.flatnonzero(np.unpackbits(of_bytes, bitorder="little")) / self.unit
+        return every
 
     def split(self, total: Fraction) -> list[Fraction]:
         """Return one level of each column that add up to a sum."""

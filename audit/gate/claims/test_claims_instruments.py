@@ -286,7 +286,7 @@ def test_true_penalty_never_has_a_larger_covariance_in_two_dimensions():
         assert not objective.less_fair(data, "separate")
 
 
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 def test_true_penalty_never_has_a_larger_covariance_with_four_records():
     for data in objective.data_sets(objective.GRID_2, 4):
         assert not objective.less_fair(data, "separate")

@@ -90,12 +90,11 @@ def test_too_many_dimensions_name_the_largest(capsys, line, largest):
 
 
 def test_undecided_ratios_are_shown_as_such(capsys, tmp_path):
-    line = "--theorem T3 --sensitivity exact --fairness none --domain unit_ball --dimensions 12,20"
+    line = "--theorem T3 --sensitivity exact --fairness none --domain unit_ball --dimensions 20"
     pytest.importorskip("matplotlib")
     figure = tmp_path / "figure.svg"
     assert main([*shlex.split(line), "--plot", str(figure)]) == 0
     text = capsys.readouterr().out
-    assert "0.46765..1 " in text
     assert "0..0." in text
     assert "undecided" in text
     assert "undecided" in figure.read_text(encoding="utf-8")

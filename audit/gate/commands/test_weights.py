@@ -11,7 +11,7 @@ main = program("weights")
 
 
 def test_command_line_prints_a_rerun_that_repeats_the_counts(capsys):
-    assert main(shlex.split("--draws 100000 --format json")) == 1
+    assert main(shlex.split("--draws 20000 --significance 0.05 --format json")) == 1
     document = json.loads(capsys.readouterr().out)
     words = shlex.split(document["rerun"])[4:]
     assert main([*words, "--format", "json"]) == 1

@@ -236,7 +236,7 @@ def test_t2_holds_on_the_whole_core_region():
     assert found.region == extended_gaussian.CORE
 
 
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 def test_t2_holds_on_the_whole_region():
     found = extended_gaussian.certify_calibration(region=extended_gaussian.REGION)
     assert found.verdict == "enclosed"

@@ -131,7 +131,7 @@ class ToldClassicGaussian(ClassicGaussian):
         return (outputs[:, 0] <= -0.505).astype(np.float64)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 def test_auditor_that_is_told_the_event_refutes_the_classic_gaussian():
     """Two thousand million draws, two minutes: the claim at epsilon 15 is refuted from counts."""
     found = estimate(

@@ -154,6 +154,15 @@ def scales() -> Iterator[AskedCase]:
             f"{kind} is not defined at epsilon = {epsilon}, delta = {delta}",
             {"kind": kind, "epsilon": epsilon} | size,
         )
+    for epsilon, delta, fact in (
+        ("1", "9/10", "a delta that only Theorem 2 refuses"),
+        ("1/2", "4/5", "a delta just above the largest of Theorem 2"),
+        ("1", "0", "not without a delta"),
+        ("1", "1", "not at delta = 1"),
+        ("0", "1/10", "not at epsilon = 0"),
+    ):
+        inputs = {"kind": "analytic_gaussian", "l2SensitivitySquared": "1", "epsilon": epsilon, "delta": delta}
+        yield AskedCase(f"the smallest sigma: {fact}", inputs, ERFC)
 
 
 def _mechanism_scales() -> Iterator[AskedCase]:

@@ -96,6 +96,7 @@ def minimisers() -> Iterator[AskedCase]:
     yield from _shifted()
     yield from _balls()
     yield from _separate()
+    yield from _kept()
 
 
 INDEFINITE: dict[str, dict[str, Any]] = {
@@ -166,3 +167,72 @@ def _separate() -> Iterator[AskedCase]:
     for tau in ("1/8", "1/2", "4"):
         objective = {"linear": ["-6", "2"], "quadratic": ["3", "1/2", "2"], "covariance": ["1", "-1"], "tau": tau}
         yield AskedCase(f"tau = {tau} moves the kink", PLAIN | objective)
+
+
+DUPLICATE = {"quadratic": ["1", "2", "1"]}
+"""Flat along (1, -1)."""
+
+SINGULAR: dict[str, dict[str, Any]] = {
+    "g has no flat part": DUPLICATE | {"linear": ["-2", "-2"], "covariance": ["1", "1"]},
+    "g has no flat part, and c falls": DUPLICATE | {"linear": ["-2", "-1"], "covariance": ["1", "1"]},
+    "g is flat: w moves along it to tau": DUPLICATE | {"linear": ["-2", "-2"], "covariance": ["1", "-1"]},
+    "g stops the fall of c": DUPLICATE | {"linear": ["-2", "-1"], "covariance": ["3", "1"], "tau": "1/8"},
+    "g is too small to stop the fall of c": DUPLICATE | {"linear": ["-2", "-1"], "covariance": ["1/4", "1/8"]},
+    "g stops the fall on the other side": DUPLICATE | {"linear": ["1", "3"], "covariance": ["4", "1"]},
+    "alpha is 0: g says nothing": DUPLICATE
+    | {"linear": ["-2", "-2"], "covariance": ["1", "-1"], "fairnessWeight": "0"},
+    "a column of zeros that only g has": {
+        "linear": ["-1", "0"],
+        "quadratic": ["2", "0", "0"],
+        "covariance": ["0", "1"],
+    },
+    "a zero quadratic, g stops the fall": {
+        "linear": ["-1/2", "-1"],
+        "quadratic": ["0", "0", "0"],
+        "covariance": ["1", "2"],
+    },
+    "a zero quadratic, c is not along g": {
+        "linear": ["1/2", "0"],
+        "quadratic": ["0", "0", "0"],
+        "covariance": ["1", "2"],
+    },
+    "two flat directions, c falls along g": {
+        "linear": ["-5/2", "-3", "-7/2"],
+        "quadratic": ["1", "2", "2", "1", "2", "1"],
+        "covariance": ["0", "1", "2"],
+    },
+    "two flat directions, c falls beside g": {
+        "linear": ["-5/2", "-3", "-7/2"],
+        "quadratic": ["1", "2", "2", "1", "2", "1"],
+        "covariance": ["2", "1", "2"],
+    },
+}
+"""Noisy objectives with flat directions and a covariance; where one has a minimum, |m| is below alpha."""
+
+
+def _kept() -> Iterator[AskedCase]:
+    """Yield cases that keep the covariance constraint without a shift, and in a ball."""
+    for d, basis in product((2, 3, 5), ("monomial", "matrix")):
+        name = f"covariance kept, positive definite, d = {d}, {basis}"
+        given = {
+            "covariance": Stream(f"g of {name}").several(d, -2, 2),
+            "fairnessWeight": "1/4" if d == 3 else "3",
+        }
+        yield AskedCase(f"{name}, none", PLAIN | _definite(name, d, basis) | given | {"tau": "1/8"})
+    for fact in ("one negative eigenvalue", "indefinite by its off-diagonal entry", "every eigenvalue negative"):
+        for repair in ("none", "trim"):
+            given = {"covariance": ["1", "-1/2"], "fairnessWeight": "2", "tau": "1/4", "repair": repair}
+            yield AskedCase(f"covariance kept, {fact}, {repair}", PLAIN | INDEFINITE[fact] | given)
+    for (fact, objective), repair in product(SINGULAR.items(), ("none", "trim")):
+        yield AskedCase(
+            f"covariance kept, {fact}, {repair}", PLAIN | {"tau": "1/2"} | objective | {"repair": repair}
+        )
+    ball = {"covariance": ["1", "-1"], "repair": "ball", "ballRadius": "1"}
+    for fact, quadratic in (
+        ("definite", ["3", "1/2", "2"]),
+        ("indefinite", ["3", "1/2", "-2"]),
+        ("singular", ["1", "2", "1"]),
+    ):
+        yield AskedCase(
+            f"covariance kept in a ball, {fact}", PLAIN | {"linear": ["-3", "1"], "quadratic": quadratic} | ball
+        )

@@ -156,6 +156,19 @@ class DecimalLogarithm(Broken):
         return math.sqrt(2 * l2_sensitivity_squared) / (2 * e) * (math.sqrt(logarithm) + math.sqrt(logarithm + e))
 
 
+class AnalyticWithinTheorem2(Broken):
+    """The smallest sigma is refused above sqrt(2/pi), where only the logarithm of Theorem 2 is negative.
+
+    A right budget is refused.
+    """
+
+    bug_type = "EDGE_CASE"
+
+    def analytic_sigma(self, l2_sensitivity_squared: Fraction, epsilon: Fraction, delta: Fraction) -> float:
+        self.gaussian_sigma(l2_sensitivity_squared, epsilon, delta)
+        return super().analytic_sigma(l2_sensitivity_squared, epsilon, delta)
+
+
 class TinyDeltaRoundedUp(Broken):
     """A delta below 1e-16 counts as 1e-16, as 1 - (1 - delta) in doubles has it.
 

@@ -337,6 +337,51 @@ class BallByProjection(Broken):
         return _at(free, w * min(1.0, float(readings.ball_radius) / max(float(np.linalg.norm(w)), 1e-300)))
 
 
+class KinkInBall(Broken):
+    """The covariance is kept together with the ball, and then forgotten in it.
+
+    w is the minimum of another objective, without fairness.
+    """
+
+    bug_type = "FAIRNESS"
+
+    def penalised(self, readings: Readings) -> Readings:
+        return readings if readings.repair == "ball" else super().penalised(readings)
+
+
+class FallStoppedByNothing(Broken):
+    """Whether a singular objective falls without end is asked of c alone: the fairness term may stop it.
+
+    An objective that has a minimum is reported as unbounded.
+    """
+
+    bug_type = "EDGE_CASE"
+    claims = ("A.argmin",)
+
+    def minimise(self, noisy: NoisyCoefficients, readings: Readings) -> Minimum:
+        found = super().minimise(noisy, readings)
+        if noisy.covariance is None or readings.repair != "none":
+            return found
+        alone = super().minimise(noisy, readings.with_(fairness_weight=0))
+        return found if alone.w is not None else alone
+
+
+class FlatPartDropped(Broken):
+    """w gets no part along the eigenvectors of a singular quadratic, though the fairness term has one.
+
+    g.w misses tau, which costs nothing to reach.
+    """
+
+    bug_type = "EDGE_CASE"
+    claims = ("A.argmin",)
+
+    def minimise(self, noisy: NoisyCoefficients, readings: Readings) -> Minimum:
+        found = super().minimise(noisy, readings)
+        if noisy.covariance is None or readings.repair != "none" or found.w is None:
+            return found
+        return super().minimise(noisy, readings.with_(repair="trim"))
+
+
 class TauIgnored(Broken):
     """tau is taken for 0.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from audit.vectors.sources.numbers import WORK, Answer, around, from_work, number, numbers, to_work
+from audit.vectors.sources.numbers import WORK, Answer, RefusedError, around, from_work, number, numbers, to_work
 from audit.vectors.sources.polynomial import pairs
 
 Vector = list[Fraction]
@@ -15,6 +15,12 @@ ROUNDING = Fraction(1, 2**42)
 
 SEARCH = Fraction(1, 2**30)
 """The same for the radius equation, which is solved by search."""
+
+CURVED = WORK.mpf("1e-25")
+"""Added to a singular quadratic: its minimiser is that of least norm, to as many digits."""
+
+ENDLESS = WORK.mpf("1e15")
+"""A minimiser that is longer, of an objective that is curved so little, runs away as that goes to 0."""
 
 
 class Problem:
@@ -62,6 +68,12 @@ class Problem:
             u[i] = -right[i] / (2 * self.eigenvalues[i])
         return self.vectors * u
 
+    def curve(self) -> list[int]:
+        """Bend the flat directions a little, and return all directions."""
+        self.matrix += CURVED * WORK.eye(len(self.eigenvalues))
+        self.eigenvalues = [value + CURVED for value in self.eigenvalues]
+        return list(range(len(self.eigenvalues)))
+
     def condition(self, kept: list[int]) -> Fraction:
         """Return how far rounding of the matrix is magnified: in the solve, and in the choice of eigenvectors."""
         values = self.eigenvalues
@@ -76,20 +88,23 @@ def _plain(problem: Problem, inputs: Answer) -> tuple[Any, Fraction]:
     values, zero = problem.eigenvalues, problem.zero
     kept = [i for i, value in enumerate(values) if value > zero]
     null = [i for i in range(len(values)) if i not in kept]
+    penalised, spread = any(problem.covariance) and problem.weight > 0, ROUNDING * problem.condition(kept)
     if inputs["repair"] == "none":
-        flat = [i for i in null if values[i] >= -zero]
-        falls = any(abs(problem.along[i]) > WORK.mpf("1e-9") * max(map(abs, problem.linear)) for i in flat)
-        if len(flat) < len(null) or falls:
+        if any(value < -zero for value in values):
             return None, ROUNDING
-    if not any(problem.covariance) or problem.weight == 0:
-        return problem.solve(kept), ROUNDING * problem.condition(kept)
+        if penalised and null:
+            kept = problem.curve()
+        elif any(abs(problem.along[i]) > WORK.mpf("1e-9") * max(map(abs, problem.linear)) for i in null):
+            return None, ROUNDING
+    if not penalised:
+        return problem.solve(kept), spread
     g = problem.covariance
     plus, minus = problem.solve(kept, problem.weight), problem.solve(kept, -problem.weight)
     start, slope = (g.T * problem.solve(kept))[0], (g.T * problem.solve(kept, WORK.mpf(1)))[0]
     between = problem.solve(kept, (problem.tau - start) / (slope - start)) if slope != start else plus
     # on each side of the kink, and on the kink: the lowest of the three is the minimum
     best = min((plus, minus, between), key=lambda w: problem.value(w)[0])
-    return best, 64 * ROUNDING * problem.condition(kept)
+    return None if WORK.norm(best) > ENDLESS else best, 64 * spread
 
 
 def _in_ball(problem: Problem, radius: Any) -> tuple[Any, bool]:
@@ -123,9 +138,17 @@ def _in_ball(problem: Problem, radius: Any) -> tuple[Any, bool]:
 
 
 def minimum(inputs: Answer) -> tuple[str, Vector | None, Fraction, Answer]:
-    """Return the status, w (None: unbounded, or not unique), its absolute error, and the objective's enclosure."""
+    """Return the status, w (None: unbounded, or not unique), its absolute error, and the objective's enclosure.
+
+    Raises
+    ------
+    RefusedError
+        Where the covariance is kept in a ball: the paper's objective may have several minima there.
+    """
     problem, unique = Problem(inputs), True
     if inputs["repair"] == "ball":
+        if "covariance" in inputs:
+            raise RefusedError("Reading")
         w, mirrored = _in_ball(problem, to_work(number(inputs["ballRadius"])))
         spread, unique = SEARCH, not mirrored
     else:

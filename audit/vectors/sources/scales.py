@@ -77,6 +77,8 @@ def epsilon_of(squared_shift: Fraction, delta: Fraction) -> tuple[Fraction, Frac
 @lru_cache(maxsize=256)
 def analytic_sigma(squared: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
     """Return the ends of the smallest sigma, to a relative 1e-9."""
+    if not 0 < delta < 1:
+        raise RefusedError("Delta")
     low, high, target, e = WORK.mpf(1) / 2**20, WORK.mpf(2) ** 40, to_work(delta), to_work(epsilon)
     for _ in range(90):
         middle = WORK.sqrt(low * high)

@@ -252,7 +252,13 @@ minimise <- function(c0, quadratic, g, basis, repair, radius, s, alpha, tau) {
   for (k in seq_along(p$e)) A[p$e[k], p$l[k]] <- quadratic[k]
   A <- (A + t(A)) / 2; if (repair == "shift_and_trim") A <- A + 4 * s * diag(d)
   eg <- eigen(A, symmetric = TRUE); lam <- eg$values; V <- eg$vectors; zero <- 1e-12 * max(abs(lam)); keep <- lam > zero
-  if (repair == "none" && (any(lam < -zero) || any(abs(crossprod(V, c0))[!keep] > 1e-9 * max(abs(c0))))) return(list(status = "unbounded"))
+  if (repair == "ball" && !is.null(g)) refuse("covariance in a ball")
+  m <- NULL
+  if (repair == "none") {
+    cf <- drop(crossprod(V, c0))[!keep]; gf <- if (is.null(g) || alpha == 0) 0 * cf else drop(crossprod(V, g))[!keep]
+    bounds <- !is.null(g) && any(abs(gf) > 1e-9 * max(abs(g))); if (bounds) m <- -sum(cf * gf) / sum(gf^2)
+    if (any(lam < -zero) || (bounds && abs(m) > alpha) || any(abs(cf + if (bounds) m * gf else 0) > 1e-9 * max(abs(c0)))) return(list(status = "unbounded"))
+  }
   plain <- function(c1) { u <- ifelse(keep, -drop(crossprod(V, c1)) / (2 * lam), 0); drop(V %*% u) }
   ball <- function(c1) {
     if (all(keep)) { w <- plain(c1); if (sum(w^2) <= radius^2) return(w) }
@@ -266,11 +272,11 @@ minimise <- function(c0, quadratic, g, basis, repair, radius, s, alpha, tau) {
     drop(V %*% at(m0 + bisect(0, high - m0, function(m) sum(at(m0 + m)^2) > radius^2)))
   }
   solve1 <- if (repair == "ball") ball else plain
-  if (is.null(g)) { w <- solve1(c0) } else {
+  if (!is.null(m)) { w <- plain(c0 + m * g); w <- w + drop(V[, !keep, drop = FALSE] %*% gf) * (tau - sum(g * w)) / sum(gf^2)   # flat along g: to tau
+  } else if (is.null(g)) { w <- solve1(c0) } else {
     side <- function(m) sum(g * solve1(c0 + m * g)) - tau
     m <- if (side(alpha) >= 0) alpha else if (side(-alpha) <= 0) -alpha else {
-      lo <- side(-alpha); hi <- side(alpha); k <- alpha * (lo + hi) / (lo - hi)   # exact where it is linear
-      if (repair == "ball") bisect(-alpha, alpha, function(m) side(m) > 0) else k }
+      lo <- side(-alpha); hi <- side(alpha); alpha * (lo + hi) / (lo - hi) }   # it is linear
     w <- solve1(c0 + m * g)
   }
   list(status = "ok", w = w, objective = sum(c0 * w) + drop(w %*% A %*% w) + if (is.null(g)) 0 else alpha * abs(sum(g * w) - tau))

@@ -279,13 +279,21 @@ static int minimise(int d, const double *c, const double *quad, const double *g,
     if (is("repair", "shift_and_trim")) for (int e = 0; e < d; e++) a[e * d + e] += 4 * deviation;
     memcpy(b, a, sizeof a); eigen(d, b, v);
     for (int i = 0; i < d; i++) { lam[i] = b[i * d + i]; zero = fmax(zero, 1e-12 * fabs(lam[i])); big = fmax(big, fabs(c[i])); }
-    int positive = 1;
+    int positive = 1; double bigG = 0, c0g0 = 0, g0g0 = 0, lo = -alpha, hi = alpha, m = 0;
+    if (ball && g) refuse("covariance in a ball");
+    for (int e = 0; e < d && g; e++) bigG = fmax(bigG, fabs(g[e]));
     for (int i = 0; i < d; i++) {
-        keep[i] = lam[i] > zero; positive &= keep[i];
-        if (!trim && !ball && (lam[i] < -zero || (fabs(lam[i]) <= zero && fabs(dot(v + i * d, c, d)) > 1e-9 * big))) return 0;
+        double gi = g && alpha > 0 ? dot(v + i * d, g, d) : 0; keep[i] = lam[i] > zero; positive &= keep[i];
+        if (!trim && !ball && lam[i] < -zero) return 0;
+        if (!keep[i] && !trim && fabs(gi) > 1e-9 * bigG) { c0g0 += gi * dot(v + i * d, c, d); g0g0 += gi * gi; }
     }
-    double lo = -alpha, hi = alpha, m = 0;
-    for (int i = 0; i < (g ? 200 : 1); i++) { /* g.w(m) falls as m grows */
+    if (g0g0 > 0) m = -c0g0 / g0g0;
+    for (int e = 0; e < d; e++) cm[e] = c[e] + (m == 0 ? 0 : m * g[e]);
+    for (int i = 0; i < d; i++) if (!trim && !ball && !keep[i] && (fabs(m) > alpha || fabs(dot(v + i * d, cm, d)) > 1e-9 * big)) return 0;
+    if (g0g0 > 0) { /* flat along g: w moves there to tau */
+        free_minimum(d, lam, v, keep, cm, w); double gap = tau - dot(g, w, d);
+        for (int i = 0; i < d; i++) for (int e = 0; e < d && !keep[i]; e++) w[e] += gap / g0g0 * dot(v + i * d, g, d) * v[i * d + e];
+    } else for (int i = 0; i < (g ? 200 : 1); i++) { /* g.w(m) falls as m grows */
         m = !g ? 0 : i == 0 ? -alpha : i == 1 ? alpha : (lo + hi) / 2;
         for (int e = 0; e < d; e++) cm[e] = c[e] + (g ? m * g[e] : 0);
         free_minimum(d, lam, v, keep, cm, w);
@@ -455,7 +463,7 @@ static void answer(void) {
     } else if (is("type", "Scale")) {
         if (is("kind", "laplace")) one("scale", laplace(num("l1Sensitivity"), num("epsilon")));
         else if (is("kind", "extended_gaussian")) one("scale", theorem2(num("l2SensitivitySquared"), num("epsilon"), num("delta")));
-        else if (is("kind", "analytic_gaussian")) { budget(num("epsilon"), num("delta")); one("scale", sqrt(num("l2SensitivitySquared")) * smallest_sigma(num("epsilon"), num("delta"))); }
+        else if (is("kind", "analytic_gaussian")) { if (num("delta") >= 1) refuse("delta"); budget(num("epsilon"), fmin(num("delta"), 0.5)); one("scale", sqrt(num("l2SensitivitySquared")) * smallest_sigma(num("epsilon"), num("delta"))); }
         else if (is("kind", "mechanism")) { mechanism(d, s); one("scaleS", s[0]); one("scaleN", s[1]); }
         else stop("skip", "kind");
     } else if (is("type", "Perturbation")) {

@@ -186,6 +186,7 @@ function gaussDelta(mu, eps) {
   return b <= -0.5 ? expm2(b) * (erfcx(-b) - erfcx(a)) / 2 : (erfc(-b) - second) / 2;
 }
 function analytic(eps, delta) { // smallest sigma for Delta_2 = 1
+  if (!(delta > 0 && delta < 1)) refuse('delta');
   if (delta < 1e-11) skip('needs many digits');
   let lo = -200, hi = 200; // log sigma
   for (let i = 0; i < 200; i++) { const m = (lo + hi) / 2; if (gaussDelta(Math.exp(-m), eps) <= delta) hi = m; else lo = m; }
@@ -222,7 +223,7 @@ function scale(q) {
   switch (q.kind) {
     case 'laplace': return { scale: num(q.l1Sensitivity) / checkEps(num(q.epsilon)) };
     case 'extended_gaussian': return { scale: extended(num(q.l2SensitivitySquared), num(q.epsilon), num(q.delta)) };
-    case 'analytic_gaussian': return { scale: Math.sqrt(num(q.l2SensitivitySquared)) * analytic(checkEps(num(q.epsilon)), checkDelta(num(q.delta))) };
+    case 'analytic_gaussian': return { scale: Math.sqrt(num(q.l2SensitivitySquared)) * analytic(checkEps(num(q.epsilon)), num(q.delta)) };
     case 'mechanism': return mechanismScales(q, num(q.dimension));
     default: skip('kind');
   }
@@ -267,22 +268,22 @@ function minimise(c, quad, g, q) { // q: basis, repair, ballRadius, shiftScale, 
   if (q.repair === 'shift_and_trim') for (const e of range(d)) A[e][e] += 4 * q.shiftScale;
   const E = jacobi(A), zero = 1e-12 * Math.max(...E.map(p => Math.abs(p.l)));
   const kept = E.filter(p => p.l > zero);
-  let solve;
-  if (q.repair === 'none') {
-    const big = Math.max(...c.map(Math.abs));
-    if (E.some(p => p.l < -zero || (p.l <= zero && Math.abs(dot(p.v, c)) > 1e-9 * big))) return { status: 'unbounded' };
-  }
-  if (q.repair === 'ball') solve = cc => ball(E, cc, q.ballRadius, zero, d);
-  else solve = cc => combine(kept, kept.map(p => -dot(p.v, cc) / (2 * p.l)), d);
+  if (q.repair === 'ball' && g) refuse('covariance in a ball');
+  const solve = cc => q.repair === 'ball' ? ball(E, cc, q.ballRadius, zero, d) : combine(kept, kept.map(p => -dot(p.v, cc) / (2 * p.l)), d);
   const at = m => solve(c.map((v, e) => v + m * g[e]));
   let w;
-  if (!g) w = solve(c);
-  else if (q.repair === 'ball') {
-    let lo = -alpha, hi = alpha;
-    if (dot(g, at(hi)) >= tau) lo = hi; else if (dot(g, at(lo)) <= tau) hi = lo;
-    for (let i = 0; i < 200 && lo < hi; i++) { const m = (lo + hi) / 2; if (dot(g, at(m)) > tau) lo = m; else hi = m; }
-    w = at(hi);
-  } else {
+  if (q.repair === 'none') {
+    const flat = E.filter(p => p.l <= zero), c0 = flat.map(p => dot(p.v, c)), g0 = flat.map(p => g && alpha > 0 ? dot(p.v, g) : 0);
+    const small = (part, all) => part.every(v => Math.abs(v) <= 1e-9 * Math.max(...all.map(Math.abs)));
+    const bounds = !!g && !small(g0, g), m = bounds ? -dot(c0, g0) / dot(g0, g0) : 0;
+    if (flat.some(p => p.l < -zero) || Math.abs(m) > alpha || !small(c0.map((v, i) => v + m * g0[i]), c)) return { status: 'unbounded' };
+    if (bounds) {
+      const gap = (tau - dot(g, at(m))) / dot(g0, g0), step = combine(flat, g0.map(v => v * gap), d);
+      w = at(m).map((v, e) => v + step[e]);
+    }
+  }
+  if (!w && !g) w = solve(c);
+  else if (!w) {
     const A0 = -sum(kept.map(p => dot(p.v, c) * dot(p.v, g) / (2 * p.l))), B = sum(kept.map(p => dot(p.v, g) ** 2 / (2 * p.l)));
     w = at(B > 0 ? clamp((A0 - tau) / B, -alpha, alpha) : A0 > tau ? alpha : -alpha);
   }

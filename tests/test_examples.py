@@ -1,0 +1,321 @@
+"""Every fenced example of the pages is run from top to bottom, and what is shown of its output is compared."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from audit.commands.cfm import command as cfm
+from audit.commands.family import command as audit
+from reference.commands.family import command as reference
+from reference.commands.parsing import Command, Family, run
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("docs/**/*.md", "proofs/*.md", "*.md", "audit/vectors/*.md")
+    for path in ROOT.glob(pattern)
+)
+
+PROGRAMS = {
+    "cfm": (cfm, []),
+    "python -m audit": (audit, []),
+    "python -m audit.epsilon_estimate": (audit, ["estimate"]),
+    "python -m reference": (reference, []),
+}
+
+DIRECTIVE = re.compile(r"\{[\w-]+\}")
+"""What Sphinx runs: the book is built in test_book.py."""
+
+ELSEWHERE = {
+    "docs/start.md": "test_book.py",
+    "docs/estimators.md": "test_classifier.py",
+    "audit/vectors/README.md": "audit/gate/vectors/test_vectors.py",
+    "README.md": "test_table_of_the_front_page_says_what_make_audit_says below",
+    "docs/commands.md": "test_book.py",
+    "docs/api.md": "test_book.py",
+}
+
+PICTURES = {"CONTRIBUTING.md", "docs/house.md"}
+"""Pages whose fences hold drawings."""
+
+SHOWN = {
+    "name: privacy": "a workflow of another host",
+    '{"values": [[0.5], "error", [0.75]]}': "audit/gate/subjects/test_programs.py",
+    "Theorem release_is_private : forall records,": "audit/gate/proofs/test_certify.py",
+}
+"""Fences that are no input of ours, by their first line."""
+
+LONG = {
+    "python -m audit.epsilon_estimate": "five audits; `make audit` runs it",
+    "python -m audit.epsilon_estimate adfc": "half a minute",
+    "python -m audit.epsilon_estimate package.module:attribute": "a placeholder",
+    "python -m audit accountant package.module:attribute": "a placeholder",
+    "python -m audit catalogue": "minutes",
+    "python -m audit certify": "needs coqc",
+    "python -m reference experiments": "needs the real data",
+    "make peers": "an environment of its own",
+}
+"""Commands of which only the options are read."""
+
+PRELUDE = {
+    "docs/files.md": "import duckdb\n"
+    "from reference.budgets import SplitBudget\n"
+    "from reference.domain.file import load_domain_file\n"
+    "from reference.domain.sql import moments_query\n"
+    "from reference.mechanisms import pdfc\n"
+    "from reference.moments import Moments\n"
+    "from reference.records import DATA_STEPS\n"
+    "duckdb.sql(\"copy (from 'people.csv') to 'people.parquet'\")\n",
+}
+"""What the text around an example has imported."""
+
+
+@dataclass(frozen=True)
+class Fence:
+    language: str
+    text: str
+
+    @property
+    def first(self) -> str:
+        return self.text.split("\n", 1)[0]
+
+    @property
+    def commands(self) -> list[str]:
+        """The command lines, those that a backslash continues as one; none where it shows something else."""
+        lines = [line.strip() for line in self.text.replace("\\\n", " ").splitlines()]
+        lines = [line for line in lines if line and not line.startswith("#")]
+        starts = ("python ", "cfm ", "make ", "mkdir ", "gcc ", "cd ", ".venv-peers/")
+        return lines if all(line.startswith(starts) for line in lines) else []
+
+
+def fences(page: str) -> list[Fence]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"^```([^\n`]*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [Fence(language, body) for language, body in found]
+
+
+def ours(page: str) -> list[Fence]:
+    """Return the fences that this file runs."""
+    if page in ELSEWHERE or page in PICTURES:
+        return []
+    return [f for f in fences(page) if not DIRECTIVE.match(f.language) and f.first not in SHOWN]
+
+
+def table_of(domain: dict[str, Any], path: str) -> None:
+    """Write 400 records that a domain file declares."""
+    rng = random.Random(1)
+
+    def value(one: dict[str, Any]) -> Any:
+        if "categories" in one:
+            return rng.choice(one["categories"])
+        return rng.randint(one["lower"], one["upper"])
+
+    def coded(one: dict[str, Any]) -> Any:
+        if "above" in one:
+            return rng.choice([one["above"] - 1, one["above"] + 1])
+        return rng.choice(one["one"] + one["zero"])
+
+    names = [one["name"] for one in domain["attributes"]]
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow([*names, domain["label"]["column"], domain["group"]["column"], *domain.get("ignore", [])])
+        for number in range(400):
+            cells = [value(one) for one in domain["attributes"]]
+            marks = [number for _ in domain.get("ignore", [])]
+            out.writerow([*cells, coded(domain["label"]), coded(domain["group"]), *marks])
+
+
+def read_only(program: click.Command, words: list[str]) -> None:
+    """Read a command line without running it; raise on what it does not take."""
+    while isinstance(program, Family):
+        below = program.get_command(click.Context(program), words[0])
+        assert below is not None, words
+        program, words = below, words[1:]
+    assert isinstance(program, Command)
+    program.make_context(program.name, words)
+
+
+def known(line: str) -> set[str]:
+    """Return the entries of LONG that speak of a line; the bare command stands for itself only."""
+    bare = "python -m audit.epsilon_estimate"
+    words = line.partition("#")[0].strip()
+    return {name for name in LONG if (words == name if name == bare else words.startswith(name))}
+
+
+class Reader:
+    """Someone who types what a page shows, in an empty folder."""
+
+    def __init__(self, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+        self.page, self.capsys, self.printed = page, capsys, ""
+        self.names: dict[str, Any] = {"__name__": "example"}
+        self.domain: str | None = None
+        declared = [f.text for f in fences(page) if '"domain_v1"' in f.text]
+        if declared:
+            self.domain = declared[0]
+            table_of(json.loads(self.domain), "people.csv")
+            table_of(json.loads(self.domain), "new.csv")
+        exec(PRELUDE.get(page, ""), self.names)
+
+    def read(self, fence: Fence) -> None:
+        if fence.language == "python":
+            self.python(fence)
+        elif fence.language == "json":
+            Path("domain.json" if '"domain_v1"' in fence.text else "pair.json").write_text(fence.text)
+        elif fence.commands:
+            for line in fence.commands:
+                self.command(line)
+        else:
+            self.shown(fence.text)
+
+    def python(self, fence: Fence) -> None:
+        named = re.match(r"# (\w+\.py)\n", fence.text)
+        if named:
+            Path(named[1]).write_text(fence.text)
+        elif "sys.stdin" in fence.text:
+            Path("count.py").write_text(fence.text)
+        elif "def test_" in fence.text:
+            Path("test_page.py").write_text(fence.text)
+            words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "test_page.py"]
+            assert b"1 passed" in subprocess.run(words, capture_output=True, check=False).stdout
+        else:
+            Path("mean.py").write_text(fence.text)
+            exec(compile(fence.text, "mean.py", "exec"), self.names)
+        self.printed += self.capsys.readouterr().out
+
+    def command(self, line: str) -> None:
+        line = line.removeprefix(".venv-peers/bin/")
+        name = max((name for name in PROGRAMS if line.startswith(name)), key=len, default="")
+        program, before = PROGRAMS.get(name, (reference, []))
+        words = shlex.split(line, comments=True)
+        given = [*before, *words[len(name.split()) :]]
+        if known(line):
+            if name:
+                read_only(program, given)
+            return
+        if words[0] in ("mkdir", "gcc"):
+            subprocess.run(words, check=True)
+            return
+        if words[0] == "cd":
+            return
+        if before == ["estimate"]:
+            # chance decides nothing here, and a page's draws are for a page's reader
+            given += ["--seed", "1"] * ("--seed" not in given) + ["--draws", "40000"] * ("--draws" not in given)
+        code = run(program, given, name=name)
+        out = self.capsys.readouterr()
+        expected = re.search(r"# exit (\d)", line)
+        if refuted := "# refuted" in line:
+            assert "refuted" in out.out
+        wanted = int(expected[1]) if expected else int(refuted)
+        assert code == wanted, f"{line}\n{out.out}{out.err}"
+        self.printed += out.out + out.err
+        if "--describe" in given and self.domain:
+            Path("domain.json").write_text(self.domain)
+
+    def shown(self, text: str) -> None:
+        said = " ".join(self.printed.split())
+        for line in text.splitlines():
+            assert " ".join(line.split()) in said, f"{self.page} shows {line!r}, but there was\n{self.printed}"
+
+
+def spoilt_table(_: Reader) -> None:
+    """A value beyond its bounds, in row 301."""
+    rows = Path("people.csv").read_text().splitlines()
+    age = rows[0].split(",").index("age")
+    cells = rows[301].split(",")
+    cells[age] = "99"
+    rows[301] = ",".join(cells)
+    whole = Path("people.csv").read_text()
+    Path("people.csv").write_text("\n".join(rows) + "\n")
+    run(reference, ["domain", "--check", "domain.json", "--data", "people.csv"], name="python -m reference")
+    Path("people.csv").write_text(whole)
+
+
+def half_the_noise(reader: Reader) -> None:
+    """The scale that the text names."""
+    example = next(fence.text for fence in fences(reader.page) if "scale=1.0" in fence.text)
+    with pytest.raises(AssertionError) as refuted:
+        exec(example.replace("scale=1.0", "scale=0.5"), reader.names)
+    reader.printed += str(refuted.value)
+
+
+def ended_program(_: Reader) -> None:
+    Path("ends.py").write_text("import sys\nsys.stdin.readline()\nsys.exit('no such table')\n")
+    words = ["estimate", "--program", f"{sys.executable} ends.py", "--epsilon", "1", "--seed", "1"]
+    run(audit, words, name="python -m audit")
+
+
+MISTAKES: dict[str, Callable[[Reader], None]] = {
+    "docs/files.md": spoilt_table,
+    "docs/one-call.md": half_the_noise,
+    "docs/programs.md": ended_program,
+}
+"""What leads to the error that a page shows."""
+
+
+def walked(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    reader = Reader(page, capsys)
+    for fence in ours(page):
+        if fence.first.startswith(("error: ", "refuted: ")):
+            MISTAKES[page](reader)
+            reader.printed += capsys.readouterr().err
+        reader.read(fence)
+
+
+RUN = [page for page in PAGES if ours(page)]
+SLOW = {"docs/programs.md"}
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.exhaustive] * (page in SLOW)) for page in RUN]
+)
+def test_examples_of_the_page_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    walked(page, capsys)
+
+
+def test_no_entry_of_the_lists_is_stale():
+    every = [fence for page in PAGES for fence in fences(page)]
+    firsts = {fence.first for fence in every}
+    lines = [line for fence in every for line in fence.commands]
+    assert set(SHOWN) <= firsts
+    assert set(LONG) == {name for line in lines for name in known(line)}
+    assert {page for page in (*ELSEWHERE, *PICTURES, *PRELUDE, *MISTAKES) if not fences(page)} == set()
+
+
+def test_output_that_differs_is_noticed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    reader = Reader("docs/recorder.md", capsys)
+    reader.read(Fence("python", "print(2 + 2)\n"))
+    reader.read(Fence("text", "4\n"))
+    with pytest.raises(AssertionError, match="shows '5'"):
+        reader.read(Fence("text", "5\n"))
+
+
+@pytest.mark.exhaustive
+def test_table_of_the_front_page_says_what_make_audit_says(capsys):
+    """Names, claims and verdicts; the bounds are those of more draws, and differ from run to run."""
+    (shown,) = [fence.text for fence in fences("README.md") if fence.language == "text"]
+    assert run(audit, ["estimate", "--seed", "1", "--draws", "40000"], name="python -m audit") == 0
+    printed = capsys.readouterr().out
+
+    def said(text: str) -> set[tuple[str, ...]]:
+        rows = [re.split(r"  +", line.strip()) for line in text.splitlines()]
+        return {(row[0], row[1], *row[4:]) for row in rows if len(row) == 6}
+
+    assert len(said(shown)) == 6
+    assert said(shown) <= said(printed)

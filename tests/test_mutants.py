@@ -1,0 +1,66 @@
+"""Mutants of the code: what is changed, and that a change is noticed."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+from tests.soak import mutants
+from tests.soak.mutants import PER_ROOM, ROOMS, Mutant, drawn, first_failure, standing
+from tests.soak.mutators import changed, sites
+
+SOURCE = '''
+@cached(maxsize=3)
+def f(a: Literal[4], b: int = 5) -> Sequence[6]:
+    """Return 7."""
+    if a < b and not a:
+        raise ValueError(f"{a} is above {8}", 9)
+    return max(zip(a, b, strict=True))
+'''
+
+
+def test_code_is_changed_and_no_text_or_annotation() -> None:
+    found = {(ast.unparse(site.node), other) for site in sites(SOURCE) for other in site.others}
+    assert found == {
+        ("5", "(6)"),
+        ("5", "(4)"),
+        ("a < b and (not a)", "(a < b or not a)"),
+        ("a < b", "(a <= b)"),
+        ("a < b", "(a >= b)"),
+        ("not a", "(a)"),
+        ("max", "(min)"),
+        ("zip(a, b, strict=True)", "(zip(b, a, strict=True))"),
+        ("return max(zip(a, b, strict=True))", "return a"),
+        ("return max(zip(a, b, strict=True))", "return b"),
+    }
+    site = next(site for site in sites(SOURCE) if ast.unparse(site.node) == "a < b")
+    assert changed(SOURCE, site.node, "(a >= b)") == SOURCE.replace("a < b", "(a >= b)")
+
+
+def test_change_is_noticed_and_none_is_not(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "counted.py").write_text("def after(n):\n    return n + 1\n", encoding="utf-8")
+    test = "from counted import after\ndef test_after():\n    assert after(1) == 2\n"
+    (copy / "test_counted.py").write_text(test, encoding="utf-8")
+    tests = ["test_counted.py::test_after"]
+
+    def with_source(source: str, seconds: float) -> str | None:
+        mutant = Mutant("", "counted.py", "", "", "", (1, 1), source, (1, 1), ())
+        with standing(copy, mutant):
+            return first_failure(copy, tests, seconds)
+
+    assert first_failure(copy, tests, 30) is None
+    assert with_source("def after(n):\n    return n - 1\n", 30) == tests[0]
+    assert with_source("def after(n):\n    while n:\n        pass\n", 1) == "time"
+    assert first_failure(copy, tests, 30) is None
+
+
+def test_draw_is_fixed_and_changes_what_is_computed() -> None:
+    found = list(drawn())
+    assert [it.shown() for it in found] == [it.shown() for it in drawn()]
+    assert Counter(it.room for it in found) == dict.fromkeys(ROOMS, PER_ROOM)
+    for it in found:
+        before = (mutants.ROOT / it.file).read_text(encoding="utf-8")
+        assert ast.dump(ast.parse(it.source)) != ast.dump(ast.parse(before)), it.shown()
