@@ -10,6 +10,7 @@ import pytest
 from reference.accounting.release_ledger import ReleaseLedger
 from tests.soak import kills
 from tests.soak.__main__ import PART, REPEATED, RESULTS, run_part
+from tests.soak.audits import certificate
 from tests.soak.cases import KINDS
 
 COMMITTED = json.loads(RESULTS.read_text())
@@ -54,6 +55,12 @@ def test_a_release_that_nobody_counted_and_a_lost_run_are_found(tmp_path: Path) 
     (tmp_path / kills.CERTIFICATE).write_text("{", encoding="utf-8")
     with pytest.raises(AssertionError, match="another certificate"):
         kills.certificate_left(kills.Killed(tmp_path, 1.0, {"certificate": "{}"}))
+
+
+def test_mutated_certificates_give_no_traceback(tmp_path: Path) -> None:
+    """712 has a bound of 1e308."""
+    endings = {certificate(number, tmp_path) for number in (*range(80), 712)}
+    assert {"exit 1", "exit 2"} <= endings <= {"exit 0", "exit 1", "exit 2", "exit 3"}
 
 
 def test_case_that_falls_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ RESULTS = Path(__file__).with_name("results.json")
 PART = 1_000
 """Cases whose endings are kept together, as counts and as a digest."""
 
-FEWER = {"ledger": 20_000, "certificate": 5_000}
+FEWER = {"ledger": 20_000}
 """Cases of a kind that costs more."""
 
 SLOWEST = 5.0

@@ -30,7 +30,6 @@ from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.release import load_release
 from tests.command_lines import reference
-from tests.soak.audits import certificate
 from tests.soak.ledgers import ledger, originals
 from tests.soak.mutations import changed, mutate
 
@@ -290,7 +289,6 @@ KINDS: dict[str, Callable[[int, Path], str]] = {
     "document": document,
     "command_line": command_line,
     "ledger": ledger,
-    "certificate": certificate,
 }
 
 

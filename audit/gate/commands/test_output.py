@@ -119,7 +119,7 @@ meddle()
         "compare --import meddling --count 1 --only FairnessMetric --timeout 300",
     ],
 )
-def test_code_that_prints_closes_and_replaces_streams_does_not_spoil_the_document(tmp_path, line):
+def test_code_that_replaces_streams_does_not_spoil_the_document(tmp_path, line):
     """When it is imported, and at every call."""
     (tmp_path / "meddling.py").write_text(MEDDLING, encoding="utf-8")
     bound = " --bound 1" if "accountant" in line else ""

@@ -329,7 +329,7 @@ RESTARTS = {
 
 
 @pytest.mark.parametrize("name", RESTARTS)
-def test_a_program_that_answers_otherwise_when_started_again_gives_no_verdict(capsys, tmp_path, name):
+def test_a_program_that_is_another_when_restarted_gives_no_verdict(capsys, tmp_path, name):
     inputs, values, said = RESTARTS[name]
     mark = str(tmp_path / "started")
     code = (
