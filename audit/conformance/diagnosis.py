@@ -99,7 +99,8 @@ def _is_suspect(same: set[int], asked: set[int], left: set[int], share: float) -
     """Return whether enough answers agree: of all that were compared, or of those that no other bug explains."""
     if len(same) >= LEAST * len(asked):
         return True
-    return len(same & left) >= max(2, LEAST * len(asked & left)) and share >= NEARLY_ALL
+    few = len(same & left)
+    return few > 1 and few >= LEAST * len(asked & left) and share >= NEARLY_ALL
 
 
 def _failed_share(flag: str, found: Sequence[Outcome]) -> float:
