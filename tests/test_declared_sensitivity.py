@@ -106,6 +106,15 @@ def test_looking_at_all_pairs_notices_a_case_that_is_left_out(monkeypatch: pytes
     declared_supremum.cache_clear()
 
 
+def test_screening_in_floats_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [tiny_case(fairness, adjacency, 0) for fairness, adjacency in READINGS]
+    screened = [declared_supremum(where, power, *weights).supremum for where, weights, power in asked]
+    declared_supremum.cache_clear()
+    monkeypatch.setattr(declared, "NEARLY", 1.0)
+    assert [declared_supremum(where, power, *weights).supremum for where, weights, power in asked] == screened
+    declared_supremum.cache_clear()
+
+
 def changed(found: Attained, where: Declared, readings: Readings) -> np.ndarray:
     """Return the change between the data sets of a witness, by the code that a release runs."""
     domain, rows, records = where.domain, found.rows, where.setting.records
