@@ -47,7 +47,7 @@ def test_change_is_noticed_and_none_is_not(tmp_path: Path) -> None:
     tests = ["test_counted.py::test_after"]
 
     def with_source(source: str, seconds: float) -> str | None:
-        mutant = Mutant("", "counted.py", "", "", "", (1, 1), source, (1, 1), ())
+        mutant = Mutant("", "counted.py", "", "", "", 0, (1, 1), source, (1, 1), ())
         with standing(copy, mutant):
             return first_failure(copy, tests, seconds)
 

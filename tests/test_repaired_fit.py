@@ -15,6 +15,7 @@ from reference.noise import Noise, NumpySampler
 from reference.records import Records, encode_table
 from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of
 from reference.repaired.curator import Curator, unit_sigma
+from reference.repaired.schedule import Schedule, persons
 from reference.repaired.spent import Change
 from reference.repaired.threshold import Probe, next_multiplier
 from reference.repaired.uncertainty import standard_errors
@@ -98,6 +99,14 @@ def test_shares_add_up_to_at_most_one(fairness, keep_group, n, epsilon):
     schedule = schedule_of(domain(keep_group=keep_group), n, Budget(epsilon, "1e-5"), fairness)
     assert schedule.shares == 1
     assert 2 <= schedule.label_rounds <= 10
+    if fairness == "none":
+        assert schedule == Schedule(
+            Fraction(1), schedule.label_rounds, Fraction(0), 0, Fraction(0), Fraction(0), 0
+        )
+
+
+def test_persons_are_as_few_as_records_allow_and_one_at_least():
+    assert [persons(n, 5) for n in (0, 3, 5, 14, 15)] == [0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("budget", [BUDGET, PURE])
