@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reference.budgets import Budget
-from reference.common.errors import ParameterError, ReadingError
+from reference.common.errors import EmptyDataError, ParameterError, ReadingError
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.noise import Noise, NumpySampler
@@ -103,6 +103,12 @@ def test_shares_add_up_to_at_most_one(fairness, keep_group, n, epsilon):
         assert schedule == Schedule(
             Fraction(1), schedule.label_rounds, Fraction(0), 0, Fraction(0), Fraction(0), 0
         )
+
+
+def test_prepared_records_that_are_said_to_be_inside_are_still_some():
+    nothing, none = np.empty((0, 11)), np.empty(0)
+    with pytest.raises(EmptyDataError):
+        algorithm.PreparedRecords(domain(keep_group=False), nothing, none, none, inside=True)
 
 
 def test_persons_are_as_few_as_records_allow_and_one_at_least():
