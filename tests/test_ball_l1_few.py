@@ -70,15 +70,18 @@ def test_no_row_exceeds_the_bound_at_its_own_sums_for_any_multipliers(fairness: 
     for dimension, ratio in product((2, 3, 7, 20), ((1, 1), (1, 10), (3, 1), (100, 1))):
         problem = problems_of(fairness, dimension, ratio)
         few = list(problem.few())
-        for _ in range(12):
-            rows = rows_in_the_ball(rng, dimension)
+        without_x_s = np.array([0.0] + [1.0] * (dimension - 1))
+        corners = [np.tile(row / np.linalg.norm(row), (3, 1)) for row in (np.ones(dimension), without_x_s)]
+        for rows in (*corners, *(rows_in_the_ball(rng, dimension) for _ in range(12))):
             for number, variant in enumerate(problem.variants):
                 # those of this variant: for each sign of x_s's linear change and of x'_s - x_s
                 mine = few[number * len(few) // len(problem.variants) :][: len(few) // len(problem.variants)]
                 bounds = []
                 for one in mine:
                     multipliers = rng.random((1, 7)) * [1, 1, 1, 3, 3, 2, 2] + [0.05, 0.05, 0.05, 0, 0, -1, -1]
-                    bounds.append(float(one.at(five_sums(one, rows[0], rows[1]), multipliers)[0][0]))
+                    sums, (low, high) = five_sums(one, rows[0], rows[1]), one.ranges()
+                    assert np.all((low - 1e-9 <= sums) & (sums <= high + 1e-9))
+                    bounds.append(float(one.at(sums, multipliers)[0][0]))
                 assert change_of(problem, variant, rows) <= max(bounds)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -125,8 +126,11 @@ def test_the_account_of_a_fit_is_at_most_the_budget(monkeypatch, budget):
             kept.append(self)
 
     monkeypatch.setattr(algorithm, "Curator", Kept)
-    repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
+    model = repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
     (curator,) = kept
+    for one, probe in zip(curator.spent[-len(model.probes) :], model.probes, strict=True):
+        spread = 300 * model.zbar * (1 - model.zbar)
+        assert probe.noise == pytest.approx(one.scale * (1 if budget.delta else math.sqrt(2)) / float(spread))
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
     assert allowed * Fraction(999_999, 1_000_000) < curator.account.loss <= allowed
     for one in curator.spent:
