@@ -71,7 +71,8 @@ def test_no_row_exceeds_the_bound_at_its_own_sums_for_any_multipliers(fairness: 
         problem = problems_of(fairness, dimension, ratio)
         few = list(problem.few())
         without_x_s = np.array([0.0] + [1.0] * (dimension - 1))
-        corners = [np.tile(row / np.linalg.norm(row), (3, 1)) for row in (np.ones(dimension), without_x_s)]
+        units = [row / np.linalg.norm(row) for row in (np.ones(dimension), without_x_s)]
+        corners = [np.stack([row, row * part, row]) for row in units for part in (1, 1 / 3, 0)]
         for rows in (*corners, *(rows_in_the_ball(rng, dimension) for _ in range(12))):
             for number, variant in enumerate(problem.variants):
                 # those of this variant: for each sign of x_s's linear change and of x'_s - x_s

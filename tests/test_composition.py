@@ -8,9 +8,10 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from scipy import stats
 
-from reference.accounting import ExactPrivacy, Privacy, compose, rho_of_pure, zcdp_epsilon
+from reference.accounting import ExactPrivacy, Privacy, compose, exact_privacy, rho_of_pure, zcdp_epsilon
 from reference.accounting.composition import squared_shift_of_pure
 from reference.accounting.ledger_file import CountedRelease
 from reference.budgets import Budget, SplitBudget
@@ -19,8 +20,10 @@ from reference.common.errors import DeltaError, NotPrivateError, ReadingError
 from reference.common.numbers import Enclosure
 from reference.mechanisms import FAIR, adfc, functional, lr, pdfc, relaxed_functional
 from reference.moments import Moments
+from reference.noise import Noise
 from reference.noise.profile import delta_of_shift, epsilon_of_shift
 from reference.release import release_of
+from reference.sensitivity import Setting, exact_l2_squared
 from tests.strategies import random_records
 
 RECORDS = random_records(200, 3, 5)
@@ -87,6 +90,23 @@ def test_gdp_of_one_release_is_its_exact_privacy():
         total = compose([release], "gdp", delta=exact.at_delta)
         assert float(total.epsilon) == pytest.approx(float(exact.epsilon.upper), rel=1e-14)
         assert total.epsilon >= exact.epsilon.lower
+
+
+def test_an_enclosed_shift_keeps_its_upper_end():
+    setting = Setting(3, "absolute", adjacency="add_or_remove_one")
+    noise = Noise("gaussian", 30.0, 10.0, np.arange(9) < 4)
+    squared = exact_l2_squared(setting, Fraction(1, 900), Fraction(1, 100))
+    found = exact_privacy(setting, noise, None, Fraction("1e-3")).squared_shift
+    assert found.lower <= squared.lower < squared.upper <= found.upper
+
+
+def test_a_release_costs_at_most_itself_and_not_what_is_known_otherwise():
+    laplace, gaussian = (release.privacy.exact for release in (LAPLACE[0], GAUSSIAN[0]))
+    assert laplace.costs_at_most(laplace)
+    assert gaussian.costs_at_most(gaussian)
+    without = replace(gaussian, squared_shift=None)
+    assert not gaussian.costs_at_most(without)
+    assert not without.costs_at_most(gaussian)
 
 
 def test_basic_adds_up_the_exact_privacy():
