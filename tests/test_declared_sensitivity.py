@@ -212,6 +212,10 @@ def test_sums_are_those_of_all_levels() -> None:
         levels = sums.split(total)
         assert sum(levels) == total
         assert all((level * n).denominator == 1 for level, n in zip(levels, steps, strict=True))
+    # a column that may stand anywhere takes what whole ones leave
+    for total in (Fraction(k, 4) for k in range(13)):
+        whole, anywhere, third = Sums((1, 0, 3)).split(total)
+        assert (whole + anywhere + third, whole.denominator, third.denominator) == (total, 1, 1)
 
 
 def test_many_ordinal_sizes_give_a_bound_and_an_exact_value_on_request() -> None:
