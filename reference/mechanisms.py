@@ -312,7 +312,7 @@ def pflr(
 def _public_shift(shift: Sequence[RealLike] | None, domain: Domain, readings: Readings) -> FloatArray | None:
     """Return a public mean per coefficient, or None where the mean is the fairness term."""
     if readings.fairness == "separate":
-        raise ReadingError("fairness", "separate", "'absolute', 'covariance' or 'none': its term is no mean")
+        raise ReadingError("fairness", "separate", "'absolute', 'covariance' or 'none': its term is not a mean")
     if shift is None:
         return None
     if readings.fairness != "none":

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.optimize import brentq
 
 from reference.coefficients import NoisyCoefficients
 from reference.common.arrays import BoolArray, FloatArray
@@ -192,6 +191,8 @@ def _minimum_in_ball(eigenvalues: FloatArray, linear: FloatArray, radius: float)
 
     def beyond(multiplier: float) -> float:
         return float(np.linalg.norm(solution_at(multiplier))) - radius
+
+    from scipy.optimize import brentq
 
     # |u_i(m)| >= radius for some i at the lower end, and |u(m)| <= |c| / (2 m) = radius at the upper end
     low = max(0.0, float((np.abs(linear) / (2 * radius) - gaps).max())) * (1 - 1e-9)

@@ -131,7 +131,7 @@ class Moments:
                 raise MomentsTableError("is missing", name)
         for name in table:
             if name not in names and name != "refused":
-                raise MomentsTableError("is no moment of this domain", name)
+                raise MomentsTableError("is not a moment of this domain", name)
         if table.get("refused", 0):
             raise MomentsTableError("the domain does not admit these records", "refused", table["refused"])
         zero = cls.zero(domain, exact=True)

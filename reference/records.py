@@ -400,7 +400,7 @@ def _check_group(z: FloatArray, domain: Domain) -> None:
     wrong = ~np.isin(z, np.arange(domain.groups))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        problem = f"group is no whole number below {domain.groups}"
+        problem = f"group is not a whole number below {domain.groups}"
         raise GroupError(problem, row=row, column=domain.group, value=z[row].item())
 
 

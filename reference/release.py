@@ -288,7 +288,7 @@ def release_document(release: Release, declared: DomainFile) -> Any:
 
 
 def fitting_domain(release: Release, given: DomainFile | None) -> DomainFile:
-    """Return the domain by which new records are encoded for a release.
+    """Return the domain that encodes new records for a release.
 
     Parameters
     ----------

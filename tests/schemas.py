@@ -12,32 +12,32 @@ from audit.subjects.programs import InputPair
 from audit.subjects.programs.protocol import ErrorAnswer, InputsRequest, SampleAnswer, SampleRequest
 from audit.vectors.format import VectorFile
 from reference.accounting.ledger_file import LedgerHeader, ReleaseLine
+from reference.commands.trace import Trace
 from reference.common.documents import format_of, schema_of
 from reference.common.files import json_text
 from reference.datasets.checkpoint import Checkpoint
 from reference.domain.file import DomainFile
 from reference.release import Release
 from reference.repaired.released import RepairedRelease
-from reference.trace import Trace
 
 ROOT = Path(__file__).parent.parent
 
 DOCUMENTS: tuple[tuple[str, type[Any]], ...] = (
-    ("audit/schemas", Certificate),
-    ("audit/schemas", ReleaseCertificate),
-    ("audit/schemas", InputPair),
-    ("audit/schemas", VectorFile),
-    ("audit/schemas", InputsRequest),
-    ("audit/schemas", SampleRequest),
-    ("audit/schemas", SampleAnswer),
-    ("audit/schemas", ErrorAnswer),
-    ("reference/schemas", DomainFile),
-    ("reference/schemas", Release),
-    ("reference/schemas", RepairedRelease),
-    ("reference/schemas", Trace),
-    ("reference/schemas", LedgerHeader),
-    ("reference/schemas", ReleaseLine),
-    ("reference/schemas", Checkpoint),
+    ("audit/common/schemas", Certificate),
+    ("audit/common/schemas", ReleaseCertificate),
+    ("audit/common/schemas", InputPair),
+    ("audit/common/schemas", VectorFile),
+    ("audit/common/schemas", InputsRequest),
+    ("audit/common/schemas", SampleRequest),
+    ("audit/common/schemas", SampleAnswer),
+    ("audit/common/schemas", ErrorAnswer),
+    ("reference/common/schemas", DomainFile),
+    ("reference/common/schemas", Release),
+    ("reference/common/schemas", RepairedRelease),
+    ("reference/common/schemas", Trace),
+    ("reference/common/schemas", LedgerHeader),
+    ("reference/common/schemas", ReleaseLine),
+    ("reference/common/schemas", Checkpoint),
 )
 """The folder of a schema, and the type that it describes."""
 

@@ -217,7 +217,7 @@ def test_damaged_checkpoint_is_refused(
 def test_torn_checkpoint_is_refused(halfway: tuple[Path, Path]) -> None:
     path, kept = halfway
     kept.write_text(kept.read_text()[:-40])
-    with pytest.raises(CheckpointError, match="is no JSON"):
+    with pytest.raises(CheckpointError, match="is not JSON"):
         read(path, kept)
 
 
@@ -294,7 +294,7 @@ def test_fit_goes_on_from_a_checkpoint_and_removes_it(
         (["--test-share", "0", "--mechanism", "lr"], "more than exact sums"),
         (["--test-share", "0", "--mechanism", "all"], "more than exact sums"),
         (["--test-share", "0", "--mechanism", "repaired"], "left out with repaired"),
-        (["--test-share", "0", "--data", "affairs"], "no file"),
+        (["--test-share", "0", "--data", "affairs"], "not a file"),
     ],
 )
 def test_checkpoint_is_refused_where_it_would_not_serve(run: Run, files: Path, more: list[str], said: str) -> None:
@@ -336,10 +336,10 @@ def test_table_of_one_record_at_a_corner_gives_it_back(value: float) -> None:
     [
         ({"n": 0}, "no record"),
         ({"sum_z": ROWS + 1}, "sum_z"),
-        ({"x_0": 0.5}, "no whole number"),
+        ({"x_0": 0.5}, "not a whole number"),
         ({"xx_0_0": -1}, "have such sums of 'a'"),
         ({"x_1": 2**62}, "have such sums of 'b'"),
-        ({"x_9": 1}, "no moment of this domain"),
+        ({"x_9": 1}, "not a moment of this domain"),
         ({"refused": 2}, "does not admit"),
     ],
 )

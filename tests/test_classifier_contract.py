@@ -33,8 +33,8 @@ pytestmark = [
 ]
 
 EXPECTED_FAILURES = {
-    "check_dtype_object": "an entry that is no number raises NotANumberError, a ValueError with row and column, "
-    "where the check wants a TypeError",
+    "check_dtype_object": "an entry that is not a number raises NotANumberError, a ValueError with row and "
+    "column, where the check wants a TypeError",
 }
 
 

@@ -141,7 +141,7 @@ def test_text_says_what_it_shows(fit: CommandLine) -> None:
     assert NOT_PRIVATE in out
     assert "(2, 0.001)" in out
     assert "3 releases compose to (6, 0.003)" in out
-    assert "no step of the paper" in out
+    assert "not a step of the paper" in out
     assert "x_s = " in out
 
 

@@ -110,8 +110,18 @@ def test_source_distribution_is_the_whole_checkout(built: Built) -> None:
 
 
 def test_forgotten_file_and_packed_test_are_seen() -> None:
-    tree = {"reference/a.py", "audit/schemas/b.json", "audit/gate/test_c.py", "proofs/coq/D.v", "proofs/coq/D.vo"}
-    assert wanted_in_wheel(tree) == {"reference/a.py", "audit/schemas/b.json", "audit/proofs/shipped/coq/D.v"}
+    tree = {
+        "reference/a.py",
+        "audit/common/b.json",
+        "audit/gate/test_c.py",
+        "proofs/coq/D.v",
+        "proofs/coq/D.vo",
+    }
+    assert wanted_in_wheel(tree) == {
+        "reference/a.py",
+        "audit/common/b.json",
+        "audit/proofs/shipped/coq/D.v",
+    }
 
 
 @pytest.fixture(scope="module")

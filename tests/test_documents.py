@@ -132,12 +132,12 @@ def test_what_is_refused_breaks_the_schema_too(document: Any) -> None:
     [
         ('{"schema": "tree_v2", "parts": [], "parts": []}', "'parts' is given twice"),
         ('{"schema": "tree_v2", "parts": [{"kind": "leaf", "size": 1e999}]}', "finite number is needed"),
-        ('{"schema": "tree_v2", "parts": [{"kind": "leaf", "size": NaN}]}', "NaN is no JSON number"),
+        ('{"schema": "tree_v2", "parts": [{"kind": "leaf", "size": NaN}]}', "NaN is not a JSON number"),
         (f'{{"schema": "tree_v2", "parts": [{{"kind": "leaf", "size": {10**400}}}]}}', "(at parts[0].size)"),
         ("[" * 100 + "]" * 100, "deeper than 64 levels"),
         ("[" * 100_000 + "]" * 100_000, "levels"),
-        ("{", "is no JSON: Expecting property name enclosed in double quotes, column 2 (line 1)"),
-        ("9" * 5000, "is no JSON that can be read"),
+        ("{", "is not JSON: Expecting property name enclosed in double quotes, column 2 (line 1)"),
+        ("9" * 5000, "is not JSON that can be read"),
     ],
 )
 def test_text_that_is_no_plain_json_is_refused(text: str, message: str) -> None:
@@ -150,9 +150,9 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DomainFileError, match=r"domain file: cannot be read: No such file .*\(file .*none.json\)"):
         read_file(tmp_path / "none.json", Tree, DomainFileError)
     (tmp_path / "latin").write_bytes(b'"\xe9"')
-    with pytest.raises(DocumentError, match=r"no UTF-8 text \(byte 2\)"):
+    with pytest.raises(DocumentError, match=r"not UTF-8 text \(byte 2\)"):
         read_file(tmp_path / "latin", Tree)
-    with pytest.raises(DocumentError, match=r"no UTF-8 text \(byte 2\)"):
+    with pytest.raises(DocumentError, match=r"not UTF-8 text \(byte 2\)"):
         read(b'"\xe9"', Tree)
 
 

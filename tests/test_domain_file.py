@@ -33,7 +33,7 @@ from reference.domain.file import DomainFile, domain_file_of, load_domain_file
 from reference.domain.markers import Marker
 
 SCHEMA = json.loads(
-    (resources.files("reference") / "schemas" / "domain_v1.schema.json").read_text(encoding="utf-8")
+    (resources.files("reference") / "common" / "schemas" / "domain_v1.schema.json").read_text(encoding="utf-8")
 )
 
 DOCUMENT: dict[str, Any] = {
@@ -326,12 +326,12 @@ def test_sound_document_is_accepted_by_both() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ('{\n "schema": "domain_v1",\n "attributes": [}\n', 3, "is no JSON"),
-        ("", 1, "is no JSON"),
+        ('{\n "schema": "domain_v1",\n "attributes": [}\n', 3, "is not JSON"),
+        ("", 1, "is not JSON"),
         ('{"schema": "domain_v1", "schema": "x"}', None, "'schema' is given twice"),
-        ('{"schema": "domain_v1", "attributes": [NaN]}', None, "NaN is no JSON number"),
-        ("[" * 100_000, None, "is no JSON that can be read"),
-        ('{"a": ' + "9" * 5000 + "}", None, "is no JSON that can be read"),
+        ('{"schema": "domain_v1", "attributes": [NaN]}', None, "NaN is not a JSON number"),
+        ("[" * 100_000, None, "is not JSON that can be read"),
+        ('{"a": ' + "9" * 5000 + "}", None, "is not JSON that can be read"),
         ("[]", None, "an object is needed"),
     ],
 )
@@ -350,7 +350,7 @@ def test_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DomainFileError, match="cannot be read"):
         load_domain_file(tmp_path / "missing.json")
     (tmp_path / "latin.json").write_bytes(b'{"schema": "\xe9"}')
-    with pytest.raises(DomainFileError, match="no UTF-8"):
+    with pytest.raises(DomainFileError, match="not UTF-8"):
         load_domain_file(tmp_path / "latin.json")
 
 

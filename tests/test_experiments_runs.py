@@ -238,7 +238,7 @@ def test_changed_line_is_named_and_nothing_is_written(tmp_path, line):
     with RunStore(path) as store:
         run_all(many(), store)
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    # any digit that is no part of the checksum
+    # any digit that is not part of the checksum
     body, checksum = lines[line].rsplit('"checksum"', 1)
     place = next(index for index, sign in enumerate(body) if sign.isdigit())
     lines[line] = body[:place] + str((int(body[place]) + 1) % 10) + body[place + 1 :] + '"checksum"' + checksum

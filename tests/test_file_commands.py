@@ -128,7 +128,7 @@ def test_bounds_from_the_data_are_marked_and_refused(run: Run, files: Path) -> N
         {"name": "school", "kind": "ordinal", "categories": None},
     ]
     assert template["label"] == {"column": "income", "one": None, "zero": None}
-    # a template is no domain yet, and says what is missing
+    # a template is not a domain yet, and says what is missing
     (files / "template.json").write_text(out, encoding="utf-8")
     code, _, err = run("fit", "--data", "people.csv", "--domain", "template.json")
     assert (code, "the bound of 'age' is not filled in" in err) == (EXIT_USAGE, True)

@@ -118,7 +118,7 @@ def test_repair_always_gives_a_w(fit: CommandLine, repair: str) -> None:
     document = fit.json(*SMALL, "--epsilon", "1e-3", "--repair", repair, "--splits", "5", "--seed", "2")
     assert document["unbounded"] == 0
     assert all(release["w"] is not None for release in document["releases"])
-    assert "no step of the paper" in fit.run(*SMALL, "--repair", repair)[1]
+    assert "not a step of the paper" in fit.run(*SMALL, "--repair", repair)[1]
 
 
 @pytest.mark.parametrize(

@@ -120,5 +120,5 @@ def test_bad_shift_is_rejected():
         pflr(WIDE, Budget(1), FAIR, shift=[0] * 8, rng=0)
     with pytest.raises(ReadingError, match="finite number"):
         pflr(WIDE, Budget(1), PLAIN, shift=[float("nan")] * 8, rng=0)
-    with pytest.raises(ReadingError, match="no mean"):
+    with pytest.raises(ReadingError, match="not a mean"):
         pflr(WIDE, Budget(1), FAIR.with_(fairness="separate", sensitivity=1), rng=0)

@@ -265,7 +265,7 @@ def test_a_line_that_is_no_release_is_refused(tmp_path):
     header = ledger.path.read_bytes()
     line = ledger_file.line_of({"release": 1, "mechanism": "pdfc"}, header[:-1])
     ledger.path.write_bytes(header + line)
-    with pytest.raises(CorruptLedgerError, match="no release"):
+    with pytest.raises(CorruptLedgerError, match="not a release of a ledger"):
         ledger.check(pure("1e-9"))
 
 

@@ -296,7 +296,7 @@ def test_path_that_is_no_table_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match="no such file"):
         open_table(tmp_path / "missing.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(UnreadableFileError, match="no regular file"):
+    with pytest.raises(UnreadableFileError, match="not a regular file"):
         open_table(tmp_path / "folder.csv")
     with pytest.raises(ReadingError, match="ends in"):
         open_table(tmp_path / "data.xlsx")

@@ -118,7 +118,7 @@ def test_options_and_documents_know_the_documented_numbers() -> None:
 @pytest.mark.parametrize("text", ["1_0", "１０", "1e400", "nan"])
 def test_number_of_an_option_is_refused(option: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert reference("fit", option, text) == 2
-    assert "is no number here" in capsys.readouterr().err
+    assert "is not a number here" in capsys.readouterr().err
 
 
 def test_long_digits_are_refused_at_once(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_text_that_is_no_utf_8_is_reported(tmp_path: Path) -> None:
         parquet.write_table(pyarrow.table({"a": texts, "y": [1] * len(held)}), path)
         return path
 
-    with pytest.raises(UnreadableFileError, match="no UTF-8") as caught:
+    with pytest.raises(UnreadableFileError, match="not UTF-8") as caught:
         read(as_text([b"yes", b"no", b"caf\xe9"], tmp_path / "a.parquet"), TEXTS)
     assert (caught.value.record, caught.value.column) == (3, "a")
     assert len(read(as_text([b"yes", b"no"], tmp_path / "b.parquet"), TEXTS)) == 2

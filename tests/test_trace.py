@@ -10,6 +10,7 @@ import pytest
 
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import NoisyCoefficients
+from reference.commands.trace import Trace, trace
 from reference.common.documents import plain, read_file
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
@@ -20,7 +21,6 @@ from reference.minimiser import minimise
 from reference.moments import Moments
 from reference.noise import add_noise
 from reference.objective import objective
-from reference.trace import Trace, trace
 from tests.file_commands import SMALL, Run
 
 # on the box exact privacy takes no search

@@ -153,7 +153,7 @@ class Prospect:
 
     @property
     def luck(self) -> float:
-        """Standard errors by which a log ratio is taken to its bad side."""
+        """How many standard errors a log ratio is moved to its bad side."""
         return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
 
     def able(self, unlikely: FloatArray) -> BoolArray:

@@ -211,7 +211,7 @@ class Terms:
     Raises
     ------
     ValueError
-        When so many draws cannot be made, or the method is not for this delta.
+        When this many draws cannot be made, or the method is not for this delta.
     """
 
     draws: int

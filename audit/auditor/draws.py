@@ -113,7 +113,7 @@ class Draws:
         return self.width if self.reduction is None else self.reduction.width
 
     def screened(self, rows: int) -> Draws:
-        """Return these draws reduced to few numbers, by what so many draws of a phase of their own show."""
+        """Return these draws reduced to few numbers, by what this many draws of a phase of their own show."""
         first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))
         screen = Screen.of(*self.phase(SCREEN_FIRST, first))
         counts = (found for wave in self.map(SCREEN, rows, screen.count) for found in wave)

@@ -48,7 +48,7 @@ class Phases:
 
     @classmethod
     def of(cls, draws: int, width: int, *, learning: bool) -> Phases:
-        """Return the plan for so many draws on both inputs; `learning` is needed by learned scores only.
+        """Return the plan for this many draws on both inputs; `learning` is needed by learned scores only.
 
         Outputs of more than :data:`audit.auditor.events.reduction.WIDEST` coordinates are screened
         first, for learning.

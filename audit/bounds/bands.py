@@ -155,7 +155,7 @@ def upper_band(occurrences: npt.NDArray[np.int64], draws: int, share: float) -> 
     Parameters
     ----------
     occurrences : array of int
-        Of the events "score at least t", for any t, of so many draws.
+        Of the events "score at least t", for any t, of this many draws.
     draws : int
     share : float
     """

@@ -1,4 +1,4 @@
-"""What so many draws can show at best."""
+"""What this many draws can show at best."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def largest_certifiable_epsilon(
 ) -> float:
     """Return the bound of the best counts there could be: the event never occurs on the unlikely input.
 
-    A test with so many draws cannot refute a claim above this.  Always on the likely input is best but for the
+    A test with this many draws cannot refute a claim above this.  Always on the likely input is best but for the
     conditional bound, which says nothing of events that are common there.
 
     Parameters
@@ -95,7 +95,7 @@ def detectable_epsilon(
     Returns
     -------
     float or None
-        None when no event can refute the claim with so many draws.
+        None when no event can refute the claim with this many draws.
     """
     unlikely = np.geomspace(0.1 / draws_per_input, 0.5, EVENTS)
     found = detectable_by_event(claimed_epsilon, draws_per_input, delta, significance, method, unlikely)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from hashlib import sha256
-from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
 from audit.exact.boundary import ends, middle
-from reference.common.errors import MissingExtraError, ReadingError
+from reference.commands.plot import require_plot
 from reference.common.files import json_text, write_whole
 
-PLOT_FORMATS = ("svg", "png")
-
 PROGRAM = "audit boundary"
+
+FAIRNESS = {
+    "absolute": "fairness term as the proofs write it",
+    "covariance": "signed fairness term",
+    "separate": "fairness term released apart",
+    "none": "no fairness term",
+}
+
+RATIOS = [step * 10.0**power for power in range(-2, 4) for step in (1, 2, 5)][:-2]
+"""Where an axis of ratios may begin or end."""
 
 
 def plot(document: dict[str, Any], path: str) -> None:
@@ -31,17 +38,12 @@ def plot(document: dict[str, Any], path: str) -> None:
     reference.common.errors.MissingExtraError
         Without matplotlib.
     """
-    suffix = Path(path).suffix.removeprefix(".")
-    if suffix not in PLOT_FORMATS:
-        raise ReadingError(
-            "plot", path, "a file name ending in " + " or ".join(f".{name}" for name in PLOT_FORMATS)
-        )
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("plot", "matplotlib", "report") from None
+    require_plot(path)
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    suffix = Path(path).suffix.lower().removeprefix(".")
     with matplotlib.rc_context({"svg.hashsalt": "boundary", "svg.fonttype": "none", "font.family": "sans-serif"}):
         figure = Figure(figsize=(10.0, 3.8), layout="constrained")
         FigureCanvasAgg(figure)
@@ -77,11 +79,12 @@ def _draw(document: dict[str, Any], figure: Any) -> None:
         _draw_panel(axis, rows, shown)
         axis.set_title(domain.replace("_", " "), fontsize="medium")
         axis.set_xlabel("number of features d")
-    axes[0].set_ylabel("epsilon_s / epsilon_n")
+    axes[0].set_ylabel("epsilon_s / epsilon_n:\nbudget of x_s over that of the others")
     theorem = document["theorem"].removeprefix("T")
-    sensitivity = document["readings"]["sensitivity"]
+    readings = document["readings"]
     figure.suptitle(
-        f"Theorem {theorem}, {sensitivity} sensitivity: ratios of the two budgets for which its statement is true",
+        f"For which ratios of the two budgets is Theorem {theorem} true?\n"
+        f"{readings['sensitivity']} sensitivity, {FAIRNESS[readings['fairness']]}",
         fontsize="large",
     )
     figure.legend(
@@ -90,13 +93,15 @@ def _draw(document: dict[str, Any], figure: Any) -> None:
 
 
 def shown_ratios(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Return the lowest and the highest ratio to show: powers of ten with room around the curves."""
+    """Return the lowest and the highest ratio to show, with room around the curves."""
     found = [
         end for row in rows for name in ("lower", "upper") if row[name] is not None for end in ends(row[name])
     ]
     found += [middle(value) for row in rows for value in row.get("fails_at", {}).values() if value is not None]
-    near = [log10(value) for value in found if value > 0]
-    return 10.0 ** max(-2, floor(min(near) - 0.1)), 10.0 ** min(3, ceil(max(near) + 0.1))
+    near = [1.0, *(value for value in found if value > 0)]
+    below = [ratio for ratio in RATIOS if ratio < min(near) / 1.2]
+    above = [ratio for ratio in RATIOS if ratio > max(near) * 1.2]
+    return max(below, default=RATIOS[0]), min(above, default=RATIOS[-1])
 
 
 def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]], shown: tuple[float, float]) -> None:
@@ -108,9 +113,15 @@ def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]], shown: tuple[float, f
     # between these the theorem certainly holds
     upper = [low for low, _ in tops]
     lower = [max(lowest, high) for _, high in bottoms]
-    axis.fill_between(dimensions, lower, upper, color="#4c78a8", alpha=0.25, linewidth=0, label=true)
-    axis.plot(dimensions, upper, color="#4c78a8")
-    axis.plot(dimensions, lower, color="#4c78a8")
+    false = "false for small enough delta" if "fails_at" in rows[0] else "false"
+    axis.fill_between(dimensions, lower, upper, color="#4c78a8", alpha=0.35, linewidth=0, label=true)
+    hatched = {"facecolor": "none", "edgecolor": "#e4575660", "hatch": "//", "linewidth": 0}
+    axis.fill_between(dimensions, [max(lowest, high) for _, high in tops], highest, label=false, **hatched)
+    axis.fill_between(dimensions, lowest, [max(lowest, low) for low, _ in bottoms], **hatched)
+    axis.plot(dimensions, upper, marker="o", markersize=3, color="#4c78a8")
+    inside = [(d, value) for d, value in zip(dimensions, lower, strict=True) if value > lowest]
+    if inside:
+        axis.plot(*zip(*inside, strict=True), marker="o", markersize=3, color="#4c78a8")
     if any(low != high for low, high in tops + bottoms):
         shade = {"color": "#9d9d9d", "alpha": 0.35, "linewidth": 0}
         axis.fill_between(dimensions, upper, [min(highest, high) for _, high in tops], label="undecided", **shade)
@@ -124,6 +135,10 @@ def _draw_panel(axis: Any, rows: Sequence[dict[str, Any]], shown: tuple[float, f
     axis.axhline(1.0, color="black", linewidth=0.8, label="equal budgets")
     axis.set_yscale("log")
     axis.set_ylim(lowest, highest)
+    ticks = [ratio for ratio in RATIOS if lowest <= ratio <= highest]
+    ticks = ticks if len(ticks) < 8 else [ratio for ratio in ticks if f"{ratio:e}".startswith("1")]
+    axis.set_yticks(ticks, [f"{ratio:g}" for ratio in ticks])
+    axis.set_yticks([], minor=True)
     if max(dimensions) > 10:
         axis.set_xscale("log")
         ticks = [2, 5, 10, 13, 20, 50, 100]

@@ -20,15 +20,7 @@ from audit.commands.text import columns
 from audit.subjects.catalogue import CATALOGUE
 from audit.validity.scores.auditors import auditor_from, our_auditor
 from audit.validity.scores.plot import check_ending, draw_score
-from audit.validity.scores.report import (
-    ENTRIES,
-    SCORES,
-    around,
-    entry_json,
-    entry_table,
-    score_table,
-    update_page,
-)
+from audit.validity.scores.report import around, entry_json, update_page
 from audit.validity.scores.scoring import AuditorScore, Exam, score_auditor
 from reference.commands.options import emit
 from reference.commands.parsing import FileName, listed, option
@@ -83,7 +75,7 @@ class CatalogueOutput(FileOptions):
         "--update",
         type=FileName(),
         metavar="PAGE",
-        help="write the tables of entries and scores between the marks of a page",
+        help="write the score between the marks of a page, and a row for each entry into the .csv beside it",
     )
 
 
@@ -94,15 +86,15 @@ class CatalogueOutput(FileOptions):
     example="python -m audit catalogue --only laplace,laplace_half_noise --draws own --seeds 1",
 )
 def command(options: ScoreOptions, output: CatalogueOutput) -> int:
-    """Tell how good an auditor is.
+    """Score an auditor on mechanisms whose loss is known.
 
-    It audits right and broken mechanisms whose loss is known, and its bounds are counted: broken ones that it
-    finds, right ones that it flags, bounds above the truth, and how close to the truth they come.
+    The auditor judges right and broken mechanisms. The score counts the broken ones that it finds, the right
+    ones that it flags and its bounds above the truth, and says how close to the truth they come.
     """
     names = options.only or tuple(CATALOGUE)
     if options.list:
         if output.update:
-            update_page(Path(output.update), ENTRIES, entry_table())
+            raise ReadingError("update", output.update, "given without --list, which scores nothing")
         described = [entry_json(name, CATALOGUE[name]()) for name in names]
         text = json_text(described) if output.format == "json" else entries_text(names, columns(output.out))
         emit(text, output.out)
@@ -110,14 +102,13 @@ def command(options: ScoreOptions, output: CatalogueOutput) -> int:
     # what cannot be written is said before minutes of work, not after
     if output.plot:
         check_ending(output.plot)
-    for part in (ENTRIES, SCORES) if output.update else ():
-        around(Path(output.update or ""), part)
+    if output.update:
+        around(Path(output.update))
     score = _score(options, options.seed, names)
     if output.plot:
         draw_score(score, output.plot)
     if output.update:
-        update_page(Path(output.update), ENTRIES, entry_table())
-        update_page(Path(output.update), SCORES, score_table(score))
+        update_page(Path(output.update), score)
     if output.format == "json":
         emit(json_text(score.to_json() | {"rerun": again(command, options)}), output.out)
     else:

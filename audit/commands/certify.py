@@ -39,7 +39,7 @@ class Seconds(click.ParamType[float]):
         """Return the number."""
         seconds = float(str(value)) if is_number_text(str(value)) else 0.0
         if not 0 < seconds < float("inf"):
-            self.fail(f"{value!r} is no positive number of seconds", param, ctx)
+            self.fail(f"{value!r} is not a positive number of seconds", param, ctx)
         return seconds
 
 

@@ -72,7 +72,7 @@ class AuditOptions:
 
     mechanism: tuple[str, ...] = argument(nargs=-1, metavar="[MECHANISM]...")
     draws: int = option(
-        "--draws", type=int, default=DRAWS, metavar="N", help=f"all phases, both inputs ({DRAWS:,})"
+        "--draws", type=int, default=DRAWS, metavar="N", help=f"of all phases and both inputs ({DRAWS:,})"
     )
     significance: float = option(
         "--significance",
@@ -113,7 +113,7 @@ class AuditOptions:
         help="stop when the claim is refuted or a loss above it by GAP would have shown; --draws is then the most",
     )
     max_seconds: float | None = option(
-        "--max-seconds", type=float, metavar="T", help="search and certify for about so long at most"
+        "--max-seconds", type=float, metavar="T", help="search and certify for at most about T seconds"
     )
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
     plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
@@ -412,7 +412,7 @@ def report(
         sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
     if not results:
         return EXIT_UNDECIDED
-    # what so many draws could have shown takes seconds to compute: an interruption there must not lose the draws
+    # what this many draws could have shown takes seconds to compute: an interruption there must not lose the draws
     for text, out in finish(lambda: texts(results, how.object, output, several=len(audits) > 1))[0]:
         emit(text, out)
     if how.plot is not None:

@@ -73,7 +73,7 @@ class DeclaredOptions(DataSetShape):
         "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
     )
     intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
-    keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
+    keep_group: bool = option("--keep-group", is_flag=True, help="make the group a feature, too")
 
     @property
     def declared(self) -> Domain | None:
@@ -182,7 +182,9 @@ def several(*names: str, of: Callable[[str], Any] = str, default: Iterable[Any] 
         try:
             return tuple(of(word) for words in given for word in words.split(","))
         except ValueError:
-            raise click.BadParameter(f"{','.join(given)!r} is no list with commas", context, parameter) from None
+            raise click.BadParameter(
+                f"{','.join(given)!r} is not a comma-separated list", context, parameter
+            ) from None
 
     return option(
         *names,

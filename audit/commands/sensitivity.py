@@ -78,7 +78,7 @@ class ChangeOptions:
     example="python -m audit sensitivity --dimension 5 --norm l1 --fairness none",
 )
 def command(sets: DeclaredOptions, terms: TermOptions, change: ChangeOptions, output: FileOptions) -> int:
-    """Tell how far one record can move the coefficients.
+    """Compute how far one record can move the coefficients.
 
     The paper's bound beside the exact supremum over all neighbouring data sets (or a certified enclosure of it),
     with data sets that attain it.  With --data or a domain file: over the data sets of rows that the declared

@@ -59,7 +59,7 @@ class ValidityOptions:
     example="python -m audit validity --audits 40 --sizes 1000 --out validity.json",
 )
 def command(options: ValidityOptions) -> int:
-    """Tell how often the auditor is wrong.
+    """Count how often the auditor is wrong.
 
     Thousands of independent audits of mechanisms whose loss is known. The shares of errors, with a confidence
     statement of their own, go to docs/auditor-validity.json and docs/auditor-validity.md.

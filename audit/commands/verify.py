@@ -68,9 +68,10 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
     """Check the certificate of an estimate.
 
     Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and
-    that the bound follows from the counts, by another road than the auditor's.  That nothing was refuted rests on
-    the choice of the event too: it stays undecided unless --replay or --fresh repeats that.  A certificate is not
-    signed: who made it is for the reader to know.
+    that the bound follows from the counts, computed another way than the auditor does.  That nothing was refuted
+    rests on the choice of the event too: it stays undecided unless --replay or --fresh repeats that.
+
+    A certificate is not signed: you must know who made it.
     """
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")

@@ -171,7 +171,7 @@ def _repetition(samples: FloatArray) -> SampleCheck:
 
 
 def detectable(draws: int, coefficients: int, kind: str, significance: float = 0.05) -> Detectable:
-    """Return what so many draws detect with power 0.9 in one coefficient."""
+    """Return what this many draws detect with power 0.9 in one coefficient."""
     half = significance / number_of_tests(coefficients) / 2
     law = stats.gamma(draws) if kind == "laplace" else stats.chi2(draws)
     ratio = float(law.isf(half) / law.ppf(1 - POWER))

@@ -25,7 +25,7 @@ LONGEST_LINE = 2**20
 """Bytes of an answer."""
 
 MOST_GARBAGE = 2000
-"""Lines that are no answers, after which a program is ended."""
+"""Lines that are not answers, after which a program is ended."""
 
 MOST_WASTED = 2**26
 """Bytes of such lines."""
@@ -221,9 +221,9 @@ def _listen(
         if line.strip():
             _take(session, line, wanted, exchange)
         if len(session.garbage) > MOST_GARBAGE:
-            return f"wrote more than {MOST_GARBAGE} lines that are no answers, such as: {session.garbage[0]}"
+            return f"wrote more than {MOST_GARBAGE} lines that are not answers, such as: {session.garbage[0]}"
         if session.wasted > MOST_WASTED:
-            return f"wrote more than {MOST_WASTED} bytes that are no answers, such as: {session.garbage[0]}"
+            return f"wrote more than {MOST_WASTED} bytes that are not answers, such as: {session.garbage[0]}"
         if session.on_answer is not None:
             session.on_answer(len(session.replies))
 
@@ -232,7 +232,7 @@ def _take(session: Session, line: bytes, wanted: set[int], exchange: Exchange) -
     try:
         number, answer = answer_of(line, exchange)
     except UnreadableAnswerError:
-        session.garbage.append(f"it wrote {shown(line[:80])}, which is no answer")
+        session.garbage.append(f"it wrote {shown(line[:80])}, which is not an answer")
         session.wasted += len(line)
         return
     if number not in wanted:

@@ -12,7 +12,7 @@ import sys
 def main(name: str) -> None:
     """Answer every line of the standard input."""
     answer = importlib.import_module(name).answer
-    # what the module prints is no answer
+    # what the module prints is not an answer
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         case = json.loads(line)

@@ -1,6 +1,6 @@
 """The document of one audit: what was asked, drawn, counted and concluded, so that others can check it.
 
-``python -m audit verify`` checks it.  The JSON Schema is ``audit/schemas/certificate_v4.schema.json``.
+``python -m audit verify`` checks it.  The JSON Schema is ``audit/common/schemas/certificate_v4.schema.json``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reference.common.documents import Document, converted, json_of_file, plain
 from reference.common.errors import DocumentError
 from reference.common.files import json_text, write_whole
 
-SCHEMAS = Path(__file__).parents[1] / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "common" / "schemas"
 
 EARLIER = ("certificate_v1.json", "certificate_v2.json", "certificate_v3")
 """Schemas of certificates that hold a command line in place of the request, or no counts of all draws."""
@@ -243,7 +243,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         """
         document = json_of_file(path, CertificateError)
         if document == []:
-            raise CertificateError("there is none", file=str(path))
+            raise CertificateError("the file holds no certificate", file=str(path))
         return [cls.of(one, file=str(path)) for one in (document if isinstance(document, list) else [document])]
 
 

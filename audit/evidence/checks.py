@@ -75,7 +75,7 @@ def checked_claim(certificate: Certificate, epsilon: str | None, delta: str | No
     Raises
     ------
     reference.common.errors.InputError
-        When they are no privacy parameters.
+        When they are not privacy parameters.
     """
     if epsilon is None and delta is None:
         return None
@@ -134,12 +134,12 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
         yield _claim(certificate, subject)
         yield _inputs(certificate, whole, subject)
     except DescriptionError as problem:
-        yield Check("claim", False, f"the recorded subject is none: {problem}")
+        yield Check("claim", False, f"the recorded subject is not valid: {problem}")
     except InputError as problem:
         # such as real data that are not here
         yield Check("claim", None, f"the subject cannot be rebuilt here: {problem}")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
-        yield Check("claim", False, f"the recorded subject is none: {type(problem).__name__}: {problem}")
+        yield Check("claim", False, f"the recorded subject is not valid: {type(problem).__name__}: {problem}")
 
 
 def _neighbours(certificate: Certificate) -> Check:
@@ -211,7 +211,7 @@ def _request(certificate: Certificate) -> Check:
     }
     wrong = next((name for name, same in respects.items() if not same), None)
     if wrong is None:
-        return Check("request", True, "asks for so many draws, this bound and this claim")
+        return Check("request", True, "asks for this many draws, this bound and this claim")
     return Check("request", False, f"asks for another {wrong} than was used")
 
 

@@ -71,7 +71,7 @@ class Audit:
         reference.common.errors.InputError
         """
         stated = request.checked()
-        # the claim first: nothing is started for a claim that is none
+        # the claim first: nothing is started for an invalid claim
         epsilon = None if stated.epsilon is None else parse_epsilon("epsilon", stated.epsilon)
         delta = None if stated.delta is None else parse_delta("delta", stated.delta)
         subject = rebuild(stated.subject)
@@ -162,7 +162,7 @@ def estimated(
     workers: int = 1,
     progress: Callable[[int], None] = silent,
 ) -> EstimateResult:
-    """Return the estimate on the audit's pair, once so many draws were spent on a search for it.
+    """Return the estimate on the audit's pair, once this many draws were spent on a search for it.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def estimated(
     progress : callable
     """
     request = audit.request
-    # before any draw: a pair that is none costs nothing
+    # before any draw: inputs that are not neighbours cost nothing
     neighbours = neighbours_of(request.subject, audit.subject)
     if stopped_at is not None and request.max_seconds is not None:
         # the clock decided how long, and that the bound is the anytime one

@@ -81,7 +81,7 @@ def epsilon_lower_bound(
     Raises
     ------
     ValueError
-        When the arrays are no outputs, or too small.
+        When the arrays are not outputs, or too small.
     """
     ours, others = _rows("left", left), _rows("right", right)
     if ours.shape[1] != others.shape[1]:
@@ -167,7 +167,7 @@ def trade_off(
     Raises
     ------
     ValueError
-        When the arrays are no scores.
+        When the arrays are not scores.
     """
     return trade_off_band(_scores("left_scores", left_scores), _scores("right_scores", right_scores), significance)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
 
+from audit.common.figures import save
 from audit.evidence.report import EstimateResult
-from reference.common.errors import ReadingError
-from reference.common.files import write_whole
 
 ENDINGS = (".svg", ".png", ".pdf")
 """Of plots."""
@@ -59,9 +57,4 @@ def draw_results(results: Sequence[EstimateResult], path: str) -> None:
         bounds.set_xscale("symlog", linthresh=1e-5)
         bounds.set(xlabel="delta", ylabel="epsilon at least", ylim=(0, None))
         bounds.legend()
-    drawn, kind = io.BytesIO(), path.rpartition(".")[2]
-    figure.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
-    try:
-        write_whole(path, drawn.getvalue())
-    except OSError as problem:
-        raise ReadingError("plot", path, f"a file that can be written ({problem.strerror})") from problem
+    save(figure, path)

@@ -207,7 +207,7 @@ class EstimateResult:
         parts.append(f"events of other kinds than were searched{kinds}")
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:
-            parts.append("any loss at all: with so many draws this event cannot refute this claim")
+            parts.append("any loss at all: with this many draws this event cannot refute this claim")
         else:
             parts.append(f"losses below {detectable:.3g}, the smallest that this event shows in nine runs of ten")
         leak = self.rarest_leak

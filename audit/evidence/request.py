@@ -115,7 +115,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True):
             raise ReadingError("draws", self.draws, f"at least {SMALLEST_SEARCHED_DRAWS:,} with --search")
 
     def terms(self, claimed_epsilon: float, delta: float, *, spent: int, max_seconds: float | None) -> Terms:
-        """Return what the estimate is to keep to, once so many draws were spent on a search."""
+        """Return what the estimate is to keep to, once this many draws were spent on a search."""
         return Terms(
             draws=self.draws - spent,
             delta=delta,

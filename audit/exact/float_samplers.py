@@ -56,7 +56,7 @@ def can_give_by_laplace(release: float, value: float, scale: float) -> bool:
 
 
 def can_give_by_gaussian(releases: FloatArray, value: float, sigma: float) -> BoolArray:
-    """Tell of each release whether some draw of Gaussian noise added to `value` gives it, shape (n,)."""
+    """Return for each release whether some draw of Gaussian noise added to `value` gives it, shape (n,)."""
     away = releases - value
     size, sign, half = np.abs(away), np.sign(away), np.spacing(np.abs(releases))
     found: BoolArray = size > TAIL * sigma

@@ -35,7 +35,7 @@ def coefficients(rows: Rows, readings: Readings) -> NumberArray:
 
 @lru_cache(maxsize=16)
 def largest_change(fairness: str, adjacency: str, records: int) -> Fraction:
-    """Return the largest l1 change of data sets of so many records that differ in the rows of one person."""
+    """Return the largest l1 change of data sets of this many records that differ in the rows of one person."""
     readings, largest = Readings(fairness, adjacency=adjacency), Fraction(0)
     persons = list(combinations_with_replacement(KINDS, PERSON))
     for others in combinations_with_replacement(KINDS, records - PERSON):

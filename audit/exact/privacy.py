@@ -295,7 +295,7 @@ def witness_at(where: Setting | Declared, noise: Noise, claim: PrivacyStatement,
 
 
 def agreement(records: int) -> Fraction:
-    """Return the relative difference that rounding explains in the change of sums over so many records."""
+    """Return the relative difference that rounding explains in the change of sums over this many records."""
     return AGREEMENT * max(Fraction(1), Fraction(records, 10**5))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from audit.exact.declared import farthest_witness
 from audit.exact.enclosures import rational
+from audit.exact.settings import readings_json
 from audit.exact.witnesses import ONE, Witness, witness
 from reference.common.balls import square_root
 from reference.common.errors import NoPublishedBoundError, ReadingError
@@ -84,13 +85,7 @@ class Sensitivity:
         document = {
             "norm": self.norm,
             "readings": {
-                "fairness": setting.fairness,
-                "fairness_weight": decimal_text(setting.fairness_weight),
-                "domain": setting.norm,
-                "basis": setting.basis,
-                "adjacency": setting.adjacency,
-                "records": setting.records,
-                "dimension": setting.dimension,
+                **readings_json(setting),
                 **({} if setting.rows_per_person == 1 else {"rows_per_person": setting.rows_per_person}),
                 "weight_s": decimal_text(self.weight_s),
                 "weight_n": decimal_text(self.weight_n),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from audit.exact.witnesses import domain_of
 from reference.common.errors import ReadingError
+from reference.common.numbers import decimal_text
 from reference.datasets import load
 from reference.readings import Readings
 from reference.sensitivity import Setting, setting_of
@@ -47,3 +49,16 @@ def setting_from(sets: DataSetShape, readings: Readings) -> Setting:
     """Return the setting of the data sets under the readings."""
     shape = Setting(sets.checked_dimension, readings.fairness, sets.domain, readings.adjacency)
     return setting_of(domain_of(shape), readings, sets.records)
+
+
+def readings_json(setting: Setting) -> dict[str, Any]:
+    """Return what a document says of the readings and the size of a setting."""
+    return {
+        "fairness": setting.fairness,
+        "fairness_weight": decimal_text(setting.fairness_weight),
+        "domain": setting.norm,
+        "basis": setting.basis,
+        "adjacency": setting.adjacency,
+        "records": setting.records,
+        "dimension": setting.dimension,
+    }

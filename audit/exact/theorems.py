@@ -103,7 +103,7 @@ def sensitivity_power(theorem: str, setting: Setting, sensitivity: Any = "publis
 
 @dataclass(frozen=True)
 class OpenTop:
-    """An upper end of which only this is certain: it is at least `lower`.  There may be none.
+    """An upper end that is certain only to be at least `lower`.  There may be none.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.exact.enclosures import rational
-from audit.exact.settings import LARGEST_SIZE
+from audit.exact.settings import LARGEST_SIZE, readings_json
 from audit.exact.theorems import smallest_sensitivity_power
 from audit.exact.thresholds import (
     DIGITS,
@@ -46,7 +46,7 @@ def alpha_document(setting: Setting, norm: str) -> dict[str, Any]:
     return {
         "claim": "L2.alpha",
         "norm": norm,
-        "readings": _readings_json(setting) | {"fairness_weight": None},
+        "readings": readings_json(setting) | {"fairness_weight": None},
         "published" if norm == "l1" else "published_squared": rational(published),
         "threshold": _enclosure_json(threshold),
         "below": {
@@ -92,7 +92,7 @@ def sign_document(setting: Setting) -> dict[str, Any]:
     return {
         "claim": "L2.sign",
         "norm": "l1",
-        "readings": _readings_json(setting) | {"sign": "of g.(1, ..., 1)"},
+        "readings": readings_json(setting) | {"sign": "of g.(1, ..., 1)"},
         "published": rational(bound),
         "change_per_record": decimal_text(setting.fairness_weight),
         "data_sets": [
@@ -130,7 +130,7 @@ def delta1_document(setting: Setting) -> dict[str, Any]:
     loss = found.value / too_small
     return {
         "claim": "T3",
-        "readings": _readings_json(setting),
+        "readings": readings_json(setting),
         "published": None if published is None else rational(published),
         "smallest": _enclosure_json(smallest),
         "published_suffices": _at_least(published, smallest),
@@ -191,18 +191,6 @@ def _published_or_none(setting: Setting) -> Fraction | None:
         return _published_l1(setting)
     except NoPublishedBoundError:
         return None
-
-
-def _readings_json(setting: Setting) -> dict[str, Any]:
-    return {
-        "fairness": setting.fairness,
-        "fairness_weight": decimal_text(setting.fairness_weight),
-        "domain": setting.norm,
-        "basis": setting.basis,
-        "adjacency": setting.adjacency,
-        "records": setting.records,
-        "dimension": setting.dimension,
-    }
 
 
 def _enclosure_json(value: Enclosure) -> Any:

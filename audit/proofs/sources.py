@@ -59,7 +59,7 @@ def source_problems(folder: Path, pinned: Sequence[str] = FILES) -> list[str]:
     problems = [*_list_problems(folder, pinned), *_folder_problems(folder, pinned)]
     for name in pinned:
         if (folder / name).is_file():
-            # what is no UTF-8 at all is refused with the characters that are not ASCII
+            # what is not UTF-8 at all is refused with the characters that are not ASCII
             text = (folder / name).read_text(encoding="utf-8", errors="replace")
             problems += [f"{name}: {sentence}" for sentence in refused(text)]
     return problems

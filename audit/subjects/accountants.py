@@ -79,7 +79,7 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
         # a float is what it is, not its shortest decimal
         reported = Fraction(float(answer)) if hasattr(answer, "__float__") else exact("reported_epsilon", answer)
     except (ReadingError, ValueError, OverflowError):
-        raise SubjectError(f"{accountant} reported {answer!r}, which is no finite number") from None
+        raise SubjectError(f"{accountant} reported {answer!r}, which is not a finite number") from None
     if reported < 0:
         raise SubjectError(f"{accountant} reported {answer!r}, which is below 0")
     return reported

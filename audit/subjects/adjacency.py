@@ -14,7 +14,7 @@ from reference.readings import ADJACENCIES
 Relation: TypeAlias = str | Callable[[Any, Any], Any]
 """`replace_one`, `add_or_remove_one`, or a function of both inputs that tells whether they are neighbours."""
 
-NO_NEIGHBOURS = "the two inputs are no neighbours under"
+NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
 UNCHECKED = "nobody checked that these are neighbours"
 """What is said of a pair that comes with no relation."""
@@ -34,7 +34,7 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
     Raises
     ------
     audit.auditor.subject.SubjectError
-        When they are no neighbours, or the function fails.
+        When they are not neighbours, or the function fails.
     reference.common.errors.ReadingError
         When the relation is unknown.
     """
@@ -46,7 +46,7 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
         except FAILURES as problem:
             raise SubjectError(f"the neighbour relation failed: {type(problem).__name__}: {problem}") from problem
         if not neighbours:
-            raise SubjectError("the two inputs are no neighbours: their relation says so")
+            raise SubjectError("the two inputs are not neighbours: their relation says so")
         return None
     if relation not in ADJACENCIES:
         raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")

@@ -100,7 +100,7 @@ def rebuild(described: Description) -> Subject:
             subject, neighbourhood = searchable(rebuild(described.subject))
             pair = neighbourhood.from_json(described.pair)
             if not neighbourhood.holds(pair):
-                raise DescriptionError("the pair is none of the declared domain: its inputs are no neighbours")
+                raise DescriptionError("the pair is not of the declared domain: its inputs are not neighbours")
             return AtPair(subject, pair)
     assert_never(described)
 

@@ -185,7 +185,7 @@ class WorstNeighbours(Document, frozen=True, kw_only=True):
 
 
 class NamedData(Document, frozen=True, kw_only=True):
-    """Real records, of which one is replaced by the worst that their domain admits.
+    """Real records, one of which is replaced by the worst that their domain admits.
 
     Parameters
     ----------

@@ -22,33 +22,28 @@ DOCUMENT = PACKAGE / "docs" / "auditor-validity.json"
 
 PAGE = """# Is the auditor right as often as it says?
 
-Written by `python -m audit validity` (`make validity`); do not edit. Every audit is one call of
-`audit.auditor.distinguish.estimate`, the function behind every other audit,
-with the events {families}. The loss of each mechanism is known; a bound above it
-is an error, and at significance {significance:g} at most that share of audits may err.
+`python -m audit validity` (`make validity`) writes this page and [every row of it](auditor-validity.json); do not
+edit. It audits mechanisms whose loss is known, {audits} times each, and counts the bounds above that loss: at most
+a share {significance:g} may be.
 
-- Audits in each row: {audits}, independent of those of every other mechanism, size and kind of audit. The rows
-  of one mechanism at one size are several bounds of the same audits; only `anytime` has audits of its own.
-- Largest share of errors of any bound: {largest_share:.4f}.
-- Largest share over the mechanisms of one size: {largest_pooled_share:.4f}.
-- With confidence {confidence:g}, over all {bounds} rows together (Clopper-Pearson, Bonferroni), no error
-  probability is above {largest_upper_bound}.
-- Smallest p-value of the hypothesis that a bound errs with probability at most {significance:g}, multiplied by the
-  number of rows: {smallest_p_value:.3g}.
-- The control is the point estimate of the same counts, without any margin: it must err far too often, and does.
+- The largest share of any bound is {largest_share:.4f}, and over the mechanisms of one size
+  {largest_pooled_share:.4f}.
+- With confidence {confidence:g} no error probability is above {largest_upper_bound}, over all {bounds} rows
+  together (Clopper-Pearson, Bonferroni).
+- The smallest p-value of a row, times their number, is {smallest_p_value:.3g}.
 
-| mechanism | true epsilon | draws | bound | errors | share |
-|---|---|---|---|---|---|
-{rows}
+Share of errors, the largest over {sizes} draws:
 
-`auto` is what the command reports by default: it chooses the method on the selection draws. `joint`, `conditional`
-and `clopper_pearson` are what the same audits report when you name that method. `anytime` audits look
-{looks} times or more, with the truth as their claim, and stop at their first error: the worst rule there is.
-`curve` is wrong when any of its bounds, at all its deltas, is. A share falls far below the significance where the
-event attains less than the true loss, and where whole counts cost rare events; randomised response leaves least
-slack.
+{table}
 
-Seed {seed}; {seconds:,} s.
+- `auto`, the default, chooses the method on the selection draws; `joint`, `conditional` and `clopper_pearson` are
+  the same audits with that method. `curve` errs when any of its bounds does, at any delta.
+- `anytime` has audits of its own. They look {looks} times or more, with the truth as their claim, and stop at
+  their first error: the worst rule there is.
+- The control is the point estimate of the same counts, without a margin: it must err far too often, and does.
+
+Shares fall far below the significance where the event attains less than the true loss, and where whole counts cost
+rare events. Randomised response leaves least slack. Events: {families}. Seed {seed}; {seconds:,} s.
 """
 
 
@@ -97,14 +92,24 @@ def rows_from(document: dict[str, Any]) -> list[BoundErrors]:
     return [BoundErrors(**{name: row[name] for name in names}) for row in document["rows"]]
 
 
+def _table(rows: Sequence[BoundErrors]) -> str:
+    """Return a row for each mechanism, a column for each bound: the largest share over the sizes."""
+    kinds = list(dict.fromkeys(row.bound for row in rows if row.bound != CONTROL))
+    shares: dict[tuple[str, float], dict[str, float]] = {}
+    for row in rows:
+        of_bound = shares.setdefault((row.mechanism, row.true_epsilon), {})
+        of_bound[row.bound] = max(row.share, of_bound.get(row.bound, 0.0))
+    columns = [*kinds, CONTROL]
+    lines = [["mechanism", "true epsilon", *columns], ["---"] * (2 + len(columns))]
+    for (mechanism, true), of_bound in shares.items():
+        cells = [f"{of_bound[kind]:.4f}" if kind in of_bound else "" for kind in columns]
+        lines.append([mechanism, f"{true:.4g}", *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def page(document: dict[str, Any]) -> str:
     """Return the page of a document."""
     rows = rows_from(document)
-    lines = [
-        f"| {row.mechanism} | {row.true_epsilon:.4g} | {row.draws:,} | {row.bound} | "
-        f"{row.errors:,} of {row.audits:,} | {row.share:.4f} |"
-        for row in rows
-    ]
     left = {name: value for name, value in document.items() if name not in ("rows", "largest_upper_bound")}
     return PAGE.format(
         **left,
@@ -112,7 +117,8 @@ def page(document: dict[str, Any]) -> str:
         largest_upper_bound=f"{math.ceil(document['largest_upper_bound'] * 1e4) / 1e4:.4f}",
         audits=" or ".join(f"{count:,}" for count in sorted({row.audits for row in rows})),
         bounds=sum(row.bound != CONTROL for row in rows),
-        rows="\n".join(lines),
+        sizes=", ".join(f"{draws:,}" for draws in sorted({row.draws for row in rows})),
+        table=_table(rows),
         looks=LOOKS,
         families=", ".join(QUICK),
     )

@@ -49,9 +49,9 @@ def _file_problems(kind: str, file: VectorFile, claims: set[str]) -> Iterator[st
         yield f"{kind}: the flag {flag} is {'not defined' if flag in used else 'not used'}"
     for flag, note in file.notes.items():
         if note.kills not in MUTANTS:
-            yield f"{kind}: {flag} kills {note.kills}, which is no broken variant"
+            yield f"{kind}: {flag} kills {note.kills}, which is not a broken variant"
         yield from (
-            f"{kind}: {flag} names the claim {name}, which is none" for name in note.claims if name not in claims
+            f"{kind}: {flag} names {name}, which is not a claim" for name in note.claims if name not in claims
         )
     first = FIRST_ID * (1 + TYPES.index(kind))
     comments = Counter(case.comment for case in file.cases)

@@ -1,4 +1,4 @@
-"""What the cases must cover: combinations of inputs, of which each occurs."""
+"""The combinations of inputs that the cases must cover."""
 
 from __future__ import annotations
 

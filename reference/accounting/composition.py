@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Protocol
 
 from msgspec import UNSET, UnsetType, field
-from scipy.optimize import minimize_scalar
 
 from reference.accounting.discrete import BEYOND
 from reference.accounting.statements import ExactPrivacy, Privacy, PrivacyStatement, basic_composition, set_rounded
@@ -290,6 +289,8 @@ def zcdp_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """
     if rho == 0:
         return Fraction(0)
+    from scipy.optimize import minimize_scalar
+
     log_rho, log_delta = _log(rho), _log(delta)
     # near the best alpha - 1, which is sqrt(log(1/delta) / rho) up to a slowly varying factor
     rough = (math.log(-log_delta) - log_rho) / 2

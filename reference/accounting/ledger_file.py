@@ -196,7 +196,7 @@ def path_of(name: str | Path) -> Path:
         path = Path(name).resolve()
         path.exists()
     except (OSError, ValueError, RuntimeError) as problem:
-        raise MissingLedgerError(f"is no name of a file: {_said(problem)}", ascii(str(name))[1:-1]) from problem
+        raise MissingLedgerError(f"is not a file name: {_said(problem)}", ascii(str(name))[1:-1]) from problem
     return path
 
 
@@ -247,7 +247,7 @@ def _opened(path: Path, flags: int) -> int:
         raise MissingLedgerError(f"cannot be opened: {_said(problem)}", str(path)) from problem
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise MissingLedgerError("is no file, but a folder or a device", str(path))
+        raise MissingLedgerError("is a folder or a device, not a file", str(path))
     return handle
 
 
@@ -445,7 +445,7 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
         digest = document.pop("digest")
         follows = digest == _digest(document, before)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        raise CorruptLedgerError(f"no line of a ledger: {_said(problem)}", str(path), number) from problem
+        raise CorruptLedgerError(f"not a line of a ledger: {_said(problem)}", str(path), number) from problem
     if not follows:
         raise CorruptLedgerError(
             "the line was changed, or does not follow from the one before it", str(path), number
@@ -457,7 +457,7 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
         return found
     except (DocumentError, ParameterError) as problem:
         what = "header" if kind is LedgerHeader else "release"
-        raise CorruptLedgerError(f"no {what} of a ledger: {problem}", str(path), number) from problem
+        raise CorruptLedgerError(f"not a {what} of a ledger: {problem}", str(path), number) from problem
 
 
 def _said(problem: Exception) -> str:

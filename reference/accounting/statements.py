@@ -249,7 +249,7 @@ class Privacy(Document, frozen=True):
         What the noise really gives, whatever it was calibrated to, over data sets of rows that the declared domain
         encodes; None without noise.
     norm_domain: ExactPrivacy or None
-        The same over all rows of the norm, of which the declared domain encodes a part; never less private.
+        The same over all rows of the norm; the declared domain encodes a part of them. Never less private.
     """
 
     published: PrivacyStatement | None = None
@@ -390,7 +390,7 @@ def _on_grid(
     setting, leaves = where.setting, not where.domain.prescaled
     found = widened(supremum(where), setting, inverse, steps, leaves=leaves)
     if leaves and (power == 2 or setting.norm == "unit_box"):
-        # rounded records are no encoded ones any more, but stay inside the norm
+        # rounded records are not encoded ones any more, but stay inside the norm
         inside = widened(supremum(setting), setting, inverse, steps)
         return Supremum(found.lower, min(found.upper, inside.upper), found.method)
     return found

@@ -46,7 +46,7 @@ class AdviseOptions:
     "advise",
     AdviseOptions,
     example="python -m reference advise --domain domain.json --records 30000 --epsilon 1",
-    text="Say what the repaired mechanism will do with so many records: no data are read.",
+    text="Say what the repaired mechanism will do with this many records: no data are read.",
 )
 def command(asked: AdviseOptions) -> int:
     """Run ``advise``."""

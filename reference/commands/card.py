@@ -1,4 +1,4 @@
-"""``python -m reference card``: one page on a release, for people who are no experts."""
+"""``python -m reference card``: one page on a release, for people who are not experts."""
 
 from __future__ import annotations
 

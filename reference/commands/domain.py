@@ -40,7 +40,7 @@ WARNING = (
 )
 
 HINTS = (
-    "Move the name of a column that is no feature, such as a number of the record, to `ignore`. Categories "
+    "Move the name of a column that is not a feature, such as a number of the record, to `ignore`. Categories "
     "without an order are `one_hot`; `otherwise` names the one that undeclared values count as. With `clip` true "
     "a number beyond a bound is the bound. A group of more than two values has `values`, not `one` and `zero`."
 )

@@ -42,7 +42,7 @@ def unfinished_is_undecided() -> Iterator[None]:
 
 
 def is_own_ending(problem: BaseException) -> bool:
-    """Tell an ending that says how, such as by a signal, from one that would look like a verdict."""
+    """Distinguish an ending that says how, such as by a signal, from one that looks like a verdict."""
     return isinstance(problem, SystemExit) and isinstance(problem.code, int) and problem.code not in (0, 1)
 
 

@@ -60,7 +60,7 @@ PAGE, QUESTION_PAGES = "page", "question_pages"
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentOptions:
-    """What is run."""
+    """What to run."""
 
     name: str = argument(type=click.Choice([*EXHIBITS, "all", PAGE, *QUESTIONS, QUESTION_PAGES]), metavar="NAME")
     data: str | None = option(
@@ -85,7 +85,7 @@ class ExperimentOptions:
         "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
     )
     intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
-    keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
+    keep_group: bool = option("--keep-group", is_flag=True, help="make the group a feature, too")
     epsilon_ratio: str | None = option(
         "--epsilon-ratio", metavar="R", help="epsilon_s / epsilon_n of PDFC and ADFC (1)"
     )

@@ -36,6 +36,7 @@ from reference.commands.plot import Curve, draw, require_plot
 from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
 from reference.commands.terminal import page
+from reference.commands.trace import check_traceable, trace_of
 from reference.common.arrays import BoolArray
 from reference.common.documents import plain
 from reference.common.errors import EpsilonError, ReadingError
@@ -46,7 +47,6 @@ from reference.fairness import NOT_PRIVATE
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 from reference.release import Release, release_document
-from reference.trace import check_traceable, trace_of
 
 TOO_LARGE = f"at most {LARGE_EPSILON}, or given --allow-large-epsilon"
 
@@ -56,7 +56,7 @@ DEFAULT_GRID = "0.01,0.1,1,10"
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What is run."""
+    """What to run."""
 
     mechanism: tuple[str, ...] = listed(
         "--mechanism",
@@ -67,7 +67,7 @@ class RunOptions:
     )
     splits: int = option("--splits", type=int, default=1, metavar="K", help="random splits, a release each (1)")
     split_seed: int | None = option(
-        "--split-seed", type=click.IntRange(min=0), metavar="K", help="make the splits repeatable, and no noise"
+        "--split-seed", type=click.IntRange(min=0), metavar="K", help="seed of the splits, not of the noise"
     )
     test_share: float = option(
         "--test-share", type=float, default=0.2, metavar="P", help="share held out; 0 trains on all (0.2)"

@@ -47,9 +47,9 @@ DEFAULT_DELTA = "1e-5"
 
 @dataclass(frozen=True, kw_only=True)
 class RepairedOptions:
-    """Of the mechanism `repaired`."""
+    """For the mechanism `repaired`."""
 
-    slack: str = option("--slack", default="0", metavar="S", help="difference of groups that is tolerated (0)")
+    slack: str = option("--slack", default="0", metavar="S", help="difference of groups that you tolerate (0)")
     without_group: bool = option("--without-group", is_flag=True, help="predictions do not use the group")
 
 

@@ -53,7 +53,7 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
         yield f"Readings of {', '.join(dict.fromkeys(names))}: {text}"
     private = [result.releases[0] for result in results if result.releases[0].privacy.exact is not None]
     if any(release.readings.repair != "none" for release in private):
-        yield "The repair (minimum of an indefinite objective) is no step of the paper."
+        yield "The repair (minimum of an indefinite objective) is not a step of the paper."
     if any(result.constant_predictors for result in results):
         yield "A constant predictor says the same of everybody: for a model to use take --mechanism repaired."
     for result in results:

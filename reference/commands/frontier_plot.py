@@ -61,8 +61,9 @@ def _fill(figure: Any, document: dict[str, Any]) -> None:
         axis.set_ylabel("accuracy")
     drawn = [axis for axis in figure.axes if axis.get_legend_handles_labels()[0]]
     drawn[0].legend(fontsize=7)
+    data, splits = document["data"].title(), document["splits"]
     figure.suptitle(
-        f"{document['data']}: accuracy against fairness of private models, mean of {document['splits']} splits\n"
+        f"{data}: accuracy against fairness of private models, mean of {splits} splits\n"
         "each curve is one epsilon; its right end asks for no fairness"
     )
 

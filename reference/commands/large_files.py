@@ -58,7 +58,7 @@ class LargeFileOptions:
         if None not in given.values():
             allowed = "left out with --scheduler, whose workers lose nothing when one of them ends"
         elif not is_table_file(str(named.data)):
-            allowed = "left out where --data is no file"
+            allowed = "left out where --data is not a file"
         elif test_share != 0:
             allowed = "left out, or used with --test-share 0: only moments of all records are there"
         elif source is not None:

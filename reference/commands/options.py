@@ -91,7 +91,7 @@ class DataOptions:
         help=f"records of a file read at a time ({ROWS_READ})",
     )
     intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
-    keep_group: bool = option("--keep-group", is_flag=True, help="let the group stand among the features")
+    keep_group: bool = option("--keep-group", is_flag=True, help="make the group a feature, too")
 
 
 OF_REPAIRED = ("demographic_parity", "equalised_odds")

@@ -143,7 +143,7 @@ class Option(click.Option):
         if isinstance(self.type, (click.types.IntParamType, click.types.FloatParamType)):
             for given in value if isinstance(value, (tuple, list)) else (value,):
                 if isinstance(given, str) and not (is_number_text(given) and abs(float(given)) < math.inf):
-                    self.type.fail(f"{shown(given)} is no number here", self, ctx)
+                    self.type.fail(f"{shown(given)} is not a number here", self, ctx)
         return super().type_cast_value(ctx, value)
 
 
@@ -460,7 +460,7 @@ def _ran(program: click.Command, words: Sequence[str], name: str) -> int:
 
 
 def completion_variable(name: str) -> str:
-    """Return the variable by which a shell asks a program for completions."""
+    """Return the variable that a shell sets to ask a program for completions."""
     return f"_{name.upper().replace('-', '_').replace(' ', '_').replace('.', '_')}_COMPLETE"
 
 

@@ -76,13 +76,13 @@ def _dyadic(point: Ball) -> Fraction:
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Compute at a precision of so many bits; also a decorator.  Another thread waits."""
+    """Compute at a precision of this many bits; also a decorator.  Another thread waits."""
     with _PRECISION, ctx.workprec(bits):
         yield
 
 
 def at_precision(bits: int, compute: Callable[[], Result]) -> Result:
-    """Return what a function of no arguments gives at a working precision of so many bits."""
+    """Return what a function of no arguments gives at a working precision of this many bits."""
     with _PRECISION, ctx.workprec(bits):
         return compute()
 
@@ -96,7 +96,7 @@ def enclosed(compute: Callable[[], Ball]) -> Enclosure:
 
 
 def refined(compute: Callable[[], Ball], relative_bits: int = 60) -> Ball:
-    """Return a ball of at least so many correct leading bits, raising the precision as needed.
+    """Return a ball of at least this many correct leading bits, raising the precision as needed.
 
     Parameters
     ----------

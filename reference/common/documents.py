@@ -79,7 +79,7 @@ def json_of_file(path: str | Path, error: type[DocumentError] = DocumentError) -
     except OSError as problem:
         raise error(f"cannot be read: {problem.strerror}", file=str(path)) from problem
     except UnicodeDecodeError as problem:
-        raise error(f"is no UTF-8 text (byte {problem.start + 1})", file=str(path)) from problem
+        raise error(f"is not UTF-8 text (byte {problem.start + 1})", file=str(path)) from problem
     return json_of_text(text, error, file=str(path))
 
 
@@ -90,22 +90,22 @@ def read(
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
     except UnicodeDecodeError as problem:
-        raise error(f"is no UTF-8 text (byte {problem.start + 1})", file=file) from problem
+        raise error(f"is not UTF-8 text (byte {problem.start + 1})", file=file) from problem
     return converted(json_of_text(decoded, error, file=file), kind, error, file=file)
 
 
 def json_of_text(text: str, error: type[DocumentError] = DocumentError, *, file: str | None = None) -> Any:
     """Return what a JSON text says, of no declared type yet."""
     try:
-        return parsed(text, "is no JSON number")
+        return parsed(text, "is not a JSON number")
     except json.JSONDecodeError as problem:
         raise error(
-            f"is no JSON: {problem.msg}, column {problem.colno}", file=file, line=problem.lineno
+            f"is not JSON: {problem.msg}, column {problem.colno}", file=file, line=problem.lineno
         ) from problem
     except RecursionError as problem:
-        raise error("is no JSON that can be read: too many levels", file=file) from problem
+        raise error("is not JSON that can be read: too many levels", file=file) from problem
     except ValueError as problem:
-        raise error(f"is no JSON that can be read: {problem}", file=file) from problem
+        raise error(f"is not JSON that can be read: {problem}", file=file) from problem
 
 
 def converted(

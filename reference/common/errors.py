@@ -1,18 +1,28 @@
 """One exception class per reason to reject, each with the facts as attributes.
 
-The messages speak to the data holder: they may quote a value of a record, so they are no part of a
+The messages speak to the data holder: they may quote a value of a record, so they are not part of a
 release (``docs/threat-model.md``).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from reference.common.printable import quoted, short_line
 
 
 class InputError(ValueError):
     """Base of everything this package rejects; a command line turns it into exit code 2."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the error travel from a worker process: its message and facts are taken along, not made again."""
+        return self._arrived, (self.args, self.__dict__)
+
+    @classmethod
+    def _arrived(cls, args: tuple[Any, ...], facts: dict[str, Any]) -> Self:
+        error = cls.__new__(cls, *args)
+        error.__dict__.update(facts)
+        return error
 
 
 class DataHolderWarning(UserWarning):
@@ -30,10 +40,6 @@ class NotPrivateError(InputError):
     def __init__(self, mechanism: str) -> None:
         self.mechanism = mechanism
         super().__init__(f"a release of {mechanism} has no privacy that could be counted")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.mechanism,)
 
 
 class LedgerError(InputError):
@@ -54,10 +60,6 @@ class LedgerError(InputError):
         self.line = line
         where = f"file {file}" if line is None else f"file {file}, line {line}"
         super().__init__(f"{problem} ({where})")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.problem, self.file, self.line)
 
 
 class CorruptLedgerError(LedgerError):
@@ -96,10 +98,6 @@ class RunStoreError(InputError):
         self.file = file
         self.line = line
         super().__init__(f"{file}{'' if line is None else f', line {line}'}: {problem}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.problem, self.file, self.line)
 
 
 class CorruptRunStoreError(RunStoreError):
@@ -285,10 +283,6 @@ class ClusterError(InputError):
         self.problem = problem
         super().__init__(short_line(f"cluster: {problem}"))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.problem,)
-
 
 class MissingExtraError(InputError, ImportError):
     """An optional library is not installed: bad input for a command line, an ImportError for Python.
@@ -306,10 +300,6 @@ class MissingExtraError(InputError, ImportError):
         self.library = library
         self.extra = extra
         super().__init__(f"{purpose} needs {library}: pip install 'calibrated-functional-mechanism[{extra}]'")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.purpose, self.library, self.extra)
 
 
 class ReleaseFileError(DocumentError):
@@ -336,10 +326,6 @@ class MomentsTableError(InputError):
         found = "" if value is None else f", value {quoted(value)}"
         super().__init__(short_line(f"table of moments: {problem} ({name}{found})"))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process."""
-        return type(self), (self.problem, self.name, self.value)
-
 
 class CheckpointError(DocumentError):
     """A checkpoint that cannot be read, or that is of another file, domain or version."""
@@ -365,10 +351,6 @@ class ParameterError(InputError):
         self.value = value
         self.allowed = allowed
         super().__init__(f"{name} must be {allowed}, not {quoted(value)}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process: it is made again from its three facts."""
-        return type(self), (self.name, self.value, self.allowed)
 
 
 class EpsilonError(ParameterError):

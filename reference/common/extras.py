@@ -13,6 +13,7 @@ EXTRAS = {
     "sympy": "audit",
     "mpmath": "audit",
     "statsmodels": "audit",
+    "hypothesis": "audit",
     "matplotlib": "report",
     "jsonschema": "report",
     "dask": "scale",

@@ -49,7 +49,7 @@ def exact(name: str, value: Any) -> Fraction:
     """
     try:
         if isinstance(value, bool):
-            raise ValueError("a truth value is no number")
+            raise ValueError("a truth value is not a number")
         if isinstance(value, str):
             value = value.strip(_BLANKS)
             if not is_exact_text(value):
@@ -124,17 +124,17 @@ def rounded_down(value: Fraction) -> float:
 
 
 def decimal_below(value: Fraction, digits: int) -> Fraction:
-    """Return the largest number with so many significant decimal digits that is at most `value`."""
+    """Return the largest number with this many significant decimal digits that is at most `value`."""
     return _to_digits(value, digits, ROUND_FLOOR)
 
 
 def decimal_above(value: Fraction, digits: int) -> Fraction:
-    """Return the smallest number with so many significant decimal digits that is at least `value`."""
+    """Return the smallest number with this many significant decimal digits that is at least `value`."""
     return _to_digits(value, digits, ROUND_CEILING)
 
 
 def text_below(value: float, places: int) -> str:
-    """Write a number for a person, with so many decimal places, rounded down: a lower bound stays one."""
+    """Write a number for a person, with this many decimal places, rounded down: a lower bound stays one."""
     return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR))
 
 

@@ -40,7 +40,7 @@ def _whole(name: str, value: Any) -> int:
             raise MomentsTableError(f"has {len(value)} values where one is needed", name)
         value = value[0]
     if isinstance(value, (bool, np.bool_)):
-        raise MomentsTableError("is no whole number", name, value)
+        raise MomentsTableError("is not a whole number", name, value)
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) <= 2**53:
@@ -49,5 +49,5 @@ def _whole(name: str, value: Any) -> int:
         return int(value)
     if value is None:
         raise MomentsTableError("is NULL, as of no record", name)
-    problem = "is no whole number, or one that a float has rounded: read it as Arrow or as rows"
+    problem = "is not a whole number, or one that a float has rounded: read it as Arrow or as rows"
     raise MomentsTableError(problem, name, value)

@@ -92,7 +92,7 @@ def coded(array: Any) -> Coded:
 
 
 def _without_undecodable(distinct: Any, codes: Any) -> Coded:
-    """Return the same where the texts that are no UTF-8 do not occur."""
+    """Return the same where the texts that are not UTF-8 do not occur."""
     pyarrow = arrow()
     large = pyarrow.types.is_large_string(distinct.type)
     held = distinct.cast(pyarrow.large_binary() if large else pyarrow.binary()).to_pylist()
@@ -103,6 +103,6 @@ def _without_undecodable(distinct: Any, codes: Any) -> Coded:
         except UnicodeDecodeError:
             if (codes == code).any():
                 row = int(np.flatnonzero(codes == code)[0])
-                raise UnreadableFileError("the text is no UTF-8", row=row, value=value[:100]) from None
+                raise UnreadableFileError("the text is not UTF-8", row=row, value=value[:100]) from None
             texts.append(None)
     return Coded(texts, codes)

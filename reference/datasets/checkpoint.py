@@ -133,7 +133,7 @@ class CheckpointedSum:
 
 
 class _Stretches:
-    """Blocks, of which each stretch ends where reading can begin again."""
+    """Blocks, in stretches that end where reading can begin again."""
 
     def __init__(self, blocks: Iterator[tuple[Records, Place | None]]) -> None:
         self._blocks = blocks

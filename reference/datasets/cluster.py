@@ -36,7 +36,7 @@ LOCAL = "local"
 """Stands for the address of a cluster in this machine, made for one command."""
 
 PART_ROWS = 2**20
-"""A part has at least so many records, but for the last one."""
+"""A part has at least this many records, but for the last one."""
 
 CONNECTING = 20.0
 """Seconds to wait for a scheduler, and then for a first worker."""

@@ -1,7 +1,7 @@
 """COMPAS (ProPublica 2016): 6,172 defendants of Broward County, Florida, 2013 and 2014.
 
 Label: charged again within two years.  Group: sex, 1 for male.  ProPublica's filter is applied; the scores of
-the COMPAS software, which the data were published to examine, are no features.  Columns, bounds and the readings
+the COMPAS software, which the data were published to examine, are not features.  Columns, bounds and the readings
 of the filter are explained in ``docs/data/compas.md``.
 """
 

@@ -62,7 +62,7 @@ class CsvTable(TableFile):
     ----------
     path : Path
     first : int, optional
-        Read so many records from the start; all unless given.
+        Read this many records from the start; all unless given.
     keep : callable, optional
         Which records are read: a public rule on the raw fields of one record.
     """
@@ -165,7 +165,7 @@ class CsvTable(TableFile):
                 line = start.line + reader.line_num
         except csv.Error as problem:
             raise UnreadableFileError(
-                f"is no CSV: {problem}", file=str(self.path), row=line, record=record or None
+                f"is not CSV: {problem}", file=str(self.path), row=line, record=record or None
             ) from problem
 
     def _decoded(self, lines: Iterator[bytes], first: int) -> Iterator[str]:
@@ -181,7 +181,9 @@ class CsvTable(TableFile):
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as problem:
                 raise UnreadableFileError(
-                    f"is no UTF-8 text: byte {problem.object[problem.start]:#04x}", file=str(self.path), row=number
+                    f"is not UTF-8 text: byte {problem.object[problem.start]:#04x}",
+                    file=str(self.path),
+                    row=number,
                 ) from problem
 
     def _strict(

@@ -176,7 +176,7 @@ def features_of(
 
 
 def has_columns(X: Any) -> bool:
-    """Tell a table with names from an array."""
+    """Return whether this is a table with names, and not an array."""
     return hasattr(X, "columns")
 
 

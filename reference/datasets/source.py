@@ -100,7 +100,7 @@ class CsvSource(Source):
     declare : callable
         Returns the domain file for an encoding.
     first : int, optional
-        Use so many records from the start.
+        Use this many records from the start.
     keep : callable, optional
         Which records are used: a public rule on the raw fields of one record.
     """

@@ -43,7 +43,7 @@ def open_table(path: str | Path) -> TableFile:
         if not Path(path).exists():
             raise MissingDataError("there is no such file", file=name)
         if not Path(path).is_file():
-            raise UnreadableFileError("is no regular file", file=name)
+            raise UnreadableFileError("is not a regular file", file=name)
     except (OSError, ValueError) as problem:
         if isinstance(problem, (MissingDataError, UnreadableFileError)):
             raise

@@ -127,7 +127,7 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
 def is_second(
     column: str, values: NumberArray, pair: tuple[Any, Any], error: type[LabelError | GroupError]
 ) -> BoolArray:
-    """Return where the second of two declared values stands, shape (n,), naming the first other value."""
+    """Return where the second of two declared values stands, shape (n,); errors name the first other value."""
     masks = masks_of(values, pair)
     if masks is not None and (masks[0] | masks[1]).all():
         return masks[1]

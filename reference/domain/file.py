@@ -1,7 +1,7 @@
 """Domain files: a declared domain as JSON, and how the raw columns of a table become its y, z and attributes.
 
-The format is ``domain_v1`` (``reference/schemas/domain_v1.schema.json``, explained in ``docs/files.md``).  A
-domain file is public: it must be written without looking at the data.
+The format is ``domain_v1`` (``reference/common/schemas/domain_v1.schema.json``, explained in ``docs/files.md``).
+A domain file is public: it must be written without looking at the data.
 """
 
 from __future__ import annotations

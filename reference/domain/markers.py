@@ -98,7 +98,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
         return {**dict.fromkeys(zero, 0), **dict.fromkeys(one, 1)}
 
     def decode(self, values: Column, error: type[LabelError | GroupError]) -> NumberArray:
-        """Return the meaning of each value, naming the first that has none."""
+        """Return the meaning of each value; errors name the first without one."""
         if self.above is not UNSET:
             return (numbers_of(self.column, values) > self.above).astype(np.int64)
         meaning = self.meanings

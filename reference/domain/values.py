@@ -1,4 +1,4 @@
-"""Columns of raw values -> arrays of numbers, naming the first value that is none.
+"""Convert columns of raw values to arrays of numbers; errors name the first non-number.
 
 Nothing here knows a domain; it only keeps numpy from guessing: no complex part is dropped, no masked entry
 used, no huge integer overflows, and no missing value passes for a number.
@@ -141,7 +141,7 @@ def _equal_text(values: NumberArray, text: str) -> BoolArray:
 
 
 def as_numbers(name: str, values: Column) -> FloatArray:
-    """Return a column as finite float64, shape (n,), naming the first value that is none."""
+    """Return a column as finite float64, shape (n,); errors name the first value that is not."""
     numbers = as_floats(name, values)
     if numbers.ndim != 1:
         raise ShapeError(f"a column has one dimension, not {numbers.ndim}", column=name)
@@ -155,7 +155,7 @@ def as_numbers(name: str, values: Column) -> FloatArray:
 
 
 def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return a column as float64 of any shape, naming the first value that is not a real number."""
+    """Return a column as float64 of any shape; errors name the first value that is not a real number."""
     numbers = _converted(values)
     if numbers is not None:
         return numbers
@@ -166,7 +166,7 @@ def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
-    """Return a table as contiguous float64, naming the first entry that is not a real number."""
+    """Return a table as contiguous float64; errors name the first entry that is not a real number."""
     numbers = _converted(values)
     if numbers is not None:
         return np.ascontiguousarray(numbers)
@@ -176,7 +176,7 @@ def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
             for column, value in zip(columns, entries, strict=True):
                 if not _is_number(value):
                     raise NotANumberError("not a number", row=row, column=column, value=value)
-    raise ShapeError(f"x is no table of numbers with {len(columns)} columns")
+    raise ShapeError(f"x is not a table of numbers with {len(columns)} columns")
 
 
 def _converted(values: npt.ArrayLike) -> FloatArray | None:
@@ -226,7 +226,7 @@ def is_hashable(value: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas' NA, whose comparison with itself is neither true nor false."""
+    """Return whether a value is missing: None, NaN, NaT, or pandas' NA, which compares with nothing."""
     try:
         return value is None or bool(value != value)
     except TypeError:

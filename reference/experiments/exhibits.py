@@ -259,7 +259,7 @@ def specs_of(
             fairness=readings.fairness, fairness_weight=readings.fairness_weight, tau=readings.tau
         )
     if line.mechanism == "pflr" and readings.fairness == "separate":
-        # a term that is released apart is no mean of a noise
+        # a term that is released apart is not a mean of a noise
         readings = readings.with_(fairness="absolute")
     budget: Budget | SplitBudget | None = None
     if epsilon is not None:

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
@@ -206,6 +204,9 @@ def _measured(
 
 def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
     """Return what logistic regression on the same columns does: plain, and with a threshold for each group."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         # nearly no penalty, on columns that are not scaled
@@ -323,7 +324,7 @@ ADULT_TARGETS = tuple(
 )
 
 MET = -2.0
-"""Standard errors by which a mean may miss its target."""
+"""How many standard errors a mean may miss its target by."""
 
 
 def target_table(document: dict[str, Any]) -> str:

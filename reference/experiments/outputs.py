@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,12 @@ DATA_NOTES = {
 }
 
 SEEDED = "seeded runs, not releases"
+
+
+def said_missing(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line where the data that were asked for are missing, and others stand for them."""
+    if document["missing_data"] is not None:
+        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import binomtest
-
 from reference.common.files import write_whole
 from reference.datasets import Encoding
 from reference.experiments.exhibits import EXHIBITS, LR, ExhibitDesign, Point, points, points_of_line
@@ -143,6 +141,8 @@ def without_minimum(data: str, run: Run) -> list[dict[str, Any]]:
     """
     found = []
     design = ExhibitDesign(data, VARIANTS["no_repair"], splits=1)
+    from scipy.stats import binomtest
+
     lines = {line for name in ("fig1", "fig3a") for line in EXHIBITS[name].lines_on(data)}
     for line in sorted(lines, key=lambda line: line.name):
         shown = [
@@ -234,7 +234,6 @@ def blocks(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for exhibit in document["exhibits"]:
         yield f"{exhibit['exhibit']}-{exhibit['data']}", _exhibit_table(exhibit)
     for name in document["variants"]:
-        yield f"variants-{name}", _variants_table(document["variants"][name])
         yield f"lr-{name}", _lr_table(document["logistic_regression"][name], name)
         yield f"without-minimum-{name}", _minimum_table(document["without_minimum"][name])
     yield "subsets-adult", _subsets_table(document["subsets"])
@@ -262,29 +261,6 @@ def _exhibit_table(exhibit: dict[str, Any]) -> str:
     return f"Majority class: accuracy {_spread(majority)}.\n\n" + markdown_table(headings, rows)
 
 
-def _variants_table(rows: list[dict[str, Any]]) -> str:
-    cells: dict[tuple[str, str], dict[str | None, dict[str, Any]]] = {}
-    for row in rows:
-        cells.setdefault((row["variant"], row["line"]), {})[row["epsilon"]] = row
-    epsilons = [epsilon for epsilon in dict.fromkeys(row["epsilon"] for row in rows) if epsilon is not None]
-    headings = ["readings", "line", *(f"epsilon {epsilon}" for epsilon in epsilons)]
-    shown = []
-    for (variant, line), found in cells.items():
-        if None in found:
-            shown.append([f"`{variant}`", line, _gain_and_difference(found[None]), *[""] * (len(epsilons) - 1)])
-        else:
-            shown.append([f"`{variant}`", line, *(_gain_and_difference(found[epsilon]) for epsilon in epsilons)])
-    return markdown_table(headings, shown)
-
-
-def _gain_and_difference(row: dict[str, Any]) -> str:
-    gain = row["gain_over_majority"][0]
-    if gain is None:
-        return f"no minimum in {row['unbounded']} of {row['runs']}"
-    text = f"{gain:+.3f}; {_spread(row['risk_difference'])}"
-    return text if not row["unbounded"] else f"{text}; no minimum in {row['unbounded']} of {row['runs']}"
-
-
 def _lr_table(rows: list[dict[str, Any]], data: str) -> str:
     entry = next(entry for entry in distinct_entries() if (entry.data, entry.mechanism) == (data, "lr"))
     shown = [[row["encoding"], *(_spread(row[name]) for name in _MAIN), str(row["runs"])] for row in rows]
@@ -303,14 +279,18 @@ def _subsets_table(rows: list[dict[str, Any]]) -> str:
 
 
 def _minimum_table(rows: list[dict[str, Any]]) -> str:
+    found: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    for row in rows:
+        found.setdefault(row["line"], {}).setdefault(row["without_minimum"], []).append(row)
     shown = [
         [
-            row["line"],
-            row["epsilon"],
-            f"{row['without_minimum']} of {row['draws']}",
-            f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}",
+            line,
+            "every one" if len(by_count) == 1 else ", ".join(row["epsilon"] for row in same),
+            f"{count} of {same[0]['draws']}",
+            f"{same[0]['interval'][0]:.3f} to {same[0]['interval'][1]:.3f}",
         ]
-        for row in rows
+        for line, by_count in found.items()
+        for count, same in by_count.items()
     ]
     return markdown_table(["mechanism", "epsilon", "draws without minimum", "probability, confidence 0.95"], shown)
 

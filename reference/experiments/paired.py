@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from reference.common.arrays import FloatArray
 
@@ -27,7 +26,7 @@ class PairedDifference:
     Parameters
     ----------
     pairs : int
-        Pairs of which both have a minimum.
+        Pairs that both have a minimum.
     differing : int
         Pairs whose difference is not 0.
     mean, low, high : float
@@ -51,6 +50,8 @@ class PairedDifference:
         count = len(values)
         if count < 2:
             return cls(count, int(np.count_nonzero(values)), float("nan"), float("nan"), float("nan"))
+        from scipy.stats import t as student
+
         mean = float(values.mean())
         half = float(student.isf(significance / 2, count - 1) * values.std(ddof=1) / np.sqrt(count))
         return cls(count, int(np.count_nonzero(values)), mean, mean - half, mean + half)

@@ -16,14 +16,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget, SplitBudget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import MissingExtraError, ReadingError
 from reference.common.page import Listing, Page
-from reference.experiments.outputs import SEEDED
+from reference.experiments.outputs import SEEDED, said_missing
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.experiments.study import RunSpec, trained
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
@@ -63,7 +62,7 @@ class Method:
     guarantee : str
         What is private, as its library states it.
     fit : callable
-        Takes a split, of which it sees the training records, and its specification, whose number seeds it;
+        Takes a split, whose training records it sees, and its specification, whose number seeds it;
         returns a predictor of encoded records.
     """
 
@@ -155,6 +154,7 @@ def zafar(share: str) -> Method:
 
 def scikit_learn() -> Method:
     """Return scikit-learn's logistic regression as it comes: penalised, with an intercept outside the norm."""
+    from sklearn.linear_model import LogisticRegression
 
     def fit(split: PreparedSplit, _: SplitSpec) -> Predictor:
         model = LogisticRegression(max_iter=1000).fit(split.train.x, split.train.y)
@@ -165,6 +165,8 @@ def scikit_learn() -> Method:
 
 def fairlearn_reduction() -> Method:
     """Return fairlearn's exponentiated gradient under demographic parity; its predictions are drawn at random."""
+    from sklearn.linear_model import LogisticRegression
+
     reductions = peer("fairlearn", "fairlearn.reductions")
 
     def fit(split: PreparedSplit, on: SplitSpec) -> Predictor:
@@ -397,8 +399,7 @@ def as_text(document: dict[str, Any], page: Page) -> str:
 
 
 def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
-    if document["missing_data"] is not None:
-        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
+    yield from said_missing(document)
     yield Listing(
         f"{document['data']}, the same {document['splits']} splits for every method",
         ("library", "method", "private", "accuracy", "gain", "RD", "positive rate", "fit time", "notes"),

@@ -7,25 +7,21 @@ The prose is written by hand; what stands between the marks `<!-- name -->` and 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from reference.common.errors import ReadingError
 from reference.common.files import write_whole
-from reference.experiments import peers, rfm, x_s
+from reference.experiments import peers, x_s
 from reference.experiments.calibrated import COMPARISONS
 from reference.experiments.pages import markdown_table, replaced
-from reference.experiments.paired import INCREASES, NEITHER, REDUCES, TOO_FEW
 from reference.experiments.questions import QUESTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-IN_FULL = (("covariance_ball", "adfc", "10"), ("intercept_no_fairness", "adfc", "10"))
-"""Settings of x_s that are shown attribute by attribute, on each data set."""
-
-IN_FULL_ON_SYNTHETIC = (("covariance_box_no_repair", "adfc", "10"), ("covariance_trim", "adfc", "10"))
+IN_FULL = {"adult": "covariance_ball", "synthetic": "covariance_trim"}
+"""The readings of x_s that are shown attribute by attribute, for ADFC at epsilon 10."""
 
 
 def document_of(question: str) -> Path:
@@ -96,78 +92,40 @@ def filled(question: str, page: str, document: dict[str, Any]) -> str:
 
 
 def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, the counts of every setting and some settings in full."""
+    """Return one setting of each data set in full."""
     made = {}
-    for data, found in document.items():
-        made[f"x_s-{data}"] = counts(found)
-        for variant, mechanism, epsilon in (*IN_FULL, *(IN_FULL_ON_SYNTHETIC if data == "synthetic" else ())):
-            (setting,) = [
-                one
-                for one in found["settings"]
-                if (one["readings"]["variant"], one["mechanism"], one["epsilon"]) == (variant, mechanism, epsilon)
-            ]
-            made[f"x_s-{data}-{variant}"] = in_full(setting)
+    for data, variant in IN_FULL.items():
+        (setting,) = [
+            one
+            for one in document[data]["settings"]
+            if (one["readings"]["variant"], one["mechanism"], one["epsilon"]) == (variant, "adfc", "10")
+        ]
+        made[f"x_s-{data}"] = in_full(setting)
     return made
-
-
-def counts(found: dict[str, Any]) -> str:
-    """Return, per setting, how many choices of x_s reduce and increase the risk difference."""
-    headings = ["readings", "mechanism", "epsilon", "evenly: RD; gain; positive rate; constant", *COMPARISONS]
-    rows = []
-    for setting in found["settings"]:
-        even = setting["even"]
-        cells = [even[name] for name in ("risk_difference", "gain_over_majority", "positive_rate")]
-        shown = "no minimum" if cells[0] is None else f"{cells[0]:.3f}; {cells[1]:+.3f}; {cells[2]:.3f}"
-        notes = f"{even['constant']} of {even['runs']}"
-        if even["unbounded"]:
-            notes += f", {even['unbounded']} without minimum"
-        words = [Counter(row[name]["word"] for row in setting["choices"]) for name in COMPARISONS]
-        rows.append(
-            [
-                f"`{setting['readings']['variant']}`",
-                setting["mechanism"],
-                setting["epsilon"],
-                f"{shown}; {notes}",
-                *(
-                    ", ".join(
-                        f"{one[word]} {word}" for word in (REDUCES, INCREASES, NEITHER, TOO_FEW) if one[word]
-                    )
-                    for one in words
-                ),
-            ]
-        )
-    head = (
-        f"{found['splits']} pairs; {found['intervals']} intervals, all together at significance "
-        f"{found['significance']}; epsilon_s / epsilon_n = {found['epsilon_ratio']}"
-    )
-    if found["subset_size"] is not None:
-        head += f"; {found['subset_size']:,} records drawn for each split"
-    return f"{head}.\n\n{markdown_table(headings, rows)}"
 
 
 def in_full(setting: dict[str, Any]) -> str:
     """Return one setting, attribute by attribute."""
-    even = setting["even"]
+    shown = ("same_epsilon", "same_noise")
     rows = [
         [
             row["x_s"],
             "–" if row["correlation_with_z"] is None else f"{row['correlation_with_z']:+.3f}",
-            *(x_s.interval_text(row[name]) for name in COMPARISONS),
-            *(_three(row["calibrated"])),
+            *(x_s.interval_text(row[name]) for name in shown),
+            *_two(row["calibrated"]),
         ]
         for row in setting["choices"]
     ]
-    rows.insert(0, ["*evenly*", "", *[""] * len(COMPARISONS), *_three(even)])
-    headings = ["x_s", "correlation with z", *COMPARISONS, "RD", "gain", "positive rate"]
+    rows.insert(0, ["*evenly*", "", *[""] * len(shown), *_two(setting["even"])])
     what = f"`{setting['readings']['variant']}`, {setting['mechanism']}, epsilon = {setting['epsilon']}"
     majority = f"the majority class has accuracy {setting['majority_accuracy']:.3f}"
-    return f"{what}; {majority}.\n\n{markdown_table(headings, rows)}"
+    return f"{what}; {majority}.\n\n" + markdown_table(["x_s", "correlation with z", *shown, "RD", "gain"], rows)
 
 
-def _three(one: dict[str, Any]) -> list[str]:
+def _two(one: dict[str, Any]) -> list[str]:
     if one["risk_difference"] is None:
-        return ["–"] * 3
-    return [f"{one['risk_difference']:.3f}", f"{one['gain_over_majority']:+.3f}", f"{one['positive_rate']:.3f}"]
+        return ["–"] * 2
+    return [f"{one['risk_difference']:.3f}", f"{one['gain_over_majority']:+.3f}"]
 
 
 # --- rfm and peers ----------------------------------------------------------------------------------------------
@@ -183,7 +141,7 @@ def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
                 f"`{row['domain']}`",
                 f"{row['records']:,}",
                 row["equal_from"] or "never",
-                *(rfm.cell_text(one) for one in row["cells"]),
+                *(f"{one['word']}: {one['same']}/{one['runs']}" for one in row["cells"]),
             ]
             for row in found["rows"]
         ]
@@ -192,16 +150,28 @@ def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
 
 
 def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, the table of methods and the versions that were compared."""
+    """Return, for each data set, the methods at epsilon 1 and 10 and the versions that were compared."""
     made = {}
-    headings = ["library", "method", "private, as it says", "accuracy", "gain", "risk difference", "positive rate"]
+    columns = ("accuracy", "risk_difference", "positive_rate")
+    measured = ["accuracy", "risk difference", "positive rate", "constant"]
     for data, found in document.items():
         versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items() if number)
         majority = peers.spread_text(found["rows"][0]["majority_accuracy"])
         size = "" if found["subset_size"] is None else f", {found['subset_size']:,} records drawn for each"
+        rows = [
+            [
+                row["library"],
+                row["method"],
+                row["guarantee"],
+                *(peers.spread_text(row[name]) for name in columns),
+                f"{row['constant']} of {row['runs']}" if row["constant"] else "",
+            ]
+            for row in found["rows"]
+            if not row["method"].endswith("epsilon 0.1")
+        ]
         made[f"peers-{data}"] = (
             f"{found['splits']} splits{size}; {versions}. The majority class has accuracy {majority}.\n\n"
-            + markdown_table([*headings, "fit time", "notes"], [peers.cells(row) for row in found["rows"]])
+            + markdown_table(["library", "method", "private, as it says", *measured], rows)
         )
     return made
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget
@@ -20,7 +19,7 @@ from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.page import Listing, Page
 from reference.datasets import Encoding
-from reference.experiments.outputs import SEEDED
+from reference.experiments.outputs import SEEDED, said_missing
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare, whole
 from reference.experiments.study import RunSpec, trained
 from reference.experiments.watch import NOBODY, Watch, in_turn
@@ -177,6 +176,8 @@ def cell(pairs: Sequence[Pair | None]) -> dict[str, Any]:
 
     A run without a minimum is not the same.
     """
+    from scipy.stats import binomtest
+
     known = [one for one in pairs if one is not None]
     same = sum(abs(one.accuracy) <= TOLERANCE for one in known)
     interval = binomtest(same, len(pairs)).proportion_ci(confidence_level=CONFIDENCE, method="exact")
@@ -206,8 +207,7 @@ def as_text(document: dict[str, Any], page: Page) -> str:
 
 
 def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
-    if document["missing_data"] is not None:
-        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
+    yield from said_missing(document)
     yield Listing(
         f"{document['data']}: relaxed functional mechanism beside No-Privacy, by epsilon",
         ("domain", "records", "equal from", *(one["epsilon"] for one in document["rows"][0]["cells"])),

@@ -26,7 +26,7 @@ class SplitSpec:
     encoding : reference.datasets.Encoding
         Norm, encoding, intercept and kept group.
     subset_size : int, optional
-        Use so many records, drawn at random; all by default.
+        Use this many records, drawn at random; all by default.
     test_share : float
         Share of the used records that is held out, in (0, 1).
     split : int

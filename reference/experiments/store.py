@@ -128,7 +128,7 @@ class RunStore:
                 1,
             )
         if not documents and text and not _line(header()).startswith(text):
-            raise CorruptRunStoreError("is no store of runs", str(self.path), 1)
+            raise CorruptRunStoreError("is not a store of runs", str(self.path), 1)
         os.ftruncate(self._handle, len(whole_lines))
         if not documents:
             self._append(_line(header()))
@@ -149,7 +149,7 @@ def _documents(text: bytes, file: str) -> Iterator[dict[str, Any]]:
             document = json.loads(line)
             checksum = document.pop("checksum")
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise CorruptRunStoreError(f"no line of a store of runs: {problem}", file, number) from problem
+            raise CorruptRunStoreError(f"not a line of a store of runs: {problem}", file, number) from problem
         if checksum != _checksum(document):
             raise CorruptRunStoreError("the line is not as it was written", file, number)
         yield document

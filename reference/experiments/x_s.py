@@ -31,7 +31,7 @@ from reference.experiments.calibrated import (
     unit_noise,
 )
 from reference.experiments.exhibits import domain
-from reference.experiments.outputs import SEEDED
+from reference.experiments.outputs import SEEDED, said_missing
 from reference.experiments.paired import PairedDifference
 from reference.experiments.splits import SplitSpec, prepare, whole
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
@@ -272,8 +272,7 @@ def as_text(document: dict[str, Any], page: Page) -> str:
 
 
 def _parts(document: dict[str, Any]) -> Iterator[Listing | str]:
-    if document["missing_data"] is not None:
-        yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
+    yield from said_missing(document)
     for setting in document["settings"]:
         nothing = ("",) * len(COMPARISONS)
         yield Listing(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
 from reference.common.arrays import FloatArray
@@ -75,6 +74,8 @@ def constrained_regression(x: FloatArray, y: FloatArray, z: FloatArray, bound: f
     """
     if not bound >= 0:
         raise ReadingError("bound", bound, "at least 0")
+    from scipy.optimize import LinearConstraint, minimize
+
     g = mean_covariance(x, z)
     # one unit for every coordinate and for g, so that the solver's tolerances mean the same on every table
     unit = np.maximum(np.abs(x).max(axis=0, initial=0.0), 1e-300)

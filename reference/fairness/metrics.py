@@ -217,7 +217,7 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
 
 
 def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
-    """Tell the data holder of a model that says the same of every record: no part of a release.
+    """Warn the data holder of a model that says the same of every record; not part of a release.
 
     Warns
     -----

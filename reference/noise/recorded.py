@@ -94,5 +94,5 @@ class RecordingSampler:
         return noisy
 
     def add(self, values: NumberArray, noise: Noise) -> list[Fraction]:
-        """Return numbers plus noise, unrecorded: they are no coefficients."""
+        """Return numbers plus noise, unrecorded: they are not coefficients."""
         return self._sampler.add(values, noise)

@@ -51,7 +51,7 @@ class Account(NamedTuple):
         return max(self.budget.epsilon, self._on_the_grid(Supremum.exactly(self.loss)))
 
     def epsilon_of(self, distance: int) -> Fraction:
-        """Return an upper bound of epsilon, at the budget's delta, where so many records are replaced.
+        """Return an upper bound of epsilon, at the budget's delta, where this many records are replaced.
 
         Each release is then shifted by at most `distance` times as much.
         """

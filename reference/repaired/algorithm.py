@@ -127,7 +127,7 @@ def prepared(records: Records) -> PreparedRecords:
 def noisy_descent(
     records: Records, target: FloatArray, curator: Curator, share: Fraction, rounds: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return weights of the capped logistic loss, by so many equal releases, and the counts of the first one."""
+    """Return weights of the capped logistic loss, by this many equal releases, and the counts of the first one."""
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
     # counts of (cell, label): the gradient at 0 and the means together

@@ -32,7 +32,7 @@ def make_private_logistic_regression(
     slack: RealLike = 0,
     group_at_prediction: bool = True,
 ) -> Any:
-    """Return an OpenDP measurement of tables with so many records; what it releases is a `RepairedRelease`.
+    """Return an OpenDP measurement of tables with this many records; what it releases is a `RepairedRelease`.
 
     A table is a DataFrame, a pyarrow Table or a mapping from name to values, label and group among them.
 

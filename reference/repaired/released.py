@@ -124,7 +124,7 @@ class RepairedRelease(
     mechanism : str
     adjacency : str
     privacy : Privacy
-        An upper bound, over all data sets of so many records.
+        An upper bound, over all data sets of this many records.
     budget : dict
         Epsilon and delta as they were asked for.
     records : int

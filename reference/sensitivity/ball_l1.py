@@ -187,12 +187,7 @@ def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supr
     setting, lower = problem.setting, found.lower
     if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
         found = _bounded_apart(setting, *weights, found, effort)
-    if (
-        effort == "close"
-        and problem.positive
-        and problem.w_n
-        and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE))
-    ):
+    if effort == "close" and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
         unit = max(weights)
         few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
         if few < found.upper:
@@ -290,15 +285,23 @@ class _Problem:
         return replaced_ceiling(self.setting, self.w_s, self.w_n)
 
     def few(self) -> Iterator[ball_l1_few.Few]:
-        """Yield the problems whose largest bounds the supremum on the unit ball (Proposition 8b)."""
+        """Yield the problems whose largest bounds the supremum (Proposition 8b)."""
         others, weight_s = (self.d - 1, self.w_s) if self.with_s else (self.d, 0.0)
         for variant in self.variants:
-            choices = tuple(
+            choices = [
                 (float(to), float(from_), self.e if drift else 0.0)
                 for to, from_, drift in zip(variant.to, variant.from_, variant.drifts, strict=True)
-            )
-            for own, side in product(choices, (1, -1)) if weight_s else [(choices[0], 1)]:
-                yield ball_l1_few.Few(choices, own, side, others, weight_s, self.w_n)
+            ]
+            of_others = tuple(choices)
+            if not self.positive and (not self.e or len(choices) == 4):
+                # where x' + x >= 0 the first half is at least the second
+                of_others = tuple(choices[: len(choices) // 2])
+            for turn in (1, -1) if weight_s and not self.positive else (1,):
+                turned = [(to, turn * from_, mean) for to, from_, mean in choices]
+                for own, side in product(_largest(turned), (1, -1)) if weight_s else [(choices[0], 1)]:
+                    yield ball_l1_few.Few(
+                        of_others, own, side, others, weight_s, self.w_n, turn, positive=self.positive
+                    )
 
     def extremes(self, pattern: Pattern, variant: _Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
         """Return the data sets that belong to maximisers of the two halves of a pattern."""
@@ -320,6 +323,15 @@ class _Problem:
             variant.label_after,
             variant.label_before,
         )
+
+
+def _largest(choices: list[ball_l1_few.Choice]) -> list[ball_l1_few.Choice]:
+    """Return the choices that no other one exceeds in every coefficient."""
+    return [
+        one
+        for one in choices
+        if not any(other != one and all(a >= b for a, b in zip(other, one, strict=True)) for other in choices)
+    ]
 
 
 def _variants(setting: Setting) -> Iterator[_Variant]:

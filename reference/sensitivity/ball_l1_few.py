@@ -1,4 +1,4 @@
-"""A bound on the l1 change of replaced records on the unit ball that costs the same in every dimension.
+"""A bound on the l1 change of replaced records on the balls that costs the same in every dimension.
 
 Proposition 8b of ``proofs/sensitivities_balls.md``: the quadratic change is at most a form in five sums over the
 coordinates.  Where the form is convex, its squares are maxima of linear functions, indexed by a point of a grid;
@@ -33,24 +33,24 @@ MARGIN = 1e-11
 COARSEST = 0.03
 """The part of the bound that the first grid may cost."""
 
-# Rays (x', x) at which the sums below have a kink, and the sectors between them.
-RAYS = np.array([[1, 0], [3, 1], [1, 1], [1, 3], [0, 1]], dtype=np.float64)
+# Rays (x', x) at which the sums below have a kink, by angle, and the sectors between them.  The outer two sectors
+# belong to the symmetric ball alone: an entry is negative there.
+RAYS = np.array([[1, -1], [1, 0], [3, 1], [1, 1], [1, 3], [0, 1], [-1, 1]], dtype=np.float64)
 
-FROM_SECTOR = (0, 0, 1, 3, 3)
-"""A sector that each ray bounds."""
-
-# Per sector the coefficients of x' and x in D1, D2, N1, N2.
+# Per sector the coefficients of x' and x in Z, D1, D2, N1, N2, R.
 SECTORS = np.array(
     [
-        [[0.5, 0.5], [0.5, -1.5], [0, 0], [0, 2]],
-        [[1, -1], [0, 0], [-0.5, 1.5], [0.5, 0.5]],
-        [[1, -1], [0, 0], [1.5, -0.5], [0.5, 0.5]],
-        [[-0.5, -0.5], [1.5, -0.5], [0, 0], [2, 0]],
+        [[1, -1], [0.5, 0.5], [0.5, 0.5], [0, 0], [0, 0], [0, -2]],
+        [[1, 1], [0.5, 0.5], [0.5, -1.5], [0, 0], [0, 2], [0, 0]],
+        [[1, 1], [1, -1], [0, 0], [-0.5, 1.5], [0.5, 0.5], [0, 0]],
+        [[1, 1], [1, -1], [0, 0], [1.5, -0.5], [0.5, 0.5], [0, 0]],
+        [[1, 1], [-0.5, -0.5], [1.5, -0.5], [0, 0], [2, 0], [0, 0]],
+        [[-1, 1], [-0.5, -0.5], [-0.5, -0.5], [0, 0], [0, 0], [-2, 0]],
     ]
 )
 
-LENGTHS, CONCAVE = slice(0, 3), slice(3, 7)
-"""Multipliers: of |x'|, |x|, |X| <= 1, and of the concave squares N1, N2 and those of the coupling to x_s."""
+LENGTHS, CONCAVE = slice(0, 3), slice(3, 8)
+"""Multipliers: of |x'|, |x|, |X| <= 1, and of the concave squares N1, N2, R and those of the coupling to x_s."""
 
 Choice = tuple[float, float, float]
 """Coefficients of x', x and X in one sign of a coordinate's linear change."""
@@ -72,6 +72,10 @@ class Few:
         Number of the coordinates but x_s.
     weight_s, weight_n : float
         At most 1; `weight_s` is 0 where all coordinates are among the others.
+    turn : int
+        Sign of x_s, x'_s being at least 0; `own` holds the coefficient of its absolute value.
+    positive : bool
+        Whether the ball is the unit ball, where no entry is negative.
     """
 
     choices: tuple[Choice, ...]
@@ -80,6 +84,13 @@ class Few:
     others: int
     weight_s: float
     weight_n: float
+    turn: int = 1
+    positive: bool = True
+
+    @property
+    def sectors(self) -> slice:
+        """Those in which the entries of a coordinate may lie."""
+        return slice(1, 5) if self.positive else slice(0, 6)
 
     @property
     def with_s(self) -> bool:
@@ -93,49 +104,53 @@ class Few:
 
     @property
     def curvature(self) -> FloatArray:
-        """Of the convex squares: P, D1, D2, and the two of the coupling."""
+        """Of the convex squares: Z, D1, D2, and the two of the coupling."""
         w_s, w_n = self.weight_s / 16, self.weight_n / 8
         return np.array([w_n / 2, w_n, w_n, w_s, w_s])
 
     def at(self, points: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return bounds at points of the grid, and how each changes with its multipliers."""
         lengths, concave = multipliers[:, LENGTHS], multipliers[:, CONCAVE]
-        w = np.array([self.weight_n / 8] * 2 + [self.weight_s / 16] * 2)
+        w = np.array([self.weight_n / 8] * 2 + [self.weight_n / 16] + [self.weight_s / 16] * 2)
         entry, value = self._one_coordinate(points, multipliers)
         after, before, _, sign = entry.T
         gap, both = np.abs(after - before), after + before
         gradient = np.empty_like(multipliers)
         gradient[:, LENGTHS] = 1 - self.others * entry[:, :3] ** 2
         gradient[:, 3] = 2 * w[0] * (concave[:, 0] - self.others * np.maximum(0, both / 2 - gap))
-        gradient[:, 4] = 2 * w[1] * (concave[:, 1] - self.others * np.minimum(both / 2, both - gap))
+        gradient[:, 4] = 2 * w[1] * (concave[:, 1] - self.others * np.clip(both - gap, 0, both / 2))
+        gradient[:, 5] = 2 * w[2] * (concave[:, 2] - self.others * np.maximum(0, gap - both))
         plus = self.others * value + lengths.sum(axis=1) + concave**2 @ w
         minus = points**2 @ self.curvature
         own, at = self._x_s(points, multipliers)
         gradient[:, LENGTHS] -= at**2
         pull = self.others * sign
-        gradient[:, 5] = 2 * w[2] * (concave[:, 2] - self.root * at[:, 0] + pull * after / self.root)
-        gradient[:, 6] = 2 * w[3] * (concave[:, 3] - self.root * at[:, 1] - pull * before / self.root)
+        gradient[:, 6] = 2 * w[3] * (concave[:, 3] - self.root * at[:, 0] + pull * after / self.root)
+        gradient[:, 7] = 2 * w[4] * (concave[:, 4] - self.root * at[:, 1] - self.turn * pull * before / self.root)
         bound = plus + own - minus + MARGIN * (plus + np.abs(own) + minus)
         return bound, gradient
 
     def _one_coordinate(self, points: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return where one coordinate's part is largest (x', x, X, sign of its coupling), and its value."""
-        k = self.weight_n / 8
-        slopes = k * np.concatenate([2 * points[:, 1:3], -2 * multipliers[:, 3:5]], axis=1)
-        sums = np.einsum("pf,sfc->psc", slopes, SECTORS) + k * points[:, :1, None]
-        coupled = (points[:, 3:5] + multipliers[:, 5:7]) * [1, -1] * self.weight_s / (8 * self.root)
+        k, sectors = self.weight_n / 8, SECTORS[self.sectors]
+        rays = RAYS[self.sectors.start : self.sectors.stop + 1]
+        # a sector that each ray bounds
+        beside = np.minimum(np.arange(len(rays)), len(sectors) - 1)
+        parts = [points[:, :1], 2 * points[:, 1:3], -2 * multipliers[:, 3:5], -multipliers[:, 5:6]]
+        sums = np.einsum("pf,sfc->psc", k * np.concatenate(parts, axis=1), sectors)
+        coupled = (points[:, 3:5] + multipliers[:, 6:8]) * [1, -self.turn] * self.weight_s / (8 * self.root)
         squares, of_mean = multipliers[:, None, :2], multipliers[:, 2]
-        on_rays = (squares * RAYS**2).sum(axis=-1)
+        on_rays = (squares * rays**2).sum(axis=-1)
         best, found = np.zeros(len(points)), np.zeros((len(points), 4))
         for to, from_, mean in self.choices:
             at_mean = self.weight_n * mean / (2 * of_mean)
             for sign in (1, -1) if self.with_s else (0,):
                 linear = sums + (self.weight_n * np.array([to, from_]) + sign * coupled)[:, None, :]
-                inside = np.maximum(linear, 0) / (2 * squares)
-                values = np.where(_in_sector(inside), (squares * inside**2).sum(axis=-1), 0)
-                along = np.maximum((linear[:, FROM_SECTOR] * RAYS).sum(axis=-1), 0) / (2 * on_rays)
+                inside = linear / (2 * squares)
+                values = np.where(_in_sector(inside, rays), (squares * inside**2).sum(axis=-1), 0)
+                along = np.maximum((linear[:, beside] * rays).sum(axis=-1), 0) / (2 * on_rays)
                 values = np.concatenate([values, on_rays * along**2], axis=1)
-                where = np.concatenate([inside, along[..., None] * RAYS], axis=1)
+                where = np.concatenate([inside, along[..., None] * rays], axis=1)
                 largest, rows = values.argmax(axis=1), np.arange(len(points))
                 value = values[rows, largest] + of_mean * at_mean**2
                 better = value > best
@@ -150,7 +165,7 @@ class Few:
         if not self.with_s:
             return np.zeros(len(points)), at
         w_s, of_mean = self.weight_s, multipliers[:, 2]
-        slopes = w_s * np.array(self.own[:2]) + w_s / 8 * self.root * (points[:, 3:5] - multipliers[:, 5:7])
+        slopes = w_s * np.array(self.own[:2]) + w_s / 8 * self.root * (points[:, 3:5] - multipliers[:, 6:8])
         squares = multipliers[:, :2] - self.side * w_s / 8 * np.array([1, -1])
         # concave: its own maximum; convex: an end of [0, 1]
         middle = np.clip(slopes / (2 * np.maximum(squares, 1e-300)), 0, 1)
@@ -171,21 +186,16 @@ class Few:
         of_mean = [w * c[2] for w, c in ((self.weight_s, self.own), (self.weight_n, self.choices[-1]))]
         drift = math.hypot(of_mean[0], of_mean[1] * math.sqrt(0.6 * self.others))
         side = math.sqrt(self.others) / 4
-        return np.array([[goal / 4, goal / 4, max(drift / 2, 1e-3), side, side, 0, 0]])
+        return np.array([[goal / 4, goal / 4, max(drift / 2, 1e-3), side, side, 0, 0, 0]])
 
 
-def _in_sector(x: FloatArray) -> npt.NDArray[np.bool_]:
-    """Tell which of the points, one per sector, lie in it."""
-    a, b = x[..., 0], x[..., 1]
-    return np.stack(
-        [
-            a[:, 0] >= 3 * b[:, 0],
-            (a[:, 1] >= b[:, 1]) & (a[:, 1] <= 3 * b[:, 1]),
-            (a[:, 2] <= b[:, 2]) & (b[:, 2] <= 3 * a[:, 2]),
-            b[:, 3] >= 3 * a[:, 3],
-        ],
-        axis=1,
-    )
+def _in_sector(x: FloatArray, rays: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which of the points, one per sector, lie in it: between two rays."""
+    low, high = rays[:-1], rays[1:]
+    after_low = low[:, 0] * x[..., 1] - low[:, 1] * x[..., 0] >= 0
+    before_high = high[:, 0] * x[..., 1] - high[:, 1] * x[..., 0] <= 0
+    both: npt.NDArray[np.bool_] = after_low & before_high
+    return both
 
 
 def ceiling(problems: Iterable[Few], attained: float) -> float:
@@ -260,7 +270,8 @@ def _search(problem: Few, points: FloatArray, start: FloatArray, goal: float) ->
     best, found, current = np.full(len(points), np.inf), start.copy(), start.copy()
     active = np.arange(len(points))
     # the inverse root of each multiplier's curvature, about
-    concave = 2 / np.sqrt(np.maximum([problem.weight_n] * 2 + [problem.weight_s / 2] * 2, 1e-12))
+    of_squares = [problem.weight_n, problem.weight_n, problem.weight_n / 2, *[problem.weight_s / 2] * 2]
+    concave = 2 / np.sqrt(np.maximum(of_squares, 1e-12))
     for _ in range(STEPS):
         values, gradients = problem.at(points[active], current[active])
         better = values < best[active]

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.optimize import nnls
 
 from reference.common.arrays import FloatArray
 
@@ -149,6 +148,8 @@ def positive_ceiling(h: FloatArray, M: FloatArray) -> tuple[float, FloatArray]:
 
 def _inner_maximiser(h: FloatArray, M: FloatArray, mu: float) -> FloatArray:
     """Return the maximiser of h.y - y'(mu 1 - M)y over y >= 0, about."""
+    from scipy.optimize import nnls
+
     k = len(h)
     try:
         factor = cholesky(mu * np.eye(k) - M)

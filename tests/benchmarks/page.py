@@ -81,6 +81,9 @@ def write(found: Mapping[str, Any]) -> None:
     draw(found["growth"], DOCS / "figures" / "growth.svg")
 
 
+AXES = {"n": "records n, of 14 numbers each", "d": "numbers d in each of 40,000 records"}
+
+
 def draw(growth: Mapping[str, Any], path: Path) -> None:
     """Draw both growths on logarithmic axes, with the fitted lines."""
     import matplotlib
@@ -89,14 +92,20 @@ def draw(growth: Mapping[str, Any], path: Path) -> None:
 
     # the same bytes for the same numbers
     with matplotlib.rc_context({"svg.hashsalt": "growth", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(8, 3), layout="constrained")
+        figure = Figure(figsize=(8, 3.4), layout="constrained")
         FigureCanvasAgg(figure)
         for place, (name, found) in enumerate(growth.items()):
             axes = figure.add_subplot(1, 2, place + 1)
             values, times = np.array(found["values"]), np.array(found["times"])
             level = np.exp(np.mean(np.log(times) - found["exponent"] * np.log(values)))
-            axes.loglog(values, times, "o", color="black")
-            axes.loglog(values, level * values ** found["exponent"], color="tab:blue")
-            axes.set(xlabel=name, ylabel="time of a fit / the first")
-            axes.set_title(f"{name} to the power {found['exponent']:g}")
+            axes.loglog(values, times, "o", color="black", label="measured")
+            axes.loglog(values, level * values ** found["exponent"], color="tab:blue", label="fitted line")
+            axes.set(xlabel=AXES[name], ylabel="processor time, in that of the smallest")
+            axes.set_title(f"grows like {name} to the power {found['exponent']:g}", fontsize="medium")
+            axes.set_xticks(values, [f"{value:,}" for value in found["values"]])
+            ticks = [one for one in (0.5, 1, 2, 5, 10, 20, 50, 100) if min(times) / 2 < one < 2 * max(times)]
+            axes.set_yticks(ticks, [f"{one:g}" for one in ticks])
+            axes.minorticks_off()
+            axes.legend(fontsize="small")
+        figure.suptitle("How long a fit takes")
         figure.savefig(path, metadata={"Date": None})

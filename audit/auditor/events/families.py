@@ -163,7 +163,7 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:
-    """Yield outputs that are no numbers, and values off the grid of all others."""
+    """Yield outputs that are not numbers, and values off the grid of all others."""
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
     if finite is None:

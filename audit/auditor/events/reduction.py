@@ -103,7 +103,7 @@ class Screen:
         both = quantiser(np.concatenate([left, right]))
         values = both[np.isfinite(both)]
         edges = np.quantile(values, np.linspace(0, 1, FINE_BINS + 1)[1:-1]) if values.size else np.zeros(1)
-        # a value that is not finite is no threshold; it counts as the largest there is
+        # a value that is not finite is not a threshold; it counts as the largest there is
         ordered = np.sort(np.nan_to_num(both), axis=0)
         ranks = np.rint(np.array(RANKS) * (len(both) - 1)).astype(int)
         return cls(quantiser, ordered[ranks], np.unique(edges))
@@ -117,7 +117,7 @@ class Screen:
         return below, binned
 
     def reduction(self, counts: Iterable[tuple[IntArray, IntArray]], rows: int, subject: object) -> Reduction:
-        """Return the reduction that the counts of so many draws per input speak for.
+        """Return the reduction that the counts of this many draws per input speak for.
 
         Its scores: a sum of one function of every coordinate, for a loss that is spread evenly; a weighted sum,
         for one that has a sign of its own in each; the subject's log likelihood ratio, if it has one.

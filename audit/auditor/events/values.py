@@ -1,4 +1,4 @@
-"""Scores for outputs that repeat, and for outputs that are no numbers."""
+"""Scores for outputs that repeat, and for outputs that are not numbers."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class ResidueScore(StoredByItsFields):
 
 
 def _residues(values: FloatArray, modulus: int) -> IntArray:
-    # rounding may give the modulus itself where a value is no whole number
+    # rounding may give the modulus itself where a value is not a whole number
     return np.mod(np.rint(values), modulus).astype(np.int64) % modulus
 
 

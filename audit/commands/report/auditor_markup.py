@@ -63,7 +63,7 @@ def catalogue(scored: dict[str, Any]) -> str:
         f"{scored['draws']:,} draws, at significance {scored['significance']:g}. A broken one should be "
         "flagged, a right one should not; one false alarm in "
         f"{1 / scored['significance']:.0f} audits is what the significance allows. "
-        "<em>Ceiling</em>: the bound that a perfect event would give with so many draws.</p>"
+        "<em>Ceiling</em>: the bound that a perfect event would give with this many draws.</p>"
         + figure(
             "detection",
             "What is broken, and what is flagged",

@@ -51,7 +51,7 @@ def frontier(tables: dict[str, Any]) -> str:
     shown = (
         "<p>Accuracy on held-out records against the risk difference between the two groups. Up and to the left "
         "is better. The repaired mechanism is ours; its privacy statement is claim <a href='#claim-R'>R</a>. "
-        "Runs are seeded, so they are no releases.</p>"
+        "Runs are seeded, so they are not releases.</p>"
     )
     figures = ""
     for name, found in tables.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from typing import Any
 
@@ -9,7 +10,7 @@ from audit.bounds import largest_certifiable_epsilon
 from audit.commands.report.committed import CommittedResults
 
 VALIDITY = "docs/auditor-validity.json"
-CATALOGUE_PAGE = "docs/catalogue.md"
+CATALOGUE_PAGE, CATALOGUE_ROWS = "docs/catalogue.md", "docs/catalogue.csv"
 EXPERIMENTS = "docs/experiments.json"
 PEERS = "docs/experiments_peers.json"
 FRONTIERS = {name: f"docs/data/frontier-{name}.json" for name in ("adult", "us", "german", "compas")}
@@ -25,23 +26,23 @@ LARGE = "inf"
 
 def auditor(files: CommittedResults) -> dict[str, Any]:
     """Return how often the auditor errs, and its bounds on the catalogue."""
-    return {"validity": files.json(VALIDITY), "catalogue": _catalogue(files.text(CATALOGUE_PAGE))}
+    scores = _catalogue(files.text(CATALOGUE_PAGE), files.text(CATALOGUE_ROWS))
+    return {"validity": files.json(VALIDITY), "catalogue": scores}
 
 
-def _catalogue(page: str | None) -> dict[str, Any] | None:
-    """Return the scores that the catalogue's page holds, with each entry's ceiling."""
-    if page is None:
+def _catalogue(page: str | None, table: str | None) -> dict[str, Any] | None:
+    """Return the committed scores, with each entry's ceiling."""
+    if page is None or table is None:
         return None
     part = page.split("<!-- scores: begin -->")[1].split("<!-- scores: end -->")[0]
-    what = {row["entry"]: row["what"] for row in _table(page.split("<!-- entries: begin -->")[1])}
     draws = re.search(r"of ([\d,]+) draws per audit", page)
-    said = re.search(r"(\d+) audits of each, at significance ([\d.]+)\.", part)
+    said = re.search(r"(\d+) audits of each entry, at significance ([\d.]+):", part)
     if draws is None or said is None:
         raise RuntimeError(f"{CATALOGUE_PAGE} does not say how many draws and audits its scores are of")
     count, significance = int(draws[1].replace(",", "")), float(said[2])
     rows = [
-        row | {"what": what[row["entry"]], "ceiling": _ceiling(row["claim"], count, significance)}
-        for row in _table(part)
+        row | {"ceiling": _ceiling(row["claim"], count, significance)}
+        for row in csv.DictReader(table.splitlines())
     ]
     summary = [line.removeprefix("- ") for line in part.splitlines() if line.startswith("- ")]
     return {
@@ -57,22 +58,6 @@ def _ceiling(claim: str, draws: int, significance: float) -> float:
     """Return the bound of a perfect event: with half of the draws on each input, all of them to certify."""
     delta = float(claim.partition(", ")[2] or 0)
     return round(largest_certifiable_epsilon(draws // 2, delta, significance), 4)
-
-
-def _table(text: str) -> list[dict[str, str]]:
-    """Return the rows of the first Markdown table of a text."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.startswith("| "):
-            lines.append(line)
-        elif lines:
-            break
-    cells = [
-        [cell.strip().strip("`").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        for line in lines
-    ]
-    head, _, *rows = cells
-    return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def frontier(files: CommittedResults) -> dict[str, Any]:

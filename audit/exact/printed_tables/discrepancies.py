@@ -33,7 +33,7 @@ def exponent(epsilon: str) -> Fraction:
     for power in range(-20, 21):
         if Fraction(10) ** power == value:
             return Fraction(power)
-    raise ValueError(f"{epsilon} is no power of ten")
+    raise ValueError(f"{epsilon} is not a power of ten")
 
 
 def missing_from_even_grid(exponents: tuple[Fraction, ...]) -> tuple[Fraction, ...]:

@@ -28,7 +28,7 @@ def candidate(promise: float, counts: Counts, face_value: float) -> Candidate:
         # the rarer one promises more, but not more than the common one at face value
         ((0.8, 0.9), 0.85, "common"),
         ((0.8, 0.9), 0.95, "rarer"),
-        # a common event without a positive promise is no rival
+        # a common event without a positive promise is not a rival
         ((-0.1, 0.9), 0.05, "rarer"),
     ],
 )

@@ -306,7 +306,7 @@ def test_impossible_levels_and_methods_are_rejected(delta, significance, method,
         epsilon_lower_bound(Counts(1, 2, 1, 2), delta, significance, method)
 
 
-# What so many draws can show.
+# What this many draws can show.
 
 
 def test_largest_certifiable_epsilon_grows_with_the_draws():

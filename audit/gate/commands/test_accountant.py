@@ -119,7 +119,7 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         (["--reported-epsilon", "1", "--bound", "1", "--delta", "0"], "delta must be positive with gaussian"),
         (["no_such_module:f", "--bound", "1"], "no_such_module:f cannot be imported"),
         ([f"{HERE}:KNOWN", "--bound", "1"], "failed: TypeError"),
-        ([f"{HERE}:of_nothing", "--bound", "1"], "no finite number"),
+        ([f"{HERE}:of_nothing", "--bound", "1"], "not a finite number"),
         (["dp-accounting-rdp", "--sensitivity", "1"], "bound must be given"),
     ],
 )

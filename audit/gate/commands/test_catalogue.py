@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from audit.gate.running import program
 from audit.gate.subjects.test_catalogue import HERE, ROOT, SEEN
 from audit.subjects.catalogue import CATALOGUE
-from audit.validity.scores.report import ENTRIES, SCORES, around, entry_table
+from audit.validity.scores.report import ADJACENCIES, FILE_COLUMNS, around, claim, loss, what
 
 main = program("catalogue")
 
@@ -110,38 +111,63 @@ def test_an_auditor_that_ends_the_program_is_bad_input_and_no_success(capsys, mo
 PAGE = ROOT / "docs" / "catalogue.md"
 
 
-def written(page: Path, part: str) -> list[str]:
-    """Return the lines between the marks of a part."""
-    before, after = around(page, part)
+def written(page: Path) -> list[str]:
+    """Return the lines of a score on a page."""
+    before, after = around(page)
     whole = page.read_text(encoding="utf-8")
     return whole[len(before) : len(whole) - len(after)].strip("\n").split("\n")
 
 
-def test_documented_entries_are_those_of_the_code():
-    """`python -m audit catalogue --list --update docs/catalogue.md` writes them."""
-    assert written(PAGE, ENTRIES) == entry_table()
+def rows(page: Path) -> list[dict[str, str]]:
+    """Return the rows of the file beside a page."""
+    with page.with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_documented_scores_are_of_these_entries():
-    rows = [line.split(" | ") for line in written(PAGE, SCORES) if line.startswith("| `")]
-    kinds = [CATALOGUE[name]() for name in CATALOGUE]
-    assert [row[0] for row in rows] == [f"| `{name}`" for name in CATALOGUE]
-    assert [row[1] for row in rows] == [entry.broken_at or "right" for entry in kinds]
+    """`python -m audit catalogue --update docs/catalogue.md` writes them."""
+    known = {name: kind() for name, kind in CATALOGUE.items()}
+    told = [
+        (
+            name,
+            entry.broken_at or "right",
+            claim(entry),
+            loss(entry),
+            ADJACENCIES[entry.adjacency],
+            what(type(entry)),
+        )
+        for name, entry in known.items()
+    ]
+    columns = ("entry", "broken at", "claim", "true", "neighbours", "what")
+    found = rows(PAGE)
+    assert [tuple(row[column] for column in columns) for row in found] == told
+    assert [row["source"] for row in found] == [entry.source for entry in known.values()]
+    flagged = {
+        right: sum(int(row["flagged"].split(" of ")[0]) for row in found if (row["broken at"] == "right") == right)
+        for right in (True, False)
+    }
+    text = "\n".join(written(PAGE))
+    assert f"- right mechanisms flagged: {flagged[True]} of" in text
+    assert f"- broken mechanisms flagged: {flagged[False]} of" in text
 
 
-def test_command_writes_its_table_into_a_page(tmp_path, capsys):
+def test_command_writes_its_score_into_a_page_and_its_rows_beside_it(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 0
-    rows = [line for line in written(page, SCORES) if line.startswith("| `")]
-    assert rows == ["| `laplace` | right | 1 | 1 | 0.00 | 0 of 3 |  | 0.00 |"]
-    assert written(page, ENTRIES) == entry_table()
+    words = ["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]
+    assert main(words) == 0
+    assert "- right mechanisms flagged: 0 of 3 " in "\n".join(written(page))
+    (row,) = rows(page)
+    assert list(row) == list(FILE_COLUMNS)
+    assert list(row.values())[:8] == ["laplace", "right", "1", "1", "0.00", "0 of 3", "", "0.00"]
     first = page.read_text(encoding="utf-8").splitlines()[0]
     assert first == PAGE.read_text(encoding="utf-8").splitlines()[0]
     capsys.readouterr()
     page.write_text("no marks", encoding="utf-8")
-    assert main(["--auditor", f"{HERE}:silent", "--only", "laplace", "--workers", "1", "--update", str(page)]) == 2
+    assert main(words) == 2
     assert "marks" in capsys.readouterr().err
+    assert main(["--list", "--update", str(page)]) == 2
+    assert "--list" in capsys.readouterr().err
 
 
 EXAMPLES = ROOT / "docs" / "examples"

@@ -95,7 +95,7 @@ def test_nothing_is_written_unasked(affairs, tmp_path, capsys):
 @pytest.mark.usefixtures("without_coq")
 @pytest.mark.parametrize("name", ["pdfc", "pflr"])
 def test_json_is_as_its_schema_says(affairs, tmp_path, capsys, name):
-    schemas = Path(certify.__file__).parents[1] / "schemas"
+    schemas = Path(certify.__file__).parents[1] / "common" / "schemas"
     schema = json.loads((schemas / "release_certificate_v2.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     made = document(affairs, name) if name == "pdfc" else {**document(affairs, "functional"), "mechanism": "pflr"}

@@ -214,7 +214,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_run(capsys, monkeyp
 
 @dataclass(frozen=True)
 class NoNumbers(Laplace):
-    """Laplace noise whose stated inputs are no numbers that JSON has."""
+    """Laplace noise whose stated inputs are not numbers that JSON has."""
 
     def inputs(self):
         return np.array([np.nan]), [1.0, np.inf]

@@ -26,7 +26,7 @@ MISBEHAVING = {
     "death": ("if c['tcId'] == {id}: os.kill(os.getpid(), signal.SIGSEGV)", "crash", "SIGSEGV"),
     "exception": ("if c['tcId'] == {id}: raise KeyError('weights')", "crash", "weights"),
     "garbage": ("if c['tcId'] == {id}: print('hello', flush=True); continue", "garbage", "hello"),
-    "binary": ("if c['tcId'] == {id}: sys.stdout.buffer.write(b'\\xff\\n'); continue", "garbage", "no answer"),
+    "binary": ("if c['tcId'] == {id}: sys.stdout.buffer.write(b'\\xff\\n'); continue", "garbage", "not an answer"),
     "flood": ("while c['tcId'] == {id}: print('y')", "garbage", "more than"),
     "a list": ("if c['tcId'] == {id}: print('[1]', flush=True); continue", "garbage", "[1]"),
     "another id": ("if c['tcId'] == {id}: say(tcId=77, noisy=[]); continue", "garbage", "77"),
@@ -52,7 +52,7 @@ MISBEHAVING = {
     "an error that is none": ("if c['tcId'] == {id}: say(tcId={id}, error=[{}]); continue", "failed", "refused"),
     "a skip of megabytes": ("if c['tcId'] == {id}: say(tcId={id}, skip='s' * 10**6); continue", "skipped", "sss"),
     "an id in words": ("if c['tcId'] == {id}: say(tcId='{id}', noisy=[]); continue", "garbage", "{id}"),
-    "a fraction for an id": ("if c['tcId'] == {id}: say(tcId={id}.0, noisy=[]); continue", "garbage", "no answer"),
+    "a fraction for an id": ("if c['tcId'] == {id}: say(tcId={id}.0, noisy=[]); continue", "garbage", "answer"),
     "a line without end": ("while c['tcId'] == {id}: sys.stdout.write('x' * 2**20)", "garbage", "bytes"),
     "a child that stays": (
         "if c['tcId'] == {id} and os.fork() == 0: os.setsid(); os.close(1); time.sleep(3); os._exit(0)",

@@ -57,7 +57,7 @@ def test_missing_fields_and_files_that_are_no_json_are_named(right, tmp_path, ca
     path = tmp_path / "broken.json"
     path.write_text("{", encoding="utf-8")
     assert main([str(path)]) == 2
-    assert "no JSON" in capsys.readouterr().err
+    assert "not JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("schema", EARLIER)

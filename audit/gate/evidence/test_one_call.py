@@ -113,7 +113,7 @@ def test_neighbours_are_told_from_others(left, right, relation, neighbours):
     if neighbours:
         assert require_neighbours(left, right, relation) is None
     else:
-        with pytest.raises(SubjectError, match="no neighbours"):
+        with pytest.raises(SubjectError, match="not neighbours"):
             require_neighbours(left, right, relation)
 
 

@@ -244,7 +244,7 @@ def test_pair_that_is_none_of_the_declared_domain_is_refused():
         written("search"), subject=type(searched)(subject=searched.subject, pair={"left": [0.0], "right": [5.0]})
     )
     assert request.search
-    with pytest.raises(DescriptionError, match="no neighbours"):
+    with pytest.raises(DescriptionError, match="not neighbours"):
         rebuild(document.subject)
     assert outcome([*binding(document)]) == "does not hold"
 

@@ -159,7 +159,7 @@ def test_every_field_is_tampered_with_or_said_to_be_unchecked():
     touched = {name for changes, _ in TAMPERED for name in changes}
     left_out = {*Certificate.__struct_fields__, *EstimateRequest.__struct_fields__} - touched
     # said in docs/auditing.md; `judged` moves a verdict to the weaker object only; a curve has tests of its own;
-    # another formula is no certificate
+    # another formula is not a certificate
     only_repeated = {"seed", "seeded", "events", "until", "max_seconds", "object"}
     assert left_out == {"judged", "versions", "curve", "formula"} | only_repeated
 

@@ -36,7 +36,7 @@ from reference.records import Records
         (sp.Integer(0), False, "proved", None),
         (sp.Integer(0), True, "refuted", 1),
         (sp.Integer(-1), False, "refuted", 1),
-        # what sympy does not answer about is no True
+        # what sympy does not answer about is not True
         (sp.sqrt(d), False, "undecided", None),
         (d + sp.Symbol("a"), False, "undecided", None),
         (d + sp.sqrt(2), False, "undecided", None),

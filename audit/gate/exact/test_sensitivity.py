@@ -124,7 +124,7 @@ def vertex_is_best(setting: Setting, norm: str, weights: tuple[int, int], grid: 
         # in l1 and d = 1 the maximiser is q = 1; with equal weights the q's add up to 2
         return True
     d, (w_s, w_n) = setting.dimension, weights
-    # an edge with a stationary t that is no multiple of 1/grid may beat the vertices
+    # an edge with a stationary t that is not a multiple of 1/grid may beat the vertices
     stationary = [2 - Fraction(w_s, w_n) * q for q in (0, 1)] if w_n else []
     return all(not 0 < t < d - 1 or (t * grid).denominator == 1 for t in stationary)
 

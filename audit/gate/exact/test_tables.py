@@ -185,7 +185,7 @@ def test_grids_of_epsilon_disagree_and_equal_grids_would_not():
     same = discrepancies.grid_readings(("-2", "-1", "0", "1"), GRID_TABLES, 4)
     assert same["agree"]
     assert same["missing_from_an_even_grid_of_the_text"] == []
-    with pytest.raises(ValueError, match="no power of ten"):
+    with pytest.raises(ValueError, match="not a power of ten"):
         discrepancies.exponent("0.03")
 
 

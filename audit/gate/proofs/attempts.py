@@ -126,7 +126,7 @@ READ = (
     Attempt("a comment right behind a dot", "Lemma l : True.(* c *) Proof. exact I. Qed.", False),
     Attempt("a comment that does not end", "(* (* *) Axiom cheat : False.", False),
     Attempt("a sentence behind three dots", "Lemma l : True. Proof with auto... Qed.", False),
-    Attempt("a space that is no space", "Lemma\u00a0l : True. Proof. exact I. Qed.", False),
+    Attempt("a space that is not a space", "Lemma\u00a0l : True. Proof. exact I. Qed.", False),
     Attempt("a letter that looks like another", "Definition b\u03bfund : nat := 9."),
     Attempt("another end of line", "Definition d := 1.\r\n"),
     Attempt("a tactic of a library redefined", "Ltac easy ::= idtac."),

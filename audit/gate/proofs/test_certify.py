@@ -109,7 +109,7 @@ def accepts(library: Path, text: str) -> bool:
         said = " ".join(str(problem).split())
     else:
         return True
-    # a comparison that fails, and not a file that is no Coq
+    # a comparison that fails, and not a file that is not Coq
     assert any(words in said for words in REJECTIONS), said
     return False
 

@@ -90,7 +90,7 @@ def test_release_that_contradicts_itself_is_bad_input(affairs, tmp_path, change,
 def test_scale_that_is_no_positive_number_is_bad_input(affairs, tmp_path, scale):
     file = tmp_path / "release.json"
     file.write_text(json.dumps(document(affairs, "functional")).replace("19.25", scale))
-    with pytest.raises(ReleaseFileError, match=r"is no JSON number|a positive number|a finite number"):
+    with pytest.raises(ReleaseFileError, match=r"is not a JSON number|a positive number|a finite number"):
         read_exported(file)
 
 

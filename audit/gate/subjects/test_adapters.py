@@ -237,7 +237,7 @@ def test_outputs_become_rows_of_numbers():
     [
         (["yes"], (), "declare the outcomes"),
         ([None], (), "declare the outcomes"),
-        (["maybe"], ("yes", "no"), "none of the declared"),
+        (["maybe"], ("yes", "no"), "not among the declared"),
         ([[1.0], [1.0, 2.0]], (), "change shape"),
     ],
 )

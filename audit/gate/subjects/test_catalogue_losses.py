@@ -172,7 +172,7 @@ def corner(name: str, scales: Any, repeats: int = 1) -> Case:
 
     def event(v: Any) -> Any:
         beyond = np.tile(np.where(changed, np.sign(moved), 0.0), repeats) * (v - np.tile(left, repeats))
-        # a change of 0 is no condition; rounding of sums of records is not one either
+        # a change of 0 is not a condition; rounding of sums of records is not one either
         return (beyond <= 1e-9).all(axis=1)
 
     p = 0.5 ** (repeats * int(changed.sum()))

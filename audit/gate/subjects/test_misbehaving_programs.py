@@ -275,7 +275,7 @@ def test_texts_of_a_program_do_not_reach_the_terminal_as_codes(capsys, tmp_path)
 
 
 def test_a_program_that_draws_once_per_question_is_refused(capsys):
-    """Its draws are no independent ones: one number of noise for a whole question refutes anything, or nothing."""
+    """Its draws are not independent: one number of noise for a whole question refutes anything, or nothing."""
     code = (
         "for request in requests(): say({'values': [[request['input'] + random.gauss(0, 1)]] * request['count']})"
     )

@@ -25,7 +25,7 @@ ANSWER_TYPES = (protocol.SampleAnswer, InputPair, protocol.ErrorAnswer)
 
 def fits(document: object, *kinds: type) -> bool:
     """Return whether a document is of some kind by the committed schema of that kind."""
-    folder = ROOT / "audit" / "schemas"
+    folder = ROOT / "audit" / "common" / "schemas"
     schemas = [json.loads((folder / f"{kind.__name__}.schema.json").read_text()) for kind in kinds]
     for one in schemas:
         Draft202012Validator.check_schema(one)
@@ -76,7 +76,7 @@ def test_inputs_that_cannot_be_sent_are_refused_from_any_source(start, tmp_path,
         InputPair.read(path)
     # by its place, or in words
     assert side in str(caught.value)
-    with pytest.raises(AnswerError, match=f"no pair: .*{reason}"):
+    with pytest.raises(AnswerError, match=f"not a pair: .*{reason}"):
         start(f"sys.stdin.readline(); write(open({str(path)!r}, 'rb').read() + b'\\n')\n{HONEST}", None)
 
 
@@ -97,7 +97,7 @@ def test_equal_inputs_are_noted(right, noted):
 def test_files_that_are_no_pair_are_refused(tmp_path, text):
     path = tmp_path / "pair.json"
     path.write_text(text)
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="is not JSON"):
         InputPair.read(path)
 
 

@@ -76,7 +76,7 @@ def test_a_proposal_that_is_no_pair_of_neighbours_ends_the_search():
     class Subject(NoisySum):
         neighbourhood = TooFar(3, norm="l1")
 
-    with pytest.raises(SubjectError, match="no pair of neighbours"):
+    with pytest.raises(SubjectError, match="not a pair of neighbours"):
         find(Subject(), 40_000)
 
 

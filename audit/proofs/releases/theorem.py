@@ -144,11 +144,11 @@ def covered(release: Exported) -> Covered:
 def _require_covered_noise(release: Exported) -> None:
     if release.on_a_grid:
         raise NoTheoremError(
-            "hardened noise is discrete and is added to rounded coefficients; the theorems are about noise with a "
-            "density (proofs/hardened_noise.md has a pen-and-paper proof)"
+            "hardened noise is discrete, and certificates are about noise with a density "
+            "(proofs/hardened_noise.md has the theorems about hardened noise)"
         )
     if release.spec.name == "pflr":
-        raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is no noise (T1.shift)")
+        raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is not noise (T1.shift)")
     if release.setting.norm == "symmetric_ball":
         raise NoTheoremError("the theorems are about the unit_box and the unit_ball, not the symmetric_ball")
     if release.setting.fairness == "separate":

@@ -30,12 +30,12 @@ class DiffprivlibMechanism:
     left, right : object
         What `randomise` takes; numbers at most the mechanism's `sensitivity` apart.
     outcomes : tuple
-        All values that an output can take, where these are no numbers.
+        All values that an output can take, where these are not numbers.
 
     Raises
     ------
     audit.auditor.subject.SubjectError
-        For a seeded mechanism, and for two numbers that are no neighbours.
+        For a seeded mechanism, and for two numbers that are not neighbours.
     """
 
     mechanism: Any

@@ -27,7 +27,7 @@ class OpenDPMeasurement:
     d_in : number
         Distance at which the measurement's privacy map is read; 1 unless told.
     outcomes : tuple
-        All values that an output can take, where these are no numbers.
+        All values that an output can take, where these are not numbers.
     """
 
     measurement: Any

@@ -22,7 +22,7 @@ def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
     outputs : iterable
         At least one; numbers or arrays of the same shape.
     outcomes : sequence, optional
-        All values that an output can take, where these are no numbers: an output becomes its place among them.
+        All values that an output can take, where these are not numbers: an output becomes its place among them.
 
     Raises
     ------
@@ -45,5 +45,5 @@ def _row(output: Any) -> FloatArray:
 
 def _place(output: Any, outcomes: Sequence[Any]) -> int:
     if output not in outcomes:
-        raise SubjectError(f"output {output!r} is none of the declared outcomes {list(outcomes)!r}")
+        raise SubjectError(f"output {output!r} is not among the declared outcomes {list(outcomes)!r}")
     return list(outcomes).index(output)

@@ -17,7 +17,7 @@ class FloatLaplace(Entry):
 
     Exact loss: infinite in effect.  1 + L is rounded to the grid of its larger term, so every output on input 1
     is a multiple of 2^-53: for L below -1/2 the subtraction is exact and L has that grid, above it the sum is at
-    least 1/2.  On input 0 an output below 1/2 in size has 53 bits of its own: most are no multiples.
+    least 1/2.  On input 0 an output below 1/2 in size has 53 bits of its own: most are not multiples.
     """
 
     broken_at = "bits"

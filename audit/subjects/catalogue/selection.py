@@ -1,4 +1,4 @@
-"""Noisy maximum: five answers of which each may change by 1."""
+"""Noisy maximum: five answers, each of which may change by 1."""
 
 from __future__ import annotations
 

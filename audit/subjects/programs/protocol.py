@@ -1,6 +1,6 @@
 """What is said to a program and what its answers mean: no processes here.
 
-The page is docs/programs.md; the JSON Schemas in ``audit/schemas`` are generated from the types here.
+The page is docs/programs.md; the JSON Schemas in ``audit/common/schemas`` are generated from the types here.
 """
 
 from __future__ import annotations
@@ -223,11 +223,11 @@ def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise AnswerError(f"wrote a line whose byte {problem.start} is no UTF-8", expected) from problem
+        raise AnswerError(f"wrote a line whose byte {problem.start} is not UTF-8", expected) from problem
     try:
         document = parsed(text, 'must be the string "{}"', numbers=numbers)
     except (ValueError, RecursionError) as problem:
-        raise AnswerError(f"wrote a line that is no JSON ({problem}): {shown(line)}", expected) from problem
+        raise AnswerError(f"wrote a line that is not JSON ({problem}): {shown(line)}", expected) from problem
     if not isinstance(document, dict):
         raise AnswerError(f"wrote {shown(line)}", expected)
     if "error" in document:
@@ -263,12 +263,12 @@ def rows_of(document: dict[str, Any], rows: int) -> list[Any]:
         raise AnswerError(f"answered with {shown(json.dumps(document))}", expected)
     values = document["values"]
     if not isinstance(values, list):
-        raise AnswerError(f"gave values that are no list: {shown(repr(values))}", expected)
+        raise AnswerError(f"gave values that are not a list: {shown(repr(values))}", expected)
     if len(values) != rows:
         raise AnswerError(f"gave {len(values)} draws", expected)
     for row in values:
         if type(row) is not list and row != FAILED:
-            raise AnswerError(f"gave a draw that is no list: {shown(repr(row))}", expected)
+            raise AnswerError(f"gave a draw that is not a list: {shown(repr(row))}", expected)
     return values
 
 

@@ -272,7 +272,7 @@ class ProgramSubject:
             try:
                 return InputPair.of(protocol.decoded(line, numbers=False))
             except PairError as problem:
-                raise AnswerError(f"answered to inputs what is no pair: {problem.problem}") from problem
+                raise AnswerError(f"answered `inputs` with what is not a pair: {problem.problem}") from problem
 
         return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
 

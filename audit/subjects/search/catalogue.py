@@ -22,7 +22,7 @@ LARGEST_COUNT = 4
 """Counts up to this one are listed."""
 
 ONE_ANSWER = Vectors(1)
-"""An answer in [0, 1] of which a record decides."""
+"""An answer in [0, 1] that one record decides."""
 
 VALUES = (0.0,), (1.0,)
 """Bounds of a data set of values in [0, 1]."""

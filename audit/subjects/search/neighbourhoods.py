@@ -1,7 +1,8 @@
 """Declared domains of inputs, and how pairs of neighbours in them are proposed.
 
 A neighbourhood is public: nothing here looks at an output.  Whatever is proposed must be a pair of neighbours of
-the domain, since a pair that is none would refute nothing; :meth:`Neighbourhood.holds` says whether it is.
+the domain, since inputs that are not neighbours would refute nothing; :meth:`Neighbourhood.holds` says whether
+they are.
 """
 
 from __future__ import annotations

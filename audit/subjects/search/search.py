@@ -246,7 +246,7 @@ class _Search:
         return ranked[0], self._seen[ranked[0]].promise
 
     def run(self, draws: int) -> None:
-        """Search with so many draws; :meth:`best` then is what was found."""
+        """Search with this many draws; :meth:`best` then is what was found."""
         proposals = _proposals(self.neighbourhood, self.rng)
         first = next(proposals, None)
         if first is None:
@@ -388,7 +388,7 @@ class _Search:
         """
         for entry in entries:
             if not self.neighbourhood.holds(entry.pair):
-                raise SubjectError(f"a proposed pair is no pair of neighbours: {entry.pair!r}")
+                raise SubjectError(f"a proposed pair is not a pair of neighbours: {entry.pair!r}")
         # seeded in order, beforehand: the result depends neither on workers nor on who is ready first
         jobs = [(entry, self._entropy()) for entry in entries]
         with Parallel(n_jobs=self.workers, backend="threading") as pool:

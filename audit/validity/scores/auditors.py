@@ -69,7 +69,7 @@ def auditor_from(path: str) -> Auditor:
     """
     found: Any = imported_object(path, _itself)
     if not callable(found):
-        raise SubjectError(f"{path} is no function")
+        raise SubjectError(f"{path} is not a function")
     auditor: Auditor = found
     return auditor
 
@@ -80,7 +80,7 @@ def _itself(found: Any) -> Any:
 
 @dataclass(frozen=True)
 class Blind:
-    """An entry of which only the subject's methods are public, so that nobody audits by reading the answer.
+    """An entry that shows only the subject's methods, so that nobody audits by reading the answer.
 
     It gives no more draws than the auditor was told it has: bounds from more would not compare with others.
     """

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
+from audit.common.figures import save
 from audit.validity.scores.scoring import AuditorScore
 from reference.common.errors import ReadingError
-from reference.common.files import write_whole
 
 
 def check_ending(path: str) -> None:
@@ -55,9 +54,4 @@ def draw_score(score: AuditorScore, path: str) -> None:
     axes.invert_yaxis()
     axes.set(xlabel="epsilon", xlim=(0, None), title=f"{score.auditor}, significance {score.significance:g}")
     axes.legend(fontsize="small")
-    drawn, kind = io.BytesIO(), path.rpartition(".")[2]
-    figure.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
-    try:
-        write_whole(path, drawn.getvalue())
-    except OSError as problem:
-        raise ReadingError("plot", path, f"a file that can be written ({problem.strerror})") from problem
+    save(figure, path)

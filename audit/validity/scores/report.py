@@ -1,15 +1,15 @@
-"""A score, and the catalogue itself, as text and as tables of a Markdown page."""
+"""A score, and the catalogue itself: cells of tables, lines for a page, and a file of rows."""
 
 from __future__ import annotations
 
+import csv
 import inspect
+import io
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Entry
 from audit.validity.scores.scoring import AuditorScore, EntryScore, Rate
 from reference.common.errors import ReadingError
@@ -25,7 +25,7 @@ ADJACENCIES = {
 """How the tables name what neighbours differ in."""
 
 SCORE_COLUMNS = ("entry", "broken at", "claim", "true", "median bound", "flagged", "power at most", "tightness")
-ENTRY_COLUMNS = ("entry", "broken at", "claim", "loss", "neighbours", "what", "source")
+FILE_COLUMNS = (*SCORE_COLUMNS, "neighbours", "what", "source")
 
 
 def what(kind: type[Entry]) -> str:
@@ -90,7 +90,7 @@ def summary(score: AuditorScore) -> list[str]:
         f"- bounds above a finite true loss: {_rate(score.wrong_bounds)}",
         f"- tightness, median over entries: {tightness}",
         f"- missed by at least one audit: {', '.join(score.missed) or 'none'}",
-        f"- out of reach of any auditor with so many draws: {', '.join(score.out_of_reach) or 'none'}",
+        f"- out of reach of any auditor with this many draws: {', '.join(score.out_of_reach) or 'none'}",
         f"- verdict on the stated significance: {'refuted' if score.refuted else 'not refuted'}",
     ]
     return (
@@ -103,50 +103,46 @@ def _rate(rate: Rate) -> str:
     return f"{rate.count} of {rate.of} (Clopper-Pearson, each end at 0.05: {low:.3g} to {high:.3g})"
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *escaped)]
+def score_lines(score: AuditorScore) -> list[str]:
+    """Return what a score comes to, for a page."""
+    return [f"{score.seeds} audits of each entry, at significance {score.significance:g}:", "", *summary(score)]
 
 
-def score_table(score: AuditorScore) -> list[str]:
-    """Return the score as lines of Markdown."""
-    rows = [[f"`{name}`", *others] for name, *others in (score_cells(line, score.seeds) for line in score.entries)]
-    said = f"{score.seeds} audits of each, at significance {score.significance:g}."
-    return [said, "", *_markdown(SCORE_COLUMNS, rows), "", *summary(score)]
+def score_csv(score: AuditorScore) -> str:
+    """Return a row for each entry: its score, its neighbours, what it is and its source."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(FILE_COLUMNS)
+    for line in score.entries:
+        entry = line.entry
+        rows.writerow(
+            [*score_cells(line, score.seeds), ADJACENCIES[entry.adjacency], what(type(entry)), entry.source]
+        )
+    return text.getvalue()
 
 
-def entry_table() -> list[str]:
-    """Return the whole catalogue as lines of Markdown."""
-    rows = []
-    for name, kind in CATALOGUE.items():
-        entry = kind()
-        about = [claim(entry), loss(entry), ADJACENCIES[entry.adjacency], what(kind), entry.source]
-        rows.append([f"`{name}`", entry.broken_at or "right", *about])
-    return _markdown(ENTRY_COLUMNS, rows)
+BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
+"""What stands around the lines of a page that the command writes."""
 
 
-ENTRIES, SCORES = "entries", "scores"
-"""The parts of a page that the command writes."""
-
-
-def around(page: Path, part: str) -> tuple[str, str]:
-    """Return what stands before and after a part of a page, the marks included.
+def around(page: Path) -> tuple[str, str]:
+    """Return what stands before and after the score on a page, the marks included.
 
     Raises
     ------
     reference.common.errors.ReadingError
         When the page cannot be read, or has not each mark once.
     """
-    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
     try:
-        before, rest = page.read_text(encoding="utf-8").split(begin)
-        _, after = rest.split(end)
+        before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+        _, after = rest.split(END)
     except (OSError, ValueError) as problem:
-        raise ReadingError("update", str(page), f"a page with the marks {begin} and {end}") from problem
-    return before + begin, end + after
+        raise ReadingError("update", str(page), f"a page with the marks {BEGIN} and {END}") from problem
+    return before + BEGIN, END + after
 
 
-def update_page(page: Path, part: str, lines: Sequence[str]) -> None:
-    """Replace what stands between the two marks of a part of a page."""
-    before, after = around(page, part)
-    write_whole(page, "\n".join([before, *lines, after]))
+def update_page(page: Path, score: AuditorScore) -> None:
+    """Write a score between the marks of a page, and its rows into the file beside it."""
+    before, after = around(page)
+    write_whole(page.with_suffix(".csv"), score_csv(score))
+    write_whole(page, "\n".join([before, *score_lines(score), after]))

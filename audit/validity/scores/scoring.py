@@ -77,7 +77,7 @@ class EntryScore:
 
     @property
     def within_reach(self) -> bool:
-        """Whether the entry is broken, and so many draws may show it."""
+        """Whether the entry is broken, and this many draws may show it."""
         return not self.entry.is_right and self.largest_power >= EVEN
 
     @property
@@ -176,7 +176,7 @@ class AuditorScore:
     significance : float
     seeds : int
     entries : tuple of EntryScore
-        Those of which all audits were made.
+        Those whose audits were all made.
     stopped : str or None
         Why others are missing.
     """
@@ -195,7 +195,7 @@ class AuditorScore:
 
     @property
     def detection_within_reach(self) -> Rate:
-        """The same without the entries that no valid auditor can flag with so many draws."""
+        """The same without the entries that no valid auditor can flag with this many draws."""
         reachable = [score for score in self.entries if score.within_reach]
         return Rate(sum(score.flagged for score in reachable), len(reachable) * self.seeds)
 
@@ -224,7 +224,7 @@ class AuditorScore:
 
     @property
     def out_of_reach(self) -> tuple[str, ...]:
-        """Broken entries that no valid auditor can flag with so many draws; no fault of this one."""
+        """Broken entries that no valid auditor can flag with this many draws; no fault of this one."""
         return tuple(s.name for s in self.entries if not s.entry.is_right and not s.within_reach)
 
     @property
@@ -286,7 +286,7 @@ def score_auditor(
     Returns
     -------
     AuditorScore
-        Ctrl-C ends it early: the entries of which all audits are done make the score, marked `interrupted`.
+        Ctrl-C ends it early: the entries whose audits are all done make the score, marked `interrupted`.
     """
     tasks = [(name, number) for name in exam.names for number in range(exam.seeds)]
     # the longest first, so that no core is left with one at the end

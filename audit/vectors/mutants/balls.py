@@ -75,7 +75,7 @@ class PairOutsideDomain(Broken):
 
 
 class PairFarApart(Broken):
-    """Two records differ between the data sets of the pair: they are no neighbours.
+    """Two records differ between the data sets of the pair: they are not neighbours.
 
     Their distance says nothing about one record.
     """

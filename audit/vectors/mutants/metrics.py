@@ -22,7 +22,7 @@ class TiesPredictedOne(Broken):
     bug_type = "EDGE_CASE"
 
     def metrics(self, w: FloatArray, table: EncodedTable) -> Metrics:
-        # the smallest score that is no tie is far above
+        # the smallest score that is not a tie is far above
         ties = decision_scores(w, table.x) == 0.0
         own = super().metrics(w, table)
         if not ties.any():

@@ -168,7 +168,7 @@ class ResidualNotCapped(Broken):
 class ResidualNotOnGrid(Broken):
     """Residuals are not rounded towards zero to multiples of 2^-20.
 
-    Sums of them are no multiples of 2^-40: discrete noise on that grid hides less than is stated.
+    Sums of them are not multiples of 2^-40: discrete noise on that grid hides less than is stated.
     """
 
     bug_type = "ROUNDING"

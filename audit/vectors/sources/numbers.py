@@ -32,7 +32,7 @@ class RefusedError(ValueError):
 def read_number(text: str) -> Fraction:
     """Return the exact value of ``"3"``, ``"2/3"`` or ``"1e-300"``."""
     if _NUMBER.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no exact number")
+        raise ValueError(f"{text!r} is not an exact number")
     return Fraction(text)
 
 

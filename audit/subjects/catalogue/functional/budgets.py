@@ -36,7 +36,7 @@ class Pdfc(Functional):
 
     @property
     def split(self) -> SplitBudget:
-        """Both parts, of which Theorem 3 makes epsilon."""
+        """Both parts; Theorem 3 makes epsilon of them."""
         return SplitBudget.from_ratio(self.epsilon, self.ratio, self.setting.dimension)
 
     @cached_property
