@@ -14,6 +14,7 @@ from scipy import stats
 from reference.accounting import ExactPrivacy, Privacy, compose, exact_privacy, rho_of_pure, zcdp_epsilon
 from reference.accounting.composition import squared_shift_of_pure
 from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.statements import published_relaxed_functional
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
 from reference.common.errors import DeltaError, NotPrivateError, ReadingError
@@ -98,6 +99,15 @@ def test_an_enclosed_shift_keeps_its_upper_end():
     squared = exact_l2_squared(setting, Fraction(1, 900), Fraction(1, 100))
     found = exact_privacy(setting, noise, None, Fraction("1e-3")).squared_shift
     assert found.lower <= squared.lower < squared.upper <= found.upper
+
+
+def test_delta_of_noise_on_a_grid_has_two_ends():
+    claim, noise = (
+        published_relaxed_functional(Budget(1, "1e-3"), 2, "replace_one"),
+        Noise.uniform("gaussian", 9.0, 5, 2**20),
+    )
+    found = exact_privacy(Setting(2, "none"), noise, claim, Fraction("1e-3")).delta
+    assert 0 < found.lower < found.upper < 1
 
 
 def test_a_release_costs_at_most_itself_and_not_what_is_known_otherwise():
