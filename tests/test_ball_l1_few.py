@@ -107,8 +107,10 @@ def test_sums_at_corners_lie_in_their_ranges(ball: tuple[str, str]) -> None:
         for one in problems_of(ball, dimension, (1, 10)).few():
             low, high = one.ranges()
             for row, part in product((np.ones(dimension), without_x_s), (1, 1 / 3, 0)):
-                sums = five_sums(one, row / np.linalg.norm(row), part * row / np.linalg.norm(row))
-                assert np.all((low - 1e-9 <= sums) & (sums <= high + 1e-9))
+                unit = row / np.linalg.norm(row)
+                for after, before in ((unit, part * unit), (part * unit, unit)):
+                    sums = five_sums(one, after, before)
+                    assert np.all((low - 1e-9 <= sums) & (sums <= high + 1e-9))
 
 
 @pytest.mark.parametrize("ball", BALLS)
