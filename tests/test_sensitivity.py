@@ -18,7 +18,7 @@ from reference.domain import Domain
 from reference.objective import layout
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, Readings
 from reference.records import check_matrix
-from reference.sensitivity import Setting, ball_l1, ball_l1_split, exact_l1, exact_l2_squared, trust_region
+from reference.sensitivity import Setting, angles, ball_l1, ball_l1_split, exact_l1, exact_l2_squared, trust_region
 from reference.sensitivity.attained import GRID, onto_grid
 from reference.sensitivity.patterns import compositions, count_patterns, patterns
 from reference.sensitivity.trust_region import ball_ceiling, cone_search, positive_ceiling, without_useless
@@ -246,6 +246,16 @@ def test_cone_search_closes_patterns_that_plain_bounds_leave_open(monkeypatch):
     monkeypatch.setattr(trust_region, "MOST_CONES", 0)
     ceiling, _ = ball_l1._Problem(Setting(2, "none", records=3), 1.0, 1.0).every_pattern(None)
     assert ceiling > float(two.upper)
+
+
+def test_slopes_over_two_angles_are_those_of_differences():
+    centres = np.random.default_rng(0).uniform(0, np.pi / 2, (50, 2))
+    rest = (1.0, 0.4, 1.3, 0.5, 0.25, 1.75)
+    parts = np.zeros(50)
+    for step in np.eye(2) * 1e-6:
+        ahead, behind = (angles._value_and_gradient(centres + sign * step, *rest)[0] for sign in (1, -1))
+        parts += np.abs(ahead - behind) / 2e-6
+    np.testing.assert_allclose(angles._value_and_gradient(centres, *rest)[1], parts, rtol=1e-6, atol=1e-8)
 
 
 def test_no_weight_means_no_change():
