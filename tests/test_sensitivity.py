@@ -346,3 +346,35 @@ def test_a_coordinate_that_weighs_more_is_bounded_apart(fairness: str, norm: str
         assert alone * Fraction(2, 3) < attained.lower
     wide = exact_l1(Setting(13, fairness, norm), Fraction(100), Fraction(1))
     assert wide.lower <= wide.upper <= wide.lower * Fraction(103, 100)
+
+
+BOUNDED = [
+    Setting(d, fairness, norm, adjacency)
+    for d in (2, 3, 6)
+    for norm in ("unit_ball", "symmetric_ball")
+    for fairness in ("none", "absolute", "covariance", "separate")
+    for adjacency in ("replace_one", "add_or_remove_one")
+    if (norm, fairness) != ("symmetric_ball", "absolute")
+]
+
+
+def below_what_is_attained(settings, share=1):
+    """Count the settings in which a fit states less than data sets attain; where more, by at most 16 %."""
+    wrong = 0
+    for number, setting in enumerate(settings):
+        weight_s = (Fraction(1, 9), Fraction(1), Fraction(9))[number % 3]
+        in_a_fit = ball_l1.weighted_l1(setting, weight_s, Fraction(1), "fast")
+        attained = ball_l1.weighted_l1(setting, weight_s, Fraction(1)).lower
+        assert in_a_fit.upper <= attained * Fraction(29, 25)
+        wrong += in_a_fit.upper * share < attained
+        # nothing is refuted by a bound alone
+        assert in_a_fit.lower == 0 or in_a_fit.gap <= in_a_fit.lower / 10**6
+    return wrong
+
+
+def test_what_a_fit_states_is_not_exceeded_and_near():
+    assert below_what_is_attained(BOUNDED) == 0
+
+
+def test_a_bound_that_is_too_small_is_noticed():
+    assert below_what_is_attained(BOUNDED[:16], Fraction(9, 10)) > 0

@@ -82,7 +82,7 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
-        `fast` is for a fit: no more than an upper bound, up to 14 % too large, where an enclosure would take more
+        `fast` is for a fit: no more than an upper bound, up to 16 % too large, where an enclosure would take more
         than some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
         dimensions); `close` some seconds, on the unit ball within 1 %; `thorough` bounds every sign pattern.  For
         few patterns they are the same.
@@ -175,7 +175,7 @@ def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supre
     if problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
         return None
     upper = at_once(setting, weight_s, weight_n)
-    if weight_s > weight_n and setting.replaces:
+    if weight_s > weight_n:
         rest = weight_s - weight_n
         equal = at_once(setting, weight_n, weight_n)
         upper = min(upper, equal + rest * only_s_ceiling(setting, FAST_CELLS))
