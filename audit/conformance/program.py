@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.conformance.exchange import Exchange, UnreadableAnswerError, answer_of, case_line
+from audit.subjects.programs import ProgramStartError
+from audit.subjects.programs.process import started
 from audit.vectors.format import VectorCase
 from reference.common.errors import ParameterError
 from reference.common.printable import shown
@@ -42,6 +44,9 @@ LAST_WORDS = 10.0
 PATIENCE = 40
 """Failures on end without a single answer, after which the program is given up."""
 
+BLAMED = ("crash", "hang", "garbage")
+"""What explains that a run failed."""
+
 Work = list[tuple[str, VectorCase]]
 
 
@@ -51,7 +56,7 @@ class Reply:
 
     Parameters
     ----------
-    status : {'answered', 'skipped', 'crash', 'hang', 'garbage', 'missing', 'twice', 'not run'}
+    status : {'answered', 'skipped', 'crash', 'hang', 'garbage', 'missing', 'twice', 'unsteady', 'not run'}
     answer : dict
         Where it answered.
     said : str
@@ -107,6 +112,7 @@ def run_program(
     """
     found: dict[int, Reply] = {}
     left, without_answer = list(work), 0
+    unexplained: dict[int, str] = {}
 
     def on_answer(answered: int) -> None:
         if on_reply is not None:
@@ -128,12 +134,18 @@ def run_program(
                 else _session(command, [first], exchange, timeout)
             )
             number = first[1].tc_id
+            if number in alone.replies:
+                # another case may be to blame, and is found later
+                unexplained[number] = session.end
             found[number] = alone.replies.get(number) or _blamed(alone)
         if without_answer >= PATIENCE:
             said = f"not run: the program failed {PATIENCE} times without an answer"
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
             left = []
         on_answer(0)
+    if unexplained and not any(reply.status in BLAMED for reply in found.values()):
+        number, end = next(iter(unexplained.items()))
+        found[number] = Reply("unsteady", said=f"it {end}; started again it answered all cases")
     return found
 
 
@@ -160,10 +172,8 @@ def _session(
 ) -> Session:
     """Run the program once on some cases."""
     try:
-        child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
-    except (OSError, ValueError) as problem:
+        child, lifeline = started(command)
+    except ProgramStartError as problem:
         raise ParameterError(
             "program", " ".join(command), f"a program that can be started ({problem})"
         ) from problem
@@ -188,6 +198,7 @@ def _session(
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
+        lifeline.close()
         child.wait()
         over.set()
         with suppress(queue.Empty):
