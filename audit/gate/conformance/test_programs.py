@@ -7,11 +7,12 @@ import signal
 
 import pytest
 
+from audit.conformance.distribution import FEWEST
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line, flat
 from audit.conformance.outcome import Outcome, outcomes
 from audit.conformance.program import PATIENCE, run_program
 from audit.conformance.report import Report
-from audit.conformance.samples import FEWEST, sampled
+from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, report_of
 from audit.gate.conformance.written import HONEST, perturbations, python_program
 from audit.vectors.answers import answer
