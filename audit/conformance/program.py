@@ -1,7 +1,8 @@
 """Runs a program on many cases at once, and finds out which case to blame when it crashes or hangs.
 
 All cases are written without waiting: a program may answer in any order, or only when its input ends.  When it
-fails on the way, the first case that it has not answered runs alone, and then the rest goes on.
+fails on the way, the first case that it has not answered runs alone, and then the rest goes on; in shorter
+runs where its other answers died in a buffer.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -106,29 +108,33 @@ def run_program(
         When the program cannot be started.
     """
     found: dict[int, Reply] = {}
-    left, without_answer = list(work), 0
+    left, without_answer, size = list(work), 0, len(work)
 
     def on_answer(answered: int) -> None:
         if on_reply is not None:
             on_reply(len(found) + answered)
 
     while left:
-        session = _session(command, left, exchange, timeout, on_answer)
+        asked = left[:size]
+        session = _session(command, asked, exchange, timeout, on_answer)
         found |= session.replies
-        without_answer = 0 if session.replies else without_answer + 1
-        left = [item for item in left if item[1].tc_id not in found]
-        if left and not session.failed:
-            found |= {case.tc_id: _unanswered(session) for _, case in left}
-            left = []
-        elif left:
-            first = left.pop(0)
-            alone = (
-                session
-                if len(session.replies) == 0 and not left
-                else _session(command, [first], exchange, timeout)
-            )
-            number = first[1].tc_id
+        if not session.replies:
+            without_answer += 1
+        elif len(asked) > 1:
+            without_answer = 0
+        open_ones = [item for item in asked if item[1].tc_id not in found]
+        if not session.failed:
+            found |= {case.tc_id: _unanswered(session) for _, case in open_ones}
+            size *= 2
+        elif open_ones:
+            first, number = open_ones[0], open_ones[0][1].tc_id
+            only = len(asked) == 1
+            alone = session if only else _session(command, [first], exchange, timeout)
             found[number] = alone.replies.get(number) or _blamed(alone)
+            if not session.replies and alone.replies:
+                # its answers died in a buffer: a shorter run loses fewer
+                size = max(1, len(asked) // 2)
+        left = [item for item in left if item[1].tc_id not in found]
         if without_answer >= PATIENCE:
             said = f"not run: the program failed {PATIENCE} times without an answer"
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
@@ -210,16 +216,24 @@ def _listen(
     session: Session, lines: queue.Queue[bytes | None], wanted: set[int], exchange: Exchange, timeout: float
 ) -> str:
     """Take answers until the output ends; return what went wrong."""
+    until = time.monotonic() + timeout
     while True:
-        whole = wanted <= set(session.replies)
+        whole, before = wanted <= set(session.replies), len(session.replies)
+        silent = "" if whole else f"gave no answer in {timeout:g} s"
         try:
-            line = lines.get(timeout=min(timeout, AFTERWARDS) if whole else timeout)
+            line = lines.get(timeout=max(0.0, until - time.monotonic()))
         except queue.Empty:
-            return "" if whole else f"gave no answer in {timeout:g} s"
+            return silent
         if line is None:
             return ""
         if line.strip():
             _take(session, line, wanted, exchange)
+        if len(session.replies) > before:
+            whole = wanted <= set(session.replies)
+            until = time.monotonic() + (min(timeout, AFTERWARDS) if whole else timeout)
+        elif time.monotonic() > until:
+            # empty lines are no sign of life
+            return silent
         if len(session.garbage) > MOST_GARBAGE:
             return f"wrote more than {MOST_GARBAGE} lines that are not answers, such as: {session.garbage[0]}"
         if session.wasted > MOST_WASTED:
