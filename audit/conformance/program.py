@@ -187,7 +187,9 @@ def _session(
     session, wanted = Session(on_answer=on_answer), {case.tc_id for _, case in work}
     try:
         session.end = _listen(session, lines, wanted, exchange, timeout)
-        code = child.wait(timeout=timeout) if not session.end else None
+        # of a program that has answered all nobody asks how it ends
+        rest = min(timeout, AFTERWARDS) if wanted <= set(session.replies) else timeout
+        code = child.wait(timeout=rest) if not session.end else None
     except subprocess.TimeoutExpired:
         # all is answered, or the output is closed
         code, session.end = None, "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
