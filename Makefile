@@ -45,9 +45,10 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.anytime
 
-soak: .venv/ready ## the lengthy tests; fuzz all input, 100,000 cases of each kind, and kill commands a thousand times; a stopped run goes on (an hour)
+soak: .venv/ready ## the lengthy tests; fuzz all input, 100,000 cases of each kind, kill commands a thousand times, change the code 300 times; a stopped run goes on (an hour)
 	@$(one_thread) $(python) -m pytest -m lengthy tests audit
 	@$(one_thread) $(python) -m tests.soak $(ARGS)
+	@$(one_thread) $(python) -m tests.soak.mutants
 
 peers: .venv-peers/ready ## compare with other libraries, in an environment of their own (large)
 	@$(one_thread) .venv-peers/bin/python -m pytest tests/peers audit/gate/subjects/test_adapters.py $(ARGS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference.budgets import Budget, SplitBudget
+from reference.budgets import Budget, SplitBudget, is_large
 from reference.common.errors import (
     DeltaError,
     EmptyDataError,
@@ -120,3 +120,8 @@ def test_bad_input_is_found_before_any_noise_is_drawn(monkeypatch: pytest.Monkey
 def test_mechanism_of_no_records_is_empty_data() -> None:
     with pytest.raises(EmptyDataError):
         functional(Moments.zero(DOMAIN), Budget(1), rng=0)
+
+
+@pytest.mark.parametrize("parts", [(101, 1), (1, 101), (1, 1)])
+def test_either_part_of_a_budget_may_be_large(parts):
+    assert is_large(SplitBudget(*parts)) == (101 in parts)

@@ -17,6 +17,8 @@ import pytest
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 
+from reference.accounting.release_ledger import ReleaseLedger
+from reference.commands import evaluation
 from reference.commands.progress import ReadingPass
 from reference.common.errors import CheckpointError, DataError, MomentsTableError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
@@ -214,6 +216,30 @@ def test_damaged_checkpoint_is_refused(
         read(path, kept)
 
 
+def test_checkpoint_of_another_version_is_refused(
+    halfway: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "__version__", "0.0.9")
+    with pytest.raises(CheckpointError, match=r"of version .* of this package, not 0\.0\.9"):
+        read(*halfway)
+
+
+def test_two_readings_on_one_checkpoint_find_the_same_bits(
+    folder: Path, expected: dict[str, int], tmp_path: Path
+) -> None:
+    """The second reading begins, goes on from the first one's checkpoint and ends while the first one reads."""
+    path, kept, found = folder / "people.parquet", tmp_path / "kept.json", []
+
+    def told(_count: int, _share: float | None) -> None:
+        if kept.exists() and not found:
+            found.append(None)
+            found.append(read(path, kept)[0].table())
+            kept.unlink()
+
+    first = CheckpointedSum(str(kept), 0.0).moments(FileReader(open_table(path), DECLARED, 2_000, told))
+    assert (first.table(), found) == (expected, [None, expected])
+
+
 def test_torn_checkpoint_is_refused(halfway: tuple[Path, Path]) -> None:
     path, kept = halfway
     kept.write_text(kept.read_text()[:-40])
@@ -284,6 +310,26 @@ def test_fit_goes_on_from_a_checkpoint_and_removes_it(
     resumed = json.loads((files / "trace.json").read_text())["moments"]
     run(*words("people.parquet"), "--trace", "trace.json")
     assert resumed == json.loads((files / "trace.json").read_text())["moments"]
+
+
+def test_fit_that_ends_after_its_reservation_stays_counted(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("ledger", "create", "l.jsonl", "--data", "people", "--epsilon", "9")
+    asked = [*words("people.parquet"), "--checkpoint", "kept.json", "--ledger", "l.jsonl", "--release", "r.json"]
+
+    def ended(*_arguments: Any, **_named: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "evaluate", ended)
+        run(*asked)
+    ledger = ReleaseLedger.open(files / "l.jsonl")
+    assert (len(ledger.releases), (files / "r.json").exists()) == (1, False)
+    assert json.loads((files / "kept.json").read_text())["ended"]
+    # the sums are read again, and the second release is a second one
+    assert run(*asked)[0] == EXIT_FINE
+    assert (len(ledger.releases), (files / "r.json").exists(), (files / "kept.json").exists()) == (2, True, False)
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,23 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from scipy import stats
 
-from reference.accounting import ExactPrivacy, Privacy, compose, rho_of_pure, zcdp_epsilon
+from reference.accounting import ExactPrivacy, Privacy, compose, exact_privacy, rho_of_pure, zcdp_epsilon
 from reference.accounting.composition import squared_shift_of_pure
 from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.statements import published_relaxed_functional
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
 from reference.common.errors import DeltaError, NotPrivateError, ReadingError
 from reference.common.numbers import Enclosure
 from reference.mechanisms import FAIR, adfc, functional, lr, pdfc, relaxed_functional
 from reference.moments import Moments
+from reference.noise import Noise
 from reference.noise.profile import delta_of_shift, epsilon_of_shift
 from reference.release import release_of
+from reference.sensitivity import Setting, exact_l2_squared
 from tests.strategies import random_records
 
 RECORDS = random_records(200, 3, 5)
@@ -87,6 +91,37 @@ def test_gdp_of_one_release_is_its_exact_privacy():
         total = compose([release], "gdp", delta=exact.at_delta)
         assert float(total.epsilon) == pytest.approx(float(exact.epsilon.upper), rel=1e-14)
         assert total.epsilon >= exact.epsilon.lower
+
+
+def test_an_enclosed_shift_keeps_its_upper_end():
+    setting = Setting(3, "absolute", adjacency="add_or_remove_one")
+    noise = Noise("gaussian", 30.0, 10.0, np.arange(9) < 4)
+    squared = exact_l2_squared(setting, Fraction(1, 900), Fraction(1, 100))
+    found = exact_privacy(setting, noise, None, Fraction("1e-3")).squared_shift
+    assert found.lower <= squared.lower < squared.upper <= found.upper
+
+
+def test_delta_of_noise_on_a_grid_has_two_ends():
+    claim, noise = (
+        published_relaxed_functional(Budget(1, "1e-3"), 2, "replace_one"),
+        Noise.uniform("gaussian", 9.0, 5, 2**20),
+    )
+    found = exact_privacy(Setting(2, "none"), noise, claim, Fraction("1e-3")).delta
+    # farther apart than rounding to 20 digits sets them
+    assert 0 < found.lower < found.upper * (1 - Fraction(1, 10**9)) < 1
+
+
+def test_a_release_costs_at_most_itself_and_not_what_is_known_otherwise():
+    laplace, gaussian = (release.privacy.exact for release in (LAPLACE[0], GAUSSIAN[0]))
+    assert laplace.costs_at_most(laplace)
+    assert gaussian.costs_at_most(gaussian)
+    shift = gaussian.squared_shift
+    larger = replace(gaussian, squared_shift=Enclosure(2 * shift.lower, 2 * shift.upper))
+    assert gaussian.costs_at_most(larger)
+    assert not larger.costs_at_most(gaussian)
+    without = replace(gaussian, squared_shift=None)
+    assert not gaussian.costs_at_most(without)
+    assert not without.costs_at_most(gaussian)
 
 
 def test_basic_adds_up_the_exact_privacy():

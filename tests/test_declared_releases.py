@@ -20,6 +20,7 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot, Ordinal
 from reference.mechanisms import adfc, functional, functional_noise, relaxed_functional_noise
 from reference.moments import Moments
+from reference.noise import Noise
 from reference.noise.grid import RELEASE_STEPS
 from reference.objective import objective
 from reference.readings import Readings
@@ -106,6 +107,17 @@ def test_hardened_noise_encloses_rows_that_are_rounded_to_the_grid(
         assert exact.rho is not None
         assert change / Fraction(noise.scale_n) ** 2 <= 2 * exact.rho
         assert exact.epsilon.upper <= 2
+
+
+@pytest.mark.parametrize("norm", ["unit_ball", "unit_box"])
+def test_rows_that_fill_the_norm_lose_no_more_than_the_norm(norm: str) -> None:
+    one = Domain((Numeric("age", 17, 90),), "label", norm=norm)
+    where = declared_of(one, Readings(fairness="none", noise="hardened"))
+    for kind, delta in (("laplace", Fraction(0)), ("gaussian", Fraction("1e-5"))):
+        if (kind, norm) != ("laplace", "unit_ball"):
+            noise = Noise.uniform(kind, 50.0, 2, 1024)
+            found, most = (exact_privacy(it, noise, None, delta).epsilon for it in (where, where.setting))
+            assert 0 < found.upper <= most.upper
 
 
 def test_an_exact_scale_is_that_of_the_declared_domain() -> None:

@@ -106,6 +106,25 @@ def test_looking_at_all_pairs_notices_a_case_that_is_left_out(monkeypatch: pytes
     declared_supremum.cache_clear()
 
 
+def test_screening_in_floats_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [tiny_case(fairness, adjacency, 0) for fairness, adjacency in READINGS]
+    screened = [declared_supremum(where, power, *weights).supremum for where, weights, power in asked]
+    declared_supremum.cache_clear()
+    monkeypatch.setattr(declared, "NEARLY", 1.0)
+    assert [declared_supremum(where, power, *weights).supremum for where, weights, power in asked] == screened
+    declared_supremum.cache_clear()
+
+
+def test_problems_that_are_not_convex_are_bounded_by_relaxed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    where, weights, _ = tiny_case("covariance", "replace_one", 0)
+    exact = declared_supremum(where, 2, *weights).supremum
+    declared_supremum.cache_clear()
+    monkeypatch.setattr(declared._Problem, "is_convex", property(lambda _: False))
+    bounded = declared_supremum(where, 2, *weights).supremum
+    declared_supremum.cache_clear()
+    assert bounded.lower == exact.lower <= exact.upper <= bounded.upper
+
+
 def changed(found: Attained, where: Declared, readings: Readings) -> np.ndarray:
     """Return the change between the data sets of a witness, by the code that a release runs."""
     domain, rows, records = where.domain, found.rows, where.setting.records
@@ -203,6 +222,11 @@ def test_sums_are_those_of_all_levels() -> None:
         levels = sums.split(total)
         assert sum(levels) == total
         assert all((level * n).denominator == 1 for level, n in zip(levels, steps, strict=True))
+    # a column that may stand anywhere takes what whole ones leave
+    for total in (Fraction(k, 4) for k in range(13)):
+        whole, anywhere, third = Sums((1, 0, 3)).split(total)
+        assert (whole + anywhere + third, whole.denominator, third.denominator) == (total, 1, 1)
+        assert min(whole, anywhere, third) >= 0
 
 
 def test_many_ordinal_sizes_give_a_bound_and_an_exact_value_on_request() -> None:

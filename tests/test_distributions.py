@@ -39,11 +39,8 @@ NOT_FILES = (
 SHIPPED = {"_CoqProject", "Makefile"}
 """What the wheel takes of proofs/ beside pages and Coq files."""
 
-ROWS = (
-    "fit --mechanism pdfc --seed 1 --quiet",
-    "audit estimate pdfc --draws 20000 --seed 1",
-    "audit vectors describe",
-)
+CORE_ROWS = ("fit --mechanism pdfc --seed 1 --quiet", "audit estimate pdfc --draws 20000 --seed 1")
+ROWS = (*CORE_ROWS, "audit vectors describe")
 
 
 def files_below(folder: Path) -> set[str]:
@@ -152,6 +149,45 @@ def test_installed_wheel_runs_from_another_folder_and_writes_nothing(cfm: Path, 
         done = outside(cfm, *words.split(), cwd=tmp_path)
         assert (done.returncode, "checkout" in done.stderr) == (EXIT_USAGE, True), words
     assert list(tmp_path.iterdir()) == []
+
+
+def interpreter(version: str) -> str | None:
+    """Return a Python of this version that is on this machine, also one that pyenv keeps aside."""
+    kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    for name in (f"python{version}", *map(str, kept)):
+        found = shutil.which(name)
+        # pyenv's shims stand for versions that are not chosen, too
+        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return found
+    return None
+
+
+OTHERS = [version for version in ("3.11", "3.12", "3.13") if version != "{}.{}".format(*sys.version_info)]
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param(one, marks=pytest.mark.exhaustive if one == OTHERS[-1] else pytest.mark.lengthy)
+        for one in OTHERS
+    ],
+)
+def test_core_installs_and_runs_on_other_pythons(version: str, built: Built, tmp_path: Path) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"Python {version} is not on this machine")
+    home, work = tmp_path / "environment", tmp_path / "work"
+    work.mkdir()
+    subprocess.run([python, "-m", "venv", home], check=True)
+    pip = (home / "bin" / "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check")
+    if outside(*pip, "--no-deps", "click", cwd=work).returncode:
+        pytest.skip("no package index can be reached")
+    done = outside(*pip, built.wheel, cwd=work)
+    assert done.returncode == 0, done.stderr
+    for words in CORE_ROWS:
+        done = outside(home / "bin" / "cfm", *words.split(), cwd=work)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+    assert list(work.iterdir()) == []
 
 
 @pytest.mark.exhaustive

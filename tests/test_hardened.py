@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import subprocess
 import sys
 from fractions import Fraction
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from reference.accounting import exact_privacy
-from reference.accounting.discrete import delta_ends, epsilon_ends, grid_shift, log_density_gap
+from reference.accounting.discrete import BEYOND, delta_ends, epsilon_ends, grid_shift, log_density_gap
 from reference.accounting.statements import PublishedStatementWarning
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import Layout
@@ -27,7 +28,7 @@ from reference.common.errors import (
 )
 from reference.domain import Domain
 from reference.mechanisms import functional
-from reference.moments import Moments, sum_of
+from reference.moments import Moments
 from reference.noise import HardenedSampler, Noise, draw
 from reference.noise.grid import (
     RELEASE_STEPS,
@@ -122,14 +123,6 @@ def test_exact_moments_are_exact_over_several_full_blocks(monkeypatch):
     block = Moments.of(Records(records.domain, random, np.ones(4096), np.ones(4096)), exact=True)
     whole = [[int(v * DATA_STEPS) for v in row] for row in random.tolist()]
     assert block.sum_xx[0, 1] * DATA_STEPS**2 == sum(a * b for a, b in whole)
-
-
-def test_exact_moments_do_not_overflow_in_eight_million_records():
-    """A block's sum of squares is 2^52 steps: 2^11 of them leave no room in 64 bits with a sign."""
-    block = check_matrix(Domain.of_columns(["a"]), np.ones((4096, 1)), np.ones(4096), np.ones(4096))
-    moments = sum_of([block] * 2**11, block.domain, exact=True)
-    assert moments.sum_xx.tolist() == [[2**23]]
-    assert moments.sum_x.tolist() == [2**23]
 
 
 def test_exact_moments_add_up_in_any_order_and_not_with_floats():
@@ -317,6 +310,24 @@ def test_epsilon_of_discrete_gaussian_lies_in_its_enclosure():
     assert 0 < upper - lower < Fraction(1, 50)
 
 
+def test_ends_over_an_enclosed_shift_are_those_of_its_ends():
+    grid, delta = (Fraction(1, 4000), 1, 1), Fraction("1e-3")
+    enclosed = Supremum(Fraction(1), Fraction(4), "")
+    for ends, at in ((epsilon_ends, (delta,)), (delta_ends, (Fraction(1), delta))):
+        near, far = (ends(Supremum.exactly(it), *grid, *at) for it in (enclosed.lower, enclosed.upper))
+        found = ends(enclosed, *grid, *at)
+        assert near[0] * Fraction(99, 100) < found[0] <= near[1]
+        assert found[1] == far[1]
+
+
+def test_every_coefficient_counts_at_the_scale_of_its_group():
+    setting, in_s = Setting(3, "none", basis="monomial"), np.array([True, True, False, False, False])
+    found = exact_privacy(setting, Noise("laplace", 4.0, 8.0, in_s, 1024), None, Fraction(0)).epsilon
+    loss = widened_l1(exact_l1(setting, Fraction(1, 4), Fraction(1, 8)), setting, Fraction(7, 8), 1024)
+    assert found.lower <= loss.lower <= loss.upper <= found.upper
+    assert found.upper - loss.upper < Fraction(1, 10**15)
+
+
 @pytest.mark.parametrize(
     ("shifts", "scales"), [((4000,), (4000.0,)), ((20,), (200.0,)), ((300, 100), (200.0, 230.0))]
 )
@@ -330,6 +341,12 @@ def test_discrete_gaussian_is_gdp_but_for_a_gap(shifts, scales):
         assert true <= delta_of_shift(widened, Fraction(epsilon)).upper
         # a tenth less of a shift is too little
         assert true < 1e-12 or true > delta_of_shift(squared * Fraction(81, 100), Fraction(epsilon)).upper
+
+
+def test_a_grid_widens_a_shift_by_enough():
+    gap = (math.sqrt(2 * math.log(6 / BEYOND)) + 1) * (1 / 400) / 2
+    more = math.sqrt(grid_shift(Supremum.exactly(Fraction(1)), Fraction(1, 400), 1, 1)) - 1
+    assert 4 * math.sqrt(2 * math.pi) * gap < more < 1.001 * 4 * math.sqrt(2 * math.pi) * gap
 
 
 def test_a_grid_that_is_too_coarse_has_no_gaussian_shift():

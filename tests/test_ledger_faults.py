@@ -339,3 +339,11 @@ def test_nonsense_with_a_right_digest_is_a_ledger_error(path, line, change):
     path.write_bytes(b"\n".join(written) + b"\n")
     with pytest.raises(CorruptLedgerError):
         _ = ReleaseLedger.open(path).releases
+
+
+def test_an_epsilon_beyond_what_gdp_counts_is_a_ledger_error(path):
+    ledger = opened(path, method="gdp", delta="1e-6")
+    for epsilon in ("1e6", "1e400"):
+        with pytest.raises(LedgerError):
+            ledger.reserve(pure(epsilon))
+    assert ledger.releases == ()

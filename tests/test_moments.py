@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.common.errors import DomainMismatchError
+from reference.domain import Domain
 from reference.moments import Moments, sum_of
-from reference.records import BLOCK_ROWS
+from reference.records import BLOCK_ROWS, check_matrix
 from tests.strategies import data_sets, random_records
 
 SUMS = ("sum_x", "sum_yx", "sum_zx", "sum_xx")
@@ -49,3 +50,11 @@ def test_moments_of_any_partition_add_up_in_any_order(records, data):
 def test_moments_of_different_domains_do_not_add():
     with pytest.raises(DomainMismatchError):
         Moments.of(random_records(3, 2, 0, "unit_ball")) + Moments.of(random_records(3, 2, 0, "unit_box"))
+
+
+def test_exact_moments_do_not_overflow_in_eight_million_records():
+    """A block's sum of squares is 2^52 steps: 2^11 of them leave no room in 64 bits with a sign."""
+    block = check_matrix(Domain.of_columns(["a"]), np.ones((4096, 1)), np.ones(4096), np.ones(4096))
+    moments = sum_of([block] * 2**11, block.domain, exact=True)
+    assert moments.sum_xx.tolist() == [[2**23]]
+    assert moments.sum_x.tolist() == [2**23]

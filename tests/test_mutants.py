@@ -1,13 +1,14 @@
-"""Mutants of the code: what is changed, and that a change is noticed."""
+"""Mutants of the code: what is changed, that a change is noticed, and what the committed run found."""
 
 from __future__ import annotations
 
 import ast
+import json
 from collections import Counter
 from pathlib import Path
 
 from tests.soak import mutants
-from tests.soak.mutants import PER_ROOM, ROOMS, Mutant, drawn, first_failure, standing
+from tests.soak.mutants import PER_ROOM, RESULTS, ROOMS, SURVIVORS, Mutant, drawn, first_failure, known, standing
 from tests.soak.mutators import changed, sites
 
 SOURCE = '''
@@ -47,7 +48,7 @@ def test_change_is_noticed_and_none_is_not(tmp_path: Path) -> None:
     tests = ["test_counted.py::test_after"]
 
     def with_source(source: str, seconds: float) -> str | None:
-        mutant = Mutant("", "counted.py", "", "", "", (1, 1), source, (1, 1), ())
+        mutant = Mutant("", "counted.py", "", "", "", 0, (1, 1), source, (1, 1), ())
         with standing(copy, mutant):
             return first_failure(copy, tests, seconds)
 
@@ -64,3 +65,21 @@ def test_draw_is_fixed_and_changes_what_is_computed() -> None:
     for it in found:
         before = (mutants.ROOT / it.file).read_text(encoding="utf-8")
         assert ast.dump(ast.parse(it.source)) != ast.dump(ast.parse(before)), it.shown()
+
+
+def test_committed_mutants_die_and_each_that_lives_has_its_reason() -> None:
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))["mutants"]
+    reasons = json.loads(SURVIVORS.read_text(encoding="utf-8"))
+    assert Counter(it["room"] for it in found) == dict.fromkeys(ROOMS, PER_ROOM)
+    assert {it["ending"] for it in found} <= {"killed", "no lemma", "lives"}
+    lives = [known(it) for it in found if it["ending"] == "lives"]
+    assert set(lives) == reasons.keys()
+    assert {reason.split(":")[0] for reason in reasons.values()} == {
+        "equal",
+        "wider",
+        "narrower",
+        "harmless",
+        "unlike",
+    }
+    changed = len(found) - sum(reasons[it].startswith("equal:") for it in lives)
+    assert len(found) - len(lives) >= 0.95 * changed

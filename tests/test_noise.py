@@ -106,7 +106,7 @@ def test_delta_of_shift_keeps_its_digits(squared_shift, epsilon):
             assert abs(mpmath.mpf(found.numerator) / found.denominator / expected - 1) < mpmath.mpf(10) ** -20
 
 
-@pytest.mark.parametrize("squared_shift", ["1e-10", "1", "2500"])
+@pytest.mark.parametrize("squared_shift", ["1e-10", "1", "2500", "1e6"])
 @pytest.mark.parametrize("delta", ["0.1", "1e-9", "1e-400"])
 def test_epsilon_of_shift_is_the_smallest_private_one(squared_shift, delta):
     found = epsilon_of_shift(Fraction(squared_shift), Fraction(delta)).upper
@@ -138,6 +138,10 @@ def test_zero_variates_are_the_identity(records, chosen):
     noise = Noise.uniform("laplace", 3.0, coefficients.layout.size)
     noisy = perturb(coefficients, noise, np.zeros(coefficients.layout.size))
     np.testing.assert_array_equal(noisy.values, coefficients.values)
+
+
+def test_no_noise_has_variates_that_are_zero():
+    assert not draw(Noise.uniform("none", 0.0, 3), np.random.default_rng(0), 2).any()
 
 
 def test_perturbation_adds_scale_times_variate_in_each_group():

@@ -153,3 +153,8 @@ def test_rounding_leaves_a_float_alone(number: float) -> None:
 def test_lower_bound_in_words_is_no_more_than_the_bound(bound: float, places: int) -> None:
     written = Fraction(text_below(bound, places))
     assert 0 <= Fraction(bound) - written < Fraction(1, 10**places)
+
+
+def test_lower_bound_that_only_a_file_says_is_written_too() -> None:
+    assert text_below(1e308, 6) == "1.00000E+308"
+    assert Fraction(text_below(1.23456789e300, 6)) <= Fraction(1.23456789e300)

@@ -415,6 +415,7 @@ def test_a_ledger_is_made_once_by_two_makers(tmp_path, monkeypatch):
 def test_report_says_what_was_spent_and_what_was_not_counted(tmp_path):
     ledger = opened(tmp_path)
     assert "nothing, no release" in str(ledger)
+    assert "left: epsilon 1, delta 0\n" in str(ledger)
     ledger.reserve(pure("1/3"))
     ledger.reserve(pure("1/3", verdict="refuted"))
     text = ledger.report()

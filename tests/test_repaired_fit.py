@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from reference.budgets import Budget
-from reference.common.errors import ParameterError, ReadingError
+from reference.common.errors import EmptyDataError, ParameterError, ReadingError
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.noise import Noise, NumpySampler
 from reference.records import Records, encode_table
 from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of
 from reference.repaired.curator import Curator, unit_sigma
+from reference.repaired.schedule import Schedule, persons
 from reference.repaired.spent import Change
 from reference.repaired.threshold import Probe, next_multiplier
 from reference.repaired.uncertainty import standard_errors
@@ -98,6 +100,20 @@ def test_shares_add_up_to_at_most_one(fairness, keep_group, n, epsilon):
     schedule = schedule_of(domain(keep_group=keep_group), n, Budget(epsilon, "1e-5"), fairness)
     assert schedule.shares == 1
     assert 2 <= schedule.label_rounds <= 10
+    if fairness == "none":
+        assert schedule == Schedule(
+            Fraction(1), schedule.label_rounds, Fraction(0), 0, Fraction(0), Fraction(0), 0
+        )
+
+
+def test_prepared_records_that_are_said_to_be_inside_are_still_some():
+    nothing, none = np.empty((0, 11)), np.empty(0)
+    with pytest.raises(EmptyDataError):
+        algorithm.PreparedRecords(domain(keep_group=False), nothing, none, none, inside=True)
+
+
+def test_persons_are_as_few_as_records_allow_and_one_at_least():
+    assert [persons(n, 5) for n in (0, 3, 5, 14, 15)] == [0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("budget", [BUDGET, PURE])
@@ -110,8 +126,11 @@ def test_the_account_of_a_fit_is_at_most_the_budget(monkeypatch, budget):
             kept.append(self)
 
     monkeypatch.setattr(algorithm, "Curator", Kept)
-    repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
+    model = repaired_logistic(records, budget, fairness="demographic_parity", rng=1)
     (curator,) = kept
+    for one, probe in zip(curator.spent[-len(model.probes) :], model.probes, strict=True):
+        spread = 300 * model.zbar * (1 - model.zbar)
+        assert probe.noise == pytest.approx(one.scale * (1 if budget.delta else math.sqrt(2)) / float(spread))
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
     assert allowed * Fraction(999_999, 1_000_000) < curator.account.loss <= allowed
     for one in curator.spent:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
 
-from audit.commands.family import command as audit_family
-from audit.epsilon_estimate import main as estimate
 from reference.accounting.release_ledger import ReleaseLedger
-from reference.commands.parsing import run
-from tests.soak import cases, kills
+from tests.soak import kills
 from tests.soak.__main__ import PART, REPEATED, RESULTS, run_part
+from tests.soak.audits import certificate
 from tests.soak.cases import KINDS
 
 COMMITTED = json.loads(RESULTS.read_text())
@@ -22,9 +19,9 @@ COMMITTED = json.loads(RESULTS.read_text())
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tenth_of_a_part_ends_as_committed(kind: str, tmp_path: Path) -> None:
     """One part in ten, and a tenth of it: a hundredth of what `make soak` ran."""
-    parts = COMMITTED[kind]["parts"]
-    for part in range(0, len(parts), 10):
-        assert run_part(kind, part, tmp_path, every=REPEATED)["sha256"] == parts[str(part)]["sha256"]
+    parts = {int(part): found["sha256"] for part, found in COMMITTED[kind]["parts"].items()}
+    for part in sorted(parts)[::10]:
+        assert run_part(kind, part, tmp_path, every=REPEATED)["sha256"] == parts[part]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,23 +57,10 @@ def test_a_release_that_nobody_counted_and_a_lost_run_are_found(tmp_path: Path) 
         kills.certificate_left(kills.Killed(tmp_path, 1.0, {"certificate": "{}"}))
 
 
-def test_mutated_certificates_give_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "certificate.json"
-    words = "laplace_half_noise --draws 2000 --seed 1 --events coordinates --out"
-    assert estimate([*words.split(), str(path)]) == 1
-    whole, codes = json.loads(path.read_text(encoding="utf-8")), set()
-    for number in range(100):
-        draw = random.Random(f"certificate {number}")
-        changed = whole
-        for _ in range(draw.randint(1, 3)):
-            changed = cases.changed(changed, draw)
-        path.write_text(json.dumps(changed), encoding="utf-8")
-        capsys.readouterr()
-        codes.add(code := run(audit_family, ["verify", str(path)], name="python -m audit"))
-        errors = capsys.readouterr().err
-        assert "Traceback" not in errors, number
-        assert errors.count("\n") == int(code == 2), (number, errors)
-    assert {1, 2} <= codes <= {0, 1, 2, 3}
+def test_mutated_certificates_give_no_traceback(tmp_path: Path) -> None:
+    """712 has a bound of 1e308."""
+    endings = {certificate(number, tmp_path) for number in (*range(80), 712)}
+    assert {"exit 1", "exit 2"} <= endings <= {"exit 0", "exit 1", "exit 2", "exit 3"}
 
 
 def test_case_that_falls_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from reference.budgets import SplitBudget
-from reference.common.errors import DataError, MomentsTableError
+from reference.common.errors import DataError, MomentsTableError, ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.from_file import encode_raw
 from reference.domain.attributes import Binned, Grouped, Numeric, OneHot, Ordinal
@@ -182,6 +182,18 @@ def test_value_that_is_no_whole_number_is_refused(value: Any) -> None:
     table = Moments.of(encode_raw(DECLARED, columns()), exact=True).table()
     with pytest.raises(MomentsTableError, match="x_0"):
         Moments.from_table(DECLARED.domain, {**table, "x_0": value})
+
+
+@pytest.mark.parametrize("text", ["\\' OR 1 = 1 --", "ends in \\", "two\nlines", "nothing\0"])
+@pytest.mark.parametrize("place", ["category", "column", "label"])
+def test_text_that_some_database_reads_otherwise_is_refused(text: str, place: str) -> None:
+    category, column = ("a", "code") if place != "category" else (text, "code")
+    declared = DomainFile(
+        attributes=(Ordinal(text if place == "column" else column, (category, "b")),),
+        label=Marker("y", one=(text if place == "label" else "1",), zero=("0",)),
+    )
+    with pytest.raises(ReadingError, match="backslash"):
+        moments_query(declared, "people", DATA_STEPS)
 
 
 def test_command_prints_the_query(run: Run, files: Path) -> None:

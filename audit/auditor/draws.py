@@ -107,11 +107,6 @@ class Draws:
             raise SubjectError("sample() must return a new array each time: two results share their memory")
         return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))
 
-    @property
-    def seen_width(self) -> int:
-        """Numbers per output that a chunk holds: its coordinates, or what they are reduced to."""
-        return self.width if self.reduction is None else self.reduction.width
-
     def screened(self, rows: int) -> Draws:
         """Return these draws reduced to few numbers, by what this many draws of a phase of their own show."""
         first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))

@@ -16,6 +16,7 @@ from audit.conformance.differential import COMPARED, Differences, compare
 from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import counts
 from audit.conformance.selection import command_of
+from audit.subjects.programs.signals import programs_ended_too
 from audit.vectors.format import text_of
 from reference.commands.options import emit, require_writable, write_file
 from reference.commands.parsing import FileName, option
@@ -59,7 +60,7 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
     """Compare another implementation with the reference on new data sets, and show a small one where it is wrong.
 
     Exit code 0 when every data set that it does not skip is answered rightly, 1 when one is not, 3 when nothing
-    was answered.  How to write a harness: audit/vectors/README.md.
+    was answered, or otherwise when it was started again.  How to write a harness: audit/vectors/README.md.
     """
     for kind in made.only:
         if kind not in COMPARED:
@@ -72,7 +73,8 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
     words = command_of(subject.program, subject.module)
     exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
     kinds = tuple(dict.fromkeys(made.only)) or COMPARED
-    found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)
+    with programs_ended_too():
+        found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)
     if output.save is not None and found.smallest:
         write_file("save", output.save, text_of(found.candidates()))
     as_json = output.format == "json"

@@ -17,6 +17,7 @@ from audit.commands.text import columns, fitted
 from audit.conformance.exchange import Exchange
 from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, command_of, report_of
+from audit.subjects.programs.signals import programs_ended_too
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
 from reference.commands.options import emit, require_writable, write_file
@@ -87,7 +88,7 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     """Run another implementation on the vectors, and name its bugs.
 
     Exit code 0 when every case that it does not skip is answered rightly, 1 when one is not, 3 when nothing was
-    answered.  How to write a harness: audit/vectors/README.md.
+    answered, or otherwise when it was started again.  How to write a harness: audit/vectors/README.md.
     """
     work = chosen(cases.only)
     if cases.list:
@@ -100,7 +101,7 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
     if cases.samples is not None:
         return _sampled(words, exchange, (subject, cases, output))
-    with _progress(len(work), quiet=output.quiet) as on_reply:
+    with programs_ended_too(), _progress(len(work), quiet=output.quiet) as on_reply:
         report = report_of(words, work, exchange, timeout=subject.timeout, on_reply=on_reply)
     if output.junit is not None:
         write_file("junit", output.junit, report.junit())
@@ -118,7 +119,8 @@ def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, C
     if cases.only or output.junit is not None:
         raise ReadingError("samples", cases.samples, "left out where --only or --junit is given")
     draws, limit = cases.samples or 0, subject.timeout
-    report = sampled(words, draws, exchange, significance=cases.significance, timeout=limit)
+    with programs_ended_too():
+        report = sampled(words, draws, exchange, significance=cases.significance, timeout=limit)
     document: Any = report.document()
     text = json_text(document) if output.format == "json" else fitted(list(report.lines()), columns(output.out))
     emit(text, output.out)

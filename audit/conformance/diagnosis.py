@@ -72,26 +72,35 @@ class Diagnosis:
 def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
     """Return the bugs that explain the failed cases, the one that explains most first."""
     failed = {one.case.tc_id: one for one in found if one.status == "failed"}
-    compared = {flag: _explained(flag, failed) for flag in MUTANTS}
-    # a few answers that agree are no suspicion
-    same = {flag: one for flag, one in compared.items() if one[1] and len(one[0]) >= LEAST * one[1]}
+    compared = {flag: one for flag in MUTANTS if (one := _explained(flag, failed))[0]}
     # of a bug that the program has, nearly all cases fail
-    share = {flag: _failed_share(flag, found) for flag in same}
+    share = {flag: _failed_share(flag, found) for flag in compared}
     explained: list[Diagnosis] = []
     left = set(failed)
-    while left and same:
-        gains = {flag: len(cases & left) * share[flag] for flag, (cases, _) in same.items()}
-        best = max(gains, key=lambda flag: (gains[flag], len(same[flag][0]) == same[flag][1], flag))
-        if not gains[best]:
+    while left:
+        gains = {
+            flag: len(same & left) * share[flag]
+            for flag, (same, asked) in compared.items()
+            if _is_suspect(same, asked, left, share[flag])
+        }
+        best = max(gains, key=lambda flag: (gains[flag], compared[flag][0] == compared[flag][1], flag), default="")
+        if not gains.get(best):
             break
-        cases, asked = same[best]
-        explained.append(_diagnosis(best, cases, asked, found))
+        same, asked = compared[best]
+        explained.append(_diagnosis(best, same, len(asked), found))
         # what a variant was not asked about counts as explained where it carries the flag
-        unasked = (
-            {number for number in left if best in failed[number].case.flags} if len(cases) == asked else set()
+        left -= same | (
+            {number for number in left if best in failed[number].case.flags} if same == asked else set()
         )
-        left -= cases | unasked
     return [replace(one, unexplained=len(left)) for one in explained]
+
+
+def _is_suspect(same: set[int], asked: set[int], left: set[int], share: float) -> bool:
+    """Return whether enough answers agree: of all that were compared, or of those that no other bug explains."""
+    if len(same) >= LEAST * len(asked):
+        return True
+    few = len(same & left)
+    return few > 1 and few >= LEAST * len(asked & left) and share >= NEARLY_ALL
 
 
 def _failed_share(flag: str, found: Sequence[Outcome]) -> float:
@@ -99,12 +108,12 @@ def _failed_share(flag: str, found: Sequence[Outcome]) -> float:
     return answered.count("failed") / len(answered) if answered else 0.0
 
 
-def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], int]:
-    """Return the failed cases that a variant answers in the same way, and how many it was asked."""
+def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], set[int]]:
+    """Return the failed cases that a variant answers in the same way, and all that it was asked."""
     carried = [one for one in failed.values() if flag in one.case.flags]
     asked = carried[:: max(1, len(carried) // ASKED)]
     same = {one.case.tc_id for one in asked if _agrees(one, mutated(flag, one.kind, one.case.given))}
-    return same, len(asked)
+    return same, {one.case.tc_id for one in asked}
 
 
 def _agrees(one: Outcome, variant: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from hypothesis.errors import NoSuchExample
 from msgspec.structs import replace
 
 from audit.conformance.exchange import Exchange
-from audit.conformance.outcome import GOOD, Outcome, outcomes
+from audit.conformance.outcome import GOOD, Outcome, outcomes, steady
 from audit.conformance.program import Work, run_program
 from audit.conformance.report import Report
 from audit.vectors.answers import answer
@@ -118,10 +118,16 @@ def compare(
     seed : int
     """
     work = [(kind, case) for kind in kinds for case in made(kind, count, seed)]
-    report = Report(" ".join(command), _judged(command, work, exchange, timeout), [])
+    judged = steady(
+        _judged(command, work, exchange, timeout),
+        lambda some: run_program(command, some, exchange, timeout=timeout),
+    )
+    report = Report(" ".join(command), judged, [])
     smallest = []
     for kind in kinds if report.verdict == "refuted" else ():
-        wrong = [one for one in report.outcomes if one.kind == kind and one.status not in (*GOOD, "not run")]
+        wrong = [
+            one for one in report.outcomes if one.kind == kind and one.status not in (*GOOD, "not run", "unsteady")
+        ]
         if wrong:
             first = min(wrong, key=lambda one: len(_table(one.case.given)))
             smallest.append(_small(command, first, exchange, timeout))

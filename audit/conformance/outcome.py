@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,9 @@ from audit.vectors.pairs import measured
 from reference.common.printable import short_line
 
 GOOD = ("passed", "skipped")
+
+AGAIN = ("failed", "garbage", "missing", "twice")
+"""What is asked again; what crashed or hung was asked twice."""
 
 SAID = 200
 """Characters that are shown of what a program answered."""
@@ -66,6 +69,30 @@ def _difference(case: VectorCase, answer: dict[str, Any]) -> str:
 def outcomes(work: Work, replies: dict[int, Reply]) -> list[Outcome]:
     """Judge all replies, in the order of the cases."""
     return [outcome_of(kind, case, replies[case.tc_id]) for kind, case in work]
+
+
+def steady(found: Sequence[Outcome], asked: Callable[[Work], dict[int, Reply]]) -> list[Outcome]:
+    """Return the outcomes; those that are others when the program is started again are `unsteady`.
+
+    Asked again is all that went wrong, and of each group type the first case that passed, in another order.
+    """
+    passed: dict[str, Outcome] = {}
+    for one in found:
+        if one.status == "passed":
+            passed.setdefault(one.kind, one)
+    chosen = [*passed.values(), *(one for one in found if one.status in AGAIN)]
+    if not chosen:
+        return list(found)
+    work = [(one.kind, one.case) for one in reversed(chosen)]
+    again = {one.case.tc_id: one for one in outcomes(work, asked(work))}
+    return [_compared(one, again.get(one.case.tc_id, one)) for one in found]
+
+
+def _compared(first: Outcome, second: Outcome) -> Outcome:
+    if (first.status == "passed") == (second.status == "passed"):
+        return first
+    said = f"{first.status}, and when the program was started again {second.status}: {first.said or second.said}"
+    return Outcome(first.kind, first.case, "unsteady", first.answer, short_line(said))
 
 
 def counts(found: Iterable[Outcome]) -> dict[str, int]:

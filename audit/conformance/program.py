@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.conformance.exchange import Exchange, UnreadableAnswerError, answer_of, case_line
+from audit.subjects.programs import ProgramStartError
+from audit.subjects.programs.process import started
 from audit.vectors.format import VectorCase
 from reference.common.errors import ParameterError
 from reference.common.printable import shown
@@ -44,6 +46,9 @@ LAST_WORDS = 10.0
 PATIENCE = 40
 """Failures on end without a single answer, after which the program is given up."""
 
+BLAMED = ("crash", "hang", "garbage")
+"""What explains that a run failed."""
+
 Work = list[tuple[str, VectorCase]]
 
 
@@ -53,7 +58,7 @@ class Reply:
 
     Parameters
     ----------
-    status : {'answered', 'skipped', 'crash', 'hang', 'garbage', 'missing', 'twice', 'not run'}
+    status : {'answered', 'skipped', 'crash', 'hang', 'garbage', 'missing', 'twice', 'unsteady', 'not run'}
     answer : dict
         Where it answered.
     said : str
@@ -109,6 +114,7 @@ def run_program(
     """
     found: dict[int, Reply] = {}
     left, without_answer, size = list(work), 0, len(work)
+    unexplained: dict[int, str] = {}
 
     def on_answer(answered: int) -> None:
         if on_reply is not None:
@@ -130,6 +136,9 @@ def run_program(
             first, number = open_ones[0], open_ones[0][1].tc_id
             only = len(asked) == 1
             alone = session if only else _session(command, [first], exchange, timeout)
+            if number in alone.replies:
+                # another case may be to blame, and is found later
+                unexplained[number] = session.end
             found[number] = alone.replies.get(number) or _blamed(alone)
             if not session.replies and alone.replies:
                 # its answers died in a buffer: a shorter run loses fewer
@@ -140,6 +149,9 @@ def run_program(
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
             left = []
         on_answer(0)
+    if unexplained and not any(reply.status in BLAMED for reply in found.values()):
+        number, end = next(iter(unexplained.items()))
+        found[number] = Reply("unsteady", said=f"it {end}; started again it answered all cases")
     return found
 
 
@@ -166,10 +178,8 @@ def _session(
 ) -> Session:
     """Run the program once on some cases."""
     try:
-        child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
-    except (OSError, ValueError) as problem:
+        child, lifeline = started(command)
+    except ProgramStartError as problem:
         raise ParameterError(
             "program", " ".join(command), f"a program that can be started ({problem})"
         ) from problem
@@ -196,6 +206,7 @@ def _session(
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
+        lifeline.close()
         child.wait()
         over.set()
         with suppress(queue.Empty):

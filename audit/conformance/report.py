@@ -45,13 +45,15 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """`refuted` by a case; `undecided` where nothing was answered; else `not refuted`."""
+        """`refuted` by a case; `undecided` where nothing is answered, or otherwise after a restart; else not."""
         statuses = {one.status for one in self.outcomes}
         if "not run" in statuses and not statuses & {"passed", "failed"}:
             # it never started, or dies at once: nothing is known of its answers
             return "undecided"
-        if any(one.status not in GOOD for one in self.outcomes):
+        if statuses - {*GOOD, "unsteady"}:
             return "refuted"
+        if "unsteady" in statuses:
+            return "undecided"
         return "not refuted" if any(one.status == "passed" for one in self.outcomes) else "undecided"
 
     @property

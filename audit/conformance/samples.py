@@ -155,6 +155,10 @@ def sampled(
     """Draw from a program and test what it drew."""
     work = requests(draws)
     replies = run_program(command, work, exchange, timeout=timeout)
+    for reply in replies.values():
+        if reply.status == "unsteady":
+            nothing = tuple(SampledNoise(noise, 0, said=reply.said) for noise in ASKED)
+            return SampleReport(" ".join(command), significance, nothing)
     found = []
     for noise in ASKED:
         own = [(case, replies[case.tc_id]) for _, case in work if case.given["noise"] == noise]

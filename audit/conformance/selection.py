@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from audit.conformance.exchange import Exchange
-from audit.conformance.outcome import outcomes
+from audit.conformance.outcome import outcomes, steady
 from audit.conformance.program import Reply, Work, run_program
 from audit.conformance.report import Report
 from audit.conformance.symptoms import Symptom
@@ -88,7 +88,8 @@ def report_of(
 ) -> Report:
     """Run a program on cases and return the report; see :func:`audit.conformance.program.run_program`."""
     replies = run_program(command, work, exchange, timeout=timeout, on_reply=on_reply)
-    found = Report.of(" ".join(command), outcomes(work, replies))
+    judged = steady(outcomes(work, replies), lambda some: run_program(command, some, exchange, timeout=timeout))
+    found = Report.of(" ".join(command), judged)
     return replace(found, symptoms=[*found.symptoms, *other_form(command, work, exchange, replies, timeout)])
 
 

@@ -25,8 +25,6 @@ from reference.common.documents import Document, converted, json_of_file, plain
 from reference.common.errors import DocumentError
 from reference.common.files import json_text, write_whole
 
-SCHEMAS = Path(__file__).parents[1] / "common" / "schemas"
-
 EARLIER = ("certificate_v1.json", "certificate_v2.json", "certificate_v3")
 """Schemas of certificates that hold a command line in place of the request, or no counts of all draws."""
 

@@ -61,7 +61,7 @@ SCALES = "reference.noise.scales"
 MECHANISMS = "reference.mechanisms"
 PUBLISHED = "reference.sensitivity.published"
 BOX = "reference.sensitivity.box"
-BALL = "reference.sensitivity.ball_l1"
+BALL = "reference.sensitivity.ball_l1_at_once"
 DRAWS = "reference.noise.draws"
 KINDS = "reference.noise.kinds"
 PEARSON = "audit.bounds.clopper_pearson"
@@ -294,8 +294,8 @@ TIES = (
     Tie(
         "python_ball_l1_closed_form",
         {
-            "lower": Formula(BALL, "_closed_form", ("return", 0), BALL_NAMES),
-            "upper": Formula(BALL, "_closed_form", ("return", 1), BALL_NAMES),
+            "lower": Formula(BALL, "closed_form", ("return", 0), BALL_NAMES),
+            "upper": Formula(BALL, "closed_form", ("return", 1), BALL_NAMES),
         },
         "forall (d : nat) e w,\n"
         "  <lower> = w * (sqrt (INR d) * (1 / 2 + 2 * e) + INR d / 8) /\\\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from audit.vectors.sources.numbers import Answer, number, read_number
@@ -20,11 +21,20 @@ def number_of(value: Any) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if isinstance(value, str):
-        power = _EXPONENT.search(value[-LONGEST_NUMBER:])
-        if len(value) > LONGEST_NUMBER or (power is not None and abs(int(power[1])) > LONGEST_NUMBER):
-            return None
+        return None if len(value) > LONGEST_NUMBER else _of_text(value)
     try:
-        return Fraction(value) if isinstance(value, (int, float)) else read_number(value.strip())
+        return Fraction(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+@lru_cache(maxsize=2**14)
+def _of_text(text: str) -> Fraction | None:
+    power = _EXPONENT.search(text)
+    if power is not None and abs(int(power[1])) > LONGEST_NUMBER:
+        return None
+    try:
+        return read_number(text.strip())
     except (ValueError, OverflowError):
         return None
 

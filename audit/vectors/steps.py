@@ -159,8 +159,7 @@ class Steps(RepairedSteps):
     def budget(self, inputs: Answer, part: str) -> tuple[Fraction, Fraction]:
         """Return epsilon and delta of Phi_s (part S), of Phi_n (N), or of all (an empty part)."""
         name = "epsilon" + part
-        delta = parse_delta("delta", inputs.get("delta" + part, "0"))
-        return parse_epsilon(name, inputs[name]), delta
+        return _budget(name, inputs[name], inputs.get("delta" + part, "0"))
 
     def scales(self, inputs: Answer, dimension: int) -> tuple[float, float]:
         """Return the scales of a mechanism on Phi_s and Phi_n."""
@@ -262,7 +261,19 @@ def readings_of(inputs: Answer) -> Readings:
     """Return the readings that a case names."""
     names = {"fairnessWeight": "fairness_weight", "ballRadius": "ball_radius"}
     known = ("fairness", "basis", "adjacency", "repair", "tau", *names)
-    return Readings(**{names.get(name, name): inputs[name] for name in known if name in inputs})
+    return _readings(tuple((names.get(name, name), inputs[name]) for name in known if name in inputs))
+
+
+@lru_cache(maxsize=512)
+def _budget(name: str, epsilon: str, delta: str) -> tuple[Fraction, Fraction]:
+    found = parse_delta("delta", delta)
+    return parse_epsilon(name, epsilon), found
+
+
+@lru_cache(maxsize=512)
+def _readings(named: tuple[tuple[str, str], ...]) -> Readings:
+    words: dict[str, Any] = dict(named)
+    return Readings(**words)
 
 
 def layout_of(dimension: int, inputs: Answer) -> Layout:

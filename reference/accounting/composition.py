@@ -231,6 +231,10 @@ def _mu_squared(one: ExactPrivacy) -> Fraction:
     raise ReadingError("method", "gdp", "basic where a release is known at a single delta only")
 
 
+LARGEST_PURE = 10**6
+"""Beyond this epsilon nothing is private, and mu would take minutes to enclose."""
+
+
 @lru_cache(maxsize=1024)
 def squared_shift_of_pure(epsilon: Fraction) -> Fraction:
     """Return the square of the smallest mu for which epsilon-differential privacy implies mu-GDP, rounded up.
@@ -240,6 +244,8 @@ def squared_shift_of_pure(epsilon: Fraction) -> Fraction:
     """
     if epsilon == 0:
         return Fraction(0)
+    if epsilon > LARGEST_PURE:
+        raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_PURE} with gdp")
 
     def too_small(mu: Fraction) -> bool:
         # Phi(-mu/2) > 1 / (1 + exp(epsilon))

@@ -455,7 +455,9 @@ def _ran(program: click.Command, words: Sequence[str], name: str) -> int:
             code = program.invoke(context)
     except click.exceptions.Exit as ended:
         code = ended.exit_code
-    sys.stdout.flush()
+    # a subject may have closed it; the result is written
+    if not sys.stdout.closed:
+        sys.stdout.flush()
     return code if isinstance(code, int) else EXIT_FINE
 
 

@@ -133,8 +133,14 @@ def decimal_above(value: Fraction, digits: int) -> Fraction:
     return _to_digits(value, digits, ROUND_CEILING)
 
 
+LARGEST_PLAIN = 1e15
+"""From here on a number is written as 1.5E+300: no bound is as large, but a file may say so."""
+
+
 def text_below(value: float, places: int) -> str:
     """Write a number for a person, with this many decimal places, rounded down: a lower bound stays one."""
+    if abs(value) >= LARGEST_PLAIN:
+        return str(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(value))
     return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reference import __version__
 from reference.common.documents import Document, plain, read_file
 from reference.common.errors import CheckpointError, MomentsTableError
 from reference.common.files import json_text, write_whole
@@ -36,6 +37,8 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
     file : FileIdentity
     domain : str
         Digest of the domain file with the columns and options that complete it.
+    version : str
+        Of this package: another one may encode otherwise.
     behind : Place
         Where reading goes on.
     ended : bool
@@ -49,6 +52,7 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
     note: str
     file: FileIdentity
     domain: str
+    version: str
     behind: Place
     ended: bool
     moments: dict[str, int]
@@ -111,6 +115,9 @@ class CheckpointedSum:
                     f"{file.path} has {needed!r}",
                     file=self.path,
                 )
+        if found.version != __version__:
+            problem = f"is of version {found.version} of this package, not {__version__}: remove it to begin again"
+            raise CheckpointError(problem, file=self.path)
         if found.domain != domain_digest(declared):
             raise CheckpointError("is of another domain file, or of other options beside it", file=self.path)
         return found
@@ -120,6 +127,7 @@ class CheckpointedSum:
             note=NOTE,
             file=file,
             domain=domain_digest(declared),
+            version=__version__,
             behind=blocks.behind,
             ended=blocks.ended,
             moments=total.table(),

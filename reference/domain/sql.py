@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from reference.common.errors import ReadingError
 from reference.domain.attributes import Attribute, Binned, Category, Numeric, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
@@ -145,8 +146,16 @@ def _whole(expression: str) -> str:
 
 
 def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
+    return _within_marks(column, '"')
 
 
 def _literal(value: Category) -> str:
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
+    return _within_marks(value, "'") if isinstance(value, str) else repr(value)
+
+
+def _within_marks(text: str, mark: str) -> str:
+    """Quote a text; one that a database would end elsewhere, or understand otherwise, is refused."""
+    if "\\" in text or not text.isprintable():
+        allowed = "a domain whose names and categories have no backslash, which escapes in some databases"
+        raise ReadingError("sql", text, f"asked for {allowed}, and no control character")
+    return mark + text.replace(mark, mark * 2) + mark

@@ -82,7 +82,7 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
-        `fast` is for a fit: no more than an upper bound, up to 14 % too large, where an enclosure would take more
+        `fast` is for a fit: no more than an upper bound, up to 16 % too large, where an enclosure would take more
         than some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
         dimensions); `close` some seconds, on the unit ball within 1 %; `thorough` bounds every sign pattern.  For
         few patterns they are the same.
@@ -166,16 +166,18 @@ def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supre
     """
     d = setting.dimension
     unit = max(weight_s, weight_n if d > 1 else Fraction(0))
-    if unit == 0 or d > LARGEST_DIMENSION:
+    if unit == 0:
         return None
     closed = closed_form(setting, weight_s, weight_n)
     if closed is not None:
         return Supremum(*closed, CLOSED[closed[0] == closed[1]])
     problem = _Problem(setting, float(weight_s / unit), float(weight_n / unit) if d > 1 else 0.0)
-    if problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
+    # replaced records have at least 2^d patterns: no need to count them
+    few = d < 10 if setting.replaces else d <= LARGEST_DIMENSION
+    if few and problem.count() <= FAST_PATTERNS[weight_s <= weight_n]:
         return None
     upper = at_once(setting, weight_s, weight_n)
-    if weight_s > weight_n and setting.replaces:
+    if weight_s > weight_n:
         rest = weight_s - weight_n
         equal = at_once(setting, weight_n, weight_n)
         upper = min(upper, equal + rest * only_s_ceiling(setting, FAST_CELLS))
@@ -189,9 +191,9 @@ def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supr
         found = _bounded_apart(setting, *weights, found, effort)
     if effort == "close" and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
         unit = max(weights)
-        few = Fraction(ball_l1_few.ceiling(problem.few(), float(lower / unit)) * (1 + ROUNDING)) * unit
-        if few < found.upper:
-            return Supremum(lower, max(lower, few), "five sums above, two-run patterns below")
+        few = ball_l1_few.ceiling(problem.few(), float(lower / unit), float(found.upper / unit)) * (1 + ROUNDING)
+        if few < float(found.upper / unit):
+            return Supremum(lower, max(lower, Fraction(few) * unit), "five sums above, two-run patterns below")
     return found
 
 

@@ -178,7 +178,7 @@ class Few:
         """Return the ends between which the five sums lie."""
         length, unit = math.sqrt(self.others), self.root
         low = [0, -2 / 3 * length, -length / 2, -unit, -unit]
-        high = [2 * length, 2 / 3 * length, length / 2, 2 * unit, 2 * unit]
+        high = [2 * length, 2 / 3 * length, length / 2, math.sqrt(2) * unit, math.sqrt(2) * unit]
         return np.array(low), np.array(high)
 
     def first_multipliers(self, goal: float) -> FloatArray:
@@ -198,7 +198,7 @@ def _in_sector(x: FloatArray, rays: FloatArray) -> npt.NDArray[np.bool_]:
     return both
 
 
-def ceiling(problems: Iterable[Few], attained: float) -> float:
+def ceiling(problems: Iterable[Few], attained: float, known: float = math.inf) -> float:
     """Bound the largest of some problems from above: at most (1 + SHARE) times `attained` where that can be shown.
 
     Parameters
@@ -206,8 +206,15 @@ def ceiling(problems: Iterable[Few], attained: float) -> float:
     problems : iterable of Few
     attained : float
         A value that is attained; it says when to stop, and the bound does not rest on it.
+    known : float
+        Another bound; infinity is returned where no less than this can be shown.
     """
-    return max(_ceiling(problem, attained) for problem in problems)
+    largest = 0.0
+    for problem in problems:
+        largest = max(largest, _ceiling(problem, attained))
+        if largest >= known:
+            return math.inf
+    return largest
 
 
 def _ceiling(problem: Few, attained: float) -> float:

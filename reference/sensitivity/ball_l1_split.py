@@ -23,23 +23,30 @@ CELLS = 1000
 
 @lru_cache(maxsize=256)
 def only_s_ceiling(setting: Setting, cells: int = CELLS) -> Fraction:
-    """Bound sup |D_s|_1 for replaced records on the unit ball or the symmetric ball."""
+    """Bound sup |D_s|_1 on the unit ball or the symmetric ball."""
     grid = np.linspace(0, 1, cells + 1)
     low, high = grid[:-1], grid[1:]
-    # a^2 (1 - a^2) on each cell, largest at a^2 = 1/2
-    squares = np.maximum(low**2 * (1 - low**2), high**2 * (1 - high**2))
-    squares[(low**2 <= 0.5) & (high**2 >= 0.5)] = 0.25
+    # an added record replaces nothing
+    old_low, old_high = (low, high) if setting.replaces else (grid[:1], grid[:1])
+    squares, old_squares = _largest_square(low, high), _largest_square(old_low, old_high)
     if setting.norm == "unit_ball":
-        apart = np.sqrt(squares[:, None] + squares[None, :])
+        apart = np.sqrt(squares[:, None] + old_squares[None, :])
     else:
-        apart = np.sqrt(squares)[:, None] + np.sqrt(squares)[None, :]
-    own = np.maximum(high[:, None] ** 2 - low[None, :] ** 2, high[None, :] ** 2 - low[:, None] ** 2)
+        apart = np.sqrt(squares)[:, None] + np.sqrt(old_squares)[None, :]
+    own = np.maximum(high[:, None] ** 2 - old_low[None, :] ** 2, old_high[None, :] ** 2 - low[:, None] ** 2)
     quadratic = (own + 2 * math.sqrt(setting.dimension - 1) * apart) / 8
     # the linear part is convex in both numbers: largest at a corner of the cell
     linear = np.zeros_like(quadratic)
-    for to, from_ in product((low, high), repeat=2):
+    for to, from_ in product((low, high), (old_low, old_high)):
         linear = np.maximum(linear, _linear(setting, to[:, None], from_[None, :]))
     return Fraction(float((linear + quadratic).max()) * (1 + ROUNDING))
+
+
+def _largest_square(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the largest a^2 (1 - a^2) on each cell: at a^2 = 1/2 where that lies in it."""
+    squares: FloatArray = np.maximum(low**2 * (1 - low**2), high**2 * (1 - high**2))
+    squares[(low**2 <= 0.5) & (high**2 >= 0.5)] = 0.25
+    return squares
 
 
 def _linear(setting: Setting, to: FloatArray, from_: FloatArray) -> FloatArray:

@@ -30,6 +30,8 @@ from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.release import load_release
 from tests.command_lines import reference
+from tests.soak.ledgers import ledger, originals
+from tests.soak.mutations import changed, mutate
 
 DECLARED = DomainFile(
     attributes=(Numeric("n", -5, 5), Ordinal("t", ("no", "yes", "a,b"))), label=Marker("y"), ignore=("i",)
@@ -89,7 +91,7 @@ def delimited(number: int, folder: Path) -> str:
     draw = random.Random(f"delimited {number}")
     text = bytearray((HEADER + "".join(draw.choices(ROWS, k=draw.randint(0, 6)))).encode())
     for _ in range(draw.randint(1, 4)):
-        _mutate(text, draw, [piece.encode() for piece in PIECES])
+        mutate(text, draw, [piece.encode() for piece in PIECES])
     path = folder / "a.csv"
     path.write_bytes(text)
     return _ended(lambda: record_blocks(open_table(path), DECLARED, rows=draw.choice([1, 3, 65_536])).moments())
@@ -116,7 +118,7 @@ def typed(number: int, folder: Path) -> str:
     draw = random.Random(f"typed {number}")
     content = bytearray(draw.choice(_parquet_files()))
     for _ in range(draw.randint(1, 4)):
-        _mutate(content, draw, [bytes([draw.randrange(256)]), bytes(4), b"\xff" * 4])
+        mutate(content, draw, [bytes([draw.randrange(256)]), bytes(4), b"\xff" * 4])
     path = folder / "a.parquet"
     path.write_bytes(content)
     return _ended(lambda: record_blocks(open_table(path), DECLARED).moments())
@@ -135,39 +137,6 @@ def _documents(folder: Path) -> tuple[tuple[str, Any], ...]:
     )
 
 
-VALUES = (
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1,
-    10**18,
-    1e308,
-    -1e-308,
-    "",
-    "x",
-    "1/0",
-    "1e400",
-    "1_0",
-    "nan",
-    "\ud800",
-    "\x1b[2J",
-    "é" * 300,
-    [],
-    {},
-    [[]],
-    [None],
-    {"lo": "1", "hi": "0"},
-    {"schema": "domain_v1"},
-    "9" * 5000,
-    [1] * 50,
-    "2/3",
-    "0",
-    "unit_ball",
-)
-
-
 def document(number: int, folder: Path) -> str:
     """Read a domain file or a release with values replaced, moved, doubled and left out, and use it."""
     draw = random.Random(f"document {number}")
@@ -177,7 +146,7 @@ def document(number: int, folder: Path) -> str:
         held = changed(held, draw)
     text = bytearray(json.dumps(held).encode())
     if draw.random() < 0.2:
-        _mutate(text, draw, [b"{", b"}", b'"', b",", b"\xff", b"\\ud800", b"NaN", b"[" * 100])
+        mutate(text, draw, [b"{", b"}", b'"', b",", b"\xff", b"\\ud800", b"NaN", b"[" * 100])
     path = folder / "a.json"
     path.write_bytes(text)
 
@@ -202,6 +171,11 @@ WORDS = (
     "fit",
     "predict",
     "domain",
+    "ledger",
+    "--ledger",
+    "ledger.jsonl",
+    "--method",
+    "gdp",
     "--data",
     "--domain",
     "--epsilon",
@@ -272,6 +246,10 @@ STARTS = (
     "domain --describe --data table.csv --label y",
     "domain --check domain.json --data table.csv",
     "domain --data german",
+    "ledger show ledger.jsonl",
+    "ledger create new.jsonl --data d --epsilon 1",
+    "advise",
+    "predict --data table.csv",
 )
 
 
@@ -294,6 +272,7 @@ def command_line(number: int, folder: Path) -> str:
     ):
         Path("domain.json").write_text(json.dumps(plain(DECLARED)))
         _table(Path(own))
+        Path("ledger.jsonl").write_bytes(originals()[1])
         code = reference(*words)
     text = said.getvalue()
     assert "Traceback" not in text, text
@@ -309,34 +288,8 @@ KINDS: dict[str, Callable[[int, Path], str]] = {
     "typed": typed,
     "document": document,
     "command_line": command_line,
+    "ledger": ledger,
 }
-
-
-def _mutate(text: bytearray, draw: random.Random, pieces: list[bytes]) -> None:
-    place = draw.randint(0, len(text))
-    length = draw.choice([0, 0, 1, 1, 2, 8])
-    text[place : place + length] = draw.choice(
-        [b"", draw.choice(pieces), draw.choice(pieces), text[place : place + 20]]
-    )
-
-
-def changed(held: Any, draw: random.Random) -> Any:
-    """Return a document with one value somewhere in it replaced, left out or doubled."""
-    if not isinstance(held, (dict, list)) or not held or draw.random() < 0.1:
-        return draw.choice(VALUES)
-    if isinstance(held, dict):
-        name = draw.choice(sorted(held))
-        if draw.random() < 0.1:
-            return {key: value for key, value in held.items() if key != name}
-        if draw.random() < 0.1:
-            return {**held, draw.choice(["x", "\x1b[31m", "", "schema", "name"]): draw.choice(VALUES)}
-        return {**held, name: changed(held[name], draw)}
-    place = draw.randrange(len(held))
-    if draw.random() < 0.15:
-        return held[:place] + held[place + 1 :]
-    if draw.random() < 0.15:
-        return [*held, held[place]]
-    return [*held[:place], changed(held[place], draw), *held[place + 1 :]]
 
 
 def memory() -> float:

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from tests.soak.mutators import changed, sites
+from tests.soak.mutators import Site, changed, sites
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("mutants.json")
@@ -95,6 +95,7 @@ class Mutant:
     Parameters
     ----------
     room, file, function, old, new : str
+    column : int
     lines : tuple of int
         First and last line of the change.
     source : str
@@ -110,6 +111,7 @@ class Mutant:
     function: str
     old: str
     new: str
+    column: int
     lines: tuple[int, int]
     source: str
     around: tuple[int, int]
@@ -117,7 +119,7 @@ class Mutant:
 
     def shown(self) -> dict[str, Any]:
         """Return what is kept of it."""
-        place = f"{self.file}:{self.lines[0]}"
+        place = f"{self.file}:{self.lines[0]}:{self.column}"
         return {"room": self.room, "place": place, "function": self.function, "old": self.old, "new": self.new}
 
 
@@ -129,20 +131,33 @@ def drawn(seed: int = SEED, count: int = PER_ROOM) -> Iterator[Mutant]:
         places = [(file, site) for file, text in texts.items() for site in sites(text)]
         draw = random.Random(f"{seed} {room}")
         for file, site in draw.sample(places, count):
-            other = draw.choice(site.others)
-            yield Mutant(
-                room,
-                file,
-                site.function,
-                ast.unparse(site.node),
-                other,
-                _lines(site.node),
-                changed(texts[file], site.node, other),
-                _lines(site.statement),
-                ()
-                if site.function and not isinstance(site.statement, ast.AnnAssign)
-                else _assigned(site.statement),
-            )
+            yield _mutant(room, file, texts[file], site, draw.choice(site.others))
+
+
+def _mutant(room: str, file: str, text: str, site: Site, other: str) -> Mutant:
+    alone = not site.function or isinstance(site.statement, ast.AnnAssign)
+    return Mutant(
+        room,
+        file,
+        site.function,
+        ast.unparse(site.node),
+        other,
+        site.node.col_offset,
+        _lines(site.node),
+        changed(text, site.node, other),
+        _lines(site.statement),
+        _assigned(site.statement) if alone else (),
+    )
+
+
+def still_there(one: dict[str, Any]) -> list[Mutant]:
+    """Return the mutant of today's source that is one that was kept: nearest to where it stood, if it is there."""
+    file, *place = one["place"].split(":")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    line, column = map(int, place)
+    same = [it for it in sites(text) if it.function == one["function"] and ast.unparse(it.node) == one["old"]]
+    same.sort(key=lambda it: (abs(it.node.lineno - line), abs(it.node.col_offset - column)))
+    return [_mutant(one["room"], file, text, it, one["new"]) for it in same if one["new"] in it.others][:1]
 
 
 def _lines(node: ast.expr | ast.stmt) -> tuple[int, int]:
@@ -345,61 +360,73 @@ def fate(copy: Path, mutant: Mutant, tests: list[str], seconds: Mapping[str, flo
 
 
 def known(one: dict[str, Any]) -> str:
-    """Return what a mutant is called in the list of those that live; without its line, which moves."""
-    file = one["place"].rsplit(":", 1)[0]
+    """Return what a mutant is called in the list of those that live; without its place, which moves."""
+    file = one["place"].split(":")[0]
     return f"{file} {one['function']}: {one['old']} -> {one['new']}"
 
 
 def main() -> int:
     """Go on until every mutant has run; print how many live, and which without a reason."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak.mutants", description=__doc__)
-    parser.add_argument(
-        "--recorded", type=Path, default=ROOT / "build" / "mutants", help="which test touches what"
-    )
-    parser.add_argument(
-        "--again", action="store_true", help="forget those that live without a reason, and ask again"
-    )
+    recorded = ROOT / "build" / "mutants"
+    parser.add_argument("--recorded", type=Path, default=recorded, help="folder of which test touches what")
+    parser.add_argument("--by", nargs="+", metavar="TEST", help="ask these about those that live without a reason")
     asked = parser.parse_args()
     git = ["git", "rev-parse", "--short=12", "HEAD"]
     commit = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     found: dict[str, Any] = {"command": "make soak", "seed": SEED, "mutants": []}
     if RESULTS.exists():
         found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    every: list[dict[str, Any]] = found["mutants"]
     reasons = json.loads(SURVIVORS.read_text(encoding="utf-8")) if SURVIVORS.exists() else {}
-    if asked.again:
-        found["mutants"] = [it for it in found["mutants"] if it["ending"] != "lives" or known(it) in reasons]
-    done = {(it["place"], it["old"], it["new"]) for it in found["mutants"]}
-    missing = [it for it in drawn() if (it.shown()["place"], it.old, it.new) not in done]
-    if missing:
+    if asked.by:
+        lives = [place for place, it in enumerate(every) if it["ending"] == "lives" and known(it) not in reasons]
+        again = [(place, mutant) for place in lives for mutant in still_there(every[place])]
+        seconds = dict.fromkeys(asked.by, 60.0)
+        for (place, _), one in zip(again, ask([it for _, it in again], lambda _: asked.by, seconds), strict=True):
+            every[place] = {**one, "commit": commit}
+            _write(found)
+    elif len(every) < PER_ROOM * len(ROOMS):
         if not list(asked.recorded.glob("*.xml")):
             record(asked.recorded)
         touching = Touching(asked.recorded)
-        _ask(missing, touching, lambda one: _keep(found, {**one, "commit": commit}))
-    lives = [known(it) for it in found["mutants"] if it["ending"] == "lives"]
-    print(f"{len(found['mutants'])} mutants, {len(lives)} live")
+        done = {(it["place"], it["old"], it["new"]) for it in every}
+        missing = [it for it in drawn() if (it.shown()["place"], it.old, it.new) not in done]
+        for one in ask(missing, touching.tests, touching.seconds):
+            every.append({**one, "commit": commit})
+            _write(found)
+    lives = [known(it) for it in every if it["ending"] == "lives"]
+    print(f"{len(every)} mutants, {len(lives)} live")
     unknown = [it for it in lives if it not in reasons]
     print(*(f"lives without a reason: {it}" for it in unknown), sep="\n")
     return int(bool(unknown))
 
 
-def _ask(mutants: list[Mutant], touching: Touching, keep: Callable[[dict[str, Any]], None]) -> None:
-    """Ask the tests about mutants; those that fail for one must pass without, and the lemmas be as committed."""
+def ask(
+    mutants: list[Mutant], tests_of: Callable[[Mutant], list[str]], seconds: Mapping[str, float]
+) -> Iterator[dict[str, Any]]:
+    """Yield what becomes of each mutant; at the end, the tests that failed for one must pass without.
+
+    Raises
+    ------
+    AssertionError
+        With a test that fails without a mutant, or where the generated lemmas are not those committed.
+    """
     for name in LIBRARIES.split():
         importlib.import_module(name)
     killers = set()
     with tree() as copy:
         for mutant in mutants:
-            start, tests = time.monotonic(), touching.tests(mutant)
-            one = {**mutant.shown(), "tests": len(tests), **fate(copy, mutant, tests, touching.seconds)}
+            start, tests = time.monotonic(), tests_of(mutant)
+            one = {**mutant.shown(), "tests": len(tests), **fate(copy, mutant, tests, seconds)}
             killers.add(one.get("by"))
-            keep(one)
+            yield one
             print(f"{time.monotonic() - start:.0f} s", one["place"], one["ending"], one.get("by", ""), flush=True)
-        failed = first_failure(copy, [*sorted(killers & touching.seconds.keys()), LEMMAS], 3600)
+        failed = first_failure(copy, [*sorted(it for it in killers if it and "::" in it), LEMMAS], 3600)
         assert failed is None, f"fails without a mutant: {failed}"
 
 
-def _keep(found: dict[str, Any], one: dict[str, Any]) -> None:
-    found["mutants"].append(one)
+def _write(found: dict[str, Any]) -> None:
     lines = ",\n".join(json.dumps(it) for it in found["mutants"])
     head = {key: value for key, value in found.items() if key != "mutants"}
     RESULTS.write_text(f'{json.dumps(head)[:-1]}, "mutants": [\n{lines}\n]}}\n', encoding="utf-8")

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.protocol import Score
@@ -133,6 +132,8 @@ def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     """With one coordinate the score would be that coordinate."""
     if left.shape[1] < 2:
         return
+    from sklearn.exceptions import ConvergenceWarning
+
     with warnings.catch_warnings():
         # separable draws: then any direction that separates is good enough
         warnings.simplefilter("ignore", ConvergenceWarning)

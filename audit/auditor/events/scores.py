@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
 from audit.auditor.subject import FAILURES, SubjectError
@@ -65,6 +63,8 @@ class LogisticScore(StoredByItsFields):
     @classmethod
     def learn(cls, left: FloatArray, right: FloatArray) -> LogisticScore:
         """Return the score for two samples of shape (n, k)."""
+        from sklearn.linear_model import LogisticRegression
+
         both = np.concatenate([left, right])
         centre, spread = np.median(both, axis=0), both.std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
@@ -142,6 +142,8 @@ def _free(left: IntArray, right: IntArray) -> FloatArray:
 
 def smoothed(left: IntArray, right: IntArray) -> FloatArray:
     """Return the log ratios of the best rising or falling fit to the share of left outputs per bin."""
+    from sklearn.isotonic import IsotonicRegression
+
     both = left + right
     share = np.divide(left, both, out=np.full(len(left), 0.5), where=both > 0)
     places = np.arange(len(left), dtype=np.float64)

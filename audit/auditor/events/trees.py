@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from audit.auditor.events.protocol import READERS
 from reference.common.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
 TREES, LEAVES, LEARNING_RATE = 40, 8, 0.2
 
@@ -43,6 +45,8 @@ class TreeScore:
     @classmethod
     def learn(cls, left: FloatArray, right: FloatArray, random_state: int) -> TreeScore:
         """Return the score for two samples of shape (n, k)."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
         both = np.concatenate([left, right])
         labels = np.repeat([1, 0], [len(left), len(right)])
         model = HistGradientBoostingClassifier(

@@ -109,7 +109,7 @@ def test_bounds_after_an_early_choice_are_seldom_above_the_truth(monkeypatch: py
     for seed in range(60):
         rng = np.random.default_rng([seed, 77])
         found = estimate(
-            HalfNoiseLaplace(1.0), Terms(delta=0.0, draws=8_000, significance=0.05, families=("coordinates",)), rng
+            HalfNoiseLaplace(1.0), Terms(delta=0.0, draws=3_000, significance=0.05, families=("coordinates",)), rng
         )
         above += found.epsilon_lower_bound > 2.0
     assert above <= 10

@@ -90,6 +90,44 @@ def test_subject_that_prints_does_not_spoil_the_document(tmp_path):
         assert said in done.stderr
 
 
+MEDDLING = """
+import contextlib
+import os
+import sys
+def meddle():
+    print("said")
+    with contextlib.suppress(OSError): os.write(1, b"half a line")
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+    sys.__stdout__.close()
+    os.closerange(1, 3)
+    sys.stdout = sys.stderr = None
+def report(**_):
+    meddle()
+    return 0.5
+def answer(kind, inputs):
+    meddle()
+    return {"scale": 1}
+meddle()
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "accountant meddling:report",
+        "conformance --import meddling --only Scale --quiet --timeout 300",
+        "compare --import meddling --count 1 --only FairnessMetric --timeout 300",
+    ],
+)
+def test_code_that_replaces_streams_does_not_spoil_the_document(tmp_path, line):
+    """When it is imported, and at every call."""
+    (tmp_path / "meddling.py").write_text(MEDDLING, encoding="utf-8")
+    bound = " --bound 1" if "accountant" in line else ""
+    done = shell(f"{line}{bound} --format json", paths=(tmp_path,))
+    assert json.loads(done.stdout)["verdict"] == "refuted"
+    assert done.returncode == EXIT_REFUTED
+
+
 def test_python_prints_go_to_standard_error_within_one_process_too(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(*written(tmp_path))
     assert program()(WORDS.split()) == EXIT_FINE

@@ -7,11 +7,13 @@ import signal
 
 import pytest
 
+from audit.conformance.distribution import FEWEST
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line, flat
 from audit.conformance.outcome import Outcome, outcomes
 from audit.conformance.program import PATIENCE, run_program
 from audit.conformance.report import Report
-from audit.conformance.selection import chosen
+from audit.conformance.samples import sampled
+from audit.conformance.selection import chosen, report_of
 from audit.gate.conformance.written import HONEST, perturbations, python_program
 from audit.vectors.answers import answer
 from audit.vectors.steps import Steps
@@ -149,6 +151,49 @@ def test_crash_that_takes_answers_in_a_buffer_with_it_is_found_behind_them(monke
     code = f"for c in cases():\n    if c['tcId'] == {number}: os._exit(9)\n    say(tcId=c['tcId'], noisy=noisy(c))"
     found = outcomes(work, run_program(python_program(buffered + code), work, timeout=60))
     assert [one.status for one in found] == ["passed"] * 12 + ["crash"] + ["passed"] * 3
+
+
+WRONG = "say(tcId=c['tcId'], noisy=[1])"
+RIGHT = "say(tcId=c['tcId'], noisy=noisy(c))"
+STARTS = {
+    "right": (f"for c in cases(): {RIGHT}", "not refuted", ""),
+    "wrong": (f"for c in cases(): {WRONG}", "refuted", "is right"),
+    "wrong at first": (f"for c in cases(): {WRONG} if first else {RIGHT}", "undecided", "again passed"),
+    "right at first": (f"for c in cases(): {RIGHT} if first else {WRONG}", "undecided", "again failed"),
+    "dies at first": (f"for c in cases(): sys.exit(9) if first else {RIGHT}", "undecided", "exit code 9; started"),
+    "dies after some": (
+        f"for n, c in enumerate(cases()): sys.exit(9) if n == 3 else {RIGHT}",
+        "undecided",
+        "exit code 9; started again it answered all cases",
+    ),
+}
+"""Programs that know whether they are started for the first time: code, verdict, and what is said."""
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_no_verdict_rests_on_answers_that_change_when_started_again(name, tmp_path):
+    code, verdict, said = STARTS[name]
+    mark = str(tmp_path / "started")
+    first = f"first = not os.path.exists({mark!r}); open({mark!r}, 'w').close()\n"
+    report = report_of(python_program(first + code), perturbations(), timeout=60)
+    assert (report.verdict, report.exit_code) == (
+        verdict,
+        {"not refuted": 0, "refuted": 1, "undecided": 3}[verdict],
+    )
+    assert said in "\n".join(report.lines())
+    assert_reported(list(report.outcomes))
+
+
+def test_draws_of_a_program_that_dies_now_and_then_are_not_judged(tmp_path):
+    mark = str(tmp_path / "started")
+    code = (
+        f"if not os.path.exists({mark!r}): open({mark!r}, 'w').close(); sys.exit(9)\n"
+        "import random\n"
+        "for c in cases(): say(tcId=c['tcId'], samples=[[random.gauss(0, 1)] * 5] * int(c['inputs']['count']))"
+    )
+    report = sampled(python_program(code), FEWEST, timeout=60)
+    assert (report.verdict, report.exit_code) == ("undecided", 3)
+    assert "exit code 9; started again" in "\n".join(report.lines())
 
 
 def test_program_that_never_answers_is_given_up(monkeypatch):

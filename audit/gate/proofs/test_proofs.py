@@ -53,9 +53,11 @@ def test_wrong_constant_is_rejected(built, mutant):
 @pytest.mark.coq
 @pytest.mark.exhaustive
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.theorem)
-def test_right_constant_is_not_rejected(built, mutant):
-    assert not rejected(built, mutant, mutated=False)
+def test_right_constants_are_not_rejected(built):
+    texts = [text_of(built, mutant, mutated=False) for mutant in MUTANTS]
+    modules = [f"Module M{number}.\n{text}End M{number}.\n" for number, text in enumerate(texts)]
+    (built / "Unchanged.v").write_text("".join(modules), encoding="utf-8")
+    compile_file(built, "Unchanged.v")
 
 
 @pytest.mark.coq

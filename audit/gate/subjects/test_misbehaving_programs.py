@@ -33,6 +33,7 @@ from audit.subjects.programs import (
     ProgramSubject,
     ProgramTimeoutError,
     ReportedError,
+    RestartedError,
     UnaskedOutputError,
     process,
     protocol,
@@ -220,9 +221,28 @@ def test_memory_limit_ends_the_greedy_and_leaves_the_modest(start):
 
 
 @pytest.mark.parametrize(
-    "name", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGQUIT, signal.SIGUSR1]
+    ("command", "name"),
+    [
+        *(
+            (["estimate"], name)
+            for name in (
+                signal.SIGTERM,
+                signal.SIGHUP,
+                signal.SIGINT,
+                signal.SIGKILL,
+                signal.SIGQUIT,
+                signal.SIGUSR1,
+            )
+        ),
+        (["conformance", "--only", "Perturbation"], signal.SIGKILL),
+        (["conformance", "--only", "Perturbation"], signal.SIGHUP),
+        (["conformance", "--samples", "1000"], signal.SIGINT),
+        (["compare", "--count", "1", "--only", "Domain"], signal.SIGKILL),
+        (["compare", "--count", "1", "--only", "Domain"], signal.SIGTERM),
+    ],
+    ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0],
 )
-def test_signals_that_end_the_auditor_end_its_program(tmp_path, name):
+def test_signals_that_end_the_auditor_end_its_program(tmp_path, command, name):
     """The program hangs in its first answer, and ignores what would end it."""
     trace = tmp_path / "pid"
     code = (
@@ -231,7 +251,7 @@ def test_signals_that_end_the_auditor_end_its_program(tmp_path, name):
         f"os.rename({str(trace) + '.new'!r}, {str(trace)!r})\n"
         "time.sleep(600)"
     )
-    words = [sys.executable, "-m", "audit.epsilon_estimate", "--program", command_line(code), "--timeout", "500"]
+    words = [sys.executable, "-m", "audit", *command, "--program", command_line(code), "--timeout", "500"]
     # whoever runs the tests may ignore signals, as nohup does
     words = ["env", "--default-signal", *words]
     auditor = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -293,6 +313,54 @@ def test_outputs_whose_spread_no_float_holds_are_counted(capsys):
     # whatever event chance chooses, it cannot show that equal outputs differ e-fold
     assert main([*words, "--format", "json"]) in (0, 3)
     assert json.loads(capsys.readouterr().out)["verdict"] != "refuted"
+
+
+RESTARTS = {
+    "other inputs": (
+        "say({{'left': first, 'right': 2, 'adjacency': 'replace_one'}})",
+        "values(request)",
+        "inputs",
+    ),
+    "another width": (None, "[[1, random.random()][first:] for _ in range(request['count'])]", "coordinates"),
+    "another law": (None, "[[random.random() + 9 * first] for _ in range(request['count'])]", "another law"),
+    "the same noise": (None, "random.seed(len(line)) or values(request)", "same 16 draws"),
+}
+"""What is answered for the inputs and for draws, and what is said of it; `first` is 1 at the first start."""
+
+
+@pytest.mark.parametrize("name", RESTARTS)
+def test_a_program_that_is_another_when_restarted_gives_no_verdict(capsys, tmp_path, name):
+    inputs, values, said = RESTARTS[name]
+    mark = str(tmp_path / "started")
+    code = (
+        f"first = int(not os.path.exists({mark!r})); open({mark!r}, 'w').close()\n"
+        "for n, line in enumerate(iter(sys.stdin.readline, '')):\n"
+        " request = json.loads(line)\n"
+        f" if request['op'] == 'inputs': {inputs or 'pass'}\n"
+        f" else: say({{'values': {values.replace('len(line)', 'n')}}})"
+    )
+    given = [] if inputs else ["--inputs", str(EXAMPLES / "pair.json")]
+    words = ["--program", command_line(code.replace("{{", "{").replace("}}", "}")), *given, *QUICK]
+    assert main([*words, "--format", "json"]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, said in printed.err) == ("", True), printed.err
+
+
+def test_a_seed_that_gives_other_draws_when_started_again_is_refused(start, tmp_path):
+    code = (
+        f"salt = os.path.exists({str(tmp_path / 'x')!r}); open({str(tmp_path / 'x')!r}, 'w').close()\n"
+        "for request in requests():\n"
+        " random.seed(repr((request.get('seed'), salt)))\n"
+        " say({'values': values(request), 'accepts_seed': True})"
+    )
+    subject = start(code)
+    draw(subject)
+    with pytest.raises(RestartedError, match="for the same seed"):
+        subject.finish()
+    # the next start is like the last one
+    again = start(code)
+    draw(again)
+    again.finish()
 
 
 def test_an_interruption_leaves_no_answer_behind(start):

@@ -15,7 +15,7 @@ from audit import vectors
 from audit.claims.registry import claims
 from audit.conformance.exchange import answer_of, case_line
 from audit.vectors.answers import answer
-from audit.vectors.build import REPLACED, case_of, mutated
+from audit.vectors.build import REPLACED, case_of, mutated, note_of
 from audit.vectors.cases import CASES
 from audit.vectors.check import read_all, stale, static_problems, survivors
 from audit.vectors.format import VectorCase, VectorFile, load
@@ -71,6 +71,11 @@ def test_committed_files_are_what_is_generated_now():
     asked, committed = list(CASES["Release"]()), {case.tc_id: case for case in load("Release").cases}
     made = [case_of("Release", place + 1, asked[place]) for place in range(2, len(asked), 5)]
     assert [case for case in made if committed[case.tc_id] != case] == []
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_flags_say_what_their_broken_variants_say_now(kind):
+    assert load(kind).notes == {flag: note_of(flag) for flag in load(kind).notes}
 
 
 SAMPLED = sorted(MUTANTS)[::12]

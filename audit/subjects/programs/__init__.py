@@ -8,6 +8,7 @@ from audit.subjects.programs.errors import (
     ProgramTimeoutError,
     RepeatedDrawsError,
     ReportedError,
+    RestartedError,
     UnaskedOutputError,
 )
 from audit.subjects.programs.pair import InputPair, PairError
@@ -27,5 +28,6 @@ __all__ = [
     "ProgramTimeoutError",
     "RepeatedDrawsError",
     "ReportedError",
+    "RestartedError",
     "UnaskedOutputError",
 ]

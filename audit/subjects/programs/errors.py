@@ -59,3 +59,7 @@ class UnaskedOutputError(ProgramError):
 
 class RepeatedDrawsError(ProgramError):
     """The program gave the same draws twice: they are not independent."""
+
+
+class RestartedError(ProgramError):
+    """The program answers otherwise when it is started again: it is no one mechanism, so nothing is decided."""

@@ -86,7 +86,7 @@ class Process:
 
     def __init__(self, command: Sequence[str], limits: ProgramLimits) -> None:
         self.limits = limits
-        self._child, self._lifeline = _started(command, limits)
+        self._child, self._lifeline = started(command, limits.memory_limit, bufsize=0)
         self._stdin, self._stdout, self._stderr = (
             _not_blocking(pipe) for pipe in (self._child.stdin, self._child.stdout, self._child.stderr)
         )
@@ -244,19 +244,26 @@ class Process:
         return f"was ended by signal {signal.Signals(status).name if known else status}{under}"
 
 
-def _started(command: Sequence[str], limits: ProgramLimits) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Return the process, and the end of a pipe: when that is closed, the program is killed."""
+def started(
+    command: Sequence[str], memory_limit: int | None = None, *, bufsize: int = -1
+) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Return the process, and the end of a pipe: when that is closed, whatever closes it, the program is killed.
+
+    Raises
+    ------
+    ProgramStartError
+    """
     try:
         if shutil.which(command[0]) is not None:
             held, lifeline = os.pipe()
             try:
-                words = [str(LAUNCHER), str(limits.memory_limit or 0), str(held)]
+                words = [str(LAUNCHER), str(memory_limit or 0), str(held)]
                 child = subprocess.Popen(
                     [sys.executable, "-I", "-S", *words, *command],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    bufsize=0,
+                    bufsize=bufsize,
                     start_new_session=True,
                     pass_fds=(held,),
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shlex
 import sys
 import threading
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from audit.subjects.programs import protocol
-from audit.subjects.programs.errors import AnswerError, ProgramError, RepeatedDrawsError
+from audit.subjects.programs.errors import AnswerError, ProgramError, RepeatedDrawsError, RestartedError
 from audit.subjects.programs.pair import InputPair, PairError
 from audit.subjects.programs.process import Framing, Process, ProgramLimits
 from reference.common.arrays import FloatArray
@@ -27,6 +28,9 @@ PROBE_ROWS = 16
 
 COMPARED_ROWS, FEWEST_DISTINCT = 256, 64
 """Two answers that begin alike for so many rows, with so many different ones, are the same draws."""
+
+RESTART_DOUBT = 1e-12
+"""Chance that a program which draws by one law is said to draw by another when it is started again."""
 
 OWN_RANDOMNESS = "the program's own: running again makes other draws"
 SEEDED = "from seeds that were sent to the program: running again with the same seed makes the same draws"
@@ -174,11 +178,12 @@ class ProgramSubject:
         self.limits = limits or ProgramLimits()
         self._pool = Pool(self.command, self.limits)
         self._seen: dict[bytes, int | None] = {}
+        self._kept: dict[bool, FloatArray] = {}
+        self._given = pair
         try:
             self.pair = self._asked_pair() if pair is None else pair
-            self.width, self.seeded = self._introduction()
-            if self.seeded:
-                self._check_seeds()
+            self.width, self.seeded, self._probed = self._introduction()
+            self._of_one_seed = self._checked_seeds() if self.seeded else b""
         except BaseException:
             self.close()
             raise
@@ -234,14 +239,18 @@ class ProgramSubject:
         return np.concatenate([self._sample_once(data, size, rng) for size in sizes])
 
     def finish(self) -> None:
-        """End the program.
+        """End the program; where it gave draws, start it once more and compare what it answers.
 
         Raises
         ------
         UnaskedOutputError
             When it wrote more than its answers: they may belong to other questions.
+        RestartedError, RepeatedDrawsError
+            When it answers otherwise after a restart, or has the same noise again.
         """
         self._pool.finish()
+        if self._kept:
+            self._compare_with_restart()
 
     def close(self) -> None:
         """Kill the program, whatever it does."""
@@ -276,17 +285,18 @@ class ProgramSubject:
 
         return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
 
-    def _introduction(self) -> tuple[int, bool]:
-        """Return the number of coordinates, and whether the program takes seeds, from unused draws on both inputs.
+    def _introduction(self) -> tuple[int, bool, list[FloatArray]]:
+        """Return the number of coordinates, whether the program takes seeds, and unused draws on both inputs.
 
         The second input is asked too, since all draws on one may fail; where all do on both, one coordinate is
         assumed.
         """
-        widths, seeded = [], []
+        widths, seeded, drawn = [], [], []
         for data in self.inputs():
             request = protocol.sample_request(data, PROBE_ROWS)
             framing = protocol.AnswerLine.of_values(PROBE_ROWS, protocol.MOST_COORDINATES)
-            width, accepts_seed = self._pool.ask(request, framing, _introduced)
+            width, accepts_seed, values = self._pool.ask(request, framing, _introduced)
+            drawn.append(values)
             widths.append(width)
             seeded.append(accepts_seed)
         if seeded[0] != seeded[1]:
@@ -295,14 +305,44 @@ class ProgramSubject:
         if len(known) > 1:
             found = " and of ".join(map(str, widths))
             raise AnswerError(f"gave draws of {found} coordinates", "the same on both inputs")
-        return (known.pop() if known else 1), seeded[0]
+        return (known.pop() if known else 1), seeded[0], drawn
 
-    def _check_seeds(self) -> None:
-        """Ask twice with one seed: the draws must be the same, bit for bit."""
+    def _checked_seeds(self) -> bytes:
+        """Ask twice with one seed: the draws, which are returned, must be the same, bit for bit."""
         request = protocol.sample_request(self.pair.left, PROBE_ROWS, seed=protocol.SEEDS - 1, binary=self.binary)
         first, second = (self._outputs(request, PROBE_ROWS).tobytes() for _ in range(2))
         if first != second:
             raise AnswerError("says that it accepts seeds, but gave other draws for the same seed")
+        return first
+
+    def _compare_with_restart(self) -> None:
+        """Start the program once more: its inputs, widths, seeds and the law of its draws must be the same."""
+        again = type(self)(self.command, self._given, binary=self.binary, limits=self.limits)
+        try:
+            facts = {"inputs": "pair", "numbers of coordinates": "width", "answers about seeds": "seeded"}
+            for words, name in (facts | {"draws for the same seed": "_of_one_seed"}).items():
+                if getattr(self, name) != getattr(again, name):
+                    raise RestartedError(f"gave other {words} when it was started again", "one mechanism")
+            for one, other in zip(self._probed, again._probed, strict=True):
+                if (
+                    not self.seeded
+                    and len(set(map(bytes, one))) == PROBE_ROWS
+                    and one.tobytes() == other.tobytes()
+                ):
+                    raise RepeatedDrawsError(
+                        f"gave the same {PROBE_ROWS} draws when it was started again",
+                        "noise that nobody knows: seed the generator from the operating system",
+                    )
+            for is_left, one in self._kept.items():
+                data = self.pair.left if is_left else self.pair.right
+                other = again.sample(data, len(one), np.random.default_rng())
+                if _farthest(one, other) > 2 * math.sqrt(
+                    math.log(8 * self.width / RESTART_DOUBT) / (2 * len(one))
+                ):
+                    raise RestartedError("drew from another law when it was started again", "one mechanism")
+            again._pool.finish()
+        finally:
+            again.close()
 
     def _refuse_repeats(self, data: Any, outputs: FloatArray, seed: int | None) -> None:
         """Refuse draws on one input that were given before, as by a generator that is seeded anew by the clock.
@@ -310,6 +350,10 @@ class ProgramSubject:
         A sequence of n draws with 64 or more distinct ones has at most the probability 64^-64 under any law, so
         independent draws do this for one of 10^10 pairs of answers with a probability below 10^-100.
         """
+        with self._pool.lock:
+            is_left = data == self.pair.left
+            if len(self._kept.get(is_left, ())) < len(outputs[:COMPARED_ROWS]):
+                self._kept[is_left] = outputs[:COMPARED_ROWS].copy()
         rows = [row.tobytes() for row in outputs[:COMPARED_ROWS]]
         if len(set(rows)) < FEWEST_DISTINCT:
             return
@@ -325,15 +369,25 @@ class ProgramSubject:
             )
 
 
-def _introduced(line: bytes) -> tuple[int | None, bool]:
-    """Return the width and whether seeds are taken, from a checked first answer."""
+def _farthest(one: FloatArray, other: FloatArray) -> float:
+    """Return the distance of Kolmogorov and Smirnov between two samples, of the coordinate where it is largest."""
+    found = 0.0
+    for first, second in zip(np.sort(one, axis=0).T, np.sort(other, axis=0).T, strict=True):
+        values = np.concatenate([first, second])
+        shares = [np.searchsorted(part, values, side="right") / len(part) for part in (first, second)]
+        found = max(found, float(np.abs(shares[0] - shares[1]).max()))
+    return found
+
+
+def _introduced(line: bytes) -> tuple[int | None, bool, FloatArray]:
+    """Return the width, whether seeds are taken, and the draws, from a checked first answer."""
     document = protocol.decoded(line, numbers=True)
     width = protocol.width_of(protocol.rows_of(document, PROBE_ROWS))
-    protocol.values_of(document, PROBE_ROWS, width or 1)
+    values = protocol.values_of(document, PROBE_ROWS, width or 1)
     accepts_seed = document.get("accepts_seed", False)
     if not isinstance(accepts_seed, bool):
         raise AnswerError(f"gave accepts_seed as {shown(json.dumps(accepts_seed))}", "true or false")
-    return width, accepts_seed
+    return width, accepts_seed, values
 
 
 def words_of(command: str) -> tuple[str, ...]:

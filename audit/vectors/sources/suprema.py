@@ -63,28 +63,24 @@ def _changes(d: int, fairness: str, basis: str, adjacency: str) -> tuple[Changes
             for y, y_before, z, z_other in product((0, 1), (0, 1), groups, groups):
                 if before is None and y_before == 1:
                     continue
-                alone = _part(after, y, z, setting)
+                alone = _sums(((after, y, z),), setting)
+                fixed = (other, 0, z_other)
                 if before is None:
-                    one = alone
-                    two = change(
-                        _data([other], [0], [z_other], setting),
-                        _data([other, after], [0, y], [z_other, z], setting),
-                    )
+                    one, two = alone, _sums((fixed, (after, y, z)), setting) - _sums((fixed,), setting)
                 else:
-                    z_before = 1 - z if len(groups) == 2 else z
-                    one = [a - b for a, b in zip(alone, _part(before, y_before, z_before, setting), strict=True)]
-                    two = change(
-                        _data([other, before], [0, y_before], [z_other, z_before], setting),
-                        _data([other, after], [0, y], [z_other, z], setting),
-                    )
-                bases.append([float(v) for v in one])
-                slopes.append([float(2 * (b - a)) for a, b in zip(one, two, strict=True)])
+                    gone = (before, y_before, 1 - z if len(groups) == 2 else z)
+                    one = alone - _sums((gone,), setting)
+                    two = _sums((fixed, (after, y, z)), setting) - _sums((fixed, gone), setting)
+                bases.append(one)
+                slopes.append(2 * (two - one))
     return np.array(bases), np.array(slopes)
 
 
-@lru_cache(maxsize=4096)
-def _part(row: tuple[float, ...], y: int, z: int, setting: tuple[str, str]) -> list[Fraction]:
-    return [v for part in coefficients(_data([row], [y], [z], setting)) for v in part]
+@lru_cache(maxsize=8192)
+def _sums(rows: tuple[tuple[tuple[float, ...], int, int], ...], setting: tuple[str, str]) -> Changes:
+    """Return the coefficients of one or two records at corners: multiples of 1/8, which floats hold."""
+    x, y, z = (list(column) for column in zip(*rows, strict=True))
+    return np.array([float(v) for part in coefficients(_data(x, y, z, setting)) for v in part])
 
 
 def box_supremum(inputs: Answer, power: int, weight_s: Fraction, weight_n: Fraction) -> Fraction:
