@@ -124,10 +124,7 @@ def run_program(
         asked = left[:size]
         session = _session(command, asked, exchange, timeout, on_answer)
         found |= session.replies
-        if not session.replies:
-            without_answer += 1
-        elif len(asked) > 1:
-            without_answer = 0
+        without_answer = _fruitless(without_answer, len(session.replies), len(asked))
         open_ones = [item for item in asked if item[1].tc_id not in found]
         if not session.failed:
             found |= {case.tc_id: _unanswered(session) for _, case in open_ones}
@@ -149,10 +146,23 @@ def run_program(
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
             left = []
         on_answer(0)
-    if unexplained and not any(reply.status in BLAMED for reply in found.values()):
-        number, end = next(iter(unexplained.items()))
-        found[number] = Reply("unsteady", said=f"it {end}; started again it answered all cases")
-    return found
+    return found | _unsteady(found, unexplained)
+
+
+def _fruitless(before: int, answered: int, asked: int) -> int:
+    """Return how many runs ended without an answer; only an answer among several cases starts it anew."""
+    if not answered:
+        return before + 1
+    return 0 if asked > 1 else before
+
+
+def _unsteady(found: dict[int, Reply], unexplained: dict[int, str]) -> dict[int, Reply]:
+    """Return a reply that says that the program failed, where no case is to blame."""
+    if any(reply.status in BLAMED for reply in found.values()):
+        return {}
+    first = list(unexplained.items())[:1]
+    said = "it {}; started again it answered all cases"
+    return {number: Reply("unsteady", said=said.format(end)) for number, end in first}
 
 
 def _unanswered(session: Session) -> Reply:
