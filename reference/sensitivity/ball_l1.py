@@ -21,7 +21,13 @@ from reference.common.arrays import FloatArray
 from reference.common.errors import ReadingError
 from reference.sensitivity import ball_l1_few
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
-from reference.sensitivity.ball_l1_at_once import FAST_CELLS, at_once, closed_form, replaced_ceiling
+from reference.sensitivity.ball_l1_at_once import (
+    FAST_CELLS,
+    at_once,
+    attained_at_once,
+    closed_form,
+    replaced_ceiling,
+)
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
 from reference.sensitivity.setting import HALF, Setting, Supremum
@@ -82,7 +88,7 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
-        `fast` is for a fit: no more than an upper bound, up to 16 % too large, where an enclosure would take more
+        `fast` is for a fit: a bound up to 16 % too large, and what a plain pair attains, where more would take more
         than some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
         dimensions); `close` some seconds, within 1 %, at fairness weight 1; `thorough` bounds every sign pattern.
         For few patterns they are the same.
@@ -160,7 +166,7 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
 
 
 def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supremum | None:
-    """Return a closed form or an upper bound in a few milliseconds; None where few patterns can be listed.
+    """Return a closed form or wide bounds in a few milliseconds; None where few patterns can be listed.
 
     A rule on the dimension, the reading and the order of the weights, not on measured time.
     """
@@ -181,7 +187,7 @@ def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supre
         rest = weight_s - weight_n
         equal = at_once(setting, weight_n, weight_n)
         upper = min(upper, equal + rest * only_s_ceiling(setting, FAST_CELLS))
-    return Supremum(Fraction(0), upper, "an upper bound")
+    return Supremum(attained_at_once(setting, weight_s, weight_n), upper, "a bound; a pair attains the lower end")
 
 
 def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supremum, effort: str) -> Supremum:

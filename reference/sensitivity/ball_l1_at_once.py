@@ -12,6 +12,7 @@ import numpy as np
 
 from reference.common.arrays import FloatArray
 from reference.common.balls import square_root
+from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
 from reference.sensitivity.setting import HALF, Setting
 from reference.sensitivity.trust_region import ROUNDING
 
@@ -21,6 +22,9 @@ CELLS = 50_000
 
 FAST_CELLS = 100
 """The same in a fit."""
+
+LARGEST_AT_ONCE = 100
+"""Columns up to which a fit looks at two pairs."""
 
 
 def closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tuple[Fraction, Fraction] | None:
@@ -48,6 +52,23 @@ def at_once(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fractio
     )
     # the weights were divided and rounded once each, the ceiling multiplied once
     return Fraction(found * (1 + ROUNDING)) * unit
+
+
+def attained_at_once(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
+    """Return what two plain pairs attain, exactly: a record with all columns equal, from 0 and from other labels.
+
+    It may be half of the supremum, and is 0 where the pairs have too many columns; a statement that it refutes is
+    false all the same.
+    """
+    d = setting.dimension
+    if d > LARGEST_AT_ONCE:
+        return Fraction(0)
+    equal = onto_grid([1 / math.sqrt(d)] * d)
+    origin = (0.0,) * d
+    befores = (origin, equal) if setting.replaces else (None,)
+    return max(
+        weighted_l1_change(setting, Extremes(equal, before, equal), weight_s, weight_n) for before in befores
+    )
 
 
 def replaced_ceiling(setting: Setting, w_s: float, w_n: float, cells: int = CELLS) -> float:
