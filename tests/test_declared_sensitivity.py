@@ -245,3 +245,27 @@ def test_many_ordinal_sizes_give_a_bound_and_an_exact_value_on_request() -> None
     full = declared_supremum(where, 1, ONE, ONE, "thorough").supremum
     assert full.is_exact
     assert quick.lower <= full.lower <= full.upper <= quick.upper
+
+
+def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    levels = declared._Problem.levels
+
+    def counted(problem: declared._Problem, state: declared._State) -> list[Fraction | None]:
+        found = levels(problem, state)
+        tried.append(len(found))
+        return found
+
+    monkeypatch.setattr(declared._Problem, "levels", counted)
+    monkeypatch.setattr(declared, "MOST_LEVELS", 3)
+    domain = Domain((Ordinal("x_s", tuple(range(8))), Ordinal("other", tuple(range(4)))), "y", "z", intercept=True)
+    for (fairness, adjacency), weights in product(READINGS, WEIGHTS):
+        where = Declared(domain, Setting(3, fairness, adjacency=adjacency), 1)
+        w_s, w_n = (Fraction(weight) for weight in weights)
+        exact = declared_supremum(where, 1, w_s, w_n, "thorough").supremum
+        assert exact.is_exact
+        tried.clear()
+        declared_supremum.cache_clear()
+        bound = declared_supremum(where, 1, w_s, w_n, "fast").supremum
+        assert w_s == w_n or max(tried) <= 3
+        assert bound.lower <= exact.lower <= bound.upper

@@ -64,8 +64,8 @@ class ChangeOptions:
         "--effort",
         type=click.Choice(["quick", "close", "thorough"]),
         default="close",
-        help="of the l1 change on a ball: quick, as in a fit; close, within 1 % on the unit ball; thorough: bound "
-        "every sign pattern, slow beyond d = 8 to 13 (close)",
+        help="of the l1 change on a ball: quick, as in a fit; close, within 1 % at fairness weight 1; thorough: "
+        "bound every sign pattern, slow beyond d = 8 to 13 (close)",
     )
 
 

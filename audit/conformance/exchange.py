@@ -53,7 +53,9 @@ def answer_of(line: bytes, exchange: Exchange) -> tuple[int, dict[str, Any]]:
     number = found.get("tcId") if isinstance(found, dict) else None
     if isinstance(number, bool) or not isinstance(number, int):
         raise UnreadableAnswerError("no object with a tcId")
-    return number, {name: value for name, value in found.items() if name != "tcId"}
+    # a field that is always written, such as "error": null, says nothing
+    said = {name: value for name, value in found.items() if value is not None and value is not False}
+    return number, {name: value for name, value in said.items() if name != "tcId"}
 
 
 def _unflat(text: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Runs a program on many cases at once, and finds out which case to blame when it crashes or hangs.
 
 All cases are written without waiting: a program may answer in any order, or only when its input ends.  When it
-fails on the way, the first case that it has not answered runs alone, and then the rest goes on.
+fails on the way, the first case that it has not answered runs alone, and then the rest goes on; in shorter
+runs where its other answers died in a buffer.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -111,7 +113,7 @@ def run_program(
         When the program cannot be started.
     """
     found: dict[int, Reply] = {}
-    left, without_answer = list(work), 0
+    left, without_answer, size = list(work), 0, len(work)
     unexplained: dict[int, str] = {}
 
     def on_answer(answered: int) -> None:
@@ -119,34 +121,48 @@ def run_program(
             on_reply(len(found) + answered)
 
     while left:
-        session = _session(command, left, exchange, timeout, on_answer)
+        asked = left[:size]
+        session = _session(command, asked, exchange, timeout, on_answer)
         found |= session.replies
-        without_answer = 0 if session.replies else without_answer + 1
-        left = [item for item in left if item[1].tc_id not in found]
-        if left and not session.failed:
-            found |= {case.tc_id: _unanswered(session) for _, case in left}
-            left = []
-        elif left:
-            first = left.pop(0)
-            alone = (
-                session
-                if len(session.replies) == 0 and not left
-                else _session(command, [first], exchange, timeout)
-            )
-            number = first[1].tc_id
+        without_answer = _fruitless(without_answer, len(session.replies), len(asked))
+        open_ones = [item for item in asked if item[1].tc_id not in found]
+        if not session.failed:
+            found |= {case.tc_id: _unanswered(session) for _, case in open_ones}
+            size *= 2
+        elif open_ones:
+            first, number = open_ones[0], open_ones[0][1].tc_id
+            only = len(asked) == 1
+            alone = session if only else _session(command, [first], exchange, timeout)
             if number in alone.replies:
                 # another case may be to blame, and is found later
                 unexplained[number] = session.end
             found[number] = alone.replies.get(number) or _blamed(alone)
+            if not session.replies and alone.replies:
+                # its answers died in a buffer: a shorter run loses fewer
+                size = max(1, len(asked) // 2)
+        left = [item for item in left if item[1].tc_id not in found]
         if without_answer >= PATIENCE:
             said = f"not run: the program failed {PATIENCE} times without an answer"
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
             left = []
         on_answer(0)
-    if unexplained and not any(reply.status in BLAMED for reply in found.values()):
-        number, end = next(iter(unexplained.items()))
-        found[number] = Reply("unsteady", said=f"it {end}; started again it answered all cases")
-    return found
+    return found | _unsteady(found, unexplained)
+
+
+def _fruitless(before: int, answered: int, asked: int) -> int:
+    """Return how many runs ended without an answer; only an answer among several cases starts it anew."""
+    if not answered:
+        return before + 1
+    return 0 if asked > 1 else before
+
+
+def _unsteady(found: dict[int, Reply], unexplained: dict[int, str]) -> dict[int, Reply]:
+    """Return a reply that says that the program failed, where no case is to blame."""
+    if any(reply.status in BLAMED for reply in found.values()):
+        return {}
+    first = list(unexplained.items())[:1]
+    said = "it {}; started again it answered all cases"
+    return {number: Reply("unsteady", said=said.format(end)) for number, end in first}
 
 
 def _unanswered(session: Session) -> Reply:
@@ -191,7 +207,9 @@ def _session(
     session, wanted = Session(on_answer=on_answer), {case.tc_id for _, case in work}
     try:
         session.end = _listen(session, lines, wanted, exchange, timeout)
-        code = child.wait(timeout=timeout) if not session.end else None
+        # of a program that has answered all nobody asks how it ends
+        rest = min(timeout, AFTERWARDS) if wanted <= set(session.replies) else timeout
+        code = child.wait(timeout=rest) if not session.end else None
     except subprocess.TimeoutExpired:
         # all is answered, or the output is closed
         code, session.end = None, "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
@@ -221,16 +239,24 @@ def _listen(
     session: Session, lines: queue.Queue[bytes | None], wanted: set[int], exchange: Exchange, timeout: float
 ) -> str:
     """Take answers until the output ends; return what went wrong."""
+    until = time.monotonic() + timeout
     while True:
-        whole = wanted <= set(session.replies)
+        whole, before = wanted <= set(session.replies), len(session.replies)
+        silent = "" if whole else f"gave no answer in {timeout:g} s"
         try:
-            line = lines.get(timeout=min(timeout, AFTERWARDS) if whole else timeout)
+            line = lines.get(timeout=max(0.0, until - time.monotonic()))
         except queue.Empty:
-            return "" if whole else f"gave no answer in {timeout:g} s"
+            return silent
         if line is None:
             return ""
         if line.strip():
             _take(session, line, wanted, exchange)
+        if len(session.replies) > before:
+            whole = wanted <= set(session.replies)
+            until = time.monotonic() + (min(timeout, AFTERWARDS) if whole else timeout)
+        elif time.monotonic() > until:
+            # empty lines are no sign of life
+            return silent
         if len(session.garbage) > MOST_GARBAGE:
             return f"wrote more than {MOST_GARBAGE} lines that are not answers, such as: {session.garbage[0]}"
         if session.wasted > MOST_WASTED:

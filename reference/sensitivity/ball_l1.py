@@ -84,8 +84,8 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     effort : {'fast', 'quick', 'close', 'thorough'}
         `fast` is for a fit: no more than an upper bound, up to 16 % too large, where an enclosure would take more
         than some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
-        dimensions); `close` some seconds, on the unit ball within 1 %; `thorough` bounds every sign pattern.  For
-        few patterns they are the same.
+        dimensions); `close` some seconds, within 1 %, at fairness weight 1; `thorough` bounds every sign pattern.
+        For few patterns they are the same.
 
     Raises
     ------

@@ -7,7 +7,7 @@ on one aggregate, the sum t of the old row's levels, in which it is a concave qu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -29,6 +29,9 @@ METHOD = "finite maximum"
 
 NEARLY = 1e-9
 """What is below the maximum by more than this share in floats is not computed exactly."""
+
+MOST_LEVELS = 2_000
+"""Levels of x_s that are tried one by one in a fit; beyond them only a bound is known."""
 
 STEEP = Fraction(23, 128)
 """A little more than sqrt(1/32): see section 4 of the proof page."""
@@ -84,7 +87,7 @@ def declared_supremum(
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
         All but `thorough` may return an enclosure where many ordinal attributes have sizes with a large common
-        multiple.
+        multiple, or x_s is an ordinal attribute with thousands of categories.
 
     Returns
     -------
@@ -96,31 +99,35 @@ def declared_supremum(
     sums = Sums(tuple(steps for _, steps in families.ladders))
     weights = (weight_s, weight_n)
     if power == 2:
-        return _over(where, families, (ends_only(sums.steps),) * 2, 2, weights)
+        return _over(where, (families,) * 2, (ends_only(sums.steps),) * 2, 2, weights)
+    of_families, of_sums = (families, families), (sums, sums)
     if sums.is_large and effort != "thorough":
-        return _over(where, families, (ends_only(sums.steps), Sums((0,) * sums.most)), 1, weights)
-    return _over(where, families, (sums, sums), 1, weights)
+        of_sums = (ends_only(sums.steps), Sums((0,) * sums.most))
+    if families.special == "ladder" and families.place[1] > MOST_LEVELS and effort != "thorough":
+        index = families.place[0]
+        of_families = (replace(families, place=(index, 1)), replace(families, place=(index, 0)))
+    return _over(where, of_families, of_sums, 1, weights)
 
 
 def _over(
     where: Declared,
-    families: Families,
+    families: tuple[Families, Families],
     sums: tuple[Sums, Sums],
     power: int,
     weights: tuple[Fraction, Fraction],
 ) -> Attained:
-    """Maximise over the sums that are attained, and bound by the sums that may be."""
+    """Maximise over the levels and sums that are attained, and bound by those that may be."""
     attained, allowed = sums
-    every = [
-        _Problem(families, where.setting, case, weights, power)
-        for case in cases(where.setting, kept_group=families.group)
-    ]
+    every, wider = (
+        [_Problem(one, where.setting, case, weights, power) for case in cases(where.setting, kept_group=one.group)]
+        for one in families
+    )
     best = _maximum(every, attained)
     rows = best.problem.rows(best, attained, where.domain)
     relaxed = [problem.relaxed() for problem in every if not problem.is_convex]
-    if allowed is attained and not relaxed:
+    if allowed is attained and families[0] is families[1] and not relaxed:
         return Attained(Supremum(best.value, best.value, METHOD), rows)
-    upper = _maximum([*every, *relaxed], allowed).value
+    upper = _maximum([*wider, *relaxed], allowed).value
     if upper == best.value:
         return Attained(Supremum(upper, upper, METHOD), rows)
     return Attained(Supremum(best.value, upper, "an upper bound; rows attain the lower end"), rows)
@@ -314,11 +321,9 @@ class _Problem:
         if state.kind != "ladder":
             return [ZERO]
         steps = self.families.place[1]
-        if self.power == 2:
+        if self.power == 2 or not self.weights[0]:
             return [ZERO, ONE]
-        if steps:
-            return [Fraction(level, steps) for level in range(steps + 1)]
-        return [ZERO, ONE, None] if self.weights[0] else [ZERO, ONE]
+        return [Fraction(level, steps) for level in range(steps + 1)] if steps else [ZERO, ONE, None]
 
     def best_level(self, state: _State, moved: Any, number: Any) -> Any:
         """Return k: for a sum t the best level of x_s is k - t, clipped."""

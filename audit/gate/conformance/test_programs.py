@@ -61,6 +61,11 @@ MISBEHAVING = {
         "passed",
         "",
     ),
+    "fields that say nothing": (
+        "say(tcId=c['tcId'], noisy=noisy(c), skip=None, error=False); continue",
+        "passed",
+        "",
+    ),
     "skip": ("if c['tcId'] == {id}: say(tcId={id}, skip='later'); continue", "skipped", "later"),
 }
 
@@ -125,6 +130,27 @@ def test_two_crashes_behind_a_case_without_an_answer_are_told_apart():
     found = outcomes(work, run_program(python_program(code), work, timeout=60))
     statuses = ["passed", "missing", "passed", "crash", "passed", "crash", "passed", "passed"]
     assert [one.status for one in found] == statuses
+
+
+def test_empty_lines_and_garbage_are_no_sign_of_life():
+    """Such a program is ended, though a line always waits to be read."""
+    work = perturbations(2)
+    for code in ("while True: print()", "while True: print('y', flush=True); time.sleep(0.2)"):
+        found = outcomes(work[:1], run_program(python_program(code), work[:1], timeout=1))
+        assert [one.status for one in found] == ["hang"]
+    after = f"{HONEST}\nwhile True: print()"
+    found = outcomes(work, run_program(python_program(after), work, timeout=60))
+    assert [one.status for one in found] == ["passed"] * 2
+
+
+def test_crash_that_takes_answers_in_a_buffer_with_it_is_found_behind_them(monkeypatch):
+    monkeypatch.setattr("audit.conformance.program.PATIENCE", 4)
+    work = perturbations(16)
+    number = work[12][1].tc_id
+    buffered = "sys.stdout = open(1, 'w', buffering=2**20)\ndef say(**answer): print(json.dumps(answer))\n"
+    code = f"for c in cases():\n    if c['tcId'] == {number}: os._exit(9)\n    say(tcId=c['tcId'], noisy=noisy(c))"
+    found = outcomes(work, run_program(python_program(buffered + code), work, timeout=60))
+    assert [one.status for one in found] == ["passed"] * 12 + ["crash"] + ["passed"] * 3
 
 
 WRONG = "say(tcId=c['tcId'], noisy=[1])"

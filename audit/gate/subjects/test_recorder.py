@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import sys
 import types
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ SIZE = len(LEFT)
 def marked(function):
     """Return a function and the line of its comment `# here`."""
     source, first = Path(__file__).read_text().splitlines(), function.__code__.co_firstlineno
-    line = next(n for n, text in enumerate(source, 1) if n >= first and "# here" in text)
+    line = next(n for n, text in enumerate(source, 1) if n >= first and text.endswith(" here"))
     return f"{Path(__file__)}:{line}"
 
 
@@ -82,6 +83,23 @@ def scale_from_data(x):
     return x.mean() + np.random.default_rng().laplace(scale=(x.max() - x.min()) / SIZE)  # here
 
 
+def seed_from_data(x):
+    return x.mean() + np.random.default_rng(int(10 * x.sum())).laplace(scale=1 / SIZE)  # here
+
+
+def legacy_seed_from_data(x):
+    return x.mean() + np.random.RandomState(int(10 * x.sum())).laplace(scale=1 / SIZE)  # here
+
+
+def global_seed_from_data(x):
+    np.random.seed(int(10 * x.sum()))  # noqa: NPY002  here
+    return x.mean() + np.random.laplace(scale=1 / SIZE)  # noqa: NPY002
+
+
+def seeded_and_too_small(x):
+    return x.mean() + np.random.RandomState(3).laplace(scale=0.1 / SIZE)  # here
+
+
 def order_from_data(x):
     rng = np.random.default_rng()
     draws = [lambda: x.sum() + rng.laplace(scale=2.0), lambda: len(x) + rng.normal(scale=2.0)]  # here
@@ -97,6 +115,10 @@ PROBES = [
     (long_parameter, LEFT, RIGHT, NoiseClaim(1.0), "scale"),
     (loose_pair, -RIGHT, RIGHT * [-1, -1, -1, 1], MEAN, "sensitivity"),
     (scale_from_data, LEFT, RIGHT, MEAN, "scale"),
+    (seed_from_data, LEFT, RIGHT, MEAN, "public"),
+    (legacy_seed_from_data, LEFT, RIGHT, MEAN, "public"),
+    (global_seed_from_data, LEFT, RIGHT, MEAN, "public"),
+    (seeded_and_too_small, LEFT, RIGHT, MEAN, "scale"),
     (order_from_data, LEFT, RIGHT, NoiseClaim(1.0), "calls"),
 ]
 
@@ -128,7 +150,7 @@ def added_afterwards(x):
 
 
 def unseen_noise(x):
-    return x.mean() + np.random.Generator(np.random.PCG64()).laplace(scale=1 / SIZE)
+    return x.mean() + random.gauss(0, 1 / SIZE)
 
 
 def one_noise_for_all(x):
@@ -171,6 +193,27 @@ def legacy(x):
     return round(x.mean() + np.random.laplace(scale=1 / SIZE), 3)  # noqa: NPY002
 
 
+def legacy_generator(x):
+    rng = np.random.RandomState(3)
+    assert isinstance(rng, np.random.RandomState)
+    return x.mean() + rng.laplace(scale=1 / SIZE)
+
+
+def bit_generator(x):
+    rng = np.random.Generator(np.random.PCG64(3))
+    assert isinstance(rng, np.random.Generator)
+    return x.mean() + np.random.default_rng(rng).laplace(scale=1 / SIZE)
+
+
+def rows_of_normals(x):
+    return x.sum() + np.random.randn(2, 1)  # noqa: NPY002
+
+
+def seed_from_elsewhere(x):
+    rng = np.random.default_rng(random.getrandbits(64))
+    return x.mean() + rng.laplace(scale=1 / SIZE)
+
+
 def scipy_noise(x):
     return x.mean() + scipy.stats.laplace.rvs(scale=1 / SIZE) / 1.0
 
@@ -210,6 +253,10 @@ RIGHT_ONES = [
     (laplace_mean, MEAN),
     (located, MEAN),
     (legacy, MEAN),
+    (legacy_generator, MEAN),
+    (bit_generator, MEAN),
+    (rows_of_normals, NoiseClaim(9.0, 0.1)),
+    (seed_from_elsewhere, MEAN),
     (scipy_noise, MEAN),
     (frozen_scipy_noise, MEAN),
     (in_place, NoiseClaim(1.0, sensitivity=1.0)),
@@ -233,10 +280,15 @@ def test_gaussian_noise_is_judged_by_its_exact_profile():
     assert [f.kind for f in examine(run, LEFT, RIGHT, NoiseClaim(1.0, 9e-6, sensitivity=1.0))] == ["scale"]
 
 
+def patched():
+    made = (np.random.default_rng, np.random.Generator, np.random.RandomState, np.random.seed)
+    return made, np.random.laplace, scipy.stats.laplace.rvs.__func__
+
+
 def test_patches_are_gone_afterwards():
-    before = (np.random.default_rng, np.random.laplace, scipy.stats.laplace.rvs.__func__)
+    before = patched()
     examine(laplace_mean, LEFT, RIGHT, MEAN)
-    assert (np.random.default_rng, np.random.laplace, scipy.stats.laplace.rvs.__func__) == before
+    assert patched() == before
 
 
 # --- our mechanisms, on the worst pair -------------------------------------------------------------------------

@@ -118,9 +118,12 @@ def examine(
     findings = [found for a, b in pairs for found in _parameters(a, b)]
     if not findings:
         findings = _moves(pairs, claim)
-    if not same(result, other):
+    if not same(result, other) or not same(first.seeds, second.seeds):
         again, repeated, _ = _run(run, left, Tape(seed, first), functions)
-        findings.append(_around(same(result, repeated), bool(again.calls)))
+        if same(first.seeds, again.seeds):
+            findings += _seeds(first, second)
+        if not same(result, other):
+            findings.append(_around(same(result, repeated), bool(again.calls)))
     return _once(findings)
 
 
@@ -154,6 +157,14 @@ def _around(repeats: bool, noisy: bool) -> RecorderFinding:
     if not noisy:
         return RecorderFinding("around", "", "a raw answer: the results differ, and no noise was drawn")
     return RecorderFinding("around", "", "a raw answer: all noisy numbers are equal and the results differ")
+
+
+def _seeds(first: Tape, second: Tape) -> Iterator[RecorderFinding]:
+    """Yield the first seed that differs: noise that data choose can be told from the seed."""
+    for (line, seed), (_, other) in zip(first.seeds, second.seeds, strict=False):
+        if not same(seed, other):
+            yield RecorderFinding("public", line, "the seed of a generator depends on data")
+            return
 
 
 def _calls(first: Tape, second: Tape) -> Iterator[RecorderFinding]:

@@ -19,6 +19,7 @@ KINDS = {
     "laplace": "laplace",
     "normal": "gaussian",
     "standard_normal": "gaussian",
+    "randn": "gaussian",
     "exponential": "other",
     "standard_exponential": "other",
     "gumbel": "other",
@@ -68,6 +69,8 @@ def numpy_method(tape: Tape, name: str) -> Callable[..., Any]:
     def standard(size: Any = None, **_: Any) -> Any:
         return tape.noise(name, KINDS[name], loc=None, scale=1.0, public={"size": size})
 
+    if name == "randn":
+        return lambda *size: standard(size or None)
     if name.startswith("standard"):
         return standard
     return scaled if name == "exponential" else located
@@ -77,7 +80,7 @@ def numpy_method(tape: Tape, name: str) -> Callable[..., Any]:
 def recording(tape: Tape, functions: Sequence[NoiseFunction] = ()) -> Iterator[None]:
     """Record noise on a tape.
 
-    numpy's `default_rng` and legacy functions, `rvs` of scipy's distributions, OpenDP's measurements,
+    numpy's generators and legacy functions, `rvs` of scipy's distributions, OpenDP's measurements,
     diffprivlib's additive mechanisms and declared functions; libraries that were not imported are left alone.
     """
     changes = [*_functions(tape), *_methods(tape), *(_declared(tape, function) for function in functions)]
@@ -95,24 +98,49 @@ Change = tuple[Any, str, tuple[Any, Any]]
 
 def _functions(tape: Tape) -> Iterator[Change]:
     """Yield numpy's functions wherever a module has them by a name."""
-    real = np.random.default_rng
+    generator = _seen(tape, np.random.Generator)
     stand_ins: dict[int, Any] = {id(getattr(np.random, name)): numpy_method(tape, name) for name in KINDS}
-    stand_ins[id(real)] = functools.partial(_default_rng, tape, real)
+    stand_ins[id(np.random.Generator)] = generator
+    stand_ins[id(np.random.RandomState)] = _seen(tape, np.random.RandomState)
+    stand_ins[id(np.random.default_rng)] = functools.partial(_default_rng, tape, np.random.default_rng, generator)
+    stand_ins[id(np.random.seed)] = functools.partial(_seed, tape, np.random.seed)
     for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith(__package__):
+        if getattr(module, "__name__", "").startswith((__package__, "numpy.random.")):
             continue
         for name, value in list(getattr(module, "__dict__", {}).items()):
             if id(value) in stand_ins:
                 yield module, name, (value, stand_ins[id(value)])
 
 
-def _default_rng(tape: Tape, real: Callable[..., Any], seed: Any = None) -> Any:
-    if isinstance(seed, np.random.Generator):
-        bits = seed.bit_generator
-    else:
-        bits = real(tape.seed if seed is None else seed).bit_generator
-    methods = {name: staticmethod(numpy_method(tape, name)) for name in KINDS}
-    return type("Generator", (np.random.Generator,), methods)(bits)
+class _StandsIn(type):
+    """A class of which whatever the real class made is an instance, too."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.__mro__[-2])
+
+
+def _seen(tape: Tape, real: type) -> type:
+    """Return a class of generators whose noise is recorded, and whose seed is."""
+
+    def made(self: Any, *given: Any, **named: Any) -> None:
+        for value in (*given, *named.values()):
+            tape.seeded(value)
+        real.__init__(self, *given, **named)  # type: ignore[misc]
+
+    methods = {name: staticmethod(numpy_method(tape, name)) for name in KINDS if hasattr(real, name)}
+    return _StandsIn(real.__name__, (real,), {**methods, "__init__": made})
+
+
+def _seed(tape: Tape, real: Callable[..., Any], seed: Any = None) -> None:
+    tape.seeded(seed)
+    real(seed)
+
+
+def _default_rng(tape: Tape, real: Callable[..., Any], generator: Any, seed: Any = None) -> Any:
+    if isinstance(seed, generator):
+        return generator(seed.bit_generator)
+    tape.seeded(seed)
+    return generator(real(tape.seed if seed is None else seed).bit_generator)
 
 
 def _methods(tape: Tape) -> Iterator[Change]:

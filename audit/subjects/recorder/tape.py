@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import PCG64, Generator
 
-from audit.subjects.recorder.carried import Affine, FollowedNoise
+from audit.subjects.recorder.carried import Affine, FollowedNoise, plain
 from reference.common.arrays import FloatArray
 
 LIBRARIES = (f"{Path(__file__).parent}/", "/numpy/", "/scipy/", "/opendp/", "/diffprivlib/mechanisms/")
@@ -62,10 +63,16 @@ class Tape:
     def __init__(self, seed: int, answers: Tape | None = None) -> None:
         self.seed, self._answers = seed, answers
         self.calls: list[NoiseCall] = []
+        self.seeds: list[tuple[str, Any]] = []
+
+    def seeded(self, seed: Any) -> None:
+        """Write down the numbers that a generator is made from; one made from another has none."""
+        if isinstance(seed, (int, np.integer, list, tuple, np.ndarray)):
+            self.seeds.append((users_line(), seed))
 
     def variates(self, kind: str, size: int) -> FloatArray:
         """Return unit variates for the next call; they do not depend on any call before it."""
-        rng = np.random.Generator(np.random.PCG64([self.seed, len(self.calls)]))
+        rng = Generator(PCG64([self.seed, len(self.calls)]))
         if kind == "laplace":
             return rng.laplace(size=size)
         return rng.standard_normal(size) if kind == "gaussian" else rng.standard_exponential(size)
@@ -94,7 +101,13 @@ class Tape:
         number, call = len(self.calls), NoiseCall(name, "mechanism", users_line(), public, mechanism, value)
         self.calls.append(call)
         before = self._answers.calls[number] if self._answers and number < len(self._answers.calls) else None
-        call.answer = before.answer if before and before.kind == "mechanism" else ask()
+        if before and before.kind == "mechanism":
+            call.answer = before.answer
+        else:
+            seeds = len(self.seeds)
+            call.answer = plain(ask())
+            # noise inside of a mechanism is the mechanism's own
+            del self.calls[number + 1 :], self.seeds[seeds:]
         # a caller may change what it gets
         return copy.deepcopy(call.answer)
 
