@@ -332,6 +332,42 @@ def test_fit_that_ends_after_its_reservation_stays_counted(
     assert (len(ledger.releases), (files / "r.json").exists(), (files / "kept.json").exists()) == (2, True, False)
 
 
+KILLED_WHEN_COUNTED = """
+import os, signal, sys
+from reference.accounting.release_ledger import ReleaseLedger
+from tests.command_lines import reference
+reserve = ReleaseLedger.reserve
+def killed(ledger, release):
+    reserve(ledger, release)
+    os.kill(os.getpid(), signal.SIGKILL)
+ReleaseLedger.reserve = killed
+reference(*sys.argv[1:])
+"""
+
+
+def test_killed_between_reservation_and_release_stays_counted_once(run: Run, files: Path) -> None:
+    run("ledger", "create", "l.jsonl", "--data", "people", "--epsilon", "3/2")
+    asked = ["fit", "--data", "people.parquet", "--domain", "domain.json", "--test-share", "0", "--epsilon", "1"]
+    asked += ["--checkpoint", "kept.json", "--ledger", "l.jsonl", "--release", "r.json"]
+    words = [sys.executable, "-c", KILLED_WHEN_COUNTED, *asked]
+    done = subprocess.run(words, capture_output=True, env=environment(), check=False, cwd=files, timeout=240)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
+    ledger = ReleaseLedger.open(files / "l.jsonl")
+    assert (len(ledger.releases), (files / "r.json").exists()) == (1, False)
+    assert json.loads((files / "kept.json").read_text())["ended"]
+    once = ledger.spent().epsilon
+    # what was reserved is spent: the rerun is a second release, says so, and there is no room for a third
+    code, out, _ = run(*asked)
+    assert (code, "2 release(s) in all." in " ".join(out.split())) == (EXIT_FINE, True), out
+    assert ((files / "r.json").exists(), (files / "kept.json").exists()) == (True, False)
+    assert ledger.spent().epsilon == 2 * once < 1.5 < 3 * once
+    (files / "r.json").unlink()
+    code, out, err = run(*asked)
+    assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)
+    assert "l.jsonl" in err
+    assert (len(ledger.releases), (files / "r.json").exists()) == (2, False)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

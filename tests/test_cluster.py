@@ -7,8 +7,10 @@ import logging
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.common.errors import ClusterError, MissingExtraError, NotANumberError, UnreadableFileError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets import cluster as module
@@ -33,7 +36,8 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.moments import Moments, sum_of
 from reference.records import Records
-from tests.file_commands import Run
+from tests.command_lines import environment
+from tests.file_commands import Run, listing
 
 ROWS, GROUP = 40_000, 4_000
 
@@ -185,6 +189,52 @@ def test_nothing_is_released_where_the_cluster_fails(
         assert said in err
         assert not (files / "r.json").exists()
         parquet.write_table(pyarrow.table(table), files / "people.parquet")
+
+
+SCHEDULER = """
+import logging, sys
+from distributed import LocalCluster
+quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+with LocalCluster(n_workers=1, threads_per_worker=1, **quiet) as made:
+    print(made.scheduler_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def mortal() -> Iterator[tuple[str, int]]:
+    """Yield the address and the process of a scheduler that may be killed; its worker ends with it."""
+    words = [sys.executable, "-c", SCHEDULER]
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(words, env=environment(), text=True, **piped) as made:
+        assert made.stdout is not None
+        yield made.stdout.readline().strip(), made.pid
+        made.kill()
+
+
+def ending(scheduler: int, blocks: Iterable[Records]) -> Moments:
+    """Kill the scheduler in the middle of a part, then add the part up."""
+    seen = []
+    for block in blocks:
+        seen.append(block)
+        with suppress(ProcessLookupError):
+            os.kill(scheduler, signal.SIGKILL)
+    return sum_of(seen, DECLARED.domain, exact=True)
+
+
+def test_scheduler_that_dies_midway_releases_and_counts_nothing(
+    mortal: tuple[str, int], run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, process = mortal
+    run("ledger", "create", "l.jsonl", "--data", "people", "--epsilon", "9")
+    before = listing(files)
+    monkeypatch.setattr(Cluster, "moments", lambda self, reader: self.fold(reader, partial(ending, process)))
+    asked = ["--data", "people.parquet", "--domain", "domain.json", "--test-share", "0", "--ledger", "l.jsonl"]
+    code, out, err = run("fit", *asked, "--release", "r.json", "--scheduler", address)
+    assert (code, out) == (EXIT_USAGE, "")
+    assert err == "error: cluster: the scheduler went away while rows 1 to 300 were read\n"
+    assert ReleaseLedger.open(files / "l.jsonl").releases == ()
+    assert listing(files) == before
 
 
 def test_missing_extra_is_said_with_its_command(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:

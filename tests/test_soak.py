@@ -10,7 +10,7 @@ import pytest
 from reference.accounting.release_ledger import ReleaseLedger
 from tests.soak import kills
 from tests.soak.__main__ import PART, REPEATED, RESULTS, run_part
-from tests.soak.audits import certificate
+from tests.soak.audits import audit_line, certificate
 from tests.soak.cases import KINDS
 
 COMMITTED = json.loads(RESULTS.read_text())
@@ -61,6 +61,10 @@ def test_mutated_certificates_give_no_traceback(tmp_path: Path) -> None:
     """712 has a bound of 1e308."""
     endings = {certificate(number, tmp_path) for number in (*range(80), 712)}
     assert {"exit 1", "exit 2"} <= endings <= {"exit 0", "exit 1", "exit 2", "exit 3"}
+
+
+def test_command_lines_of_the_audit_give_no_traceback(tmp_path: Path) -> None:
+    assert {"exit 0", "exit 2"} <= {audit_line(number, tmp_path) for number in range(60)}
 
 
 def test_case_that_falls_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,3 +62,34 @@ def certificate(number: int, folder: Path) -> str:
     path = folder / "certificate.json"
     path.write_bytes(text)
     return f"exit {audit('verify', str(path))[0]}"
+
+
+SHORT = """
+--draws --seed --events --significance --bound --delta --epsilon --format --out --list --claim --only
+--count --samples --import --inputs --timeout --until --curve --release --object --adjacency --alpha
+coordinates bits rare gaussian pdfc 0 1 -1 2000 1e-9 1e400 1_0 nan 2/3 1/0 json text x y -- - = é
+"""
+ODD = ("", "\udcff", "\x1b[31m", "x" * 300, "missing.json", "os:getcwd", "nomodule:x")
+WORDS = (*SHORT.split(), *ODD)
+STARTS = (
+    "estimate laplace_half_noise --draws 2000",
+    "verify",
+    "catalogue --list",
+    "claims --map",
+    "vectors describe",
+    "conformance --list",
+    "compare --import nomodule --only Domain --count 1",
+    "privacy",
+    "boundary",
+    "certify",
+    "accountant",
+)
+"""Kept whole before what is put in: a command that loses such words decides all claims, which takes its time."""
+
+
+def audit_line(number: int, folder: Path) -> str:
+    """Run a command line of ``python -m audit`` with words that mean something, and with some that do not."""
+    draw = random.Random(f"audit line {number}")
+    words = [*draw.choice(STARTS).split(), *draw.choices(WORDS, k=draw.randint(0, 4))]
+    with tempfile.TemporaryDirectory(dir=folder) as own, contextlib.chdir(own):
+        return f"exit {audit(*words)[0]}"
