@@ -88,8 +88,8 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     weight_s, weight_n : Fraction
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
-        `fast` is for a fit: a bound up to 16 % too large, and what a plain pair attains, where more would take more
-        than some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
+        `fast` is for a fit: a bound up to 16 % too large, and what a plain pair attains, where more would take
+        over some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
         dimensions); `close` some seconds, within 1 %, at fairness weight 1; `thorough` bounds every sign pattern.
         For few patterns they are the same.
 
