@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference import __version__ as __version__
-
 __all__ = ["assert_private", "canary_lower_bound", "epsilon_lower_bound", "trade_off"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return one of the calls; nothing is loaded before one is asked for."""
+    """Return one of the calls, or the version; nothing is loaded before one is asked for."""
+    if name == "__version__":
+        import reference
+
+        return reference.__version__
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from audit.evidence import one_call

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -46,6 +48,19 @@ def every_nth(kind: str, step: int) -> list[int]:
 def test_files_are_well_formed_and_cover_what_they_declare():
     assert UNREADABLE == []
     assert list(static_problems(FILES, claims())) == []
+
+
+def test_second_source_loads_nothing_of_reference():
+    """Not by a back door either: a package that a source lies in may import more than the source does."""
+    code = (
+        "import importlib, pkgutil, sys, audit.vectors.sources as s\n"
+        "for m in pkgutil.iter_modules(s.__path__): importlib.import_module(f'{s.__name__}.{m.name}')\n"
+        "loaded = [m for m in sys.modules if m.split('.')[0] == 'reference']\n"
+        "import reference\n"
+        "print(loaded, 'reference' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n")[0] == "[] True"
 
 
 @pytest.mark.parametrize("kind", TYPES)
