@@ -5,6 +5,8 @@ Each command is imported when it is used, so that ``cfm fit`` asks for nothing t
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import NoReturn
 
 from reference.commands.family import ROWS
@@ -21,5 +23,7 @@ command = Family(
 
 
 def main() -> NoReturn:
-    """Run this process's command line."""
+    """Run this process's command line; as for ``python -m``, modules of the current folder can be named."""
+    if not sys.flags.safe_path:
+        sys.path.insert(0, str(Path.cwd()))
     exit_with(command, name="cfm")

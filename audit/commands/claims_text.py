@@ -45,7 +45,7 @@ def _explanation(row: Row, width: int) -> Iterator[str]:
         return
     note = "" if row.status != NOT_RUN else f" ({STATUS_NOTE[NOT_RUN]})"
     yield f"  verdict:   {finding.verdict}{note}"
-    yield f"  proof:     {finding.proof}"
+    yield f"  its proof: {finding.proof}"
     for label, text in (
         ("the step", claim.paper_step),
         ("it fails", finding.failing_step),

@@ -54,7 +54,7 @@ def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[st
     significance = results[0].estimate.significance
     yield (
         f"Each bound holds with probability {1 - significance:g} on its own (significance {significance:g}), "
-        "for the inputs below. At least: what epsilon is at least. Detectable: "
+        "for the inputs below. At least: a certified lower bound on epsilon. Detectable: "
         "the smallest epsilon that the certified event would show in nine runs of ten. The "
         "verdict is on quantised outputs; `at the bits` is on every bit of the floats. "
         f"The exit code follows the {judged}."

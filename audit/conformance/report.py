@@ -89,7 +89,7 @@ class Report:
             yield from diagnosis_lines(one)
         if self.unexplained:
             yield ""
-            yield f"{self.unexplained} failed cases catch none of the bugs named here: there is another one"
+            yield f"{self.unexplained} failed cases match no bug that has a name here: there is another one"
 
     def _troubles(self) -> Iterator[str]:
         for status in dict.fromkeys(one.status for one in self.outcomes if one.status not in GOOD):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,23 @@ def imported_object(path: str, use: Callable[[Any], Any]) -> Any:
             f"{path} names a file; package.module:attribute is a name that Python imports: "
             f"{Path(module_name).stem}:{attribute}, run in the file's folder or with that folder in PYTHONPATH"
         )
+    found: Any = None
     try:
-        found: Any = importlib.import_module(module_name)
+        found = importlib.import_module(module_name)
         for name in attribute.split("."):
             found = getattr(found, name)
         return use(found)
     except FAILURES as problem:
+        if isinstance(problem, TypeError) and _needs_arguments(found):
+            raise SubjectError(
+                f"{path} is a function that takes arguments; a class with inputs() and sample() can be named, "
+                "or a function that returns one; audit.assert_private audits a function f(data, rng)"
+            ) from problem
         raise SubjectError(f"{path} cannot be imported: {type(problem).__name__}: {problem}") from problem
+
+
+def _needs_arguments(found: object) -> bool:
+    if not inspect.isfunction(found):
+        return False
+    asked = inspect.signature(found).parameters.values()
+    return any(one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in asked)

@@ -338,3 +338,17 @@ def documented() -> list[str]:
 @pytest.mark.parametrize("line", documented())
 def test_documented_command_line_is_read(line):
     parsed(shlex.split(line, comments=True)[3:])
+
+
+def test_console_script_finds_modules_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`python -m` does so too; a function of data is sent to the call that audits one."""
+    (tmp_path / "my_mechanism.py").write_text("def noisy(data, rng): ...\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", ["cfm", "audit", "estimate", "my_mechanism:noisy", "--epsilon", "1"])
+    with pytest.raises(SystemExit) as ended:
+        cfm.main()
+    assert ended.value.code == EXIT_USAGE
+    assert "noisy is a function that takes arguments" in capsys.readouterr().err
