@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -162,3 +163,31 @@ def test_library_calls_show_nothing(capsys: pytest.CaptureFixture[str], affairs:
 
     pdfc(Moments.of(affairs), SplitBudget.equal(1), rng=1)
     assert capsys.readouterr() == ("", "")
+
+
+def test_names_from_files_forge_no_line_and_steer_no_terminal(run: Run, tmp_path: Path) -> None:
+    """In columns, marks and the name of the data file; a formula's marks in that name are no formula in a plot."""
+    forged = "\x1b[2J\u202e\nexact epsilon 0.01"
+    declared = {
+        "schema": "domain_v1",
+        "attributes": [{"name": f"a{forged}", "kind": "numeric", "lower": 0, "upper": 1}],
+        "label": {"column": f"y{forged}"},
+        "group": {"column": "z", "one": [f"m{forged}"], "zero": ["f"], "name": f"male{forged}"},
+    }
+    (tmp_path / "d.json").write_text(json.dumps(declared), encoding="utf-8")
+    rows = [f'"a{forged}","y{forged}",z', *(f"0.{i % 10},{i % 2},{['f', forged][i % 3 > 1]}" for i in range(60))]
+    data = f"$\\frac${forged}.csv"
+    text = "\n".join(rows).replace(f",{forged}", f',"m{forged}"')
+    (tmp_path / data).write_text(text, encoding="utf-8")
+    named = ("--data", data, "--domain", "d.json")
+    for command in (
+        ("fit", *named, "--mechanism", "pdfc", "--plot", "plot.svg"),
+        ("fit", *named, "--mechanism", "repaired", "--release", "r.json"),
+        ("card", "r.json"),
+        ("domain", "--check", "d.json", "--data", data),
+    ):
+        code, out, _ = run(*command, *(("--seed", "1") if command[0] == "fit" else ()))
+        assert code == EXIT_FINE
+        assert out
+        assert all(line.isprintable() and not line.startswith("exact epsilon 0.01") for line in out.splitlines())
+    ElementTree.parse(tmp_path / "plot.svg")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reference.common.errors import ReadingError
 from reference.common.numbers import (
     LARGEST_PARAMETER,
+    Enclosure,
     decimal_text,
     exact,
     in_float_range,
@@ -158,3 +159,12 @@ def test_lower_bound_in_words_is_no_more_than_the_bound(bound: float, places: in
 def test_lower_bound_that_only_a_file_says_is_written_too() -> None:
     assert text_below(1e308, 6) == "1.00000E+308"
     assert Fraction(text_below(1.23456789e300, 6)) <= Fraction(1.23456789e300)
+
+
+def test_enclosure_becomes_a_float_upwards_and_only_by_name() -> None:
+    third = Fraction(1, 3)
+    above = Enclosure(Fraction(0), third).float_above()
+    assert Fraction(math.nextafter(above, 0)) < third <= Fraction(above)
+    assert Enclosure(Fraction(1), Fraction(10) ** 400).float_above() == math.inf
+    with pytest.raises(TypeError):
+        float(Enclosure(third, third))  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from reference.accounting.release_ledger import ReleaseLedger
@@ -16,9 +17,11 @@ from reference.budgets import Budget
 from reference.common.errors import (
     BoundsFromDataError,
     CeilingError,
+    DataHolderWarning,
     ExtraColumnError,
     MissingColumnError,
     OutOfBoundsError,
+    ParameterError,
     ReadingError,
     ReleaseFileError,
     ShapeError,
@@ -176,9 +179,18 @@ def test_unusable_requests_are_refused():
         RepairedClassifier(domain=DOMAIN).fit(X.assign(income=Y), Y, sensitive_features=Z)
     with pytest.raises(ReadingError, match="no group"):
         RepairedClassifier(domain=DOMAIN.with_(group=None)).fit(X, Y)
+    with pytest.raises(ParameterError, match="sample_weight must be left out: the sensitivity"):
+        RepairedClassifier(domain=DOMAIN).fit(X, Y, sensitive_features=Z, sample_weight=np.ones(len(Y)))
+    with pytest.raises(ParameterError, match="sparse input is not taken"):
+        RepairedClassifier(domain=DOMAIN).fit(csr_matrix(np.ones((3, 4))), Y[:3], sensitive_features=Z[:3])
     marked = DOMAIN.with_(attributes=(Numeric("age", 0, 100, from_data=True),))
     with pytest.raises(BoundsFromDataError):
         RepairedClassifier(domain=marked).fit(X, Y, sensitive_features=Z)
+
+
+def test_one_group_warns_the_data_holder():
+    with pytest.warns(DataHolderWarning, match="all records have the group 1"):
+        RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, Y, sensitive_features=["m"] * len(Y))
 
 
 def test_a_fit_without_a_seed_has_hardened_noise():

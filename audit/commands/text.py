@@ -15,6 +15,7 @@ from rich.table import Column, Table
 from reference.commands import terminal
 from reference.commands.output import output
 from reference.common.page import BORDERS
+from reference.common.printable import one_line
 
 AGAIN = "again:"
 """Before a command line that repeats a result."""
@@ -32,8 +33,11 @@ def columns(out: str | None = None) -> int | None:
 
 
 def fitted(lines: Iterable[str], width: int | None) -> str:
-    """Return the lines as text, those that are too long broken at spaces; a command so that it still runs."""
-    return "".join(f"{part}\n" for line in lines for part in _parts(line, width))
+    """Return the lines as text, those that are too long broken at spaces; a command so that it still runs.
+
+    What a file or a program named makes no line of its own, and steers no terminal.
+    """
+    return "".join(f"{part}\n" for line in lines for part in _parts(one_line(line), width))
 
 
 def _parts(line: str, width: int | None) -> Iterator[str]:

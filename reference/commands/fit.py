@@ -42,6 +42,7 @@ from reference.common.documents import plain
 from reference.common.errors import EpsilonError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.common.printable import one_line
 from reference.datasets.record_blocks import part_of
 from reference.fairness import NOT_PRIVATE
 from reference.noise import RandomSource, Recorded
@@ -195,7 +196,7 @@ def command(
             reserve = None if counter is None else counter.reserve_for(one.plan)
             results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve))
     write_documents(files, data, record, last)
-    title = str(named.data)
+    title = one_line(str(named.data))
     emit(
         as_json(runs, results, counter)
         if output.format == "json"

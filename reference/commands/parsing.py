@@ -42,6 +42,7 @@ from reference.commands.endings import (
     failed,
     interrupted,
     is_own_ending,
+    keep_code,
     say,
     unfinished_is_undecided,
 )
@@ -475,4 +476,5 @@ def exit_with(program: click.Command, *, name: str) -> NoReturn:
         code = interrupted()
     # what is left is Python's: an interruption would be a traceback
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_code(code)
     sys.exit(code)

@@ -97,7 +97,8 @@ def draw(
         for axes, (metric, label) in zip(panels, PANELS, strict=True):
             _panel(axes, curves, metric, label)
             axes.set_xlabel(axis)
-        figure.suptitle(f"{title} ({NOT_PRIVATE})")
+        # a dollar in the name of a file is no formula
+        figure.suptitle(f"{title} ({NOT_PRIVATE})", parse_math=False)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         target = io.BytesIO()
         metadata = {"Date": None, "Creator": "reference"} if kind == "svg" else {"Software": "reference"}

@@ -181,6 +181,10 @@ class Enclosure:
     def __repr__(self) -> str:
         return f"Enclosure(lower={self.lower!r}, upper={self.upper!r})"
 
+    def float_above(self) -> float:
+        """Return the smallest float that is at least the number, whichever it is: infinity beyond the largest."""
+        return rounded_up(self.upper) if in_float_range(self.upper) else math.inf
+
     def to_json(self) -> Any:
         """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` of such strings."""
         if self.lower == self.upper:

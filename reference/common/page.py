@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reference.common.printable import one_line
+
 INDENT = "  "
 
 TYPED = {"–": "-", "±": "+-", "…": "..."}
@@ -31,6 +33,12 @@ class Listing:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    @property
+    def printable(self) -> Listing:
+        """The same table with one printable line in each cell."""
+        rows = tuple(tuple(map(one_line, row)) for row in self.rows)
+        return Listing(one_line(self.title), tuple(map(one_line, self.headings)), rows)
+
 
 @dataclass(frozen=True)
 class Page:
@@ -47,7 +55,7 @@ class Page:
     encoding: str = "utf-8"
 
     def text(self, *parts: Listing | str) -> str:
-        """Return tables and paragraphs, one after the other."""
+        """Return tables and paragraphs, one after the other: a name from a file makes no line of its own."""
         return self.shown(
             "".join(self._table(one) if isinstance(one, Listing) else self._folded(one) for one in parts)
         )
@@ -67,11 +75,13 @@ class Page:
         return "".join(c if self.has(c) else TYPED.get(c, "?") for c in text)
 
     def _folded(self, line: str) -> str:
+        line = one_line(line)
         if self.width is None:
             return f"{line}\n"
         return textwrap.fill(line, self.width, break_on_hyphens=False, subsequent_indent=INDENT) + "\n"
 
     def _table(self, listing: Listing) -> str:
+        listing = listing.printable
         from rich import box
         from rich.console import Console
         from rich.table import Table

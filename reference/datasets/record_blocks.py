@@ -154,14 +154,19 @@ def moments_of(records: Records | RecordBlocks, *, exact: bool = False) -> Momen
 
 
 def warn_of_one_group(moments: Moments) -> None:
-    """Warn the data holder when all records are of one group: a fairness term of such data says nothing."""
+    """Warn the data holder when all records are of one group."""
     if moments.domain.group is not None and moments.sum_z in (0, moments.n):
-        warnings.warn(
-            f"all records have the group {int(moments.sum_z > 0)}, so the fairness term compares nothing "
-            "(not private: for the data holder)",
-            DataHolderWarning,
-            stacklevel=3,
-        )
+        warn_of_group(int(moments.sum_z > 0), stacklevel=3)
+
+
+def warn_of_group(group: int, stacklevel: int) -> None:
+    """Warn the data holder that all records are of this group: a fairness term of such data says nothing."""
+    warnings.warn(
+        f"all records have the group {group}, so the fairness term compares nothing "
+        "(not private: for the data holder)",
+        DataHolderWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def in_memory(records: Records | RecordBlocks) -> Records:

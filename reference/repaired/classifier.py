@@ -19,7 +19,9 @@ from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike, exact
 from reference.datasets.from_file import encode_raw
+from reference.datasets.record_blocks import warn_of_group
 from reference.domain import Domain
+from reference.domain.declaration import require_dense, require_known
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
@@ -113,7 +115,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ReadingError("fairness", self.fairness, "'none' for a domain that declares no group")
         return laid_out(file, keep_group=keep, bins=self.bins)
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, **refused: Any) -> Self:
         """Make a release.
 
         Parameters
@@ -136,13 +138,18 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -----
         FewRecordsWarning
             Before anything is spent, where the noise drowns the data.
+        reference.common.errors.DataHolderWarning
+            When all records are of one group: not private, for the data holder.
         """
+        require_known(refused)
         declared, budget = self.declared, Budget(self.epsilon, self.delta)
         noise = "hardened" if self.random_state is None else "numpy"
         slack, rows = tolerated_slack(self.slack), self.rows_per_person
         require_rows_per_person(rows)
         warn_if_large(budget)
         records = prepared(self._encoded(declared, X, y, sensitive_features))
+        if records.z is not None and (records.z == records.z[0]).all():
+            warn_of_group(int(records.z[0]), stacklevel=2)
         public = (declared.domain, len(records), budget, self.fairness)
         self.advice_ = advise(*public, rows)
         if self.advice_.outlook in FEW_RECORDS:
@@ -304,6 +311,7 @@ def _with(ignored: tuple[str, ...], marker: Marker | None) -> tuple[str, ...]:
 
 def raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
     """Return the columns of a table by name: those that are declared, and unknown ones for an error."""
+    require_dense(X)
     if hasattr(X, "column_names"):
         # a pyarrow Table
         return {str(name): X.column(name).to_pylist() for name in X.column_names if name not in declared.ignore}

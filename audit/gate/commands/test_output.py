@@ -141,6 +141,9 @@ def test_python_prints_go_to_standard_error_within_one_process_too(tmp_path, mon
     [
         "raise SystemExit(1)",
         "os._exit(1)",
+        "import posix; posix._exit(0)",
+        "import atexit; atexit.register(os._exit, 0); raise SystemExit(0)",
+        "import atexit; atexit.register(lambda: os._exit(0)); raise SystemExit(0)",
         "raise MemoryError",
         "self.sample(data, count, rng)",
         "import ctypes; ctypes.string_at(0)",

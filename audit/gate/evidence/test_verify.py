@@ -305,3 +305,14 @@ def test_text_says_what_was_checked(right, capsys, tmp_path):
     text = capsys.readouterr().out
     for part in ("epsilon at least", "arithmetic: holds", "the certificate holds"):
         assert part in text
+
+
+def test_name_in_a_certificate_forges_no_line(right, capsys, tmp_path):
+    forged = "laplace\n\x1b[2J\u202ethe certificate holds"
+    path = tmp_path / "certificate.json"
+    changed(right, mechanism=forged).write(path)
+    main([str(path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert all(line.isprintable() for line in lines)
+    assert lines.count("the certificate holds") <= 1
