@@ -191,3 +191,12 @@ def test_names_from_files_forge_no_line_and_steer_no_terminal(run: Run, tmp_path
         assert out
         assert all(line.isprintable() and not line.startswith("exact epsilon 0.01") for line in out.splitlines())
     ElementTree.parse(tmp_path / "plot.svg")
+
+
+def test_plot_of_an_exact_run_does_not_say_as_published(run: Run, tmp_path: Path) -> None:
+    for sensitivity, kind in (("published", "as published"), ("exact", "exact")):
+        code, _, _ = run("fit", *SMALL, "--sensitivity", sensitivity, "--seed", "1", "--plot", "plot.svg")
+        assert code == EXIT_FINE
+        drawn = (tmp_path / "plot.svg").read_text(encoding="utf-8")
+        assert f">epsilon of one release, {kind}<" in drawn.replace("\n", "")
+        assert ("as published" in drawn) == (kind == "as published")

@@ -206,7 +206,7 @@ def command(
     if files.predictions is not None:
         write_predictions(files.predictions, data, *last[0])
     if files.plot is not None:
-        draw(curves_of(runs, results), files.plot, title)
+        draw(curves_of(runs, results), files.plot, title, axis_of(results))
     files.done()
     return EXIT_FINE
 
@@ -392,13 +392,20 @@ def curves_of(runs: Sequence[Run], results: Sequence[Evaluation]) -> list[Curve]
     ]
 
 
+def axis_of(results: Sequence[Evaluation]) -> str:
+    """Return what the epsilons of :func:`curves_of` are."""
+    private = [one.releases[0].privacy for one in results if one.releases[0].privacy.exact is not None]
+    kinds = {"as published" if privacy.published is not None else "exact" for privacy in private}
+    return f"epsilon of one release, {' or '.join(sorted(kinds)) or 'as published'}"
+
+
 def _drawn_epsilon(result: Evaluation) -> float:
     """Return the published epsilon of one release, or the exact one where nothing is published."""
     privacy = result.releases[0].privacy
     if privacy.published is not None:
         return float(privacy.published.epsilon)
     assert privacy.exact is not None
-    return float(privacy.exact.epsilon.upper)
+    return privacy.exact.epsilon.float_above()
 
 
 def write_predictions(path: str, data: Data, release: Release, held_out: BoolArray) -> None:
