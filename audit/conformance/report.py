@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit.conformance.diagnosis import Diagnosis, diagnose
+from audit.conformance.diagnosis import Diagnosis, diagnose, factors
 from audit.conformance.outcome import GOOD, Outcome, counts
 from audit.conformance.symptoms import Symptom, symptoms
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
@@ -65,10 +65,13 @@ class Report:
     @property
     def unexplained(self) -> int:
         """How many failed cases carry no flag that was named, and show no symptom."""
+        return len(self._unexplained())
+
+    def _unexplained(self) -> list[Outcome]:
         named = {one.flag for one in self.diagnoses}
         shown = {number for one in self.symptoms for number in one.cases}
-        failed = (one.case for one in self.outcomes if one.status == "failed")
-        return sum(named.isdisjoint(case.flags) and case.tc_id not in shown for case in failed)
+        failed = (one for one in self.outcomes if one.status == "failed")
+        return [one for one in failed if named.isdisjoint(one.case.flags) and one.case.tc_id not in shown]
 
     def lines(self) -> Iterator[str]:
         """Yield what a person reads."""
@@ -87,9 +90,13 @@ class Report:
         for one in self.diagnoses:
             yield ""
             yield from diagnosis_lines(one)
-        if self.unexplained:
+        rest = self._unexplained()
+        if rest:
             yield ""
-            yield f"{self.unexplained} failed cases match no bug that has a name here: there is another one"
+            yield f"{len(rest)} failed cases match no bug that has a name here: there is another one"
+        for group in dict.fromkeys(map(_group, rest)):
+            for off in factors([one for one in rest if _group(one) == group]):
+                yield f"  {group}: {off}"
 
     def _troubles(self) -> Iterator[str]:
         for status in dict.fromkeys(one.status for one in self.outcomes if one.status not in GOOD):
@@ -175,6 +182,12 @@ class Report:
 def _printable_xml(text: str) -> str:
     """Return text without the characters that XML cannot hold."""
     return re.sub(r"[^\t\n\r -\uD7FF\uE000-\uFFFD]", "?", text)
+
+
+def _group(one: Outcome) -> str:
+    """Return type and kind of a case."""
+    given = one.case.given.get("kind")
+    return f"{one.kind}, {given}" if isinstance(given, str) else one.kind
 
 
 def _counted(found: Sequence[Outcome]) -> str:

@@ -209,3 +209,21 @@ def test_forgotten_form_of_a_line_is_named(code, exchange: Exchange, other):
 @pytest.mark.parametrize(("code", "exchange"), [(HONEST, "json"), (FLAT, "flat"), ("sys.exit(1)", "json")])
 def test_right_form_of_a_line_and_a_dead_program_get_no_hint(code, exchange: Exchange):
     assert report_of(python_program(code), perturbations(5), exchange, timeout=60).symptoms == []
+
+
+# --- a bug without a name ------------------------------------------------------------------------------------
+
+
+def test_a_bug_without_a_name_is_told_by_its_factor():
+    def too_large(kind: str, inputs: Answer) -> Answer:
+        told = answered(kind, inputs)
+        return {"scale": str(float(told["scale"]) * 4.25)} if inputs["kind"] == "extended_gaussian" else told
+
+    work = [one for one in chosen(["Scale"]) if one[1].right is not None and "scale" in one[1].right]
+    found = report(work, too_large)
+    text = "\n".join(found.told())
+    assert found.diagnoses == []
+    assert "match no bug that has a name here" in text
+    assert "  Scale, extended_gaussian: scale is 4.25 times too large in all" in text
+    assert "laplace" not in text
+    assert list(report(work).told()) == []
