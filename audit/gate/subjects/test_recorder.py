@@ -133,7 +133,9 @@ def test_a_broken_function_is_caught_at_its_line(run, left, right, claim, kind):
 
 def test_a_raw_answer_is_caught_beside_a_noisy_one():
     found = examine(raw_answer, LEFT - 0.0, np.array([0.2, 0.9, 0.4, 1.0]), MEAN)
-    assert [one.kind for one in found] == ["around"]
+    assert [(one.kind, one.line) for one in found] == [
+        ("around", f"{Path(__file__)}:{raw_answer.__code__.co_firstlineno}")
+    ]
 
 
 def test_a_loose_pair_stays_unseen_on_other_neighbours():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +49,7 @@ class RecorderFinding:
         `calls`, `public`, `scale`, `sensitivity`, `loss`, `nan`, `reused`, `around`, `randomness`, `raised`, or
         `unjudged` where the recorder cannot tell.
     line : str
-        file:line; empty where no line is to blame.
+        file:line; for what passes the noise by, where the function begins; empty where that is not known.
     said : str
         In words.  It may quote data.
     """
@@ -123,7 +124,7 @@ def examine(
         if same(first.seeds, again.seeds):
             findings += _seeds(first, second)
         if not same(result, other):
-            findings.append(_around(same(result, repeated), bool(again.calls)))
+            findings.append(_around(_definition(run), same(result, repeated), noisy=bool(again.calls)))
     return _once(findings)
 
 
@@ -149,14 +150,19 @@ def _raised(problem: Exception | None, side: str) -> Iterator[RecorderFinding]:
         yield RecorderFinding("raised", line, f"on the {side} data set only: {type(problem).__name__}: {problem}")
 
 
-def _around(repeats: bool, noisy: bool) -> RecorderFinding:
+def _definition(run: Callable[[Any], Any]) -> str:
+    """Return where a function begins: what is returned past the noise has no line of noise."""
+    code = getattr(inspect.unwrap(run), "__code__", None)
+    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def _around(line: str, repeats: bool, *, noisy: bool) -> RecorderFinding:
     if not repeats:
-        return RecorderFinding(
-            "randomness", "", "two runs on the same data with the same noise differ: not all noise is seen"
-        )
+        said = "two runs on the same data with the same noise differ: not all noise is seen"
+        return RecorderFinding("randomness", line, said)
     if not noisy:
-        return RecorderFinding("around", "", "a raw answer: the results differ, and no noise was drawn")
-    return RecorderFinding("around", "", "a raw answer: all noisy numbers are equal and the results differ")
+        return RecorderFinding("around", line, "a raw answer: the results differ, and no noise was drawn")
+    return RecorderFinding("around", line, "a raw answer: all noisy numbers are equal and the results differ")
 
 
 def _seeds(first: Tape, second: Tape) -> Iterator[RecorderFinding]:
