@@ -16,7 +16,6 @@ from reference.common.files import write_whole
 from reference.datasets import Encoding
 from reference.experiments.exhibits import EXHIBITS, LR, ExhibitDesign, Point, points, points_of_line
 from reference.experiments.outputs import DATA_NOTES, Shown
-from reference.experiments.printed import RUNS, distinct_entries
 from reference.experiments.runner import run_all
 from reference.experiments.store import LIBRARIES, RunStore, header
 from reference.experiments.study import RunResult, RunSpec
@@ -233,10 +232,6 @@ def blocks(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the Markdown of each block."""
     for exhibit in document["exhibits"]:
         yield f"{exhibit['exhibit']}-{exhibit['data']}", _exhibit_table(exhibit)
-    for name in document["variants"]:
-        yield f"lr-{name}", _lr_table(document["logistic_regression"][name], name)
-        yield f"without-minimum-{name}", _minimum_table(document["without_minimum"][name])
-    yield "subsets-adult", _subsets_table(document["subsets"])
 
 
 def _exhibit_table(exhibit: dict[str, Any]) -> str:
@@ -259,40 +254,6 @@ def _exhibit_table(exhibit: dict[str, Any]) -> str:
         )
     majority = exhibit["points"][0]["results"][1]["majority_accuracy"]
     return f"Majority class: accuracy {_spread(majority)}.\n\n" + markdown_table(headings, rows)
-
-
-def _lr_table(rows: list[dict[str, Any]], data: str) -> str:
-    entry = next(entry for entry in distinct_entries() if (entry.data, entry.mechanism) == (data, "lr"))
-    shown = [[row["encoding"], *(_spread(row[name]) for name in _MAIN), str(row["runs"])] for row in rows]
-    printed = ["the paper's LR", "", "", "", f"{entry.mean} ± {entry.deviation}", str(RUNS)]
-    return markdown_table(
-        ["encoding", "accuracy", "gain", "positive rate", "risk difference", "runs"], [*shown, printed]
-    )
-
-
-_MAIN = ("accuracy", "gain_over_majority", "positive_rate", "risk_difference")
-
-
-def _subsets_table(rows: list[dict[str, Any]]) -> str:
-    shown = [[f"{row['subset_size']:,}", *(_spread(row[name]) for name in _MAIN)] for row in rows]
-    return markdown_table(["records", "accuracy", "gain", "positive rate", "risk difference"], shown)
-
-
-def _minimum_table(rows: list[dict[str, Any]]) -> str:
-    found: dict[str, dict[int, list[dict[str, Any]]]] = {}
-    for row in rows:
-        found.setdefault(row["line"], {}).setdefault(row["without_minimum"], []).append(row)
-    shown = [
-        [
-            line,
-            "every one" if len(by_count) == 1 else ", ".join(row["epsilon"] for row in same),
-            f"{count} of {same[0]['draws']}",
-            f"{same[0]['interval'][0]:.3f} to {same[0]['interval'][1]:.3f}",
-        ]
-        for line, by_count in found.items()
-        for count, same in by_count.items()
-    ]
-    return markdown_table(["mechanism", "epsilon", "draws without minimum", "probability, confidence 0.95"], shown)
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
