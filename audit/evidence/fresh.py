@@ -15,7 +15,7 @@ from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
-from audit.subjects.descriptions import rebuild
+from audit.subjects.descriptions import rebuild_small
 from audit.subjects.programs import ProgramSubject
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
@@ -65,7 +65,7 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     reference.common.errors.InputError
         When there is no such subject or event, or they do not fit each other.
     """
-    subject = rebuild(certificate.subject)
+    subject = rebuild_small(certificate.subject)
     try:
         event = event_of(certificate.event, subject)
     except ValueError as problem:
@@ -123,7 +123,7 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
         significance=CHOICE_SIGNIFICANCE,
         claimed_epsilon=claim,
     )
-    subject = rebuild(certificate.subject)
+    subject = rebuild_small(certificate.subject)
     found = estimate(subject, terms, rng)
     if isinstance(subject, ProgramSubject):
         subject.finish()
