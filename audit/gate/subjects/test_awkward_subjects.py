@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -66,9 +66,9 @@ def test_short_inputs_are_told_whole(capsys):
 class Attributes(Laplace):
     """Right but for one attribute."""
 
-    claimed_epsilon: Any = 1
-    claimed_delta: Any = 0
-    adjacency: Any = None
+    claimed_epsilon: ClassVar[Any] = 1
+    claimed_delta: ClassVar[Any] = 0
+    adjacency: ClassVar[Any] = None
 
 
 WRONG: dict[str, Any] = {
