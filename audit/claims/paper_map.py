@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +22,33 @@ HEADINGS = ("item", "says", "code", "claims", "proof", "in Coq")
 INTRODUCTION = """\
 # The paper map
 
-Every definition, lemma, theorem, equation, algorithm line, figure and table of the paper, and where it is here.
-Generated from `audit/claims/paper_items.py` and the committed ledger; tests compare it with both, and the list of
-items with the paper's source. A claim in detail: `python -m audit claims --claim T5`. What the verdicts mean:
-[claims](claims.md#how-a-row-is-decided).
+Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here. `python -m audit
+claims --claim T5` explains a claim; [claims](claims.md#how-a-row-is-decided) says what the verdicts mean. The page is
+generated from `audit/claims/paper_items.py` and the ledger; a test compares its items with the paper's source.
 """
 
 REST = "Elsewhere in the text"
 
 
-def page(rows: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """Return the page.
 
     Parameters
     ----------
-    rows : mapping, optional
+    decided : mapping, optional
         Rows of a ledger by claim id; by default the committed ones.
     """
-    ledger = committed() if rows is None else rows
+    ledger = committed() if decided is None else decided
     theorems = {entry.theorem: entry.page for entry in pages.entries()}
     tables = {**ITEMS, REST: tuple(_others(ledger))}
     links = " · ".join(f"[{heading}](#{_anchor(heading)})" for heading in tables)
     lines = [INTRODUCTION, links, ""]
     for heading, items in tables.items():
-        lines += [f"## {heading}", "", _row(HEADINGS), "|" + "---|" * len(HEADINGS)]
-        lines += [_row(_cells(item, ledger, theorems)) for item in items]
+        rows = [_cells(item, ledger, theorems) for item in _together(items)]
+        # a column that says nothing in this table
+        shown = [place for place in range(len(HEADINGS)) if any(cells[place] for cells in rows)]
+        lines += [f"## {heading}", "", _row([HEADINGS[place] for place in shown]), "|" + "---|" * len(shown)]
+        lines += [_row([cells[place] for place in shown]) for cells in rows]
         lines.append("")
     return "\n".join(lines)
 
@@ -68,6 +72,20 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
             yield Item(row["place"], row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
 
 
+def _together(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield the items, but lines of an algorithm one after the other that lead to the same places as one."""
+    for _, group in groupby(items, key=lambda item: (item.number.split()[0] == "line" or item, _places(item))):
+        first, *rest = group
+        if rest:
+            number = f"lines {first.number.split()[1]} to {rest[-1].number.split()[1]}"
+            first = replace(first, number=number, says="; ".join(one.says for one in (first, *rest)))
+        yield first
+
+
+def _places(item: Item) -> tuple[object, ...]:
+    return item.code, item.claims, item.proof, item.coq
+
+
 def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mapping[str, str]) -> tuple[str, ...]:
     return (
         item.number.replace("|", r"\|"),
@@ -89,7 +107,7 @@ def _verdict(name: str, row: Mapping[str, Any]) -> str:
     return f"{name}: {row['verdict']}{proof}"
 
 
-def _row(cells: tuple[str, ...]) -> str:
+def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
