@@ -22,9 +22,9 @@ HEADINGS = ("item", "says", "code", "claims", "proof", "in Coq")
 INTRODUCTION = """\
 # The paper map
 
-Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here. `python -m audit
-claims --claim T5` explains a claim; [claims](claims.md#how-a-row-is-decided) says what the verdicts mean. The page is
-generated from `audit/claims/paper_items.py` and the ledger; a test compares its items with the paper's source.
+Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here.
+`python -m audit claims --claim T5` explains a claim; [claims](claims.md#how-a-row-is-decided) says what the verdicts
+mean. Generated from `audit/claims/paper_items.py` and the ledger; a test compares its items with the paper's source.
 """
 
 REST = "Elsewhere in the text"

@@ -35,7 +35,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def evidence_lines(value: Any, margin: str = "", width: int = WIDTH) -> Iterator[str]:
-    """Yield evidence as indented lines; what fits on one line stays on one, and records of one form are a table."""
+    """Yield evidence as indented lines: one line where it fits, a table for records of one form."""
     table = _table(value)
     if table and max(map(len, table)) + len(margin) <= width:
         yield from (f"{margin}{line}".rstrip() for line in table)
@@ -56,7 +56,9 @@ def _table(value: Any) -> list[str]:
     if not isinstance(value, list) or len(value) < 4 or not all(isinstance(entry, dict) for entry in value):
         return []
     cells = [[_flat(part) for part in entry.values()] for entry in value]
-    simple = all(not isinstance(part, (dict, list)) or _flat(part)[0] == "[" for one in value for part in one.values())
+    simple = all(
+        not isinstance(part, (dict, list)) or _flat(part)[0] == "[" for one in value for part in one.values()
+    )
     if len({tuple(entry) for entry in value}) > 1 or not simple:
         return []
     cells.insert(0, list(value[0]))

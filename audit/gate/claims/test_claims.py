@@ -15,7 +15,7 @@ from audit.claims import ledger, registry
 from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
 from audit.claims.ledger import NOT_RUN, RUN, committed, row_of, run
 from audit.claims.registry import Claim, Control, Finding, claims
-from audit.claims.render import as_html
+from audit.claims.render import as_html, evidence_lines
 from audit.commands.claims_text import as_text, explain
 from audit.common.compare import differences
 from audit.gate.needs import require_or_skip
@@ -378,6 +378,15 @@ def test_explanation_holds_evidence_in_full(stored):
     text = explain(row_of(toy(), always(evidence=evidence), stored))
     assert "exact: 1/3" in text
     assert "39" in text
+
+
+def test_records_of_one_form_are_a_table_and_others_are_not():
+    records = [{"domain": "unit_ball", "records": number, "exact": {"lo": "4", "hi": "5"}} for number in range(4)]
+    heading, first, *_ = evidence_lines(records)
+    assert heading.split() == ["domain", "records", "exact"]
+    assert first.split() == ["unit_ball", "0", "[4,", "5]"]
+    assert len(list(evidence_lines([*records[:3], {"domain": "unit_box"}]))) == 4
+    assert next(evidence_lines([{"x": {"y": number}} for number in range(4)])).startswith("- ")
 
 
 # --- The page ---------------------------------------------------------------------------------------------------
