@@ -17,14 +17,14 @@ ROOT = Path(__file__).parents[2]
 
 PATH = ROOT / "docs" / "paper-map.md"
 
-HEADINGS = ("item", "says", "code", "claims", "proof", "in Coq")
+HEADINGS = ("item", "says", "code", "claims", "proof, also in Coq")
 
 INTRODUCTION = """\
 # The paper map
 
 Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here.
-`python -m audit claims --claim T5` explains a claim; [claims](claims.md#how-a-row-is-decided) says what the verdicts
-mean. Generated from `audit/claims/paper_items.py` and the ledger; a test compares its items with the paper's source.
+`python -m audit claims --claim T5` explains a claim; [claims](claims.md#how-a-row-is-decided) says what verdicts
+mean. Generated from `audit/claims/paper_items.py` and the ledger; a test compares it with the paper.
 """
 
 REST = "Elsewhere in the text"
@@ -69,7 +69,8 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     told = {name for items in ITEMS.values() for item in items for name in item.claims}
     for name, row in ledger.items():
         if name not in told:
-            yield Item(row["place"], row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+            place = row["place"].split(";")[0]
+            yield Item(place, row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
 
 
 def _together(items: Sequence[Item]) -> Iterator[Item]:
@@ -92,14 +93,18 @@ def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mappin
         item.says.replace("|", r"\|"),
         "<br>".join(f"[`{name}`](../{source_file(name)})" for name in item.code),
         "<br>".join(_verdict(name, ledger[name]) for name in item.claims),
-        _proof(item.proof),
-        "<br>".join(f"[`{name}`](../proofs/{theorems[name]}#{name.lower()})" for name in item.coq),
+        "<br>".join([*_proof(item.proof), *(_theorem(name, theorems[name]) for name in item.coq)]),
     )
 
 
-def _proof(place: str) -> str:
+def _proof(place: str) -> Iterator[str]:
     page, sign, heading = place.partition("#")
-    return f"[{page}](../proofs/{page}.md{sign}{heading})" if page else ""
+    if page:
+        yield f"[{page}](../proofs/{page}.md{sign}{heading})"
+
+
+def _theorem(name: str, page: str) -> str:
+    return f"[`{name}`](../proofs/{page}#{name.lower()})"
 
 
 def _verdict(name: str, row: Mapping[str, Any]) -> str:
