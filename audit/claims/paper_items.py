@@ -242,7 +242,7 @@ ALGORITHM_1 = (
         (_PDFC, "reference.budgets.SplitBudget"),
         ("L2",),
     ),
-    Item("line 2", "output: w-hat, epsilon", ("reference.release.Release",)),
+    Item("line 2", "output: w-hat, epsilon", ("reference.accounting.release.Release",)),
     Item("line 3", "f-bar by equation (6)", ("reference.objective.objective",), ("O1", "O2"), "taylor"),
     *_split(f"{_PDFC}_noise", ("A.xs", "A.xs.data")),
     Item("line 14", "for j = 1, 2", (f"{_PDFC}_noise",)),
@@ -283,7 +283,7 @@ ALGORITHM_1 = (
 
 ALGORITHM_2 = (
     Item("line 1", "input: D, f, epsilon, delta", (_RELAXED, "reference.budgets.Budget")),
-    Item("line 2", "output: w-hat", ("reference.release.Release",)),
+    Item("line 2", "output: w-hat", ("reference.accounting.release.Release",)),
     Item(
         "line 3",
         "Delta_2 by Lemma 3",
@@ -316,7 +316,7 @@ ALGORITHM_3 = (
         (_ADFC, "reference.budgets.SplitBudget"),
         ("E.delta",),
     ),
-    Item("line 2", "output: w-hat, epsilon, delta", ("reference.release.Release",)),
+    Item("line 2", "output: w-hat, epsilon, delta", ("reference.accounting.release.Release",)),
     Item("line 3", "f-bar by equation (6)", ("reference.objective.objective",), ("O1", "O2"), "taylor"),
     *_split(f"{_ADFC}_noise", ("A.xs", "A.xs.data")),
     Item(

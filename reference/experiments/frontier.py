@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reference.accounting import NOT_PRIVATE
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import MissingDataError
@@ -26,7 +27,6 @@ from reference.domain.file import DomainFile
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import SplitSpec
 from reference.experiments.watch import NOBODY, Watch
-from reference.fairness import NOT_PRIVATE
 from reference.fairness.metrics import MEASURES, measures
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, signal_of
