@@ -65,7 +65,7 @@ RECORDS = random_records(20, 2, 1)
 # --- Numbers ----------------------------------------------------------------------------------------------------
 
 
-def test_enclosure_is_one_text_where_it_is_exact_and_equals_no_other_kind():
+def test_exact_enclosure_is_one_text_and_equals_no_other_kind():
     assert Enclosure(ONE, ONE).to_json() == "1"
     assert Enclosure(ONE, 2 * ONE).to_json() == {"lo": "1", "hi": "2"}
     assert Enclosure(ONE, ONE) != 1
@@ -310,7 +310,7 @@ def test_missing_library_is_told_and_another_module_is_not():
     assert not isinstance(found.value, MissingExtraError)
 
 
-def test_start_without_a_library_ends_in_one_line_and_a_fault_of_ours_does_not(capsys):
+def test_start_without_a_library_ends_in_one_line(capsys):
     with pytest.raises(SystemExit) as ended, starting():
         raise ModuleNotFoundError("no", name="numpy.linalg")
     assert ended.value.code == EXIT_USAGE
@@ -327,7 +327,7 @@ class EndedError(Exception):
 
 
 @pytest.mark.parametrize(("copy", "code"), [(False, EXIT_UNDECIDED), (True, 0)], ids=["this process", "a worker"])
-def test_code_that_ends_the_process_decides_nothing_but_in_a_worker(monkeypatch, capsys, copy, code):
+def test_code_that_ends_the_process_decides_nothing(monkeypatch, capsys, copy, code):
     def end(status):
         raise EndedError(status)
 
