@@ -35,7 +35,7 @@ from reference.datasets.public_bins import public_domains
 from reference.domain.attributes import Binned
 from reference.domain.markers import _numbers_of_distinct
 from reference.domain.values import FEW, Coded, codes_of
-from reference.experiments import outputs, pages, printed, question_pages, rfm, x_s
+from reference.experiments import outputs, pages, printed, rfm, x_s
 from reference.experiments.splits import SplitSpec
 from reference.experiments.store import RunStore
 from reference.experiments.study import OK, UNBOUNDED, RunResult, RunSpec
@@ -185,7 +185,6 @@ def test_summaries_of_runs_without_a_minimum():
     none = Summary((RunResult(UNBOUNDED, None, None),))
     assert outputs.spread(none, "accuracy") == "–"
     assert outputs.notes(none) == "1 without minimum"
-    assert question_pages._two({"risk_difference": None}) == ["–"] * 2
     assert rfm.cell_text({"word": "open", "mean_difference": None}) == "open: no minimum"
     assert rfm.equal_from([{"word": rfm.EQUAL, "epsilon": 1}, {"word": rfm.EQUAL, "epsilon": 2}]) == "1"
     assert x_s.correlation(np.ones(3), np.arange(3)) is None
@@ -286,7 +285,7 @@ def test_text_notes_false_statements_and_empty_models():
     assert fit_text._notes(fitted(release())) == ""
 
 
-def test_card_says_how_many_records_a_person_has_and_that_a_promise_is_weak():
+def test_card_counts_a_persons_records_and_calls_a_promise_weak():
     facts = {
         "seeded": False,
         "delta": ZERO,
