@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from reference import accounting
+from reference.accounting.release import PublicRun, Release
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import NoisyCoefficients
 from reference.common.arrays import FloatArray
@@ -36,7 +37,6 @@ from reference.noise.grid import RELEASE_STEPS, encoded_l1, encoded_l2_squared, 
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import Records
-from reference.release import PublicRun, Release
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
 
 PLAIN = Readings(fairness="none")

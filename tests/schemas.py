@@ -13,12 +13,12 @@ from audit.subjects.programs import InputPair
 from audit.subjects.programs.protocol import ErrorAnswer, InputsRequest, SampleAnswer, SampleRequest
 from audit.vectors.format import VectorFile
 from reference.accounting.ledger_file import LedgerHeader, ReleaseLine
+from reference.accounting.release import Release
 from reference.commands.trace import Trace
 from reference.common.documents import format_of, schema_of
 from reference.common.files import json_text
 from reference.datasets.checkpoint import Checkpoint
 from reference.domain.file import DomainFile
-from reference.release import Release
 from reference.repaired.released import RepairedRelease
 
 ROOT = Path(__file__).parent.parent

@@ -6,9 +6,9 @@ import io
 from pathlib import Path
 from typing import Any
 
+from reference.accounting import NOT_PRIVATE
 from reference.commands.plot import require_plot
 from reference.common.files import write_whole
-from reference.fairness import NOT_PRIVATE
 
 PANELS = (("public", True), ("public", False), ("generic", True), ("generic", False))
 

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import UNSET
 
 from audit.exact.witnesses import domain_of
+from reference.accounting.release import Release, fitting_domain, release_of
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import json_of_file
 from reference.common.errors import InputError, ReadingError, ReleaseFileError
@@ -19,7 +20,6 @@ from reference.common.numbers import decimal_text
 from reference.domain import Domain
 from reference.readings import Readings, require_one_row
 from reference.registry import MECHANISMS, MechanismSpec
-from reference.release import Release, fitting_domain, release_of
 from reference.sensitivity import Setting
 
 NOISE_FIELDS = ("kind", "scale_s", "scale_n", "steps")
