@@ -35,7 +35,7 @@ ON_A_GRID = "hardened noise is discrete: certify's theorem is about noise with a
 
 
 @dataclass(frozen=True)
-class Entry:
+class SpentPart:
     """One release.
 
     Parameters
@@ -69,14 +69,14 @@ class Composed:
     kind : {'gaussian', 'laplace'}
     epsilon, delta : Fraction
         Stated.
-    entries : tuple of Entry
+    entries : tuple of SpentPart
     """
 
     release: RepairedRelease
     kind: Kind
     epsilon: Fraction
     delta: Fraction
-    entries: tuple[Entry, ...]
+    entries: tuple[SpentPart, ...]
 
     @property
     def spent(self) -> Fraction:
@@ -121,7 +121,7 @@ def composed(release: RepairedRelease) -> Composed:
         scale = Fraction(one.scale)
         loss = change / scale**2 if delta else change / scale
         most = needed[one.what] * (rows**2 if delta else rows)
-        entries.append(Entry(one.what, one.size, change, most, scale, loss))
+        entries.append(SpentPart(one.what, one.size, change, most, scale, loss))
     return Composed(release, kind, exact.epsilon.upper, delta, tuple(entries))
 
 
