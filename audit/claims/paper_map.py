@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 PATH = ROOT / "docs" / "paper-map.md"
 
-HEADINGS = ("item", "says", "code", "claims, proof, theorem in Coq")
+HEADINGS = ("item", "says", "code", "claims", "proof, theorem in Coq")
 
 INTRODUCTION = """\
 # The paper map
@@ -90,13 +90,8 @@ def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mappin
         item.number.replace("|", r"\|"),
         item.says.replace("|", r"\|"),
         "<br>".join(f"[`{name}`](../{source_file(name)})" for name in item.code),
-        "<br>".join(
-            [
-                *(_verdict(name, ledger[name]) for name in item.claims),
-                *_proof(item.proof),
-                *(_theorem(name, theorems[name]) for name in item.coq),
-            ]
-        ),
+        "<br>".join(_verdict(name, ledger[name]) for name in item.claims),
+        "<br>".join([*_proof(item.proof), *(_theorem(name, theorems[name]) for name in item.coq)]),
     )
 
 

@@ -13,8 +13,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 PAGE = """# Benchmarks
 
-Every figure is a ratio of two works on the same data in the same round, with one BLAS thread. Other programs disturb
-the clock: the load was {load}, on {cores} cores. `make bench` prints this page, `make bench ARGS=--write` renews it.
+Every figure is a ratio of the processor times of two works on the same data in the same round, with one BLAS thread
+(load {load}, {cores} cores). `make bench` prints this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
@@ -48,8 +48,8 @@ def slope(values: Sequence[float], times: Sequence[float]) -> float:
 
 
 def table(rows: Mapping[str, Mapping[str, float]], head: str) -> str:
-    lines = [f"| {head} | by the clock | in processor time |", "|---|---|---|"]
-    lines += [f"| {name} | {entry['wall']:.2f} | {entry['cpu']:.2f} |" for name, entry in rows.items()]
+    lines = [f"| {head} | ratio |", "|---|---|"]
+    lines += [f"| {name} | {entry['cpu']:.2f} |" for name, entry in rows.items()]
     return "\n".join(lines)
 
 
