@@ -154,7 +154,7 @@ def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch 
                     noiseless.setdefault(name, []).append(one)
         rows += [_row(*key, encoding, runs) for key, runs in found.items()]
         references += [
-            {"name": name, "encoding": encoding, "splits": len(runs), **_means(runs)}
+            {"name": name, "encoding": encoding, "splits": len(runs), **means(runs)}
             for name, runs in noiseless.items()
         ]
     return {
@@ -215,7 +215,7 @@ def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
     scores, held_out = (fitted.decision_function(one.x * scale) for one in (train, test))
     assert train.z is not None
     assert test.z is not None
-    lowest = _fair_thresholds(scores, train.y, train.z == 1)
+    lowest = fair_thresholds(scores, train.y, train.z == 1)
     fair = held_out > np.where(test.z == 1, lowest[1], lowest[0])
     return {
         "logistic regression, not private": measures(held_out > 0, test.y, test.z),
@@ -223,7 +223,7 @@ def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
     }
 
 
-def _fair_thresholds(scores: FloatArray, y: FloatArray, members: BoolArray) -> tuple[float, float]:
+def fair_thresholds(scores: FloatArray, y: FloatArray, members: BoolArray) -> tuple[float, float]:
     """Return thresholds of group 0 and 1 that select the same share of each, where accuracy is highest."""
     best: tuple[float, tuple[float, float]] = (-1.0, (0.0, 0.0))
     for share in np.linspace(0.01, 0.99, 99):
@@ -244,11 +244,11 @@ def _row(
         "slack": model.slack,
         "encoding": encoding,
         "columns": int(runs[0]["columns"]),
-        **_means(runs),
+        **means(runs),
     }
 
 
-def _means(runs: list[dict[str, float]]) -> dict[str, Any]:
+def means(runs: list[dict[str, float]]) -> dict[str, Any]:
     """Return mean and standard deviation of each measure."""
     return {
         name: {

@@ -25,11 +25,16 @@ from reference.registry import MECHANISMS
 
 DECIDED = [row.id for row in registry.decided()]
 
+LENGTHY = {"Fig1", "E.rfm"}
+"""Runs of a minute on real data: `make soak` and `make claims` repeat them, their controls run here."""
+
 
 # --- The gate ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DECIDED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.lengthy] if name in LENGTHY else []) for name in DECIDED]
+)
 def test_claim_has_its_registered_verdict_and_the_committed_evidence(name):
     row = claims()[name]
     lacking = ledger.missing(row)
