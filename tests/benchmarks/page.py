@@ -13,8 +13,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 PAGE = """# Benchmarks
 
-Every figure is a ratio of the processor times of two works on the same data in the same round, one BLAS thread (load
-{load}, {cores} cores). `make bench` prints this page, `make bench ARGS=--write` renews it.
+Every figure is a ratio of the processor times of two works on the same data in the same round, one BLAS thread
+(load {load}, {cores} cores). `make bench` prints this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
