@@ -198,7 +198,7 @@ def test_difference_of_counts_that_are_exact_is_exact():
 
 
 def test_made_up_labels_follow_the_first_attribute_and_not_the_second():
-    table = Synthetic("made up", records=400, dimension=2, seed=1).table()
+    table = Synthetic("made up", records=400, dimension=2, seed=1).table().columns
     assert np.corrcoef(table["x0"], table["label"])[0, 1] > 0.2
     assert np.corrcoef(table["x1"], table["label"])[0, 1] < -0.2
 
