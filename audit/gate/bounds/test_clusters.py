@@ -27,7 +27,7 @@ def shares(rng, probability, noises, calls=CALLS):
 
 
 @pytest.mark.parametrize("noises", [1, 2, 8])
-def test_bound_errs_no_more_often_than_stated_whatever_depends_within_a_call(noises):
+def test_bound_errs_as_seldom_as_stated_whatever_a_call_shares(noises):
     rng = np.random.default_rng(noises)
     runs, errors, naive_errors = 120, 0, 0
     for _ in range(runs):
@@ -43,7 +43,7 @@ def test_bound_errs_no_more_often_than_stated_whatever_depends_within_a_call(noi
 @pytest.mark.lengthy
 @pytest.mark.parametrize("noises", [1, 2, 8])
 @pytest.mark.parametrize("delta", [0.0, 0.1])
-def test_bound_errs_no_more_often_than_stated_in_two_thousand_runs(noises, delta):
+def test_bound_errs_as_seldom_as_stated_in_two_thousand_runs(noises, delta):
     rng = np.random.default_rng([noises, int(10 * delta)])
     truth = math.log((LIKELY - delta) / UNLIKELY)
     errors = sum(
