@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.evidence.certificate import Certificate
+from audit.proofs.releases.composed import RepairedCertificate
 from audit.proofs.releases.result import ReleaseCertificate
 from audit.subjects.programs import InputPair
 from audit.subjects.programs.protocol import ErrorAnswer, InputsRequest, SampleAnswer, SampleRequest
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS: tuple[tuple[str, type[Any]], ...] = (
     ("audit/common/schemas", Certificate),
     ("audit/common/schemas", ReleaseCertificate),
+    ("audit/common/schemas", RepairedCertificate),
     ("audit/common/schemas", InputPair),
     ("audit/common/schemas", VectorFile),
     ("audit/common/schemas", InputsRequest),

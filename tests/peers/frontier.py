@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reference.accounting import NOT_PRIVATE
 from reference.budgets import Budget
 from reference.commands.frontier_plot import draw_frontier
 from reference.common.arrays import FloatArray
@@ -30,7 +31,6 @@ from reference.experiments import frontier
 from reference.experiments.frontier import Part, encodings, fair_thresholds, finest, means
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import SplitSpec
-from reference.fairness import NOT_PRIVATE
 from reference.fairness.metrics import measures
 from reference.noise.profile import epsilon_of_shift
 from reference.noise.scales import analytic_gaussian_sigma

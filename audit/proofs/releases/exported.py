@@ -83,7 +83,7 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
     """
     found = _documents(json_of_file(path, ReleaseFileError))
     if any(str(document.get("schema")).startswith("repaired_release_") for document in found):
-        problem = "this is a release of `repaired`: certify does not cover it; `card` adds its account up"
+        problem = "this is a release of `repaired` among others: certify takes the file that --release wrote of it"
         raise ReleaseFileError(problem, file=str(path))
     if not found:
         raise ReleaseFileError("it holds no release: `fit --release FILE` writes one", file=str(path))
