@@ -9,7 +9,7 @@
     closed boxes generate. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool PeanoNat Lia Lra Classical.
+From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Analysis Expectation TestFunctions CountableMeasures Laplace
   Theorem3 Gaussian
   ExtendedGaussian Theorem5.
@@ -166,7 +166,7 @@ Proof.
     destruct (indicator_of_box_set (window M k) ts ltac:(congruence)) as [[H2 ->] | [H2 ->]];
       split; intros H'; try ring; try (exfalso; tauto).
     + rewrite H0 by tauto; ring.
-    + rewrite H1 by (destruct (classic (S ts)); tauto); ring.
+    + rewrite H1 by (destruct (Classical_Prop.classic (S ts)); tauto); ring.
 Qed.
 
 Lemma test_of_joined : forall M k S T f g, test_of M k S f -> test_of M k T g ->
@@ -184,8 +184,8 @@ Proof.
       rewrite sum_scal; fold (step_function terms ts) (step_function terms' ts) (step_function terms'' ts).
       rewrite E'', E, E'; ring.
   - intros ts Hts; destruct (Hf' ts Hts) as [H1 H0], (Hg' ts Hts) as [H1' H0']; unfold joined.
-    destruct (classic (S ts /\ box_set (window M k) ts)) as [HS | HS],
-      (classic (T ts /\ box_set (window M k) ts)) as [HT | HT];
+    destruct (Classical_Prop.classic (S ts /\ box_set (window M k) ts)) as [HS | HS],
+      (Classical_Prop.classic (T ts /\ box_set (window M k) ts)) as [HT | HT];
       rewrite ?(H1 HS), ?(H0 HS), ?(H1' HT), ?(H0' HT); split; intros H'; try ring; exfalso; tauto.
 Qed.
 

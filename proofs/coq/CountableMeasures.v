@@ -5,12 +5,12 @@
     it is up to any small mass a set of the algebra. *)
 
 From Coquelicot Require Import Coquelicot.
-From Coq Require Import Reals List Bool PeanoNat Lia Lra Classical.
+From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 Open Scope R_scope.
 
 Section Sets.
 Context {X : Type}.
-Implicit Types S T : X -> Prop.
+Implicit Types (S T : X -> Prop).
 
 Definition same_set S T : Prop := forall w, S w <-> T w.
 Definition outside S : X -> Prop := fun w => ~ S w.
@@ -124,7 +124,7 @@ Lemma mass_split : forall S T, measurable S -> measurable T ->
   mu S = mu (fun w => S w /\ T w) + mu (fun w => S w /\ ~ T w).
 Proof.
   intros S T HS HT; rewrite <- mass_joined.
-  - apply mass_same; intros w; unfold joined; destruct (classic (T w)); tauto.
+  - apply mass_same; intros w; unfold joined; destruct (Classical_Prop.classic (T w)); tauto.
   - apply measurable_both; assumption.
   - apply measurable_both; [| apply sigma_outside]; assumption.
   - intros w; tauto.
@@ -182,7 +182,8 @@ Proof.
   assert (Hall : mu (joined_all D) = mu (joined_all S)).
   { apply mass_same; intros w; split; [intros [i [H _]]; exists i; exact H |].
     intros [i Hi]; revert Hi; induction i as [i IH] using lt_wf_ind; intros Hi.
-    destruct (classic (joined_first S i w)) as [[j [Hj H]] | H]; [exact (IH j Hj H) | exists i; split;
+    destruct (Classical_Prop.classic (joined_first S i w)) as [[j [Hj H]] | H]; [exact (IH j Hj H)
+      | exists i; split;
       assumption]. }
   assert (Hpart : forall k, sum_n (fun i => mu (D i)) k = mu (joined_first S (Datatypes.S k))).
   { induction k as [| k IH].
@@ -192,7 +193,8 @@ Proof.
       + apply mass_same; intros w; split.
         * intros [[i [Hi H]] | [H _]]; [exists i; split; [lia | exact H] | exists (Datatypes.S k); split;
             [lia | exact H]].
-        * intros [i [Hi H]]; destruct (classic (joined_first S (Datatypes.S k) w)) as [Hin | Hout]; [left;
+        * intros [i [Hi H]]; destruct (Classical_Prop.classic (joined_first S (Datatypes.S k) w))
+            as [Hin | Hout]; [left;
             exact Hin |].
           right; split; [| exact Hout]; destruct (Nat.eq_dec i (Datatypes.S k)) as [-> | Hne]; [exact H |].
           exfalso; apply Hout; exists i; split; [lia | exact H].
@@ -220,7 +222,8 @@ Proof.
   assert (HAm := algebra_measurable A HA); assert (HBm := algebra_measurable B HB).
   eapply Rle_trans; [apply (mass_covered _ (fun w => ~ (S w <-> A w)) (fun w => ~ (T w <-> B w))) | lra];
     try (apply measurable_differing; try apply measurable_joined; assumption).
-  intros w; unfold joined; destruct (classic (S w <-> A w)), (classic (T w <-> B w)); tauto.
+  intros w; unfold joined; destruct (Classical_Prop.classic (S w <-> A w)),
+    (Classical_Prop.classic (T w <-> B w)); tauto.
 Qed.
 
 Lemma nearly_first : forall (S : nat -> X -> Prop) k, (forall i, nearly (S i)) -> (0 < k)%nat ->
@@ -250,7 +253,7 @@ Proof.
   - split; [apply sigma_outside, HS |]; intros eta Heta; destruct (IH eta Heta) as [A [HA HA']].
     exists (outside A); split; [apply algebra_outside, HA |].
     rewrite (mass_same _ (fun w => ~ (S w <-> A w))); [exact HA' |]; intros w; unfold outside.
-    destruct (classic (S w)), (classic (A w)); tauto.
+    destruct (Classical_Prop.classic (S w)), (Classical_Prop.classic (A w)); tauto.
   - split; [apply sigma_joined, HS |]; intros eta Heta.
     destruct (mass_nearly_finite S (eta / 2) HS ltac:(lra)) as [k Hk].
     assert (Hfirst : forall k', measurable (joined_first S k')) by (intros; apply measurable_first, HS).
@@ -273,7 +276,8 @@ Proof.
     + apply measurable_both; [| apply sigma_outside, Hfirst]; assumption.
     + apply measurable_differing; [apply Hfirst | assumption].
     + intros w Hw; assert (F w -> joined_all S w) by (intros [i [_ H]]; exists i; exact H).
-      destruct (classic (F w)), (classic (A w)), (classic (joined_all S w)); tauto.
+      destruct (Classical_Prop.classic (F w)), (Classical_Prop.classic (A w)),
+        (Classical_Prop.classic (joined_all S w)); tauto.
   - split; [apply sigma_same with S; assumption |]; intros eta Heta; destruct (IH eta Heta) as [A [HA HA']].
     exists A; split; [exact HA |]; rewrite (mass_same _ (fun w => ~ (S w <-> A w))); [exact HA' |].
     intros w; rewrite (E w); reflexivity.
@@ -302,9 +306,11 @@ Proof.
   assert (HAm := algebra_measurable A HA); assert (HD : measurable D) by (apply measurable_differing;
     assumption).
   assert (H1 : mu S <= mu A + mu D)
-    by (apply (mass_covered mu Hmu); try assumption; intros w Hw; unfold D; destruct (classic (A w)); tauto).
+    by (apply (mass_covered mu Hmu); try assumption; intros w Hw; unfold D;
+      destruct (Classical_Prop.classic (A w)); tauto).
   assert (H2 : nu A <= nu S + nu D)
-    by (apply (mass_covered nu Hnu); try assumption; intros w Hw; unfold D; destruct (classic (S w)); tauto).
+    by (apply (mass_covered nu Hnu); try assumption; intros w Hw; unfold D;
+      destruct (Classical_Prop.classic (S w)); tauto).
   assert (H3 := Hclose A HA); assert (H4 := proj1 Hmu D HD); assert (H5 := proj1 Hnu D HD).
   assert (H6 : factor * nu A <= factor * (nu S + nu D)) by (apply Rmult_le_compat_l; assumption).
   assert (H7 : (1 + factor) * (mu D + nu D) <= eta).
