@@ -80,7 +80,7 @@ def test_listed_counts_differ_by_one():
 
 
 def test_extreme_rows_have_both_ends_of_each_attribute():
-    rows = list(_extreme_rows(datasets.load("affairs").domain))
+    rows = list(_extreme_rows(datasets.load("synthetic").domain))
     for name in rows[0]:
         assert len({str(row[name]) for row in rows}) == 2, name
 
