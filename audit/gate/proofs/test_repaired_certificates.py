@@ -27,6 +27,8 @@ from reference.repaired.released import RepairedRelease
 
 main = program("certify")
 
+HARDENED = ("demographic_parity", True, "0", 1, "hardened")
+
 FITS = (
     ("none", True, "1e-5"),
     ("demographic_parity", True, "1e-5"),
@@ -68,6 +70,15 @@ def test_account_of_a_fit_adds_up_to_its_statement_and_no_less_noise_would(fit, 
         assert not lowered.holds
         smaller = changed(found, place, change=found.entries[place].change / 2)
         assert not smaller.holds, "a change that is stated too small"
+
+
+def test_hardened_laplace_noise_is_whole_numbers_of_steps():
+    found = composed(release(*HARDENED))
+    assert found.holds
+    text = composed_text(found)
+    assert list(refused(text)) == []
+    assert "close (Q2R epsilon) 0 (transcript_mass" in text
+    assert f"Part 1 ({2**40} # 1)" in text, "a group count changes by one"
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -116,7 +127,7 @@ def test_choosing_among_several_is_refused(file, capsys):
 @pytest.mark.coq
 @pytest.mark.exhaustive
 @pytest.mark.timeout(SECONDS)
-@pytest.mark.parametrize("fit", [FITS[2], FITS[4]], ids=["gaussian", "laplace"])
+@pytest.mark.parametrize("fit", [FITS[2], FITS[4], HARDENED], ids=["gaussian", "laplace", "hardened laplace"])
 def test_coq_certifies_a_fit_and_rejects_one_with_less_noise(fit, library):
     found = composed(release(*fit))
     assert check(composed_text(found), library=library).accepted is True
