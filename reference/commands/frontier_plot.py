@@ -18,8 +18,8 @@ MARKERS = {"interpret": "s", "diffprivlib": "^"}
 
 
 RIVALS = (
-    "in the same colours: explainable boosting (squares) and diffprivlib's logistic regression (triangles, delta 0), "
-    "tuned;\nempty where epsilon is of adding or removing a record; plus signs: gradient boosting, not private"
+    "in the same colours, tuned: explainable boosting (squares), diffprivlib at delta 0 (triangles);"
+    "\nempty where epsilon is of adding or removing a record; plus signs: gradient boosting, not private"
 )
 
 
