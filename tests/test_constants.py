@@ -48,7 +48,7 @@ def test_only_what_is_better_beyond_its_error_is_chosen():
     assert chosen(compared(dict.fromkeys(choices, found[COMMITTED]), COMMITTED), choices) == {}
 
 
-def test_what_was_chosen_follows_from_the_committed_numbers_and_no_row_is_of_adult():
+def test_what_was_chosen_follows_from_the_committed_numbers():
     found = json.loads((ROOT / "docs/data/constants.json").read_text())
     choices = single_choices()
     assert set(found["others"]) == set(choices)
