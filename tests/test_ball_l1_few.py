@@ -139,7 +139,7 @@ def test_enclosures_are_within_one_percent(ball: tuple[str, str]) -> None:
         assert enclosure.gap <= enclosure.lower / 100, (dimension, ratio, enclosure.method)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 @pytest.mark.parametrize("ball", BALLS)
 def test_enclosures_are_within_one_percent_for_every_ratio(ball: tuple[str, str]) -> None:
     for dimension, ratio in product((13, 30), RATIOS):

@@ -13,6 +13,7 @@ from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
 from audit.evidence.words import counted_in_words
+from audit.subjects.stated import MOST_SHOWN
 from reference.common.numbers import text_below
 from reference.common.printable import printable
 
@@ -118,8 +119,9 @@ def _search_text(search: dict[str, Any]) -> str:
 
 
 def _input_text(given: Any) -> str:
-    """Return an input in one line; a text of a program must not steer the reader's terminal."""
-    return printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+    """Return an input, or its start, in one line: a program's text must not steer the reader's terminal."""
+    text = printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text):,} characters)"
 
 
 def _row_text(row: dict[str, Any]) -> str:

@@ -210,7 +210,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             raise CertificateError(f"{schema} is an earlier version, which is not read any more", file=file)
         if str(schema).startswith("repaired_release_"):
             raise CertificateError(
-                "this is a release of `repaired`, not a certificate: certify does not cover it", file=file
+                "this is a release of `repaired`, not a certificate: `audit certify` reads it", file=file
             )
         if schema is None and isinstance(document, dict) and "certificate" in document:
             raise CertificateError("this is a result, and its field `certificate` is one", file=file)

@@ -28,7 +28,7 @@ from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
     core,
-    rebuild,
+    rebuild_small,
 )
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
@@ -129,8 +129,8 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
         return
     try:
         # nothing of others is imported or run: this package knows both kinds
-        subject = rebuild(core(described))
-        whole = rebuild(described) if isinstance(described, PairDescription) else subject
+        subject = rebuild_small(core(described))
+        whole = rebuild_small(described) if isinstance(described, PairDescription) else subject
         yield _claim(certificate, subject)
         yield _inputs(certificate, whole, subject)
     except DescriptionError as problem:

@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import click
 
+from reference.accounting import NOT_PRIVATE
+from reference.accounting.release import Release, release_document
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LARGE_EPSILON, Budget, large_epsilon, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
@@ -46,10 +48,8 @@ from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.printable import one_line
 from reference.datasets.record_blocks import part_of, said_of_group
-from reference.fairness import NOT_PRIVATE
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
-from reference.release import Release, release_document
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are named."""

@@ -110,8 +110,8 @@ def test_t3_excess_on_the_box_in_two_dimensions(ratio):
     [
         (2, 1.0),
         (3, 0.896202),
-        pytest.param(4, 0.958957, marks=pytest.mark.exhaustive),
-        pytest.param(5, 0.832428, marks=pytest.mark.exhaustive),
+        pytest.param(4, 0.958957, marks=pytest.mark.lengthy),
+        pytest.param(5, 0.832428, marks=pytest.mark.lengthy),
     ],
 )
 def test_t3_with_the_exact_sensitivity_on_the_ball_fails_on_both_sides(d, lower_end):
