@@ -141,7 +141,7 @@ class Model:
         if self.group_weights is not None:
             raise AttributeError("no intercept: without the group at prediction the decision is not linear")
         # a - lambda b for z = 0 and 1
-        return -self.multiplier * (np.arange(2) - float(self.zbar))
+        return np.array([-self.multiplier * (z - float(self.zbar)) for z in (0, 1)])
 
     def predict_proba(self, x: FloatArray) -> FloatArray:
         """Return P(y = 1 | x), before any threshold moves, shape (n,)."""
