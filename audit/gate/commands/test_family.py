@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import shlex
+import signal
 import subprocess
 import sys
 import tomllib
@@ -193,6 +194,20 @@ def test_interrupted_ledger_ends_in_one_line_also_with_workers():
     code, out, err = interrupted(words, workers=2, cwd=ROOT)
     assert (code, out) == (EXIT_UNDECIDED, b"")
     assert err == b"error: interrupted: nothing was decided\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGTERM, 128 + signal.SIGTERM, b"error: ended by SIGTERM: nothing was decided\n"),
+        # joblib's tracker may tell of what was left
+        (signal.SIGKILL, -signal.SIGKILL, b""),
+    ],
+)
+def test_signal_that_ends_a_command_ends_its_workers(number, code, said):
+    words = ["env", "--default-signal", sys.executable, "-m", "audit", "catalogue", "--workers", "2"]
+    # errors end when the last process that has them ends
+    assert interrupted(words, 2, number, cwd=ROOT) == (code, b"", said)
 
 
 @pytest.mark.parametrize("leaf", [leaf for _, leaf in LEAVES], ids=[" ".join(path) for path, _ in LEAVES])
