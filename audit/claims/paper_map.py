@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -17,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 PATH = ROOT / "docs" / "paper-map.md"
 
-HEADINGS = ("item", "says", "code", "claims", "proof, also in Coq")
+HEADINGS = ("item", "says", "code", "claims", "proof, theorem in Coq")
 
 INTRODUCTION = """\
 # The paper map
@@ -41,8 +40,7 @@ def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     ledger = committed() if decided is None else decided
     theorems = {entry.theorem: entry.page for entry in pages.entries()}
     tables = {**ITEMS, REST: tuple(_others(ledger))}
-    links = " · ".join(f"[{heading}](#{_anchor(heading)})" for heading in tables)
-    lines = [INTRODUCTION, links, ""]
+    lines = [INTRODUCTION]
     for heading, items in tables.items():
         rows = [_cells(item, ledger, theorems) for item in _together(items)]
         # a column that says nothing in this table
@@ -69,13 +67,12 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     told = {name for items in ITEMS.values() for item in items for name in item.claims}
     for name, row in ledger.items():
         if name not in told:
-            place = row["place"].split(";")[0]
-            yield Item(place, row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+            yield Item("", row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
 
 
 def _together(items: Sequence[Item]) -> Iterator[Item]:
     """Yield the items, but lines of an algorithm one after the other that lead to the same places as one."""
-    for _, group in groupby(items, key=lambda item: (item.number.split()[0] == "line" or item, _places(item))):
+    for _, group in groupby(items, key=lambda item: (item.number.startswith("line") or item, _places(item))):
         first, *rest = group
         if rest:
             number = f"lines {first.number.split()[1]} to {rest[-1].number.split()[1]}"
@@ -84,7 +81,8 @@ def _together(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def _places(item: Item) -> tuple[object, ...]:
-    return item.code, item.claims, item.proof, item.coq
+    # where nothing is claimed, what makes the noise says enough
+    return item.code if item.claims else item.code[0], item.claims, item.proof, item.coq
 
 
 def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mapping[str, str]) -> tuple[str, ...]:
@@ -114,7 +112,3 @@ def _verdict(name: str, row: Mapping[str, Any]) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")

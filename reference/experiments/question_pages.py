@@ -106,7 +106,7 @@ def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
 
 def in_full(setting: dict[str, Any]) -> str:
     """Return one setting, attribute by attribute."""
-    shown = ("same_epsilon", "same_noise")
+    shown = ("same_epsilon",)
     rows = [
         [
             row["x_s"],
