@@ -32,16 +32,18 @@ from reference.common.extras import needed_for
 from reference.common.numbers import Enclosure
 from reference.datasets import Encoding
 from reference.datasets.public_bins import public_domains
+from reference.datasets.synthetic import Synthetic
 from reference.domain.attributes import Binned
 from reference.domain.markers import _numbers_of_distinct
 from reference.domain.values import FEW, Coded, codes_of
-from reference.experiments import outputs, pages, printed, rfm, x_s
+from reference.experiments import outputs, pages, peers, printed, rfm, x_s
 from reference.experiments.splits import SplitSpec
 from reference.experiments.store import RunStore
 from reference.experiments.study import OK, UNBOUNDED, RunResult, RunSpec
 from reference.experiments.summaries import Summary
 from reference.fairness import Metrics, evaluate
 from reference.fairness.metrics import Tally, measures
+from reference.fairness.private_metrics import _risk_difference
 from reference.minimiser import _penalised_minimum
 from reference.moments import Moments
 from reference.noise.profile import (
@@ -179,6 +181,31 @@ def test_metrics_without_groups_members_or_weights():
         assert expected_difference(np.array([1.0, -1.0]), np.array([1.0, 1.0]), members)(0.0) == 0.0
     with pytest.raises(ParameterError, match="unbounded"):
         evaluate(None, RECORDS)
+
+
+def test_counts_of_parts_add_up_to_those_of_all():
+    w, half = [1.0, -1.0], len(RECORDS) // 2
+    parts = (RECORDS.take(np.arange(half)), RECORDS.take(np.arange(half, len(RECORDS))))
+    whole, counted = Tally.of(w, RECORDS), Tally.over(w, parts)
+    for name in ("n", "positives", "predicted", "correct"):
+        assert getattr(counted, name) == getattr(whole, name) != getattr(Tally.of(w, parts[1]), name)
+
+
+def test_difference_of_counts_that_are_exact_is_exact():
+    """Positive and negative of either group: 3 of 4 against 1 of 4."""
+    found = _risk_difference([Fraction(3), ONE, ONE, Fraction(3)], 0)
+    assert (found.lower, found.estimate, found.upper) == (0.5, 0.5, 0.5)
+
+
+def test_made_up_labels_follow_the_first_attribute_and_not_the_second():
+    table = Synthetic("made up", records=400, dimension=2, seed=1).table().columns
+    assert np.corrcoef(table["x0"], table["label"])[0, 1] > 0.2
+    assert np.corrcoef(table["x1"], table["label"])[0, 1] < -0.2
+
+
+def test_norm_that_is_declared_to_others_is_the_domains():
+    assert peers.largest_norm(RECORDS) == 1.0
+    assert peers.largest_norm(random_records(20, 4, 1, "unit_box")) == 2.0
 
 
 def test_summaries_of_runs_without_a_minimum():

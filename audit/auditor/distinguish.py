@@ -130,6 +130,8 @@ class Estimate:
         The events of the curve, by increasing delta.
     uses_global : bool
         Whether draws come from the generators that a whole process shares: then no seed repeats them.
+    unseen : float
+        Share of the outputs whose value was too rare to be learned, where nearly all others repeat.
     """
 
     ideal: CertifiedEvent
@@ -147,6 +149,7 @@ class Estimate:
     interrupted: bool = False
     cuts: tuple[Cut, ...] = ()
     uses_global: bool = False
+    unseen: float = 0.0
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -183,10 +186,21 @@ class Estimate:
         return detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> Verdict:
-        """Return the verdict on a claim, as :func:`audit.auditor.verdict.verdict_on` has it."""
+        """Return the verdict on a claim: that of the event, or undecided where values hide more."""
         found = self.implementation if implementation else self.ideal
         bound = found.epsilon_lower_bound
-        return verdict_on(bound, claimed_epsilon, found.counts, self.delta, self.significance, found.method)
+        verdict = verdict_on(bound, claimed_epsilon, found.counts, self.delta, self.significance, found.method)
+        return "undecided" if verdict == "not refuted" and self.hides(claimed_epsilon) else verdict
+
+    def hides(self, claimed_epsilon: float) -> bool:
+        """Return whether values too rare to be learned would refute the claim, were they one input's alone."""
+        if not self.unseen:
+            return False
+        draws = self.counts.likely_draws
+        alone = Counts(round(self.unseen * draws), draws, 0, draws)
+        return refutes(
+            epsilon_lower_bound(alone, self.delta, self.significance, "joint"), claimed_epsilon, "joint"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,6 +334,7 @@ def estimate(
         interrupted=stopped == INTERRUPTED or late,
         cuts=selection.cuts,
         uses_global=source.uses_global,
+        unseen=selection.unseen,
     )
 
 

@@ -96,7 +96,8 @@ def _lines(result: EstimateResult) -> Iterator[str]:
         bounds = ((text_below(found.curve.at(point.delta), 4), point.delta) for point in found.curve.points)
         points = ", ".join(f"{epsilon} at {delta:g}" for epsilon, delta in bounds)
         yield f"  epsilon at least, by delta, all at once: {points}"
-    if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
+    event_verdicts = [found.verdict(result.claimed, implementation=bits) for bits in (False, True)]
+    if "undecided" in event_verdicts and not found.hides(result.claimed):
         needed = result.draws_needed()
         enough = "not even as many as can be counted would"
         if needed is not None:

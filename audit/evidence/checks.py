@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from audit.auditor.subject import Subject
+from audit.auditor.subject import Subject, SubjectError
 from audit.bounds import ANYTIME_METHODS
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate
@@ -28,6 +28,7 @@ from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
     core,
+    neighbours_of_lists,
     rebuild_small,
 )
 from audit.subjects.programs import ProgramDescription
@@ -151,7 +152,11 @@ def _neighbours(certificate: Certificate) -> Check:
     if isinstance(described, MechanismDescription | CatalogueDescription):
         return Check("neighbours", stated == BY_CONSTRUCTION, stated)
     if isinstance(described, ProgramDescription):
-        return Check("neighbours", stated == UNCHECKED, stated)
+        try:
+            known = UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
+        except SubjectError as problem:
+            return Check("neighbours", False, str(problem))
+        return Check("neighbours", stated == known, stated)
     if isinstance(described, PairDescription):
         return Check("neighbours", stated in (IN_DOMAIN, UNCHECKED), stated)
     return Check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from typing import Any, TypeAlias, assert_never, get_args
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
@@ -10,7 +11,7 @@ from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Adjacency
 from audit.subjects.imported import imported_object
-from audit.subjects.programs import ProgramDescription, ProgramSubject
+from audit.subjects.programs import InputPair, ProgramDescription, ProgramSubject
 from audit.subjects.releases import MechanismDescription, release_of
 from audit.subjects.search import AtPair, Listed, searchable
 from reference.common.documents import Document
@@ -163,7 +164,7 @@ def neighbours_of(described: Description, subject: Subject) -> str:
             _, neighbourhood = searchable(rebuild(described.subject))
             return UNCHECKED if isinstance(neighbourhood, Listed) else IN_DOMAIN
         case ProgramDescription():
-            return UNCHECKED
+            return UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
         case ImportDescription():
             relation = getattr(subject, "adjacency", None)
             checkable = callable(relation) or (isinstance(relation, str) and relation in ADJACENCIES)
@@ -179,6 +180,23 @@ def neighbours_of(described: Description, subject: Subject) -> str:
             require_neighbours(*subject.inputs(), relation)
             return f"{relation}, by the inputs" if isinstance(relation, str) else "by the subject's relation"
     assert_never(described)
+
+
+def neighbours_of_lists(pair: InputPair) -> str:
+    """Return what is known of whether a program's inputs are neighbours: two lists are checked record by record.
+
+    Raises
+    ------
+    SubjectError
+        When they are none.
+    """
+    if not (isinstance(pair.left, list) and isinstance(pair.right, list)):
+        return UNCHECKED
+    # texts: a record is any JSON, and the order of an object's members tells nothing
+    left, right = ([json.dumps(record, sort_keys=True) for record in side] for side in (pair.left, pair.right))
+    if left != right:
+        require_neighbours(left, right, pair.adjacency)
+    return f"{pair.adjacency}, by the inputs"
 
 
 def planted(described: CatalogueDescription) -> Subject:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -13,8 +14,11 @@ from audit.auditor.events import Quantiser, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS
 from audit.auditor.events.values import OneSidedScore
 from audit.bounds import Counts, epsilon_lower_bound
+from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.fresh import too_fine
+from audit.evidence.verify import verify
 from audit.gate.auditor.auditing import audit
+from audit.gate.requests import asked
 from audit.subjects.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace
 from reference.common.arrays import FloatArray
 
@@ -128,3 +132,69 @@ def test_values_that_one_input_had_by_chance_certify_nothing():
     """Null control: some values are seen on one input only, learned on one part of the draws."""
     found = estimate(SharedCodes(), Terms(draws=200_000, families=SOME), np.random.default_rng(1))
     assert found.epsilon_lower_bound < 0.1
+
+
+def test_values_too_rare_to_be_learned_leave_the_verdict_open():
+    """At 40,000 draws each of the 5,000 values of one input is hardly seen once, and the bound is 0."""
+    few = audit(CATALOGUE["rare_codes"](), 40_000, families=SOME)
+    assert few.epsilon_lower_bound < 0.5
+    assert 0.02 < few.unseen < 0.06
+    assert few.verdict(1.0) == "undecided"
+
+
+@pytest.mark.parametrize("name", ["geometric", "rappor", "parity", "laplace", "noisy_max_index_laplace"])
+def test_other_values_hide_nothing(name):
+    """Null control: tails of counts, filters, many whole numbers, and numbers that do not repeat."""
+    found = audit(CATALOGUE[name](), 20_000, families=SOME)
+    assert not found.hides(0.1)
+
+
+# --- Released weights -----------------------------------------------------------------------------------------
+
+
+def weights(*words: str) -> Audit:
+    (request,) = asked("pdfc", "--dimension", "13", "--records", "1000", "--release", "weights", *words)
+    return Audit.of(request)
+
+
+def test_gradients_at_w_give_its_likelihood_ratio():
+    """On every set of outputs the ratio turns the frequency on one input into that on the other."""
+    subject: Any = weights("--sensitivity", "4.0625").subject
+    rng = np.random.default_rng(0)
+    left, right = (subject.sample(data, 20_000, rng) for data in subject.inputs())
+    ratio = np.exp(-subject.log_likelihood_ratio(left))
+    for k in range(subject.layout.dimension):
+        for threshold in np.quantile(left[:, k], [0.1, 0.5, 0.9]):
+            chosen = left[:, k] <= threshold
+            found, expected = float((ratio * chosen).mean()), float((right[:, k] <= threshold).mean())
+            assert found == pytest.approx(expected, abs=0.025)
+    assert abs(float(ratio.mean()) - 1) < 0.01
+    sizes = [np.linalg.norm(side, axis=1) for side in (left, right)]
+    small = float(np.quantile(sizes[0], 0.5))
+    shares = [float((size <= small).mean()) for size in sizes]
+    assert abs(float((ratio * (sizes[0] <= small)).mean()) - shares[1]) < 0.025
+    assert abs(float((ratio**-1 * (sizes[0] <= small)).mean()) - shares[1]) > 0.015
+
+
+def test_w_with_a_twentieth_of_the_noise_is_not_said_to_keep_its_claim():
+    """Plain scores certified 0.01; its likelihood ratio shows what there is, and the coefficients lose 2.97."""
+    found = carried_out(weights("--sensitivity", "4.0625", "--draws", "20000", "--seed", "1", "--events", RATIO))
+    assert found.estimate.event.score.name == "likelihood_ratio"
+    assert found.estimate.epsilon_lower_bound > 0.05
+    assert found.verdict("ideal") == "undecided"
+    assert any("coefficients that lose more" in note for note in found.notes)
+    assert "coefficients that lose more" in found.not_ruled_out()
+    certificate = found.certificate("ideal")
+    assert {check.name for check in verify(certificate) if check.holds is not True} <= {"choice"}
+    bolder = msgspec.structs.replace(certificate, verdict="not refuted")
+    assert {check.name for check in verify(bolder) if check.holds is False} == {"verdict"}
+
+
+def test_w_with_the_right_noise_keeps_its_claim():
+    """Null control."""
+    found = carried_out(weights("--draws", "20000", "--seed", "1", "--events", RATIO))
+    assert found.verdict("ideal") == "not refuted"
+    assert found.reservations == []
+
+
+RATIO = "coordinates,likelihood_ratio"

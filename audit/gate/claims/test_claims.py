@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,7 @@ from audit.claims import ledger, registry
 from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
 from audit.claims.ledger import NOT_RUN, RUN, committed, row_of, run
 from audit.claims.registry import Claim, Control, Finding, claims
-from audit.claims.render import as_html, evidence_lines
+from audit.claims.render import as_html, evidence_lines, verdict_of
 from audit.commands.claims_text import as_text, explain
 from audit.common.compare import differences
 from audit.gate.needs import require_or_skip
@@ -58,6 +59,11 @@ def test_check_fires_on_its_broken_control(name):
     row = claims()[name]
     require_or_skip(not ledger.missing(row), f"{name}: broken control not run")
     assert row.broken.fires() is True
+
+
+def test_row_without_a_finding_is_open():
+    assert verdict_of(SimpleNamespace(finding=None)) == "open"
+    assert verdict_of(SimpleNamespace(finding=Finding("proved", "none", {}))) == "proved"
 
 
 def test_every_decided_row_has_two_different_controls():

@@ -138,7 +138,7 @@ def test_t3_lower_end_is_undecided_where_the_enclosure_is_too_wide():
 
 
 def test_t3_is_undecided_with_a_number_inside_the_enclosure():
-    setting = Setting(3, "absolute", "unit_ball")
+    setting = Setting(2, "absolute", "unit_ball")
     needed = smallest_sensitivity_power("T3", setting)
     assert needed.lower < needed.upper
     number = (needed.lower + needed.upper) / 2

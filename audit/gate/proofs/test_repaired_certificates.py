@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -48,7 +49,7 @@ def release(fairness: str, keep_group: bool, delta: str, rows: int = 1, noise: s
     return RepairedRelease.of(model, declared, slack=Fraction(0), noise=noise, seeded=seed is not None)
 
 
-def changed(found: Composed, place: int, **values: Fraction) -> Composed:
+def changed(found: Composed, place: int, **values: Any) -> Composed:
     """Return the account with one entry altered, its loss with it."""
     one = replace(found.entries[place], **values)
     loss = one.change / one.scale ** (2 if found.kind == "gaussian" else 1)

@@ -28,6 +28,7 @@ LONGEST_CHECK = 60
 FIVE_PERCENT = Fraction(1, 20)
 SMALL = Counts(likely=90, likely_draws=100, unlikely=10, unlikely_draws=100)
 LARGE = Counts(1_050_000, 2_000_000, 950_000, 2_000_000)
+FEW = Counts(likely=40, likely_draws=2_000_000, unlikely=4, unlikely_draws=2_000_000)
 RARE = Counts(likely=40, likely_draws=2_000_000, unlikely=0, unlikely_draws=2_000_000)
 
 
@@ -161,7 +162,7 @@ def test_wrong_hint_is_rejected(built, place, value):
     ids=["p small", "p one", "odds small", "few up 0", "few down 0", "many up 0", "many down 0", "many down far"],
 )
 def test_wrong_hint_of_a_conditional_verdict_is_rejected(built, place, value):
-    text = changed(conditional_verdict_text(RARE, below_the_conditional_bound(RARE, 0.999)), place, value)
+    text = changed(conditional_verdict_text(FEW, below_the_conditional_bound(FEW, 0.999)), place, value)
     (built / "Wrong.v").write_text(text, encoding="utf-8")
     with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
         compile_file(built, "Wrong.v")

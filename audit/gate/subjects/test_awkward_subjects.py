@@ -18,8 +18,10 @@ from audit.evidence.certificate import Certificate
 from audit.evidence.verify import outcome, verify
 from audit.gate.auditor.auditing import audit
 from audit.gate.subjects.written_programs import command_line
+from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.catalogue import Laplace
 from audit.subjects.descriptions import rebuild_small
+from audit.subjects.programs import InputPair
 
 HERE = "audit.gate.subjects.test_awkward_subjects"
 
@@ -227,6 +229,47 @@ def test_shared_generator_is_noticed(kind, noticed, seeded, tmp_path, capsys):
     main([path, "--draws", "4000", "--seed", "1", "--events", "coordinates", "--out", str(out)])
     assert (SHARED_GENERATOR[:40] in capsys.readouterr().out) is noticed
     assert Certificate.read(out).seeded is seeded
+
+
+# --- Pairs of programs ----------------------------------------------------------------------------------------
+
+COUNTED = "for request in requests(): say({'values': values({**request, 'input': len(request['input'])})})"
+
+PAIRS = {
+    "a record replaced": ([1, [2, 3]], [1, [2, 4]], "replace_one", None),
+    "a record removed": ([{"a": 1, "b": 2}, 5], [{"b": 2, "a": 1}], "add_or_remove_one", None),
+    "two records replaced": ([1, 2, 3], [4, 2, 5], "replace_one", "records 0 and 2 differ"),
+    "a number against a truth value": ([1, 2], [True, 3], "replace_one", "records 0 and 1 differ"),
+    "a record more": ([1, 2], [1, 2, 3], "replace_one", "2 records and 3"),
+    "a record replaced where one is removed": ([1, 2], [1, 3], "add_or_remove_one", "not one more"),
+    "no lists of records": ({"counts": [1, 2]}, {"counts": [4, 5]}, "replace_one", None),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_lists_of_records_are_checked_to_be_neighbours(name, capsys, tmp_path):
+    left, right, adjacency, problem = PAIRS[name]
+    (tmp_path / "pair.json").write_text(json.dumps({"left": left, "right": right, "adjacency": adjacency}))
+    out = tmp_path / "certificate.json"
+    words = ["--program", command_line(COUNTED), "--inputs", str(tmp_path / "pair.json"), "--draws", "1000"]
+    code = main([*words, "--epsilon", "3", "--events", "coordinates", "--out", str(out)])
+    if problem is not None:
+        assert code == 2
+        assert problem in capsys.readouterr().err
+        assert not out.exists()
+        return
+    certificate = Certificate.read(out)
+    unchecked = isinstance(left, dict)
+    assert certificate.neighbours == (UNCHECKED if unchecked else f"{adjacency}, by the inputs")
+    assert {check.name: check.holds for check in verify(certificate)}["neighbours"]
+    # and verify finds a sentence, or a pair, that was edited
+    described: Any = certificate.subject
+    forged = msgspec.structs.replace(described, inputs=InputPair([1, 2], [3, 4], "replace_one"))
+    for edited in (
+        msgspec.structs.replace(certificate, neighbours="replace_one, by the inputs" if unchecked else UNCHECKED),
+        msgspec.structs.replace(certificate, request=msgspec.structs.replace(certificate.request, subject=forged)),
+    ):
+        assert {check.name: check.holds for check in verify(edited)}["neighbours"] is False
 
 
 # --- Forged sizes ---------------------------------------------------------------------------------------------
