@@ -73,8 +73,8 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
     """Check the certificate of an estimate.
 
     Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and
-    that the bound follows from the counts, computed another way than the auditor does.  That nothing was refuted
-    rests on the choice of the event too: it stays undecided unless --replay or --fresh repeats that.
+    that the bound follows from the counts, computed another way than the auditor does.  A certificate that
+    refutes nothing also depends on the chosen event: it stays undecided unless --replay or --fresh repeats the choice.
 
     A certificate is not signed: you must know who made it.
     """

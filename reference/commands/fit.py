@@ -81,7 +81,7 @@ class RunOptions:
     allow_large_epsilon: bool = option(
         "--allow-large-epsilon",
         is_flag=True,
-        help=f"take an epsilon above {LARGE_EPSILON}, which promises nothing",
+        help=f"accept an epsilon above {LARGE_EPSILON}, which promises nothing",
     )
 
 
