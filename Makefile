@@ -6,6 +6,8 @@ ARGS ?=
 
 python := .venv/bin/python
 one_thread := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Commands that tests start are compiled once, whatever the caller's environment says.
+compiled := PYTHONDONTWRITEBYTECODE=
 pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
@@ -25,10 +27,10 @@ validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms wh
 	@$(one_thread) $(python) -m audit validity $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
-	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
+	@$(one_thread) $(compiled) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
 
 coverage: .venv/ready ## branch coverage of reference/ by tests/
-	@$(one_thread) $(python) -m pytest -n 2 --dist loadfile --cov --cov-report=term tests $(ARGS)
+	@$(one_thread) $(compiled) $(python) -m pytest -n 2 --dist loadfile --cov --cov-report=term tests $(ARGS)
 
 lint: .venv/ready ## style, format, types, and who imports whom
 	@$(python) -m ruff check .
@@ -45,7 +47,7 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.anytime
 
-soak: .venv/ready ## the lengthy tests; fuzz all input, 100,000 cases of each kind, kill commands a thousand times, change the code 300 times; a stopped run goes on (an hour)
+soak: .venv/ready ## what repeats shorter tests at length; fuzz all input, 100,000 cases of each kind, kill commands a thousand times, change the code 300 times; a stopped run goes on (an hour)
 	@$(one_thread) $(python) -m pytest -m lengthy tests audit
 	@$(one_thread) $(python) -m tests.soak $(ARGS)
 	@$(one_thread) $(python) -m tests.soak.mutants

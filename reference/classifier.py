@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted,
 
 from reference.accounting import Privacy
 from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release import Release
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, SplitBudget, warn_if_large
 from reference.common.arrays import BoolArray, FloatArray, NumberArray
@@ -37,7 +38,6 @@ from reference.fairness import warn_if_constant
 from reference.noise import DrownedSignalWarning, source_of, with_sampler
 from reference.readings import Readings
 from reference.registry import MECHANISMS, BudgetParts, MechanismSpec, budget_from
-from reference.release import Release
 
 BUDGET_PARTS = ("epsilon", "epsilon_ratio", "epsilon_s", "epsilon_n", "delta", "delta_s", "delta_n")
 

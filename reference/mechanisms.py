@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from reference import accounting
+from reference.accounting.release import PublicRun, Release
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import NoisyCoefficients
 from reference.common.arrays import FloatArray
@@ -36,7 +37,6 @@ from reference.noise.grid import RELEASE_STEPS, encoded_l1, encoded_l2_squared, 
 from reference.objective import layout, objective
 from reference.readings import Readings
 from reference.records import Records
-from reference.release import PublicRun, Release
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared, setting_of
 
 PLAIN = Readings(fairness="none")
@@ -246,9 +246,9 @@ def adfc(
 def pflr_noise(domain: Domain, budget: Budget, readings: Readings) -> Noise:
     """Return the centred part of the noise: Lap(Delta_1 / epsilon) for every coefficient.
 
-    The published Delta_1 is Lemma 1's, of the objective without the fairness term: that the fairness term adds
-    no noise is the point of a shifted mean.  An `exact` sensitivity is that of everything that is released, a
-    shift from the data included.
+    The published Delta_1 is Lemma 1's, of the objective without the fairness term: a shifted mean is meant to add
+    no noise for that term.  An `exact` sensitivity counts everything that is released, a shift from the data
+    included.
     """
     _require_kind(budget, Budget)
     _require_pure(budget)

@@ -6,8 +6,9 @@ moments of the whole, in any order, so a file, a stream and a cluster are the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
-from reference.common.whole_numbers import whole_numbers
 from reference.domain import Domain
 from reference.records import BLOCK_ROWS, DATA_STEPS, Records
 
@@ -124,7 +124,7 @@ class Moments:
         reference.common.errors.MomentsTableError
             When a name is missing or unknown, a value is not a whole number, or no records have these moments.
         """
-        table, places = whole_numbers(table), _places(domain)
+        table, places = _whole_numbers(table), _places(domain)
         names = ["n", "sum_z", *(name for name, _, _ in places)]
         for name in names:
             if name not in table:
@@ -282,3 +282,34 @@ def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:
 def _fractions(whole: NumberArray, steps: int) -> NumberArray:
     parts = [Fraction(int(value), steps) for value in whole.ravel().tolist()]
     return np.array(parts, dtype=object).reshape(whole.shape)
+
+
+def _whole_numbers(table: Any) -> dict[str, int]:
+    """Return the whole numbers of a table by name."""
+    if hasattr(table, "to_pydict"):
+        table = table.to_pydict()
+    elif hasattr(table, "to_dict"):
+        table = table.to_dict("list")
+    columns = dict(table) if isinstance(table, Mapping) else dict(list(table))
+    if set(columns) == {"name", "value"}:
+        columns = dict(zip(columns["name"], columns["value"], strict=True))
+    return {str(name): _whole(str(name), value) for name, value in columns.items()}
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, (list, tuple, np.ndarray)):
+        if len(value) != 1:
+            raise MomentsTableError(f"has {len(value)} values where one is needed", name)
+        value = value[0]
+    if isinstance(value, (bool, np.bool_)):
+        raise MomentsTableError("is not a whole number", name, value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) <= 2**53:
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and value == int(value):
+        return int(value)
+    if value is None:
+        raise MomentsTableError("is NULL, as of no record", name)
+    problem = "is not a whole number, or one that a float has rounded: read it as Arrow or as rows"
+    raise MomentsTableError(problem, name, value)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reference import accounting
+from reference.accounting.release import Release
 from reference.budgets import Budget, SplitBudget, parse_delta, parse_epsilon
 from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, in_memory, moments_of
@@ -31,7 +32,6 @@ from reference.noise.hardened import require_on_grid
 from reference.objective import layout
 from reference.readings import Readings
 from reference.records import Records
-from reference.release import Release
 from reference.sensitivity import declared_of
 from reference.sensitivity.families import families_of
 

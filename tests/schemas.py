@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from audit.evidence.certificate import Certificate
+from audit.proofs.releases.composed import RepairedCertificate
 from audit.proofs.releases.result import ReleaseCertificate
 from audit.subjects.programs import InputPair
 from audit.subjects.programs.protocol import ErrorAnswer, InputsRequest, SampleAnswer, SampleRequest
 from audit.vectors.format import VectorFile
 from reference.accounting.ledger_file import LedgerHeader, ReleaseLine
+from reference.accounting.release import Release
 from reference.commands.trace import Trace
 from reference.common.documents import format_of, schema_of
 from reference.common.files import json_text
 from reference.datasets.checkpoint import Checkpoint
 from reference.domain.file import DomainFile
-from reference.release import Release
 from reference.repaired.released import RepairedRelease
 
 ROOT = Path(__file__).parent.parent
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parent.parent
 DOCUMENTS: tuple[tuple[str, type[Any]], ...] = (
     ("audit/common/schemas", Certificate),
     ("audit/common/schemas", ReleaseCertificate),
+    ("audit/common/schemas", RepairedCertificate),
     ("audit/common/schemas", InputPair),
     ("audit/common/schemas", VectorFile),
     ("audit/common/schemas", InputsRequest),

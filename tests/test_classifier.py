@@ -24,6 +24,7 @@ from sklearn.model_selection import (
 
 from reference import datasets
 from reference.accounting import PublishedStatementWarning
+from reference.accounting.release import release_of
 from reference.budgets import Budget, SplitBudget
 from reference.classifier import (
     ADFCClassifier,
@@ -53,7 +54,6 @@ from reference.common.errors import (
 )
 from reference.noise import StudyNoiseWarning
 from reference.registry import MECHANISMS
-from reference.release import release_of
 from tests.estimators import ALL, DOMAIN, FRAME, X, Y, Z, plain, table
 
 # --- The release ---------------------------------------------------------------------------------------------

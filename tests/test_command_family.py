@@ -13,13 +13,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from audit.gate import worker_processes
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import SplitBudget
-from reference.commands.family import ROWS
+from reference.commands.family import ROWS, command
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
 from reference.mechanisms import FAIR
 from reference.registry import MECHANISMS
@@ -424,6 +425,25 @@ def test_interruption_is_one_line_and_exit_code_3(name, endless):
     line, function = LONG[name]
     code, said = interrupted(line, endless, ROWS[name].module, function)
     assert (code, said.count("\n"), said[:20]) == (EXIT_UNDECIDED, 1, "error: interrupted: "), said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_interruption_of_any_command_is_one_line(name, monkeypatch, capsys):
+    """Whichever it is: what reads its options is left by Ctrl-C."""
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    program = command.get_command(click.Context(command), name)
+    below = [program]
+    if isinstance(program, click.Group):
+        below = [
+            program.get_command(click.Context(program), it) for it in program.list_commands(click.Context(program))
+        ]
+    for leaf in below:
+        monkeypatch.setattr(leaf, "callback", pressed)
+        assert reference(*shlex.split(leaf.example)[3:]) == EXIT_UNDECIDED
+        assert capsys.readouterr() == ("", "error: interrupted: nothing was decided\n")
 
 
 def test_interruption_of_several_processes_is_one_line(tmp_path):

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reference.accounting import NOT_PRIVATE
+from reference.accounting.release import Release, release_of
 from reference.budgets import SplitBudget
 from reference.commands.evaluation import Plan, _held_out, evaluate_splits
 from reference.common.documents import plain
@@ -19,13 +21,12 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.common.numbers import exact
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
-from reference.fairness import NOT_PRIVATE, Metrics, evaluate
+from reference.fairness import Metrics, evaluate
 from reference.mechanisms import no_privacy
 from reference.moments import Moments
 from reference.readings import Readings
 from reference.records import Records, encode_table
 from reference.registry import MECHANISMS
-from reference.release import Release, release_of
 from tests.command_lines import program
 from tests.fit_command import PRIVATE, SMALL, CommandLine, published
 

@@ -14,6 +14,7 @@ from scipy import stats
 from reference.accounting import ExactPrivacy, Privacy, compose, exact_privacy, rho_of_pure, zcdp_epsilon
 from reference.accounting.composition import squared_shift_of_pure
 from reference.accounting.ledger_file import CountedRelease
+from reference.accounting.release import release_of
 from reference.accounting.statements import published_relaxed_functional
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
@@ -23,7 +24,6 @@ from reference.mechanisms import FAIR, adfc, functional, lr, pdfc, relaxed_funct
 from reference.moments import Moments
 from reference.noise import Noise
 from reference.noise.profile import delta_of_shift, epsilon_of_shift
-from reference.release import release_of
 from reference.sensitivity import Setting, exact_l2_squared
 from tests.strategies import random_records
 

@@ -398,5 +398,5 @@ def test_pages_are_written_from_what_the_command_wrote(tmp_path, monkeypatch):
     (docs / "experiments_rfm.md").write_text("<!-- rfm-us -->\n<!-- end -->\n", encoding="utf-8")
     monkeypatch.setattr(question_pages, "DOCS", docs)
     assert experiments("question_pages", "--from", str(folder), "--only", "rfm") == 0
-    assert "| `unit_box` | 500 |" in (docs / "experiments_rfm.md").read_text(encoding="utf-8")
+    assert "| domain | n = 500 |" in (docs / "experiments_rfm.md").read_text(encoding="utf-8")
     assert question_pages.read("rfm")["us"]["splits"] == 2

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reference.accounting import NOT_PRIVATE
+from reference.accounting.release import release_of
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import open_table
 from reference.domain.file import domain_file_of
-from reference.fairness import NOT_PRIVATE
-from reference.release import release_of
 from tests.file_commands import DOMAIN, FIT, SMALL, Run, listing
 
 # --- Releases and predictions --------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from reference.accounting import NOT_PRIVATE
 from reference.budgets import SplitBudget
 from reference.commands.fit import DEFAULT_GRID
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
-from reference.fairness import NOT_PRIVATE
 from reference.mechanisms import pdfc
 from reference.records import Records
 from reference.registry import MECHANISMS

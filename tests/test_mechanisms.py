@@ -17,6 +17,7 @@ from reference.accounting import (
     PublishedStatementWarning,
     basic_composition,
 )
+from reference.accounting.release import Release, release_of
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import plain
 from reference.common.errors import (
@@ -36,7 +37,6 @@ from reference.objective import objective
 from reference.readings import Readings
 from reference.records import check_matrix
 from reference.registry import MECHANISMS
-from reference.release import Release, release_of
 from tests.strategies import random_records
 
 RECORDS = random_records(400, 4, 11)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference.accounting.release import Release
 from reference.budgets import Budget, SplitBudget
 from reference.common.errors import (
     ShapeError,
@@ -17,7 +18,6 @@ from reference.domain import Domain
 from reference.readings import Readings
 from reference.records import Records, check_matrix
 from reference.registry import MECHANISMS
-from reference.release import Release
 from tests.small_tables import columns_of
 
 # its claim is false in few dimensions; that it then warns is tested in test_pflr.py

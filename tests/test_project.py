@@ -103,6 +103,30 @@ def test_readme_leads_to_every_page():
     assert reached("README.md") >= set(PAGES)
 
 
+def test_readme_links_the_paper_map_first():
+    assert (
+        re.findall(r"\]\(([^)#\s]+\.md)", (ROOT / "README.md").read_text(encoding="utf-8"))[0]
+        == "docs/paper-map.md"
+    )
+
+
+@pytest.mark.parametrize(
+    ("heading", "item"), [("Lemmas", "Lemma 4"), ("Theorems", "Theorem 3"), ("Algorithm 3: ADFC", "line 20")]
+)
+def test_paper_map_names_code_verdict_and_proof(heading, item):
+    part = (
+        (ROOT / "docs" / "paper-map.md")
+        .read_text(encoding="utf-8")
+        .split(f"\n## {heading}\n")[1]
+        .split("\n## ")[0]
+    )
+    (row,) = [line.split(" | ") for line in part.splitlines() if line.startswith(f"| {item} | ")]
+    code, verdict, proof = row[2:5]
+    assert "](../reference/" in code
+    assert "proved" in verdict
+    assert "](../proofs/" in proof
+
+
 def test_page_without_links_leads_nowhere():
     assert reached("docs/past-statements.md") == {"docs/past-statements.md"}
 

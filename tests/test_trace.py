@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reference.accounting import NOT_PRIVATE
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import NoisyCoefficients
 from reference.commands.trace import Trace, trace
@@ -15,7 +16,6 @@ from reference.common.documents import plain, read_file
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets import Encoding, load
-from reference.fairness import NOT_PRIVATE
 from reference.mechanisms import FAIR, PLAIN, adfc, functional, functional_noise, pdfc
 from reference.minimiser import minimise
 from reference.moments import Moments

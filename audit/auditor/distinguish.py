@@ -20,7 +20,7 @@ from audit.auditor.events import FAMILIES, Event
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.interruption import finish
 from audit.auditor.selection import Phases, Selection, select
-from audit.auditor.subject import Subject
+from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
 from audit.bounds import (
     ANYTIME,
@@ -30,12 +30,14 @@ from audit.bounds import (
     Method,
     epsilon_lower_bound,
     largest_certifiable_epsilon,
+    refutes,
 )
 from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
 from audit.bounds.power import Certifier
 from reference.common.arrays import FloatArray, IntArray
+from reference.common.printable import short_line
 
 SMALLEST_DRAWS = 1_000
 """Below this no phase has enough to work with."""
@@ -45,6 +47,11 @@ LARGEST_DRAWS = 2 * MOST_DRAWS
 
 INTERRUPTED = "interrupted"
 """Why certifying ended, after Ctrl-C."""
+
+SHARED_GENERATOR = (
+    "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
+    "is given: no seed repeats these draws"
+)
 
 Progress = Callable[[int], None]
 
@@ -121,6 +128,10 @@ class Estimate:
         Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds were left to compute.
     cuts : tuple of Cut
         The events of the curve, by increasing delta.
+    uses_global : bool
+        Whether draws come from the generators that a whole process shares: then no seed repeats them.
+    unseen : float
+        Share of the outputs whose value was too rare to be learned, where nearly all others repeat.
     """
 
     ideal: CertifiedEvent
@@ -137,6 +148,8 @@ class Estimate:
     selection_draws: int = 0
     interrupted: bool = False
     cuts: tuple[Cut, ...] = ()
+    uses_global: bool = False
+    unseen: float = 0.0
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -173,10 +186,21 @@ class Estimate:
         return detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> Verdict:
-        """Return the verdict on a claim, as :func:`audit.auditor.verdict.verdict_on` has it."""
+        """Return the verdict on a claim: that of the event, or undecided where values hide more."""
         found = self.implementation if implementation else self.ideal
         bound = found.epsilon_lower_bound
-        return verdict_on(bound, claimed_epsilon, found.counts, self.delta, self.significance, found.method)
+        verdict = verdict_on(bound, claimed_epsilon, found.counts, self.delta, self.significance, found.method)
+        return "undecided" if verdict == "not refuted" and self.hides(claimed_epsilon) else verdict
+
+    def hides(self, claimed_epsilon: float) -> bool:
+        """Return whether values too rare to be learned would refute the claim, were they one input's alone."""
+        if not self.unseen:
+            return False
+        draws = self.counts.likely_draws
+        alone = Counts(round(self.unseen * draws), draws, 0, draws)
+        return refutes(
+            epsilon_lower_bound(alone, self.delta, self.significance, "joint"), claimed_epsilon, "joint"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,6 +289,8 @@ def estimate(
     ------
     KeyboardInterrupt
         When it comes before the first draws that certify: then there is no result to keep.
+    audit.auditor.subject.DrawingError
+        When a draw fails, unless those that certified before it refute the claim.
     """
     ending = Ending.after(terms.max_seconds, terms.until)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
@@ -287,6 +313,11 @@ def estimate(
     anytime = ending.planned or stopped is not None
     # an interruption from here on stops no draws, so it changes no bound: the method was fixed before
     (found, curve), late = finish(lambda: _bounds(tally, terms, anytime=anytime))
+    if tally.failure is not None and not refutes(found[0].epsilon_lower_bound, terms.claimed_epsilon, ANYTIME):
+        drawn = 2 * (plan.selection + tally.rows)
+        raise DrawingError(
+            f"{tally.failure}; the {drawn:,} draws before do not refute the claim"
+        ) from tally.failure
     return Estimate(
         ideal=found[0].of(source.reduction),
         implementation=found[1].of(source.reduction),
@@ -298,10 +329,12 @@ def estimate(
         levels=selection.levels,
         histogram=tally.histogram,
         curve=curve,
-        notes=selection.notes,
+        notes=(*selection.notes, *([SHARED_GENERATOR] if source.uses_global else [])),
         selection_draws=plan.learn + plan.choose,
         interrupted=stopped == INTERRUPTED or late,
         cuts=selection.cuts,
+        uses_global=source.uses_global,
+        unseen=selection.unseen,
     )
 
 
@@ -357,6 +390,8 @@ class EventTally:
     Attributes
     ----------
     waves : list of Wave
+    failure : DrawingError or None
+        What ended the draws.
     """
 
     def __init__(self, selection: Selection, *, with_curve: bool) -> None:
@@ -364,6 +399,7 @@ class EventTally:
         self.events = (selection.ideal, selection.implementation)
         self.levels = selection.levels if with_curve else None
         self.waves: list[Wave] = []
+        self.failure: DrawingError | None = None
         self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
 
     @property
@@ -435,7 +471,8 @@ def certify(
 ) -> str | None:
     """Count the events on fresh draws, until all are made; return why it ended earlier.
 
-    Whole waves of chunks are kept or dropped, in order.
+    Whole waves of chunks are kept or dropped, in order.  Where a draw fails, all chunks before it are kept: the
+    anytime bound holds at every moment, whatever comes next.
     """
     try:
         for blocks in source.map(CERTIFY, rows, tally.count):
@@ -452,4 +489,9 @@ def certify(
                 return "the time is over"
     except KeyboardInterrupt:
         return INTERRUPTED
+    except DrawingError as problem:
+        if not tally.rows:
+            raise
+        tally.failure = problem
+        return short_line(str(problem))
     return None

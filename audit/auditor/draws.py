@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
-from audit.auditor.subject import FAILURES, Subject, SubjectError
+from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes
 from reference.common.arrays import FloatArray
 
 CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
@@ -57,6 +57,9 @@ class Draws:
         Whether the counts are looked at in between: chunks and waves are smaller then.
     reduction : Reduction or None
         Applied to all outputs as they are drawn.
+    uses_global : bool
+        Whether the first draws came from the generators that a whole process shares, and the subject does not say
+        that its randomness is its own.
     """
 
     subject: Subject
@@ -66,28 +69,28 @@ class Draws:
     workers: int = 1
     looks: bool = False
     reduction: Reduction | None = None
+    uses_global: bool = False
 
     @classmethod
     def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
         """Return the draws of a subject, its width learned from draws that are not used."""
-        most = getattr(subject, "most_rows", 1)
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise SubjectError(f"most_rows must be a whole number, at least 1, not {most!r}")
+        check_attributes(subject)
         try:
             inputs = subject.inputs()
         except FAILURES as problem:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
         pair: Any = inputs
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise SubjectError(f"inputs() must return the two inputs, not {inputs!r}")
+            raise SubjectError(f"inputs() must return the two inputs, not {inputs!r:.100}")
         probe = cls(subject, (pair[0], pair[1]), -1, entropy, workers)
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
         source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
-        rows = min(PROBE, source.chunk_rows)
+        rows, before = min(PROBE, source.chunk_rows), _global_state()
         check_draws(lambda side, call: source._one(side, rows, source.generator(0, call + 1, side)), source.inputs)
-        return source
+        shared = not getattr(subject, "own_entropy", False) and _global_state() != before
+        return replace(source, uses_global=shared)
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""
@@ -121,14 +124,28 @@ class Draws:
         return left, right
 
     def map(self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Made]) -> Iterator[list[Made]]:
-        """Yield `work(left, right)` of each chunk of a phase, in order, a wave of chunks at a time."""
+        """Yield `work(left, right)` of each chunk of a phase, in order, a wave of chunks at a time.
+
+        Where a draw fails, the chunks before it are a last wave.
+        """
         sizes = [min(self.chunk_rows, rows - start) for start in range(0, rows, self.chunk_rows)]
 
         def one(chunk: int) -> Made:
             return work(*self.chunk(phase, chunk, sizes[chunk]))
 
-        done = in_order(one, len(sizes), self.workers)
-        while found := list(islice(done, LOOK_WAVE if self.looks else WAVE)):
+        found: list[Made] = []
+        try:
+            for made in in_order(one, len(sizes), self.workers):
+                found.append(made)
+                if len(found) == (LOOK_WAVE if self.looks else WAVE):
+                    yield found
+                    found = []
+        except DrawingError:
+            # what was drawn before the failure stands
+            if found:
+                yield found
+            raise
+        if found:
             yield found
 
     def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
@@ -137,8 +154,14 @@ class Draws:
         except SubjectError:
             raise
         except FAILURES as problem:
-            raise SubjectError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
+            raise DrawingError(f"sample() failed: {type(problem).__name__}: {problem}") from problem
         return _checked(outputs, rows, self.width)
+
+
+def _global_state() -> tuple[object, ...]:
+    """Return the state of the generators that a whole process shares."""
+    numpy_state: Any = np.random.get_state(legacy=True)  # noqa: NPY002
+    return (random.getstate(), *(bytes(part) if isinstance(part, np.ndarray) else part for part in numpy_state))
 
 
 def in_order(work: Callable[[int], Made], number: int, workers: int) -> Iterator[Made]:

@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
@@ -20,6 +21,9 @@ PROBE, CALLS = 32, 15
 
 FEWEST_TOLD = 32
 """Fewer draws per call than this may well agree by chance: nothing is concluded from that."""
+
+MOST_REUSED = 8
+"""Outputs of one value that are looked at: of a more frequent one other calls have some, too."""
 
 CHANCE, CHANCE_OF_CALLS = 1e-12, 1e-9
 """Below this chance, at most, independent draws are called repeated; or called dependent of their call."""
@@ -46,6 +50,7 @@ def check_draws(draw: Callable[[int, int], FloatArray], inputs: Sequence[Any]) -
             raise SubjectError("sample() must return a new array each time: two results share their memory")
         calls = [np.nan_to_num(outputs) for outputs in calls]
         _check_repeats(calls)
+        _check_reuse(calls)
         _check_calls(calls)
         if before[side] is not None and inputs[side].tobytes() != before[side]:
             raise SubjectError("sample() changed its input: what one call draws must not depend on another")
@@ -71,6 +76,26 @@ def _check_repeats(calls: Sequence[FloatArray]) -> None:
     # which of the calls agree is one of so many sets
     if agree and 2 ** len(calls) * by_chance < CHANCE:
         raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
+
+
+def _check_reuse(calls: Sequence[FloatArray]) -> None:
+    """Refuse draws whose repeated values keep to one call each: noise that is used for several outputs.
+
+    Independent draws are as likely in any other order.  So, whatever the law, a value that occurs two to eight
+    times has all of them in one of c calls of n outputs with probability (n - 1) / (c n - 1) at most, and the
+    more values do, the less room is left for others.
+    """
+    rows, number = len(calls[0]), len(calls)
+    _, where, counts = np.unique(np.concatenate(calls), axis=0, return_inverse=True, return_counts=True)
+    seen = np.zeros((len(counts), number), dtype=np.bool_)
+    seen[where.ravel(), np.repeat(np.arange(number), rows)] = True
+    few = (counts >= 2) & (counts <= MOST_REUSED)
+    within = int((seen[few].sum(axis=1) == 1).sum())
+    if binom.sf(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
+        raise SubjectError(
+            f"draws are used again within a call: {within} values come in one call only, several times; "
+            "each output must be drawn for itself"
+        )
 
 
 def _check_calls(calls: Sequence[FloatArray]) -> None:

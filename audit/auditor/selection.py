@@ -28,8 +28,8 @@ FIRST_LOOK, SMALLEST_FIRST_LOOK = 0.25, 25_000
 MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
 """Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
 
-LOOKED_AT, FEWEST_STEPS = 4096, 8
-"""Choosing draws that are compared with the grid, and steps of it that the middle half of them should cover."""
+MOSTLY, MANY_UNSEEN = 0.9, 0.01
+"""Shares: values that repeat make up so much of the learning draws, and yet so many later ones are new."""
 
 ONE_SCORE_ROWS = 2**16
 """Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
@@ -98,6 +98,8 @@ class Selection:
     notes : tuple of str
     rows : int
         Choosing draws per input that it took.
+    unseen : float
+        Share of the choosing draws whose value the learning draws did not have, where nearly all others repeat.
     """
 
     ideal: Event
@@ -107,6 +109,7 @@ class Selection:
     cuts: tuple[Cut, ...]
     notes: tuple[str, ...]
     rows: int
+    unseen: float = 0.0
 
 
 def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect) -> Selection:
@@ -138,9 +141,10 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     histogram = np.array([between(levels, side) for side in scores])
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-    notes = (*_notes(choosing), *_coarse(choosing, quantiser), *getattr(source.subject, "notes", ()))
+    notes = (*_notes(choosing), *getattr(source.subject, "notes", ()))
     methods = (method_for(ideal, prospect), method_for(implementation, prospect))
-    return Selection(ideal.event, implementation.event, methods, levels, cuts, notes, len(choosing[0]))
+    unseen = 0.0 if learning is None else _unseen(_rounded(learning, quantiser), _rounded(choosing, quantiser))
+    return Selection(ideal.event, implementation.event, methods, levels, cuts, notes, len(choosing[0]), unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +212,20 @@ def _joined(first: Pair, second: Pair) -> Pair:
     return np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1]])
 
 
+def _unseen(learning: Pair, choosing: Pair) -> float:
+    """Return the share of outputs with a value of a coordinate that was not learned, though nearly all repeat.
+
+    Of continuous outputs none repeats, and of many whole numbers few do: there events look at ranges of values.
+    """
+    largest = 0.0
+    known, new = np.concatenate(learning), np.concatenate(choosing)
+    for k in range(known.shape[1]):
+        values, counts = np.unique(known[:, k], return_counts=True)
+        if counts[counts > 1].sum() > MOSTLY * len(known):
+            largest = max(largest, float((~np.isin(new[:, k], values)).mean()))
+    return largest if largest >= MANY_UNSEEN else 0.0
+
+
 def _notes(choosing: Pair) -> tuple[str, ...]:
     """Return what a reader must know about the outputs."""
     both = np.concatenate(choosing)
@@ -218,23 +236,3 @@ def _notes(choosing: Pair) -> tuple[str, ...]:
     if share:
         notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
     return tuple(notes)
-
-
-def _coarse(choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:
-    """Return a note where rare far values make the grid of the ideal verdict too coarse for most outputs.
-
-    The grid must follow the far values: float noise is as large as they are.
-    """
-    both = np.concatenate([side[:LOOKED_AT] for side in choosing])
-    both = both[np.isfinite(both).all(axis=1)]
-    if not len(both):
-        return ()
-    low, high = np.quantile(both, [0.25, 0.75], axis=0, method="nearest")
-    # halves of finite numbers have a finite difference
-    coarse = np.flatnonzero((high > low) & (quantiser.steps / 2 * FEWEST_STEPS > high / 2 - low / 2))
-    return tuple(
-        f"output[{k}]: rare values far from the others make the grid of the ideal verdict "
-        f"({quantiser.steps[k]:.3g}) too coarse for most outputs: how they differ shows at the bits only, beside "
-        "float noise"
-        for k in coarse[:1]
-    )

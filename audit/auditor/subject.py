@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,10 @@ class SubjectError(InputError):
     """The subject's own code failed, or gave something that is not an array of outputs."""
 
 
+class DrawingError(SubjectError):
+    """A draw failed, after others that came.  That it failed is an outcome like any other."""
+
+
 FAILURES = (Exception, SystemExit)
 """What a subject's own code may raise; one that asks to end the program must not end the audit as a success."""
 
@@ -28,9 +33,9 @@ class Subject(Protocol):
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
     number of an output must depend on that output alone.  Another error in it costs power, never validity.
     It, too, may be called from several threads.
-    Further attributes that it may have: `notes`, sentences for the reader; `own_entropy`, true where it does not
-    use the generator, so that the certificate names no seed; `most_rows`, how many outputs to ask for at a time
-    where they are slow.
+    Further attributes that it may have (:func:`check_attributes`): `notes`, sentences for the reader;
+    `own_entropy`, true where it does not use the generator, so that the certificate names no seed; `most_rows`,
+    how many outputs to ask for at a time where they are slow.
 
     Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
@@ -46,3 +51,32 @@ class Subject(Protocol):
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` independent outputs on one input, shape (count, k), k the same for all."""
         ...
+
+
+def check_attributes(subject: object) -> None:
+    """Refuse a subject whose further attributes are not what they should be, before anything is drawn.
+
+    Raises
+    ------
+    SubjectError
+    """
+    wanted: dict[str, tuple[str, Callable[[Any], bool]]] = {
+        "most_rows": ("a whole number, at least 1", lambda most: type(most) is int and most >= 1),
+        "notes": ("a tuple or list of sentences", _are_sentences),
+        "own_entropy": ("true or false", lambda own: isinstance(own, bool)),
+        "log_likelihood_ratio": ("a method", callable),
+    }
+    for name, (words, fits) in wanted.items():
+        try:
+            found = getattr(subject, name, _ABSENT)
+        except FAILURES as problem:
+            raise SubjectError(f"{name} failed: {type(problem).__name__}: {problem}") from problem
+        if found is not _ABSENT and not fits(found):
+            raise SubjectError(f"{name} must be {words}, not {found!r:.100}")
+
+
+_ABSENT = object()
+
+
+def _are_sentences(notes: Any) -> bool:
+    return isinstance(notes, tuple | list) and all(isinstance(note, str) for note in notes)

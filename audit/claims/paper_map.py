@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,36 +16,37 @@ ROOT = Path(__file__).parents[2]
 
 PATH = ROOT / "docs" / "paper-map.md"
 
-HEADINGS = ("item", "says", "code", "claims", "proof", "in Coq")
+HEADINGS = ("item", "says", "code", "claims", "proof, theorem in Coq")
 
 INTRODUCTION = """\
 # The paper map
 
-Every definition, lemma, theorem, equation, algorithm line, figure and table of the paper, and where it is here.
-Generated from `audit/claims/paper_items.py` and the committed ledger; tests compare it with both, and the list of
-items with the paper's source. A claim in detail: `python -m audit claims --claim T5`. What the verdicts mean:
-[claims](claims.md#how-a-row-is-decided).
+Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here.
+`python -m audit claims --claim T5` explains a claim; [claims](claims.md#how-a-row-is-decided) says what verdicts
+mean. Generated from `audit/claims/paper_items.py` and the ledger; a test compares it with the paper.
 """
 
 REST = "Elsewhere in the text"
 
 
-def page(rows: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """Return the page.
 
     Parameters
     ----------
-    rows : mapping, optional
+    decided : mapping, optional
         Rows of a ledger by claim id; by default the committed ones.
     """
-    ledger = committed() if rows is None else rows
+    ledger = committed() if decided is None else decided
     theorems = {entry.theorem: entry.page for entry in pages.entries()}
     tables = {**ITEMS, REST: tuple(_others(ledger))}
-    links = " · ".join(f"[{heading}](#{_anchor(heading)})" for heading in tables)
-    lines = [INTRODUCTION, links, ""]
+    lines = [INTRODUCTION]
     for heading, items in tables.items():
-        lines += [f"## {heading}", "", _row(HEADINGS), "|" + "---|" * len(HEADINGS)]
-        lines += [_row(_cells(item, ledger, theorems)) for item in items]
+        rows = [_cells(item, ledger, theorems) for item in _together(items)]
+        # a column that says nothing in this table
+        shown = [place for place in range(len(HEADINGS)) if any(cells[place] for cells in rows)]
+        lines += [f"## {heading}", "", _row([HEADINGS[place] for place in shown]), "|" + "---|" * len(shown)]
+        lines += [_row([cells[place] for place in shown]) for cells in rows]
         lines.append("")
     return "\n".join(lines)
 
@@ -65,7 +67,22 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     told = {name for items in ITEMS.values() for item in items for name in item.claims}
     for name, row in ledger.items():
         if name not in told:
-            yield Item(row["place"], row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+            yield Item("", row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+
+
+def _together(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield the items, but lines of an algorithm one after the other that lead to the same places as one."""
+    for _, group in groupby(items, key=lambda item: (item.number.startswith("line") or item, _places(item))):
+        first, *rest = group
+        if rest:
+            number = f"lines {first.number.split()[1]} to {rest[-1].number.split()[1]}"
+            first = replace(first, number=number, says="; ".join(one.says for one in (first, *rest)))
+        yield first
+
+
+def _places(item: Item) -> tuple[object, ...]:
+    # where nothing is claimed, what makes the noise says enough
+    return item.code if item.claims else item.code[0], item.claims, item.proof, item.coq
 
 
 def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mapping[str, str]) -> tuple[str, ...]:
@@ -74,14 +91,18 @@ def _cells(item: Item, ledger: Mapping[str, Mapping[str, Any]], theorems: Mappin
         item.says.replace("|", r"\|"),
         "<br>".join(f"[`{name}`](../{source_file(name)})" for name in item.code),
         "<br>".join(_verdict(name, ledger[name]) for name in item.claims),
-        _proof(item.proof),
-        "<br>".join(f"[`{name}`](../proofs/{theorems[name]}#{name.lower()})" for name in item.coq),
+        "<br>".join([*_proof(item.proof), *(_theorem(name, theorems[name]) for name in item.coq)]),
     )
 
 
-def _proof(place: str) -> str:
+def _proof(place: str) -> Iterator[str]:
     page, sign, heading = place.partition("#")
-    return f"[{page}](../proofs/{page}.md{sign}{heading})" if page else ""
+    if page:
+        yield f"[{page}](../proofs/{page}.md{sign}{heading})"
+
+
+def _theorem(name: str, page: str) -> str:
+    return f"[`{name}`](../proofs/{page}#{name.lower()})"
 
 
 def _verdict(name: str, row: Mapping[str, Any]) -> str:
@@ -89,9 +110,5 @@ def _verdict(name: str, row: Mapping[str, Any]) -> str:
     return f"{name}: {row['verdict']}{proof}"
 
 
-def _row(cells: tuple[str, ...]) -> str:
+def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")

@@ -35,7 +35,11 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def evidence_lines(value: Any, margin: str = "", width: int = WIDTH) -> Iterator[str]:
-    """Yield evidence as indented lines; what fits on one line stays on one."""
+    """Yield evidence as indented lines: one line where it fits, a table for records of one form."""
+    table = _table(value)
+    if table and max(map(len, table)) + len(margin) <= width:
+        yield from (f"{margin}{line}".rstrip() for line in table)
+        return
     pairs = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
     for key, entry in pairs:
         name = "- " if key is None else f"{key}: "
@@ -45,6 +49,21 @@ def evidence_lines(value: Any, margin: str = "", width: int = WIDTH) -> Iterator
         else:
             yield f"{margin}{name}".rstrip()
             yield from evidence_lines(entry, margin + "  ", width)
+
+
+def _table(value: Any) -> list[str]:
+    """Return the lines of a table, a row for each record; none where these are few or hold more than values."""
+    if not isinstance(value, list) or len(value) < 4 or not all(isinstance(entry, dict) for entry in value):
+        return []
+    cells = [[_flat(part) for part in entry.values()] for entry in value]
+    simple = all(
+        not isinstance(part, (dict, list)) or _flat(part)[0] == "[" for one in value for part in one.values()
+    )
+    if len({tuple(entry) for entry in value}) > 1 or not simple:
+        return []
+    cells.insert(0, list(value[0]))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)) for row in cells]
 
 
 def _flat(value: Any) -> str:

@@ -12,9 +12,12 @@ from audit.commands.options import FileOptions
 from audit.commands.text import columns, fitted
 from audit.proofs.build import missing
 from audit.proofs.releases.check import SECONDS, check
+from audit.proofs.releases.composed import LIMITS as COMPOSED_LIMITS
+from audit.proofs.releases.composed import Composed, ComposedResult, composed, composed_certificate
+from audit.proofs.releases.composed_text import composed_text
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.exported import Exported, read_exported
-from audit.proofs.releases.result import LIMITS, Result, certificate_of, certified_pair, judged, shown
+from audit.proofs.releases.result import LIMITS, Outcome, Result, certificate_of, certified_pair, judged, shown
 from audit.proofs.releases.text import certificate_text
 from audit.proofs.releases.theorem import covered
 from reference.commands.options import emit, require_writable, write_file
@@ -26,6 +29,7 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
 from reference.common.numbers import decimal_text, is_number_text
 from reference.registry import MECHANISMS
+from reference.repaired.released import is_repaired, load_repaired
 
 EXIT_CODES = {"certified": EXIT_FINE, "rejected": EXIT_REFUTED}
 
@@ -81,6 +85,8 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
     if options.proof is not None and Path(options.proof).suffix != ".v":
         raise ReadingError("proof", options.proof, "a file ending in .v")
     require_writable({"release": options.release}, proof=options.proof, out=output.out)
+    if is_repaired(options.release):
+        return _repaired(options, output)
     release = read_exported(options.release, options.mechanism, options.number)
     result = _certify(release, options.proof, options.time_limit)
     if output.format == "json":
@@ -104,6 +110,60 @@ def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
         return Result(release, found, "not checked", absent, proof)
     outcome, detail = judged(found, check(text, seconds=seconds))
     return Result(release, found, outcome, detail, proof)
+
+
+def _repaired(options: ReleaseOptions, output: FileOptions) -> int:
+    """Certify a release of the repaired mechanism, which is made of several."""
+    for name in ("mechanism", "number"):
+        if getattr(options, name) is not None:
+            raise ReadingError(name, getattr(options, name), "left out: the file holds one release, of repaired")
+    found = composed(load_repaired(options.release))
+    result = _certify_composed(found, options.proof, options.time_limit)
+    if output.format == "json":
+        text = json_text(plain(composed_certificate(result, options.release)))
+    else:
+        text = fitted(
+            [*_composed_lines(result, options.release), "", *COMPOSED_LIMITS.splitlines()], columns(output.out)
+        )
+    emit(text, output.out)
+    return EXIT_CODES.get(result.outcome, EXIT_UNDECIDED)
+
+
+def _certify_composed(found: Composed, proof: str | None, seconds: float) -> ComposedResult:
+    try:
+        found.require_theorem()
+    except NoTheoremError as reason:
+        return ComposedResult(found, "no theorem", str(reason), None)
+    text = composed_text(found)
+    if proof is not None:
+        write_file("proof", proof, text)
+    absent = missing()
+    if absent is not None:
+        return ComposedResult(found, "not checked", absent, proof)
+    finding = check(text, seconds=seconds)
+    outcome: Outcome = "undecided"
+    if finding.accepted is not None and finding.accepted == found.holds:
+        outcome = "certified" if found.holds else "rejected"
+    return ComposedResult(found, outcome, finding.detail, proof)
+
+
+def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
+    found = result.composed
+    yield f"{result.outcome.upper()}: {path} (repaired)"
+    yield f"states epsilon {decimal_text(found.epsilon)}, delta {decimal_text(found.delta)}, replace_one"
+    for one in found.entries:
+        enough = "" if one.change >= one.needed else f", less than the {decimal_text(one.needed)} that it can"
+        yield f"{one.what}: {one.numbers} numbers, loses {float(one.loss):.6g}{enough}"
+    what = "squared shifts" if found.kind == "gaussian" else "epsilons"
+    yield f"{what} add up to {float(found.spent):.12g}, " + (
+        "which epsilon and delta allow" if found.holds else "MORE THAN EPSILON AND DELTA ALLOW"
+    )
+    if result.theorem is not None:
+        yield f"theorem: {result.theorem}"
+    if result.proof is not None:
+        yield f"certificate: {result.proof}"
+    yield result.detail
+    yield from (f"note: {note}" for note in result.notes)
 
 
 def as_text(result: Result, path: str, width: int | None = None) -> str:

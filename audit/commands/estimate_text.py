@@ -13,6 +13,7 @@ from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
 from audit.evidence.words import counted_in_words
+from audit.subjects.stated import MOST_SHOWN
 from reference.common.numbers import text_below
 from reference.common.printable import printable
 
@@ -95,7 +96,8 @@ def _lines(result: EstimateResult) -> Iterator[str]:
         bounds = ((text_below(found.curve.at(point.delta), 4), point.delta) for point in found.curve.points)
         points = ", ".join(f"{epsilon} at {delta:g}" for epsilon, delta in bounds)
         yield f"  epsilon at least, by delta, all at once: {points}"
-    if "undecided" in (result.verdict("ideal"), result.verdict("implementation")):
+    event_verdicts = [found.verdict(result.claimed, implementation=bits) for bits in (False, True)]
+    if "undecided" in event_verdicts and not found.hides(result.claimed):
         needed = result.draws_needed()
         enough = "not even as many as can be counted would"
         if needed is not None:
@@ -118,8 +120,9 @@ def _search_text(search: dict[str, Any]) -> str:
 
 
 def _input_text(given: Any) -> str:
-    """Return an input in one line; a text of a program must not steer the reader's terminal."""
-    return printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+    """Return an input, or its start, in one line: a program's text must not steer the reader's terminal."""
+    text = printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text):,} characters)"
 
 
 def _row_text(row: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from audit.bounds import MOST_DRAWS
 from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
+from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check
@@ -21,7 +22,9 @@ from audit.evidence.fresh import fresh, fresh_checks, fresh_choice
 from audit.evidence.replay import replay
 from audit.evidence.verify import choice, outcome, verify
 from audit.proofs.build import missing
-from audit.proofs.verdicts import AuditedClaim, NotContradictedError, check_verdict
+from audit.proofs.conditional_verdicts import conditional_verdict_text
+from audit.proofs.tails import NotContradictedError
+from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.programs.signals import programs_ended_too
 from reference.commands.options import OutputOptions, emit
@@ -36,6 +39,9 @@ from reference.common.printable import shown
 
 BELOW_THE_BOUND = Fraction(999_999, 1_000_000)
 """Of the bound on epsilon, when Coq is asked about the bound: its sums are rounded to the safe side."""
+
+BY_COQ = "counts contradict the claim, by a theorem that Coq checks"
+BY_COQ_BELOW = "counts contradict an epsilon, by a theorem that Coq checks"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,27 +136,51 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
 
 
 def coq_check(certificate: Certificate) -> Check:
-    """Have Coq prove a theorem about the counts, by Clopper and Pearson's bounds, whatever the certificate's are.
+    """Have Coq prove a theorem about the counts: they contradict the claim, or an epsilon right below the bound.
 
-    They contradict the claim, if it is refuted, and otherwise an epsilon right below their own bound.
+    By the conditional bound where that is the certificate's, by Clopper and Pearson's otherwise.  Where only the
+    joint bound refutes the claim, it is an epsilon below Clopper and Pearson's, and the check says so.
     """
-    name = "counts contradict the claim, by a theorem that Coq checks"
     if problem := missing():
-        return Check(name, None, problem)
+        return Check(BY_COQ, None, problem)
     if certificate.method.startswith("anytime"):
-        return Check(name, None, "the theorem is about a number of draws that was fixed beforehand")
-    significance, delta = Fraction(str(certificate.significance)), Fraction(certificate.claimed_delta)
-    epsilon = Fraction(str(certificate.claimed_epsilon))
+        return Check(BY_COQ, None, "the theorem is about a number of draws that was fixed beforehand")
     if certificate.verdict != "refuted":
-        bound = clopper_pearson_epsilon_lower_bound(certificate.counts, float(delta), float(significance))
-        epsilon = Fraction(max(bound, 0.0)) * BELOW_THE_BOUND
-        name = "counts contradict an epsilon, by a theorem that Coq checks"
+        return _below_the_bound(certificate, "")
     try:
-        finding = check_verdict(certificate.counts, AuditedClaim(epsilon, delta, significance))
+        return _by_coq(certificate, Fraction(str(certificate.claimed_epsilon)), BY_COQ, "")
     except (NotContradictedError, ValueError, OverflowError) as reason:
-        return Check(name, None, f"by Clopper and Pearson's bounds: {reason}")
+        claim = f"epsilon {certificate.claimed_epsilon:g} is refuted by the {certificate.method} bound"
+        return _below_the_bound(certificate, f"; {claim}, not here: {reason}")
+
+
+def _below_the_bound(certificate: Certificate, further: str) -> Check:
+    """Have Coq check an epsilon right below the bound that it knows."""
+    counts, significance = certificate.counts, certificate.significance
+    if certificate.method == "conditional":
+        bound = conditional_epsilon_lower_bound(counts, significance)
+    else:
+        delta = float(Fraction(certificate.claimed_delta))
+        bound = clopper_pearson_epsilon_lower_bound(counts, delta, significance)
+    try:
+        return _by_coq(certificate, Fraction(max(bound, 0.0)) * BELOW_THE_BOUND, BY_COQ_BELOW, further)
+    except (NotContradictedError, ValueError, OverflowError) as reason:
+        return Check(BY_COQ_BELOW, None, f"{_bound_for_coq(certificate)}: {reason}{further}")
+
+
+def _by_coq(certificate: Certificate, epsilon: Fraction, name: str, further: str) -> Check:
+    """Return what Coq says of the counts and this epsilon."""
+    significance, delta = Fraction(str(certificate.significance)), Fraction(certificate.claimed_delta)
+    write = conditional_verdict_text if certificate.method == "conditional" else verdict_text
+    finding = check_verdict(certificate.counts, AuditedClaim(epsilon, delta, significance), write=write)
     claim = f"epsilon {float(epsilon):.6g}, delta {certificate.claimed_delta}, significance {significance}"
-    return Check(name, finding.accepted, f"{claim}, by Clopper and Pearson's bounds; {finding.detail}")
+    return Check(name, finding.accepted, f"{claim}, {_bound_for_coq(certificate)}; {finding.detail}{further}")
+
+
+def _bound_for_coq(certificate: Certificate) -> str:
+    if certificate.method == "conditional":
+        return "by the conditional bound"
+    return "by Clopper and Pearson's bounds"
 
 
 def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:

@@ -19,7 +19,8 @@ from audit.auditor.verdict import Verdict
 from audit.bounds import Counts
 from audit.bounds.curve import EpsilonCurve
 from audit.evidence.request import EstimateRequest, Judged
-from audit.subjects.descriptions import Description
+from audit.subjects.descriptions import Description, core
+from audit.subjects.releases import MechanismDescription
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.documents import Document, converted, json_of_file, plain
 from reference.common.errors import DocumentError
@@ -210,7 +211,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             raise CertificateError(f"{schema} is an earlier version, which is not read any more", file=file)
         if str(schema).startswith("repaired_release_"):
             raise CertificateError(
-                "this is a release of `repaired`, not a certificate: certify does not cover it", file=file
+                "this is a release of `repaired`, not a certificate: `audit certify` reads it", file=file
             )
         if schema is None and isinstance(document, dict) and "certificate" in document:
             raise CertificateError("this is a result, and its field `certificate` is one", file=file)
@@ -243,6 +244,26 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         if document == []:
             raise CertificateError("the file holds no certificate", file=str(path))
         return [cls.of(one, file=str(path)) for one in (document if isinstance(document, list) else [document])]
+
+
+def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -> Verdict:
+    """Return `undecided` in place of `not refuted` for a w whose coefficients are known to lose more than claimed.
+
+    How much of that loss w still has nobody knows.
+
+    Parameters
+    ----------
+    verdict : {'refuted', 'not refuted', 'undecided'}
+        On the certified event.
+    described : Description
+    inputs : dict
+        Of a certificate: they have the exact privacy of the coefficients.
+    """
+    inner = core(described)
+    if verdict != "not refuted" or not isinstance(inner, MechanismDescription) or inner.release != "weights":
+        return verdict
+    exact = inputs.get("exact")
+    return "undecided" if isinstance(exact, dict) and exact.get("verdict") == "refuted" else verdict
 
 
 def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn")) -> dict[str, str]:

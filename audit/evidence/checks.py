@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from audit.auditor.subject import Subject
+from audit.auditor.subject import Subject, SubjectError
 from audit.bounds import ANYTIME_METHODS
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate
@@ -28,7 +28,8 @@ from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
     core,
-    rebuild,
+    neighbours_of_lists,
+    rebuild_small,
 )
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
@@ -129,8 +130,8 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
         return
     try:
         # nothing of others is imported or run: this package knows both kinds
-        subject = rebuild(core(described))
-        whole = rebuild(described) if isinstance(described, PairDescription) else subject
+        subject = rebuild_small(core(described))
+        whole = rebuild_small(described) if isinstance(described, PairDescription) else subject
         yield _claim(certificate, subject)
         yield _inputs(certificate, whole, subject)
     except DescriptionError as problem:
@@ -151,7 +152,11 @@ def _neighbours(certificate: Certificate) -> Check:
     if isinstance(described, MechanismDescription | CatalogueDescription):
         return Check("neighbours", stated == BY_CONSTRUCTION, stated)
     if isinstance(described, ProgramDescription):
-        return Check("neighbours", stated == UNCHECKED, stated)
+        try:
+            known = UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
+        except SubjectError as problem:
+            return Check("neighbours", False, str(problem))
+        return Check("neighbours", stated == known, stated)
     if isinstance(described, PairDescription):
         return Check("neighbours", stated in (IN_DOMAIN, UNCHECKED), stated)
     return Check(

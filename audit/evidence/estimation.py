@@ -201,7 +201,7 @@ def estimated(
         neighbours=neighbours,
         output_names=audit.output_names,
         note=audit.note,
-        seeded=not getattr(audit.subject, "own_entropy", False),
+        seeded=not (getattr(audit.subject, "own_entropy", False) or found.uses_global),
     )
 
 

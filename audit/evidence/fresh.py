@@ -11,11 +11,11 @@ from scipy.stats import hypergeom
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Terms, estimate
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import Event, event_of
-from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole
+from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole, smallest_step
 from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
-from audit.subjects.descriptions import rebuild
+from audit.subjects.descriptions import rebuild_small
 from audit.subjects.programs import ProgramSubject
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
@@ -25,6 +25,9 @@ CHOICE_SIGNIFICANCE = 1e-3
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
+
+VERY_SMALL = 0.01
+"""Share of the outputs below which no audit puts the smallest of the steps that grow, but by much luck."""
 
 FINER = 16
 """How much finer than the quartiles ask for a grid may be: 8 is what an audit's can be, the rest is for luck."""
@@ -65,7 +68,7 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     reference.common.errors.InputError
         When there is no such subject or event, or they do not fit each other.
     """
-    subject = rebuild(certificate.subject)
+    subject = rebuild_small(certificate.subject)
     try:
         event = event_of(certificate.event, subject)
     except ValueError as problem:
@@ -123,7 +126,7 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
         significance=CHOICE_SIGNIFICANCE,
         claimed_epsilon=claim,
     )
-    subject = rebuild(certificate.subject)
+    subject = rebuild_small(certificate.subject)
     found = estimate(subject, terms, rng)
     if isinstance(subject, ProgramSubject):
         subject.finish()
@@ -151,7 +154,8 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, and that mean is at least a
-    quarter of the distance of the quartiles, however heavy the tails.  All of these are taken of new draws.
+    quarter of the distance of the quartiles, however heavy the tails.  Where its steps grow, the smallest is 2^-16
+    of what a tenth of the outputs is below, here of what one in a hundred is.  All are taken of new draws.
     """
     if event.quantiser is None:
         return ()
@@ -164,9 +168,15 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
         outputs = outputs[np.isfinite(outputs).all(axis=1)]
         if len(outputs):
             low, high = np.quantile(outputs, [0.25, 0.75], axis=0)
-            fine = np.flatnonzero(quantiser.steps * 2.0**QUANTISED_BITS * FINER < high - low).tolist()
+            # half of each: finite numbers can have an infinite difference
+            usual = quantiser.steps / 2 * 2.0**QUANTISED_BITS * FINER
+            fine = np.flatnonzero((quantiser.steps >= 0) & (usual < high / 2 - low / 2)).tolist()
             # whole numbers have a grid of their own
             found.update(k for k in fine if quantiser.steps[k] < 1 or not are_whole(outputs[:, k]))
+            growing = np.flatnonzero(quantiser.steps < 0).tolist()
+            found.update(
+                k for k in growing if -quantiser.steps[k] * FINER < smallest_step(outputs[:, k], VERY_SMALL)
+            )
     return tuple(sorted(found))
 
 

@@ -10,6 +10,7 @@ from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
 from audit.evidence.estimation import Audit, estimated
+from audit.subjects.descriptions import require_small
 from reference.common.errors import InputError
 from reference.common.files import json_text
 
@@ -32,6 +33,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         return [Check("replay", None, "the certificate names no seed: the subject has randomness of its own")]
     request = certificate.request
     try:
+        require_small(request.subject)
         audit = Audit.of(request)
         audit.check()
     except CertificateError:

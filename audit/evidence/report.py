@@ -13,7 +13,7 @@ from audit.auditor.distinguish import LARGEST_DRAWS, CertifiedEvent, Estimate
 from audit.auditor.events import FAMILIES
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
-from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, versions
+from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, tempered, versions
 from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.words import event_in_words
 from audit.subjects.adjacency import UNCHECKED
@@ -69,7 +69,22 @@ class EstimateResult:
 
     def verdict(self, judged: Judged) -> Verdict:
         """Return the verdict on the `ideal` mechanism or on the `implementation`."""
-        return self.estimate.verdict(self.claimed, implementation=judged == "implementation")
+        found = self.estimate.verdict(self.claimed, implementation=judged == "implementation")
+        return tempered(found, self.request.subject, self.inputs)
+
+    @property
+    def reservations(self) -> list[str]:
+        """Why nothing is said to be not refuted, though the event could have shown more."""
+        found: list[str] = []
+        if self.estimate.hides(self.claimed):
+            share = f"{self.estimate.unseen:.2g} of the outputs have values too rare to be learned"
+            found.append(f"{share}: more draws would tell whether one input has some of them alone")
+        if tempered("not refuted", self.request.subject, self.inputs) == "undecided":
+            found.append(
+                "w is computed from coefficients that lose more than is claimed (exactly); "
+                "without --release weights these are audited"
+            )
+        return found
 
     def certified(self, judged: Judged) -> CertifiedEvent:
         """Return what the verdict rests on."""
@@ -111,7 +126,12 @@ class EstimateResult:
     def notes(self) -> list[str]:
         """What a reader must know about the outputs, and about randomness that is not the auditor's."""
         unchecked = [UNCHECKED] if self.neighbours == UNCHECKED else []
-        return [*self.estimate.notes, *unchecked, *([] if self.note is None else [f"randomness: {self.note}"])]
+        return [
+            *self.estimate.notes,
+            *self.reservations,
+            *unchecked,
+            *([] if self.note is None else [f"randomness: {self.note}"]),
+        ]
 
     def witness(self, found: CertifiedEvent) -> dict[str, Any]:
         """Return inputs, event and counts."""
@@ -205,6 +225,7 @@ class EstimateResult:
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: only this one was certified ({certified})")
         parts.append(f"events of other kinds than were searched{kinds}")
+        parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:
             parts.append("any loss at all: with this many draws this event cannot refute this claim")

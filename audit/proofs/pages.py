@@ -25,8 +25,9 @@ HEADING = re.compile(r"^## `([\w']+)`$", re.MULTILINE)
 HEAD = re.compile(r"^\*(?P<claims>[^;*]+); (?P<source>[^;*]+); (?P<fingerprint>`\w+`)\*$", re.MULTILINE)
 """The line below a heading."""
 
-PARAGRAPHS = ("Says", "Idea", "Does not say")
-"""Of every entry; *Checked* and *Owed* stand before them where a theorem has preconditions of its own."""
+PARAGRAPHS = ("Says", "Does not say")
+"""Of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its own, *Idea*
+stands between them where Coq's proof is not that of the page."""
 
 LIMITS = "nothing here says that a program is differentially private"
 """Every page prints it."""

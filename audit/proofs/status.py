@@ -13,9 +13,8 @@ from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
 
 LIMITS = """\
-The theorems are about real arithmetic, noise given by its density, and test functions on boxes.  Floating-point
-numbers, samplers, solvers and random generators are outside: nothing here says that a program is differentially
-private.
+The theorems are about real arithmetic.  Floating-point numbers, samplers, solvers and random generators are
+outside: nothing here says that a program is differentially private.
 """
 
 
@@ -51,7 +50,8 @@ def _lines() -> Iterator[str]:
     yield ""
     yield f"Coq {stored['coq']} checks {len(stored['theorems'])} theorems; their statements"
     yield f"([Statements.v](coq/Statements.v)) mention {len(stored['definitions'])} definitions. Each name leads"
-    yield "to the theorem in words. [How we check](coq/README.md). `python -m audit proofs --write` writes this."
+    yield "to what the theorem says and does not say. [How we check](coq/README.md)."
+    yield "`python -m audit proofs --write` writes this page."
     yield ""
     yield LIMITS
     yield "Status: " + "; ".join(f"*{word}*, {meaning}" for word, meaning in STATUSES.items()) + "."
@@ -61,11 +61,11 @@ def _lines() -> Iterator[str]:
             name = f"Axioms of a name{' with ' + MARKS[level] if MARKS[level] else ''}"
             yield f"- {name}: {', '.join(f'`{axiom}`' for axiom in axioms) or 'none'}"
     yield ""
-    yield "| theorem | claims: status | covers |"
-    yield "|---|---|---|"
+    yield "| theorem | claims: status |"
+    yield "|---|---|"
     for row in rows():
         says = f"{', '.join(row.claims)}: {row.status}" if row.claims else row.status
-        yield f"| {_linked(row, where)} | {says} | {row.covers} |"
+        yield f"| {_linked(row, where)} | {says} |"
     yield ""
-    yield "The Python code that each speaks of, and the code that none speaks of, with the reason:"
+    yield "What each covers, the Python code that it speaks of, and the code that none speaks of, with the reason:"
     yield "[claims.json](../audit/proofs/claims.json)."

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,25 +19,19 @@ from pathlib import Path
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.counts import Counts
 from audit.proofs.releases.check import SECONDS, CoqFinding, check
+from audit.proofs.tails import NotContradictedError, RatioTail
 
 THEOREM = "audit_verdict"
 
 ONE = 2**48
 """Denominator of the two probabilities."""
 
-TERM = 2**60
 FIXED = 2**256
 SQUARINGS = 40
 """As in ``proofs/coq/Verdicts.v``."""
 
 LARGEST_EPSILON = 100
 """Above this no count of an audit tells epsilons apart."""
-
-FIRST_STEPS, MOST_STEPS = 64, 2**20
-"""Terms that are tried first, and at most."""
-
-NEGLIGIBLE = 2**30
-"""Terms are added until what follows is this part of their sum."""
 
 HEADER = """\
 (** * Verdict on a claim
@@ -83,18 +78,6 @@ class AuditedClaim:
             raise ValueError(f"significance must be in (0, 1), not {self.significance}")
 
 
-class NotContradictedError(ValueError):
-    """Clopper and Pearson's bounds on these counts do not contradict the claim, or not by enough."""
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """How many terms of a tail are added, from the count on and below it."""
-
-    up: int
-    down: int
-
-
 def verdict_text(counts: Counts, claim: AuditedClaim) -> str:
     """Return the Coq file.
 
@@ -130,7 +113,12 @@ Qed.
 
 
 def check_verdict(
-    counts: Counts, claim: AuditedClaim, *, library: Path | None = None, seconds: float = SECONDS
+    counts: Counts,
+    claim: AuditedClaim,
+    *,
+    write: Callable[[Counts, AuditedClaim], str] = verdict_text,
+    library: Path | None = None,
+    seconds: float = SECONDS,
 ) -> CoqFinding:
     """Have Coq check the verdict, in a clean copy of the theorems that it needs.
 
@@ -138,6 +126,8 @@ def check_verdict(
     ----------
     counts : Counts
     claim : AuditedClaim
+    write : callable, optional
+        What writes the Coq file, and so the bound.
     library : path, optional
         As for :func:`audit.proofs.releases.check.check`.
     seconds : float
@@ -148,7 +138,7 @@ def check_verdict(
     NotContradictedError
     """
     started = time.monotonic()
-    text = verdict_text(counts, claim)
+    text = write(counts, claim)
     return check(text, library=library, seconds=seconds - (time.monotonic() - started), theorem=THEOREM)
 
 
@@ -164,14 +154,14 @@ def _arguments(counts: Counts, claim: AuditedClaim) -> tuple[int, ...]:
     part, level = claim.significance.numerator, claim.significance.denominator
     n, m, j, k = counts.likely_draws, counts.unlikely_draws, counts.likely, counts.unlikely
     q = _between(counts, claim)
-    inverse = _exp_minus_lower(a, b)
+    inverse = exp_minus_lower(a, b)
     # the smallest p with q exp(epsilon) + delta <= p, for the lower bound of exp(-epsilon)
     p = -((-q * b * FIXED) // (inverse * b)) + -((-c * ONE) // b)
     if not p < ONE:
         raise NotContradictedError("exp(epsilon) times the unlikely probability's limit, plus delta, reaches 1")
-    first = _steps(n, j, p, part, 2 * level)
-    second = _steps(m, m - k, ONE - q, part, 2 * level)
-    return (n, m, j, k, a, c, b, level, part, q, p, first.up, first.down, second.up, second.down)
+    first = RatioTail.binomial(n, j, p, ONE).steps(part, 2 * level)
+    second = RatioTail.binomial(m, m - k, ONE - q, ONE).steps(part, 2 * level)
+    return (n, m, j, k, a, c, b, level, part, q, p, *first, *second)
 
 
 def _between(counts: Counts, claim: AuditedClaim) -> int:
@@ -186,46 +176,9 @@ def _between(counts: Counts, claim: AuditedClaim) -> int:
     return max(1, math.ceil(middle * ONE))
 
 
-def _exp_minus_lower(a: int, b: int) -> int:
+def exp_minus_lower(a: int, b: int) -> int:
     """Return ``exp_minus_lower``."""
     value: int = FIXED - (a * FIXED // (b * 2**SQUARINGS) + 1)
     for _ in range(SQUARINGS):
         value = value * value // FIXED
     return value
-
-
-def _steps(n: int, j: int, p: int, part: int, level: int) -> _Steps:
-    """Return the numbers of terms with which the chance of at least j in n is seen to be at most part / level."""
-    r = ONE - p
-    up, above = _upwards(n, j, p, r)
-    down = min(j, FIRST_STEPS)
-    while True:
-        below = _downwards(n, j, p, r, down)
-        if above * (level - part) <= part * below:
-            return _Steps(up, down)
-        if down >= min(j, MOST_STEPS):
-            raise NotContradictedError("a tail is not below half of the significance by enough")
-        down = min(2 * down, j, MOST_STEPS)
-
-
-def _upwards(n: int, j: int, p: int, r: int) -> tuple[int, int]:
-    """Return a number of terms after which hardly anything follows, and ``upwards``."""
-    term, total, k = TERM, 0, j
-    while True:
-        fall = (k + 1) * r - (n - k) * p
-        if fall > 0:
-            rest = term * ((k + 1) * r) // fall + 1
-            if k == n or rest * NEGLIGIBLE <= total or term <= 2:
-                return k - j, total + rest
-        if k == n or k - j >= MOST_STEPS:
-            raise NotContradictedError("a tail falls too slowly")
-        term, total, k = term * ((n - k) * p) // ((k + 1) * r) + 1, total + term, k + 1
-
-
-def _downwards(n: int, j: int, p: int, r: int, steps: int) -> int:
-    """Return ``downwards``."""
-    term, total = TERM, 0
-    for k in range(j, j - steps, -1):
-        term = term * (k * r) // ((n - k + 1) * p)
-        total += term
-    return total

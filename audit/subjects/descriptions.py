@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, TypeAlias, assert_never
+import json
+from typing import Any, TypeAlias, assert_never, get_args
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from audit.subjects.catalogue import CATALOGUE
+from audit.subjects.catalogue.entry import Adjacency
 from audit.subjects.imported import imported_object
-from audit.subjects.programs import ProgramDescription, ProgramSubject
+from audit.subjects.programs import InputPair, ProgramDescription, ProgramSubject
 from audit.subjects.releases import MechanismDescription, release_of
 from audit.subjects.search import AtPair, Listed, searchable
 from reference.common.documents import Document
 from reference.common.errors import ReadingError
 from reference.readings import ADJACENCIES
+
+OF_CATALOGUE: tuple[Any, ...] = get_args(Adjacency)
+"""What mechanisms of the catalogue call their neighbours; not all of it can be checked."""
+
+MOST_COLUMNS, MOST_VALUES = 1_000, 10**7
+"""Sizes of what a certificate may have built again: a few seconds of work."""
 
 BY_CONSTRUCTION, IN_DOMAIN = "by construction", "a pair of the declared domain"
 """Why the inputs of our own mechanisms, and those that a search found, are neighbours."""
@@ -105,6 +113,39 @@ def rebuild(described: Description) -> Subject:
     assert_never(described)
 
 
+def rebuild_small(described: Description) -> Subject:
+    """Build a subject from a description that a stranger may have written.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    require_small(described)
+    return rebuild(described)
+
+
+def require_small(described: Description) -> None:
+    """Refuse a description that would take for ever to build.
+
+    Raises
+    ------
+    SubjectError
+    """
+    inner, columns, values = core(described), 0, 0
+    if isinstance(inner, CatalogueDescription):
+        columns = max((size for size in inner.parameters.values() if type(size) is int), default=0)
+    elif isinstance(inner, MechanismDescription) and inner.setting is not None:
+        columns = inner.setting.dimension
+    elif isinstance(inner, MechanismDescription) and inner.data is not None:
+        columns = inner.data.dimension or 0
+        values = (inner.data.records or 0) * max(columns, 1)
+    for size, most, words in ((columns, MOST_COLUMNS, "columns"), (values, MOST_VALUES, "numbers")):
+        if size > most:
+            raise SubjectError(
+                f"{size:,} {words} are too many to be built again for a check: at most {most:,} are"
+            )
+
+
 def neighbours_of(described: Description, subject: Subject) -> str:
     """Return what is known of whether a subject's inputs are neighbours, in words.
 
@@ -123,15 +164,39 @@ def neighbours_of(described: Description, subject: Subject) -> str:
             _, neighbourhood = searchable(rebuild(described.subject))
             return UNCHECKED if isinstance(neighbourhood, Listed) else IN_DOMAIN
         case ProgramDescription():
-            return UNCHECKED
+            return UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
         case ImportDescription():
             relation = getattr(subject, "adjacency", None)
-            known = callable(relation) or relation in ADJACENCIES
-            if not known or not hasattr(subject, "inputs"):
+            checkable = callable(relation) or (isinstance(relation, str) and relation in ADJACENCIES)
+            if (
+                not checkable
+                and relation is not None
+                and not (isinstance(relation, str) and relation in OF_CATALOGUE)
+            ):
+                allowed = f"one of {', '.join(ADJACENCIES)}, or a function of both inputs"
+                raise ReadingError("adjacency", relation, allowed)
+            if not checkable or not hasattr(subject, "inputs"):
                 return UNCHECKED
             require_neighbours(*subject.inputs(), relation)
             return f"{relation}, by the inputs" if isinstance(relation, str) else "by the subject's relation"
     assert_never(described)
+
+
+def neighbours_of_lists(pair: InputPair) -> str:
+    """Return what is known of whether a program's inputs are neighbours: two lists are checked record by record.
+
+    Raises
+    ------
+    SubjectError
+        When they are none.
+    """
+    if not (isinstance(pair.left, list) and isinstance(pair.right, list)):
+        return UNCHECKED
+    # texts: a record is any JSON, and the order of an object's members tells nothing
+    left, right = ([json.dumps(record, sort_keys=True) for record in side] for side in (pair.left, pair.right))
+    if left != right:
+        require_neighbours(left, right, pair.adjacency)
+    return f"{pair.adjacency}, by the inputs"
 
 
 def planted(described: CatalogueDescription) -> Subject:

@@ -126,6 +126,43 @@ class WeightRelease(CoefficientRelease):
             parts.append(minimisers(noisy, self.noise, self.layout, self.readings))
         return np.concatenate(parts)
 
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        """Return about how much likelier w is on the left; 0 where w is no root of a gradient.
+
+        At a released w the gradient of the exact objective is minus that of the noise, whose covariance follows
+        from w.  So the gradients of both data sets at w tell which of them it is.  It is taken as Gaussian: errors
+        cost power only.
+        """
+        if self.readings.fairness == "separate" or self.readings.repair == "ball":
+            return np.zeros(len(outputs))
+        parts = [self._ratio(outputs[start : start + BLOCK]) for start in range(0, len(outputs), BLOCK)]
+        return np.concatenate(parts)
+
+    def _ratio(self, w: FloatArray) -> FloatArray:
+        d, diagonal = self.layout.dimension, np.arange(self.layout.dimension)
+        deviations = np.where(self.noise.in_s, self.noise.scale_s, self.noise.scale_n)
+        variances = deviations**2 * (2.0 if self.noise.kind == "laplace" else 1.0)
+        of_linear, of_square = self._parts(variances)
+        of_square = of_square + np.triu(of_square, 1).T
+        # the noise of w_j w_k is w_k times itself in the gradient's place j, and w_j times itself in place k
+        covariance = of_square * w[:, :, None] * w[:, None, :]
+        own = np.diag(of_square)
+        covariance[:, diagonal, diagonal] = of_linear + w**2 @ of_square + 3 * own * w**2
+        shift = 4 * self.noise.largest_standard_deviation if self.readings.repair == "shift_and_trim" else 0.0
+        distances = []
+        for coefficients in self.inputs():
+            linear, square = self._parts(coefficients)
+            gradient = linear + w @ (square + square.T + 2 * shift * np.eye(d))
+            distances.append((gradient * np.linalg.solve(covariance, gradient[:, :, None])[:, :, 0]).sum(axis=1))
+        return np.asarray((distances[1] - distances[0]) / 2)
+
+    def _parts(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what belongs to the linear monomials, and to the others as an upper triangle."""
+        d = self.layout.dimension
+        square = np.zeros((d, d))
+        square[self.layout.pairs] = values[d : d + len(self.layout.pairs[0])]
+        return values[:d], square
+
 
 def minimisers(values: FloatArray, noise: Noise, public: Layout, readings: Readings) -> FloatArray:
     """Minimise many noisy objectives; a test compares each row with :func:`reference.minimiser.minimise`.

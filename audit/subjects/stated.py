@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,13 @@ from audit.subjects.programs import ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import DataSet
 from reference.common.documents import plain
+from reference.common.printable import shown
 
 MOST_SHOWN = 1_000
-"""Characters of a program's input that a report shows."""
+"""Characters of a program's input that a report shows; or of one record."""
+
+MOST_TOLD, MOST_DIFFERENT = 20_000, 3
+"""Characters of an input that a result has as it is; of a longer one, records that are shown."""
 
 
 def stated_inputs(subject: Subject) -> dict[str, Any]:
@@ -38,8 +44,30 @@ def stated_inputs(subject: Subject) -> dict[str, Any]:
         }
     if isinstance(subject, ProgramSubject):
         return {name: _shortened(given) for name, given in plain(subject.pair).items()}
-    left, right = (as_json(given) for given in subject.inputs())
-    return {"left": left, "right": right}
+    return dict(zip(("left", "right"), _told(*subject.inputs()), strict=True))
+
+
+def _told(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return both inputs as JSON; of long ones a digest, and the first records in which they differ."""
+    inputs = [as_json(given) for given in (left, right)]
+    texts = [
+        [json.dumps(record) for record in given] if isinstance(given, list) else [json.dumps(given)]
+        for given in inputs
+    ]
+    if all(sum(map(len, records)) <= MOST_TOLD for records in texts):
+        return inputs[0], inputs[1]
+    different = [place for place, pair in enumerate(zip_longest(*texts)) if pair[0] != pair[1]][:MOST_DIFFERENT]
+    ours, others = (
+        {
+            "length": len(records),
+            "sha256": hashlib.sha256("\n".join(records).encode()).hexdigest(),
+            "different": {
+                str(place): shown(records[place], MOST_SHOWN) for place in different if place < len(records)
+            },
+        }
+        for records in texts
+    )
+    return ours, others
 
 
 def _shortened(given: Any) -> Any:
@@ -60,8 +88,9 @@ def inputs_of_pair(searched: Any, pair: tuple[Any, Any], of_subject: dict[str, A
     of_subject : dict
         Of :func:`stated_inputs`.
     """
-    describe = getattr(searched, "describe", as_json)
-    readable = {side: describe(given) for side, given in zip(("left", "right"), pair, strict=True)}
+    describe = getattr(searched, "describe", None)
+    told = _told(*pair) if describe is None else tuple(describe(given) for given in pair)
+    readable = dict(zip(("left", "right"), told, strict=True))
     return readable | {name: value for name, value in of_subject.items() if name not in ("columns", *readable)}
 
 

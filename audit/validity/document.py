@@ -38,12 +38,10 @@ Share of errors, the largest over {sizes} draws:
 
 - `auto`, the default, chooses the method on the selection draws; `joint`, `conditional` and `clopper_pearson` are
   the same audits with that method. `curve` errs when any of its bounds does, at any delta.
-- `anytime` has audits of its own. They look {looks} times or more, with the truth as their claim, and stop at
-  their first error: the worst rule there is.
+- `anytime` has audits of its own. They look {looks} times or more and stop at their first error: the worst rule.
 - The control is the point estimate of the same counts, without a margin: it must err far too often, and does.
 
-Shares fall far below the significance where the event attains less than the true loss, and where whole counts cost
-rare events. Randomised response leaves least slack. Events: {families}. Seed {seed}; {seconds:,} s.
+Events: {families}. Seed {seed}; {seconds:,} s.
 """
 
 

@@ -82,6 +82,8 @@ Print Assumptions stouffer_edge_by_cells.
 Print Assumptions verdict_is_rarely_wrong.
 Print Assumptions verdict_on_extreme_counts.
 Print Assumptions verdict_decided.
+Print Assumptions conditional_verdict_is_rarely_wrong.
+Print Assumptions conditional_verdict_decided.
 Print Assumptions privacy_on_the_ball.
 Print Assumptions release_laplace.
 Print Assumptions release_pdfc.

@@ -1,17 +1,16 @@
 (** * Statements
 
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
-    one line.  The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
+    one line. The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
     ([Taylor.v]), [nu] ([Change.v]), [fairness_gain] ([Box.v]), [largest], [box_l1] ([BoxSensitivity.v]),
     [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]),
     [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v], [JointBound.v]), the joint bound
-    ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what
-    begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v]), transcripts
-    ([Adaptive.v]), events of countable spaces ([Countable.v]), hardened noise ([Hardened.v],
-    [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v],
-    [RationalSensitivity.v]), names of
-    data sets where they are built.
-    [README.md] says in words what each theorem says and what it does not say. *)
+    ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and
+    what begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v],
+    [ConditionalVerdicts.v]), transcripts ([Adaptive.v]), events of countable spaces ([Countable.v]),
+    hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v],
+    [RationalSensitivity.v]), names of data sets where they are built. [README.md] says in words what each
+    theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
@@ -20,7 +19,7 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
     Counterexamples
   BinomialLaw JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
-  Certificates SplitCertificates SigmaBound Verdicts Adaptive Countable Hardened
+  Certificates SplitCertificates SigmaBound Tails Verdicts ConditionalVerdicts Adaptive Countable Hardened
   DiscreteGaussian HardenedGaussian ProfileEnds RationalSensitivity.
 Import ListNotations.
 Open Scope R_scope.
@@ -753,6 +752,21 @@ Theorem verdict_decided : forall n m j k a c b level part q p up_n down_n up_m d
   contradicts (Z.to_nat n) (Z.to_nat m) (IZR a / IZR b) (IZR c / IZR b) (IZR part / IZR level)
     (Z.to_nat j) (Z.to_nat k).
 Proof. exact counts_contradict_correct. Qed.
+
+(** B21: so it is by counts that contradict given their total, which bounds rare events at delta = 0. *)
+Theorem conditional_verdict_is_rarely_wrong : forall n m epsilon alpha p q (event : nat -> nat -> bool),
+  0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= alpha -> p <= exp epsilon * q ->
+  (forall j k, event j k = true -> contradicts_given_total n m epsilon alpha j k) ->
+  joint_probability n m p q event <= alpha.
+Proof. exact conditional_verdict_false_alarm. Qed.
+
+(** B22: what the sums of whole numbers decide of them is right, whatever they are given. *)
+Theorem conditional_verdict_decided :
+  forall n m j k a b level part p odds up_few down_few up_many down_many,
+  counts_contradict_given_total n m j k a b level part p odds up_few down_few up_many down_many = true ->
+  contradicts_given_total (Z.to_nat n) (Z.to_nat m) (IZR a / IZR b) (IZR part / IZR level)
+    (Z.to_nat j) (Z.to_nat k).
+Proof. exact counts_contradict_given_total_correct. Qed.
 
 (** ** The paper's domain *)
 

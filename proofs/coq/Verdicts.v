@@ -8,7 +8,7 @@
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.
-From CFM Require Import Definitions Sums BinomialLaw JointBound SigmaBound.
+From CFM Require Import Definitions Sums BinomialLaw JointBound SigmaBound Tails.
 Open Scope R_scope.
 
 (** ** Terms of the binomial law, one from the other *)
@@ -24,228 +24,45 @@ Proof.
       (not_0_INR (S (n - S k)) ltac:(lia)); intros; field; repeat split; assumption.
 Qed.
 
-Lemma at_least_step : forall n k x, (k <= n)%nat -> at_least n k x = binomial n k x + at_least n (S k) x.
+(** The chance of at least j in n, at p / (p + r), is at most a / c. *)
+Definition binomial_tail_at_most (n j p r a c : Z) (up down : nat) : bool :=
+  ((0 <? p) && (0 <? r) && tail_at_most (fun k => (n - k) * p) (fun k => (k + 1) * r) 0 n j a c up down)%Z.
+
+Lemma binomial_odds : forall n p r k, (0 < p)%Z -> (0 < r)%Z -> (k <= n)%nat ->
+  let x := IZR p / (IZR p + IZR r) in
+  binomial n (S k) x * IZR ((Z.of_nat k + 1) * r) = binomial n k x * IZR ((Z.of_nat n - Z.of_nat k) * p).
 Proof.
-  intros n k x Hk; unfold at_least, probability.
-  rewrite (sum_ext (outcomes n) (fun j => if (k <=? j)%nat then binomial n j x else 0)
-    (fun j => (if Nat.eqb j k then binomial n j x else 0) + (if (S k <=? j)%nat then binomial n j x else 0))).
-  - rewrite sum_plus; f_equal; unfold outcomes; apply (sum_delta (S n) k (fun j => binomial n j x)); lia.
-  - intros j _; destruct (Nat.leb_spec k j), (Nat.leb_spec (S k) j), (Nat.eqb_spec j k); try lia; ring.
-Qed.
-
-(** The tail after the next term, term by term. *)
-Lemma at_least_shifted : forall n k x, at_least n (S k) x =
-  sum_over (outcomes n) (fun j => if (k <=? j)%nat then binomial n (S j) x else 0).
-Proof.
-  intros n k x; unfold at_least, probability.
-  transitivity (sum_over (outcomes (S n)) (fun j => if (S k <=? j)%nat then binomial n j x else 0)).
-  - rewrite sum_last, (binomial_above n (S n)) by lia; destruct (S k <=? S n)%nat; ring.
-  - rewrite sum_first; cbn [Nat.leb]; ring.
-Qed.
-
-(** Where the terms fall, the tail is at most geometric. *)
-Lemma at_least_geometric : forall n k p r x, (k <= n)%nat -> 0 <= x <= 1 -> 0 <= p -> 0 < r ->
-  x * r = (1 - x) * p -> 0 < 1 - x -> INR (n - k) * p < INR (S k) * r ->
-  at_least n k x * (INR (S k) * r - INR (n - k) * p) <= binomial n k x * (INR (S k) * r).
-Proof.
-  intros n k p r x Hk Hx Hp Hr Hodds Hx1 Hfall.
-  assert (Hnext : at_least n (S k) x * (INR (S k) * r) <= at_least n k x * (INR (n - k) * p)).
-  { rewrite at_least_shifted; unfold at_least, probability; rewrite <- !sum_scal_r; apply sum_le; intros j Hj.
-    unfold outcomes in Hj; apply in_seq in Hj; destruct (Nat.leb_spec k j) as [H | H]; [| lra].
-    assert (Hb := binomial_nonneg n j x Hx); assert (Hb' := binomial_nonneg n (S j) x Hx).
-    assert (Hratio : INR (S j) * r * binomial n (S j) x = INR (n - j) * p * binomial n j x).
-    { apply Rmult_eq_reg_l with (1 - x); [| lra]; transitivity (r * (INR (S j) * (1 - x) * binomial n (S
-      j) x));
-        [ring |]; rewrite (binomial_ratio n j x) by lia.
-      transitivity (INR (n - j) * (x * r) * binomial n j x); [ring | rewrite Hodds; ring]. }
-    assert (INR (S k) <= INR (S j)) by (apply le_INR; lia).
-    assert (INR (n - j) <= INR (n - k)) by (apply le_INR; lia).
-    assert (r * binomial n (S j) x * INR (S k) <= r * binomial n (S j) x * INR (S j))
-      by (apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | assumption]).
-    assert (p * binomial n j x * INR (n - j) <= p * binomial n j x * INR (n - k))
-      by (apply Rmult_le_compat_l; [apply Rmult_le_pos; lra | assumption]).
-    lra. }
-  rewrite (at_least_step n k x Hk) at 1; rewrite (at_least_step n k x Hk) in Hnext; lra.
-Qed.
-
-(** ** Sums of whole numbers *)
-
-Definition unit_term : Z := (2 ^ 60)%Z.
-
-(** Terms from [k] on, in units of the first one, each rounded up; what follows the last as a geometric sum.
-    The probability is p / (p + r). *)
-Fixpoint upwards (steps : nat) (n k p r term total : Z) : Z :=
-  match steps with
-  | O => (total + (term * ((k + 1) * r) / ((k + 1) * r - (n - k) * p) + 1))%Z
-  | S steps' => upwards steps' n (k + 1) p r (term * ((n - k) * p) / ((k + 1) * r) + 1) (total + term)
-  end.
-
-(** Terms below [k], each rounded down. *)
-Fixpoint downwards (steps : nat) (n k p r term total : Z) : Z :=
-  match steps with
-  | O => total
-  | S steps' =>
-      let next := (term * (k * r) / ((n - k + 1) * p))%Z in downwards steps' n (k - 1) p r next (total + next)
-  end.
-
-(** The chance of at least j in n is at most a / b. *)
-Definition tail_at_most (n j p r a b : Z) (up down : nat) : bool :=
-  ((0 <? p) && (0 <? r) && (0 <=? j) && (0 <=? a) && (a <=? b) && (0 <? b) &&
-   (j + Z.of_nat up <=? n) && (Z.of_nat down <=? j) &&
-   ((n - (j + Z.of_nat up)) * p <? (j + Z.of_nat up + 1) * r) &&
-   (upwards up n j p r unit_term 0 * (b - a) <=? a * downwards down n j p r unit_term 0))%Z.
-
-Lemma ceiling_ge : forall a b, (0 < b)%Z -> IZR a <= IZR (a / b + 1) * IZR b.
-Proof.
-  intros a b Hb; rewrite <- mult_IZR; apply IZR_le; generalize (Z.mul_succ_div_gt a b Hb); unfold Z.succ; lia.
-Qed.
-
-Section Tail.
-Variables (n : nat) (p r : Z).
-Hypothesis Hp : (0 < p)%Z.
-Hypothesis Hr : (0 < r)%Z.
-
-Let x := IZR p / (IZR p + IZR r).
-Let b (k : nat) := binomial n k x.
-Let T (k : nat) := at_least n k x.
-
-Lemma p_pos : 0 < IZR p.
-Proof. apply (IZR_lt 0); exact Hp. Qed.
-
-Lemma r_pos : 0 < IZR r.
-Proof. apply (IZR_lt 0); exact Hr. Qed.
-
-Lemma x_range : 0 < x < 1.
-Proof.
-  generalize p_pos r_pos; intros; unfold x; split; [apply Rdiv_lt_0_compat; lra |].
-  apply Rmult_lt_reg_r with (IZR p + IZR r); [lra |]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l; lra.
-Qed.
-
-Lemma x_odds : x * IZR r = (1 - x) * IZR p.
-Proof. generalize p_pos r_pos; intros; unfold x; field; lra. Qed.
-
-Lemma b_nonneg : forall k, 0 <= b k.
-Proof. intros k; apply binomial_nonneg; generalize x_range; lra. Qed.
-
-Lemma b_ratio : forall k, (k <= n)%nat -> b (S k) * (INR (S k) * IZR r) = b k * (INR (n - k) * IZR p).
-Proof.
-  intros k Hk; generalize x_range x_odds; intros Hx Hodds; apply Rmult_eq_reg_l with (1 - x); [| lra].
-  transitivity (IZR r * (INR (S k) * (1 - x) * b (S k))); [ring |]; unfold b; rewrite binomial_ratio
-    by exact Hk.
+  intros n p r k Hp Hr Hk x; apply (IZR_lt 0) in Hp, Hr.
+  assert (Hx1 : 1 - x = IZR r / (IZR p + IZR r)) by (unfold x; field; lra).
+  assert (H1 : 0 < 1 - x) by (rewrite Hx1; apply Rdiv_lt_0_compat; lra).
+  assert (Hodds : x * IZR r = (1 - x) * IZR p) by (rewrite Hx1; unfold x; field; lra).
+  replace (IZR ((Z.of_nat k + 1) * r)) with (INR (S k) * IZR r)
+    by (rewrite mult_IZR, plus_IZR, <- INR_IZR_INZ, S_INR; reflexivity).
+  replace (IZR ((Z.of_nat n - Z.of_nat k) * p)) with (INR (n - k) * IZR p)
+    by (rewrite mult_IZR, minus_IZR, <- !INR_IZR_INZ, minus_INR by exact Hk; reflexivity).
+  apply Rmult_eq_reg_l with (1 - x); [| lra].
+  transitivity (IZR r * (INR (S k) * (1 - x) * binomial n (S k) x)); [ring |];
+    rewrite binomial_ratio by exact Hk.
   transitivity (INR (n - k) * (x * IZR r) * binomial n k x); [ring | rewrite Hodds; ring].
 Qed.
 
-Lemma upper_factor : forall k, IZR ((Z.of_nat k + 1) * r) = INR (S k) * IZR r.
-Proof. intros k; rewrite mult_IZR, plus_IZR, <- INR_IZR_INZ, S_INR; reflexivity. Qed.
-
-Lemma lower_factor : forall k, (k <= n)%nat -> IZR ((Z.of_nat n - Z.of_nat k) * p) = INR (n - k) * IZR p.
-Proof. intros k Hk; rewrite mult_IZR, minus_IZR, <- !INR_IZR_INZ, minus_INR by exact Hk; reflexivity. Qed.
-
-(** [scale] times the tail from j, in units of [first]. *)
-Lemma upwards_correct : forall first scale j steps k term total, 0 <= first ->
-  (k + steps <= n)%nat ->
-  ((Z.of_nat n - Z.of_nat (k + steps)) * p < (Z.of_nat (k + steps) + 1) * r)%Z ->
-  b k * scale <= IZR term * first -> (T j - T k) * scale <= IZR total * first -> 0 <= scale ->
-  T j * scale <= IZR (upwards steps (Z.of_nat n) (Z.of_nat k) p r term total) * first.
+Lemma binomial_tail_at_most_correct : forall n j p r a c up down,
+  binomial_tail_at_most (Z.of_nat n) (Z.of_nat j) p r a c up down = true ->
+  at_least n j (IZR p / (IZR p + IZR r)) <= IZR a / IZR c.
 Proof.
-  intros first scale j; induction steps as [| steps IH]; intros k term total Hfirst Hk Hfall Hterm Htotal
-    Hscale.
-  - rewrite Nat.add_0_r in Hk, Hfall; cbn [upwards]; rewrite plus_IZR.
-    set (A := ((Z.of_nat k + 1) * r)%Z) in *; set (B := ((Z.of_nat n - Z.of_nat k) * p)%Z) in *.
-    assert (HAB : 0 < IZR (A - B)) by (apply (IZR_lt 0); lia).
-    assert (HA : IZR A = INR (S k) * IZR r) by apply upper_factor.
-    assert (HB : IZR B = INR (n - k) * IZR p) by (apply lower_factor; exact Hk).
-    assert (HT : T k * IZR (A - B) <= b k * IZR A).
-    { rewrite minus_IZR, HA, HB; generalize x_range x_odds p_pos r_pos; intros.
-      apply at_least_geometric; try lra; [exact Hk |].
-      rewrite <- HA, <- HB; apply IZR_lt; lia. }
-    assert (HA0 : 0 <= IZR A) by (apply (IZR_le 0); lia).
-    assert (Hceiling := ceiling_ge (term * A) (A - B) ltac:(lia)); rewrite mult_IZR in Hceiling.
-    set (last := IZR (term * A / (A - B) + 1)) in *.
-    assert (Hlast : T k * scale <= last * first).
-    { apply Rmult_le_reg_r with (IZR (A - B)); [exact HAB |].
-      assert (T k * IZR (A - B) * scale <= b k * IZR A * scale) by (apply Rmult_le_compat_r; assumption).
-      assert (b k * scale * IZR A <= IZR term * first * IZR A) by (apply Rmult_le_compat_r; assumption).
-      assert (IZR term * IZR A * first <= last * IZR (A - B) * first) by (apply Rmult_le_compat_r;
-        assumption).
-      lra. }
-    lra.
-  - cbn [upwards]; replace (Z.of_nat k + 1)%Z with (Z.of_nat (S k)) at 1 by lia.
-    apply IH; try assumption; [lia | replace (S k + steps)%nat with (k + S steps)%nat by lia;
-      exact Hfall | |].
-    + set (A := ((Z.of_nat k + 1) * r)%Z); set (B := ((Z.of_nat n - Z.of_nat k) * p)%Z).
-      assert (HA0 : (0 < A)%Z) by (apply Z.mul_pos_pos; lia).
-      assert (HA : IZR A = INR (S k) * IZR r) by apply upper_factor.
-      assert (HB : IZR B = INR (n - k) * IZR p) by (apply lower_factor; lia).
-      assert (HB0 : 0 <= IZR B) by (rewrite HB; apply Rmult_le_pos; [apply pos_INR | left; apply p_pos]).
-      apply Rmult_le_reg_r with (IZR A); [apply (IZR_lt 0); exact HA0 |].
-      assert (Hratio := b_ratio k ltac:(lia)); rewrite <- HA, <- HB in Hratio.
-      assert (Hceiling := ceiling_ge (term * B) A HA0); rewrite mult_IZR in Hceiling.
-      assert (b k * scale * IZR B <= IZR term * first * IZR B) by (apply Rmult_le_compat_r; assumption).
-      assert (IZR term * IZR B * first <= IZR (term * B / A + 1) * IZR A * first)
-        by (apply Rmult_le_compat_r; assumption).
-      replace (b (S k) * scale * IZR A) with (b (S k) * IZR A * scale) by ring; rewrite Hratio; lra.
-    + rewrite plus_IZR; assert (Hstep := at_least_step n k x ltac:(lia)); fold (T k) (b k) (T (S k)) in Hstep.
-      replace (T j - T (S k)) with (T j - T k + b k) by lra; lra.
+  intros n j p r a c up down H; unfold binomial_tail_at_most in H; rewrite !andb_true_iff in H.
+  destruct H as [[Hp Hr] H]; apply Z.ltb_lt in Hp, Hr; set (x := IZR p / (IZR p + IZR r)).
+  assert (Hx : 0 <= x <= 1).
+  { generalize (IZR_lt _ _ Hp) (IZR_lt _ _ Hr); intros; unfold x; split; [left; apply Rdiv_lt_0_compat;
+      lra |].
+    apply Rmult_le_reg_r with (IZR p + IZR r); [lra |]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l; lra. }
+  rewrite <- (Rmult_1_r (IZR a / IZR c)), <- (probability_total n x).
+  refine (tail_at_most_correct (fun k => binomial n k x) n 0 n _ _ _ _ _ _ _ _ _ _ _ j a c up down H);
+    try nia.
+  - intros k; apply binomial_nonneg, Hx.
+  - intros k Hk; apply binomial_above; lia.
+  - intros k Hk; right; apply binomial_odds; [exact Hp | exact Hr | lia].
 Qed.
-
-Lemma downwards_correct : forall first scale j steps k term total, 0 <= first ->
-  (k <= n)%nat -> (steps <= k)%nat -> (0 <= term)%Z ->
-  IZR term * first <= b k * scale -> IZR total * first <= (T k - T j) * scale -> 0 <= scale ->
-  IZR (downwards steps (Z.of_nat n) (Z.of_nat k) p r term total) * first <= (1 - T j) * scale.
-Proof.
-  intros first scale j; induction steps as [| steps IH]; intros k term total Hfirst Hk Hsteps Hterm0 Hterm
-    Htotal
-    Hscale.
-  - cbn [downwards]; eapply Rle_trans; [exact Htotal |]; apply Rmult_le_compat_r; [exact Hscale |].
-    assert (T k <= 1) by (apply probability_at_most_one; generalize x_range; lra); lra.
-  - destruct k as [| k]; [lia |]; cbn [downwards].
-    replace (Z.of_nat (S k) - 1)%Z with (Z.of_nat k) by lia.
-    replace (Z.of_nat n - Z.of_nat (S k) + 1)%Z with (Z.of_nat n - Z.of_nat k)%Z by lia.
-    set (A := (Z.of_nat (S k) * r)%Z); set (B := ((Z.of_nat n - Z.of_nat k) * p)%Z).
-    assert (HB0 : (0 < B)%Z) by (apply Z.mul_pos_pos; lia).
-    assert (HA0 : (0 <= A)%Z) by lia.
-    assert (HA : IZR A = INR (S k) * IZR r) by (unfold A; rewrite mult_IZR, <- INR_IZR_INZ; reflexivity).
-    assert (HB : IZR B = INR (n - k) * IZR p) by (apply lower_factor; lia).
-    assert (Hratio := b_ratio k ltac:(lia)); rewrite <- HA, <- HB in Hratio.
-    assert (Hnext : IZR (term * A / B) * first <= b k * scale).
-    { apply Rmult_le_reg_r with (IZR B); [apply (IZR_lt 0); exact HB0 |].
-      assert (Hfloor := floor_le (term * A) B HB0); rewrite mult_IZR in Hfloor.
-      assert (IZR (term * A / B) * IZR B * first <= IZR term * IZR A * first)
-        by (apply Rmult_le_compat_r; assumption).
-      assert (IZR term * first * IZR A <= b (S k) * scale * IZR A)
-        by (apply Rmult_le_compat_r; [apply (IZR_le 0); exact HA0 | exact Hterm]).
-      replace (b k * scale * IZR B) with (b k * IZR B * scale) by ring; rewrite <- Hratio; lra. }
-    apply IH; try assumption; [lia | lia | apply Z.div_pos; [apply Z.mul_nonneg_nonneg;
-      assumption | exact HB0] |].
-    rewrite plus_IZR; assert (Hstep := at_least_step n k x ltac:(lia)); fold (T k) (b k) (T (S k)) in Hstep.
-    replace (T k - T j) with (T (S k) - T j + b k) by lra; lra.
-Qed.
-
-Lemma tail_at_most_correct : forall j a d up down, (j <= n)%nat ->
-  tail_at_most (Z.of_nat n) (Z.of_nat j) p r a d up down = true -> at_least n j x <= IZR a / IZR d.
-Proof.
-  intros j a d up down Hj H; unfold tail_at_most in H; rewrite !andb_true_iff in H.
-  destruct H as [[[[[[[[[_ _] _] Ha] Had] Hd] Hup] Hdown] Hfall] Hsum].
-  apply Z.leb_le in Ha, Had, Hup, Hdown, Hsum; apply Z.ltb_lt in Hd, Hfall.
-  assert (HU := upwards_correct (b j) (IZR unit_term) j up j unit_term 0 (b_nonneg j) ltac:(lia)
-    ltac:(rewrite Nat2Z.inj_add; exact Hfall) ltac:(lra) ltac:(lra) ltac:(apply (IZR_le 0); discriminate)).
-  assert (HD := downwards_correct (b j) (IZR unit_term) j down j unit_term 0 (b_nonneg j) Hj ltac:(lia)
-    ltac:(discriminate) ltac:(lra) ltac:(lra) ltac:(apply (IZR_le 0); discriminate)).
-  set (U := upwards up _ _ _ _ _ _) in *; set (D := downwards down _ _ _ _ _ _) in *; fold (T j).
-  apply IZR_le in Hsum; rewrite !mult_IZR, minus_IZR in Hsum.
-  assert (HS : 0 < IZR unit_term) by (apply (IZR_lt 0); reflexivity).
-  apply IZR_le in Ha, Had; apply IZR_lt in Hd; assert (Hb := b_nonneg j).
-  apply Rmult_le_reg_r with (IZR d * IZR unit_term); [apply Rmult_lt_0_compat; assumption |].
-  replace (IZR a / IZR d * (IZR d * IZR unit_term)) with (IZR a * IZR unit_term) by (field; lra).
-  assert (T j * IZR unit_term * (IZR d - IZR a) <= IZR U * b j * (IZR d - IZR a))
-    by (apply Rmult_le_compat_r; [lra | exact HU]).
-  assert (IZR U * (IZR d - IZR a) * b j <= IZR a * IZR D * b j) by (apply Rmult_le_compat_r; assumption).
-  assert (IZR a * (IZR D * b j) <= IZR a * ((1 - T j) * IZR unit_term)) by (apply Rmult_le_compat_l;
-    assumption).
-  lra.
-Qed.
-End Tail.
 
 (** ** The other tail is a tail of the failures *)
 
@@ -305,40 +122,55 @@ Proof.
   - right; eapply Rle_trans; [| exact Hk]; apply at_most_falls; lra.
 Qed.
 
+Lemma joint_probability_of_first : forall n m p q event,
+  joint_probability n m p q (fun j _ => event j) = probability n p event.
+Proof.
+  intros n m p q event; apply sum_ext; intros j _; destruct (event j); [| apply sum_zero; reflexivity].
+  rewrite sum_scal; transitivity (binomial n j p * 1); [f_equal; exact (probability_total m q) | ring].
+Qed.
+
+Lemma joint_probability_of_second : forall n m p q event,
+  joint_probability n m p q (fun _ k => event k) = probability m q event.
+Proof.
+  intros n m p q event; unfold joint_probability; rewrite sum_swap.
+  apply sum_ext; intros k _; destruct (event k); [| apply sum_zero; reflexivity].
+  rewrite sum_scal_r; transitivity (1 * binomial m k q); [f_equal; exact (probability_total n p) | ring].
+Qed.
+
+Lemma joint_probability_union : forall n m p q (event first second : nat -> nat -> bool), 0 <= p <= 1 ->
+  0 <= q <= 1 ->
+  (forall j k, event j k = true -> first j k || second j k = true) ->
+  joint_probability n m p q event <= joint_probability n m p q first + joint_probability n m p q second.
+Proof.
+  intros n m p q event first second Hp Hq Hcover; unfold joint_probability; rewrite <- sum_plus.
+  apply sum_le; intros j _; rewrite <- sum_plus; apply sum_le; intros k _; specialize (Hcover j k).
+  assert (0 <= binomial n j p * binomial m k q) by (apply Rmult_le_pos; apply binomial_nonneg; assumption).
+  destruct (event j k), (first j k), (second j k); try lra; discriminate Hcover; reflexivity.
+Qed.
+
+Lemma not_exceeding : forall u v, negb (exceeds u v) = true <-> u <= v.
+Proof. intros u v; unfold exceeds; destruct Rlt_dec; split; intros; try discriminate; try reflexivity;
+  lra. Qed.
+
 Theorem verdict_false_alarm : forall n m epsilon delta alpha p q (event : nat -> nat -> bool),
   0 <= p <= 1 -> 0 <= q <= 1 -> 0 <= alpha -> p <= exp epsilon * q + delta ->
   (forall j k, event j k = true -> contradicts n m epsilon delta alpha j k) ->
   joint_probability n m p q event <= alpha.
 Proof.
   intros n m epsilon delta alpha p q event Hp Hq Ha Hprivate Hevent.
-  set (left j := negb (exceeds (at_least n j p) (alpha / 2))).
-  set (right k := negb (exceeds (at_most m k q) (alpha / 2))).
-  assert (Hleft : probability n p left <= alpha / 2).
-  { apply at_least_is_valid; [exact Hp | lra |]; intros j; unfold left, exceeds; destruct Rlt_dec;
-    [discriminate |].
-    intros _; lra. }
-  assert (Hright : probability m q right <= alpha / 2).
-  { apply at_most_is_valid; [exact Hq | lra |]; intros k; unfold right, exceeds; destruct Rlt_dec;
-    [discriminate |].
-    intros _; lra. }
-  apply Rle_trans with (sum_over (outcomes n) (fun j => sum_over (outcomes m) (fun k =>
-    (if left j then binomial n j p else 0) * binomial m k q +
-    binomial n j p * (if right k then binomial m k q else 0)))).
-  - apply sum_le; intros j _; apply sum_le; intros k _.
-    assert (Hj := binomial_nonneg n j p Hp); assert (Hk := binomial_nonneg m k q Hq).
-    assert (0 <= binomial n j p * binomial m k q) by (apply Rmult_le_pos; assumption).
-    destruct (event j k) eqn:E; [| destruct (left j), (right k); lra].
-    destruct (contradiction_is_rare n m epsilon delta alpha j k p q Hp Hq Hprivate (Hevent j k E)) as [H1
-      | H1].
-    + replace (left j) with true; [destruct (right k); lra |].
-      unfold left, exceeds; destruct Rlt_dec; [lra | reflexivity].
-    + replace (right k) with true; [destruct (left j); lra |].
-      unfold right, exceeds; destruct Rlt_dec; [lra | reflexivity].
-  - rewrite (sum_ext _ _ (fun j => (if left j then binomial n j p else 0) * 1
-      + binomial n j p * probability m q right)).
-    + rewrite sum_plus, !sum_scal_r, (probability_total n p : sum_over _ _ = 1);
-      unfold probability in Hleft; lra.
-    + intros j _; rewrite sum_plus, !sum_scal; f_equal; f_equal; exact (probability_total m q).
+  set (likely j := negb (exceeds (at_least n j p) (alpha / 2))).
+  set (unlikely k := negb (exceeds (at_most m k q) (alpha / 2))).
+  assert (Hlikely : probability n p likely <= alpha / 2)
+    by (apply at_least_is_valid; [exact Hp | lra | intros j; apply not_exceeding]).
+  assert (Hunlikely : probability m q unlikely <= alpha / 2)
+    by (apply at_most_is_valid; [exact Hq | lra | intros k; apply not_exceeding]).
+  rewrite <- (joint_probability_of_first n m p q) in Hlikely.
+  rewrite <- (joint_probability_of_second n m p q) in Hunlikely.
+  apply Rle_trans with (alpha / 2 + alpha / 2); [| lra].
+  eapply Rle_trans; [| apply Rplus_le_compat; [exact Hlikely | exact Hunlikely]].
+  apply joint_probability_union; [exact Hp | exact Hq |]; intros j k H; apply orb_true_iff.
+  unfold likely, unlikely; rewrite !not_exceeding.
+  exact (contradiction_is_rare n m epsilon delta alpha j k p q Hp Hq Hprivate (Hevent j k H)).
 Qed.
 
 (** Counts that are more extreme contradict, too. *)
@@ -365,8 +197,8 @@ Definition contradict_at (one x n m j k b c level part q p up_n down_n up_m down
   ((0 <=? j) && (j <=? n) && (0 <=? k) && (k <=? m) &&
    (0 <? q) && (q <? one) && (0 <? p) && (p <? one) && (0 <? level) &&
    (q * b * fixed_one <=? (p * b - c * one) * x) &&
-   tail_at_most n j p (one - p) part (2 * level) (Z.to_nat up_n) (Z.to_nat down_n) &&
-   tail_at_most m (m - k) (one - q) q part (2 * level) (Z.to_nat up_m) (Z.to_nat down_m))%Z.
+   binomial_tail_at_most n j p (one - p) part (2 * level) (Z.to_nat up_n) (Z.to_nat down_n) &&
+   binomial_tail_at_most m (m - k) (one - q) q part (2 * level) (Z.to_nat up_m) (Z.to_nat down_m))%Z.
 
 Definition counts_contradict (n m j k a c b level part q p up_n down_n up_m down_m : Z) : bool :=
   ((0 <? b) && (0 <=? fixed_one - (a * fixed_one / (b * 2 ^ 40) + 1)) &&
@@ -398,19 +230,13 @@ Proof.
 Qed.
 
 Lemma tail_of_whole_numbers : forall n j p one a d up down, (0 < one)%Z -> (0 <= j <= n)%Z ->
-  tail_at_most n j p (one - p) a d up down = true ->
+  binomial_tail_at_most n j p (one - p) a d up down = true ->
   at_least (Z.to_nat n) (Z.to_nat j) (IZR p / IZR one) <= IZR a / IZR d.
 Proof.
   intros n j p one a d up down Hone Hj H.
-  assert (Hsigns : (0 < p)%Z /\ (0 < one - p)%Z).
-  { unfold tail_at_most in H; rewrite !andb_true_iff in H; destruct H as [[[[[[[[[H1 H2] _] _] _] _] _] _]
-    _] _].
-    apply Z.ltb_lt in H1, H2; split; assumption. }
   replace (IZR p / IZR one) with (IZR p / (IZR p + IZR (one - p)))
     by (rewrite minus_IZR; f_equal; ring).
-  apply (tail_at_most_correct (Z.to_nat n) p (one - p) (proj1 Hsigns) (proj2 Hsigns) (Z.to_nat j) a d up
-    down);
-    [lia |].
+  apply (binomial_tail_at_most_correct (Z.to_nat n) (Z.to_nat j) p (one - p) a d up down).
   rewrite !Z2Nat.id by lia; exact H.
 Qed.
 

@@ -1,4 +1,4 @@
-"""The privacy of releases: what one claims and what is true (`statements`), and of many (`composition`)."""
+"""A release, what it claims about privacy and what is true of it, and the privacy of many together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reference.accounting.composition import (
     zcdp_epsilon,
 )
 from reference.accounting.statements import (
+    NOT_PRIVATE,
     ExactPrivacy,
     Privacy,
     PrivacyStatement,
@@ -30,6 +31,7 @@ from reference.common.numbers import Enclosure
 
 __all__ = [
     "METHODS",
+    "NOT_PRIVATE",
     "Composition",
     "Counted",
     "Enclosure",

@@ -34,7 +34,7 @@ BEYOND_SHARE, DELTA_SHARE = Fraction(1, 10**60), Fraction(1, 10**20)
 
 
 class Counted(Protocol):
-    """What is composed: a :class:`reference.release.Release`, or the record of one."""
+    """What is composed: a :class:`reference.accounting.release.Release`, or the record of one."""
 
     @property
     def mechanism(self) -> str:

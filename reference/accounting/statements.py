@@ -28,6 +28,9 @@ from reference.sensitivity import Declared, Setting, Supremum, exact_l1, exact_l
 
 Verdict: TypeAlias = Literal["proved", "enclosed", "refuted", "undecided"]
 
+NOT_PRIVATE = "not private: for the data holder"
+"""The mark of every exact metric and prediction, and of a release that states nothing."""
+
 
 class PrivacyStatement(Document, frozen=True, omit_defaults=True):
     """(epsilon, delta)-differential privacy for a named adjacency, as claimed by a named theorem.

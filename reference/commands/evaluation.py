@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from reference.accounting import PrivacyStatement, PublishedStatementWarning, basic_composition
+from reference.accounting import NOT_PRIVATE, PrivacyStatement, PublishedStatementWarning, basic_composition
+from reference.accounting.release import Release
 from reference.budgets import Budget, SplitBudget
 from reference.common.arrays import BoolArray
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
-from reference.fairness import NOT_PRIVATE, ConstantPredictorWarning, Metrics, evaluate
+from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
 from reference.fairness.private_metrics import PrivateMetrics, composed, private_metrics
 from reference.noise import Recorded, Source, generator, with_sampler
 from reference.readings import Readings
 from reference.records import Records
 from reference.registry import MechanismSpec
-from reference.release import Release
 
 
 @dataclass(frozen=True)

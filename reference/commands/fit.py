@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import click
 
+from reference.accounting import NOT_PRIVATE
+from reference.accounting.release import Release, release_document
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LARGE_EPSILON, Budget, is_large, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
@@ -44,10 +46,8 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.printable import one_line
 from reference.datasets.record_blocks import part_of
-from reference.fairness import NOT_PRIVATE
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
-from reference.release import Release, release_document
 
 TOO_LARGE = f"at most {LARGE_EPSILON}, or given --allow-large-epsilon"
 

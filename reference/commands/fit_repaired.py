@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reference.accounting import NOT_PRIVATE
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget
 from reference.commands.options import (
@@ -33,7 +34,6 @@ from reference.datasets import SOURCES, unknown_data
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
-from reference.fairness import NOT_PRIVATE
 from reference.fairness.metrics import MEASURES, ODDS, measures
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records

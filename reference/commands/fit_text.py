@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reference.accounting import ExactPrivacy, basic_composition
+from reference.accounting import NOT_PRIVATE, ExactPrivacy, basic_composition
 from reference.commands.evaluation import Evaluation
 from reference.common.documents import plain
 from reference.common.numbers import decimal_above, short_text
 from reference.common.page import Listing, Page
-from reference.fairness import NOT_PRIVATE
 from reference.fairness.private_metrics import NoisyMetric
 
 MARK = "*"

@@ -6,15 +6,32 @@ import io
 from pathlib import Path
 from typing import Any
 
+from reference.accounting import NOT_PRIVATE
 from reference.commands.plot import require_plot
 from reference.common.files import write_whole
-from reference.fairness import NOT_PRIVATE
 
 PANELS = (("public", True), ("public", False), ("generic", True), ("generic", False))
 
 
-def draw_frontier(document: dict[str, Any], path: str) -> None:
-    """Draw the rows with delta above 0 to a PNG or SVG file.
+MARKERS = {"interpret": "s", "diffprivlib": "^"}
+"""Of other libraries' private models, tuned; what is not private is a cross."""
+
+
+RIVALS = (
+    "in the same colours: explainable boosting (squares) and diffprivlib's logistic regression (triangles, "
+    "delta 0), tuned;\nempty where epsilon is of adding or removing a record"
+)
+
+
+def draw_frontier(document: dict[str, Any], path: str, rivals: dict[str, Any] | None = None) -> None:
+    """Draw the rows with delta above 0 to a PNG or SVG file, and other libraries' rows beside them.
+
+    Parameters
+    ----------
+    document : dict
+    path : str
+    rivals : dict, optional
+        Measured on the same splits: what ``python -m tests.peers.frontier`` writes.
 
     Raises
     ------
@@ -30,14 +47,14 @@ def draw_frontier(document: dict[str, Any], path: str) -> None:
     with matplotlib.rc_context({"svg.hashsalt": "frontier", "svg.fonttype": "none"}):
         figure = Figure(figsize=(10, 8), layout="constrained")
         FigureCanvasAgg(figure)
-        _fill(figure, document)
+        _fill(figure, document, [] if rivals is None else rivals["rows"])
         drawn = io.BytesIO()
         kind = Path(path).suffix.lower().removeprefix(".")
         figure.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
     write_whole(path, drawn.getvalue())
 
 
-def _fill(figure: Any, document: dict[str, Any]) -> None:
+def _fill(figure: Any, document: dict[str, Any], rivals: list[dict[str, Any]]) -> None:
     axes = figure.subplots(2, 2, sharex=True, sharey=True).flat
     for axis, (encoding, group) in zip(axes, PANELS, strict=True):
         rows = [row for row in document["rows"] if row["encoding"] == encoding and row["delta"] != "0"]
@@ -49,7 +66,9 @@ def _fill(figure: Any, document: dict[str, Any]) -> None:
             ]
             fair.sort(key=lambda row: row["risk_difference"]["mean"])
             places = [[row[name]["mean"] for row in fair] for name in ("risk_difference", "accuracy")]
-            axis.plot(*places, marker="o", markersize=3, linewidth=1, label=f"epsilon {epsilon}")
+            (line,) = axis.plot(*places, marker="o", markersize=3, linewidth=1, label=f"epsilon {epsilon}")
+            mine = [one for one in rivals if one["encoding"] == encoding and one["epsilon"] == epsilon]
+            _add_rivals(axis, mine, group=group, color=line.get_color())
         for one in document["references"]:
             if one["encoding"] == encoding and (group or "two thresholds" not in one["name"]):
                 axis.plot(one["risk_difference"]["mean"], one["accuracy"]["mean"], "kx")
@@ -64,8 +83,19 @@ def _fill(figure: Any, document: dict[str, Any]) -> None:
     data, splits = document["data"].title(), document["splits"]
     figure.suptitle(
         f"{data}: accuracy against fairness of private models, mean of {splits} splits\n"
-        "each curve is one epsilon; its right end asks for no fairness"
+        "each curve is one epsilon; its right end asks for no fairness" + (f"\n{RIVALS}" if rivals else "")
     )
+
+
+def _add_rivals(axis: Any, rivals: list[dict[str, Any]], *, group: bool, color: str) -> None:
+    """Mark other libraries' private models of one epsilon, each at its own adjacency."""
+    for one in rivals:
+        fits = one["fairness"] == "none" or one["group_at_prediction"] == group
+        if fits and one["library"] in MARKERS and "as it comes" not in one["model"]:
+            # empty: adding or removing a record, which protects less
+            filled = color if one["adjacency"] == "replace_one" else "none"
+            place = (one["risk_difference"]["mean"], one["accuracy"]["mean"])
+            axis.plot(*place, MARKERS[one["library"]], color=color, markerfacecolor=filled, markersize=5)
 
 
 def _name_to_the_left(axis: Any, reference: dict[str, Any]) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from reference.accounting import NOT_PRIVATE
 from reference.common.errors import MissingExtraError, ReadingError
 from reference.common.files import write_whole
-from reference.fairness import NOT_PRIVATE
 
 FORMATS = ("png", "svg")
 

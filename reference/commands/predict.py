@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reference.accounting import NOT_PRIVATE
+from reference.accounting.release import fitting_domain, load_release
 from reference.commands.options import require_writable, write_file
 from reference.commands.output import output
 from reference.commands.parsing import FileName, option
@@ -17,8 +19,6 @@ from reference.datasets.from_file import record_blocks
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import ENDINGS, open_table
 from reference.domain.file import DomainFile, load_domain_file
-from reference.fairness import NOT_PRIVATE
-from reference.release import fitting_domain, load_release
 from reference.repaired import Model
 from reference.repaired.released import is_repaired, load_repaired
 

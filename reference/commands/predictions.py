@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reference.accounting import NOT_PRIVATE
 from reference.common.arrays import BoolArray
 from reference.common.scores import decision_scores
 from reference.datasets.record_blocks import RecordBlocks, blocks_of
-from reference.fairness import NOT_PRIVATE
 from reference.records import Records
 from reference.repaired import Model
 

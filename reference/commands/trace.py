@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from reference.accounting.release import Release, StatedReadings
 from reference.budgets import Budget, SplitBudget
 from reference.common.arrays import FloatArray
 from reference.common.documents import Document
@@ -23,7 +24,6 @@ from reference.noise.recorded import Perturbation
 from reference.readings import Readings
 from reference.records import Records
 from reference.registry import MECHANISMS
-from reference.release import Release, StatedReadings
 from reference.sensitivity import l1_sensitivity, l2_sensitivity_squared
 
 CHOICES = {

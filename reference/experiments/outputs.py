@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reference.accounting import NOT_PRIVATE
 from reference.common.page import Listing, Page
 from reference.experiments.exhibits import Exhibit, ExhibitDesign, Point, points
 from reference.experiments.printed import PrintedEntry, distinct_entries
 from reference.experiments.study import RunResult, RunSpec
 from reference.experiments.summaries import Summary, first_and_all
-from reference.fairness import NOT_PRIVATE
 
 DATA_NOTES = {
     "adult": "UCI Adult, both files, 48,842 records",

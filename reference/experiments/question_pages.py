@@ -106,72 +106,70 @@ def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
 
 def in_full(setting: dict[str, Any]) -> str:
     """Return one setting, attribute by attribute."""
-    shown = ("same_epsilon", "same_noise")
+    shown = ("same_epsilon",)
     rows = [
         [
             row["x_s"],
             "–" if row["correlation_with_z"] is None else f"{row['correlation_with_z']:+.3f}",
             *(x_s.interval_text(row[name]) for name in shown),
-            *_two(row["calibrated"]),
         ]
         for row in setting["choices"]
     ]
-    rows.insert(0, ["*evenly*", "", *[""] * len(shown), *_two(setting["even"])])
     what = f"`{setting['readings']['variant']}`, {setting['mechanism']}, epsilon = {setting['epsilon']}"
     majority = f"the majority class has accuracy {setting['majority_accuracy']:.3f}"
-    return f"{what}; {majority}.\n\n" + markdown_table(["x_s", "correlation with z", *shown, "RD", "gain"], rows)
-
-
-def _two(one: dict[str, Any]) -> list[str]:
-    if one["risk_difference"] is None:
-        return ["–"] * 2
-    return [f"{one['risk_difference']:.3f}", f"{one['gain_over_majority']:+.3f}"]
+    return f"{what}; {majority}.\n\n" + markdown_table(["x_s", "correlation with z", *shown], rows)
 
 
 # --- rfm and peers ----------------------------------------------------------------------------------------------
 
 
 def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, the table over domain, n and epsilon."""
+    """Return, for each data set, from which epsilon on they are equal by n, and how many runs agree."""
     made = {}
     for data, found in document.items():
-        epsilons = [one["epsilon"] for one in found["rows"][0]["cells"]]
-        rows = [
-            [
-                f"`{row['domain']}`",
-                f"{row['records']:,}",
-                row["equal_from"] or "never",
-                *(f"{one['word']}: {one['same']}/{one['runs']}" for one in row["cells"]),
-            ]
-            for row in found["rows"]
+        by_norm: dict[str, list[Any]] = {}
+        for row in found["rows"]:
+            by_norm.setdefault(row["domain"], []).append(row)
+        sizes = [f"n = {row['records']:,}" for row in next(iter(by_norm.values()))]
+        equal_from = [
+            [f"`{norm}`", *(row["equal_from"] or "never" for row in rows)] for norm, rows in by_norm.items()
         ]
-        made[f"rfm-{data}"] = markdown_table(["domain", "records", "equal from", *epsilons], rows)
+        largest = {norm: rows[-1]["cells"] for norm, rows in by_norm.items()}
+        epsilons = [f"epsilon = {one['epsilon']}" for one in next(iter(largest.values()))]
+        runs = [
+            [f"`{norm}`", *(f"{one['same']} of {one['runs']}" for one in cells)] for norm, cells in largest.items()
+        ]
+        made[f"rfm-{data}"] = "\n\n".join(
+            [
+                "Equal from epsilon:",
+                markdown_table(["domain", *sizes], equal_from),
+                "Runs that agree, with the largest n:",
+                markdown_table(["domain", *epsilons], runs),
+            ]
+        )
     return made
 
 
 def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, the methods at epsilon 1 and 10 and the versions that were compared."""
+    """Return, for each data set, the methods that are not private or have epsilon 1, and the versions compared."""
     made = {}
-    columns = ("accuracy", "risk_difference", "positive_rate")
-    measured = ["accuracy", "risk difference", "positive rate", "constant"]
+    columns = ("accuracy", "risk_difference")
     for data, found in document.items():
         versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items() if number)
         majority = peers.spread_text(found["rows"][0]["majority_accuracy"])
         size = "" if found["subset_size"] is None else f", {found['subset_size']:,} records drawn for each"
         rows = [
             [
-                row["library"],
-                row["method"],
-                row["guarantee"],
+                f"{row['library']}: {row['method']}",
                 *(peers.spread_text(row[name]) for name in columns),
                 f"{row['constant']} of {row['runs']}" if row["constant"] else "",
             ]
             for row in found["rows"]
-            if not row["method"].endswith("epsilon 0.1")
+            if not row["method"].endswith(("epsilon 0.1", "epsilon 10"))
         ]
         made[f"peers-{data}"] = (
             f"{found['splits']} splits{size}; {versions}. The majority class has accuracy {majority}.\n\n"
-            + markdown_table(["library", "method", "private, as it says", *measured], rows)
+            + markdown_table(["method", "accuracy", "risk difference", "constant"], rows)
         )
     return made
 

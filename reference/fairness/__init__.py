@@ -1,7 +1,6 @@
 """Fairness and accuracy of predictions, exactly or privately."""
 
 from reference.fairness.metrics import (
-    NOT_PRIVATE,
     ConstantPredictorWarning,
     Metrics,
     Tally,
@@ -14,7 +13,6 @@ from reference.fairness.metrics import (
 )
 
 __all__ = [
-    "NOT_PRIVATE",
     "ConstantPredictorWarning",
     "Metrics",
     "Tally",

@@ -11,14 +11,12 @@ from operator import add
 import numpy as np
 import numpy.typing as npt
 
+from reference.accounting import NOT_PRIVATE
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
 from reference.datasets.record_blocks import RecordBlocks, blocks_of, folded
 from reference.records import Records
-
-NOT_PRIVATE = "not private: for the data holder"
-"""The mark of every exact metric and prediction."""
 
 
 class ConstantPredictorWarning(UserWarning):

@@ -44,7 +44,7 @@ class Account(NamedTuple):
 
     @property
     def epsilon(self) -> Fraction:
-        """The budget's epsilon; with discrete Gaussian noise more, where it adds more than there is room for."""
+        """The budget's epsilon; more where discrete Gaussian noise needs more room than the budget leaves."""
         # discrete Laplace noise loses what continuous noise does
         if not self.hardened or not self.budget.delta:
             return self.budget.epsilon

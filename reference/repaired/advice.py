@@ -97,11 +97,11 @@ class Advice(Document, frozen=True, kw_only=True):
     noise : float
         Standard deviation of the noise in each coordinate of a gradient.
     noise_against_curvature : float
-        That of the mean of all gradients, against the curvature of a column that every second record has.
+        Standard deviation of the mean of all gradients, over the curvature of a column that half the records have.
     lost : float
         Forecast: the share of the gain over the majority class that the noise costs; at most 1.
     risk_difference_noise : float or None
-        Forecast: what the noise of the probes leaves of the difference between groups, as a standard deviation.
+        Forecast: standard deviation of the difference between groups that the noise of the probes leaves.
     """
 
     records: int
@@ -138,7 +138,7 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
     Raises
     ------
     reference.common.errors.ParameterError
-        When the mechanism cannot run so.
+        When the mechanism cannot run with these arguments.
     """
     schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness)
     signal = signal_of(n, domain, budget, schedule.label_model) / rows_per_person
@@ -173,10 +173,10 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
 def planned(
     domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: bool, rows_per_person: int = 1
 ) -> Account:
-    """Return the account of a fit before it is made: at least what it will be.
+    """Return the account of a fit before it is made: the fit loses at most as much.
 
-    The scale of a probe depends on the released share of the group; it is taken for the smallest sensitivity, 1/2.
-    Where the grid must hold it, it is taken for the largest one.
+    The scale of a probe depends on the released share of the group.  The account takes the smallest sensitivity,
+    1/2; the check that the grid holds every scale takes the largest.
 
     Raises
     ------

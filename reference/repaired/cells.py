@@ -51,7 +51,7 @@ class CellProbe(NamedTuple):
     def difference(self, groups: int) -> tuple[float, float]:
         """Return the largest difference between groups, within a label where cells have one, and its noise.
 
-        The noise is that of the two groups of which least is known.
+        The noise is that of the two groups with the largest noise.
         """
         rates, noise = (np.array(one).reshape(groups, -1) for one in (np.clip(self.rates, 0.0, 1.0), self.noise))
         label = int(np.argmax(np.ptp(rates, axis=0)))
@@ -60,7 +60,7 @@ class CellProbe(NamedTuple):
 
 @dataclass(frozen=True)
 class Cells:
-    """What is released of cells, and the thresholds that were chosen by it.
+    """What is released about cells, and the thresholds chosen from it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Cells:
 
 
 class Expected(NamedTuple):
-    """The scores that earlier releases lead one to expect.
+    """The scores that earlier releases predict.
 
     Parameters
     ----------
@@ -227,8 +227,8 @@ def errors(cells: Cells, expected: Expected) -> Errors:
 def _one_rate(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return thresholds that choose the same share of each group, and are 0 on average over all records.
 
-    Which share: where a change of it for every group costs as many right choices as it brings, if the scores
-    are right.
+    At that share a small change for every group would lose as many right choices as it gains, if the scores are
+    right.
 
     Parameters
     ----------
@@ -246,8 +246,8 @@ def _one_rate(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatAr
 def _one_point(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return thresholds that take each group as near as they can to one point of the two shares.
 
-    It is the point that every group could reach, or be better than, of which accuracy is highest: on the lowest
-    of the curves of true positives over false positives.
+    Of the points that every group can reach or beat, it is the one with the highest accuracy: on the lowest of
+    the curves of true positives over false positives.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from reference.repaired.uncertainty import standard_errors
 
 
 class FewRecordsWarning(UserWarning):
-    """The noise of a fit drowns what it is to find."""
+    """The noise of a fit drowns its signal."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,7 +42,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Private, fair logistic regression; every ``fit`` is a release, and spends its budget again.
 
     Private for the whole record, features, label and group, under `replace_one`: the number of records is public.
-    Nothing is read from the data to set it up; what is chosen from data is paid for.
+    Setting it up reads no data; the budget pays for every choice that uses data.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     release_ : RepairedRelease
         What may leave the data holder.
     advice_ : Advice
-        What was to be expected, from public numbers.
+        What to expect, from public numbers.
     coef_ : ndarray, shape (1, columns)
         Weights of the score, in the order of `columns_`.
     columns_ : tuple of str

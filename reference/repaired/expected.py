@@ -1,4 +1,4 @@
-"""What released counts lead one to expect of a threshold: post-processing.
+"""What released counts predict about a threshold: post-processing.
 
 Records are drawn from the released counts of (cell, label), as if attributes were independent for each label.
 They only say where a probe is worth its noise; what the probes find corrects them.

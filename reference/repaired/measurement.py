@@ -32,12 +32,12 @@ def make_private_logistic_regression(
     slack: RealLike = 0,
     group_at_prediction: bool = True,
 ) -> Any:
-    """Return an OpenDP measurement of tables with this many records; what it releases is a `RepairedRelease`.
+    """Return an OpenDP measurement of tables with this many records; it releases a `RepairedRelease`.
 
     A table is a DataFrame, a pyarrow Table or a mapping from name to values, label and group among them.
 
-    The map takes the number of records that are replaced.  For one it is what the release states, for k of them
-    what k times the shift of every release loses at the same delta.  Noise is hardened.
+    The map takes the number of replaced records.  For one record it returns what the release states; for k, what
+    k times the shift of every release loses at the same delta.  Noise is hardened.
 
     Parameters
     ----------

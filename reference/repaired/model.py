@@ -80,7 +80,7 @@ class Model:
         return replace(self, probes=(*self.probes, Probe(self.multiplier, difference, noise)))
 
     def expected_curve(self, domain: Domain) -> Callable[[float], float]:
-        """Return the risk difference that the releases lead one to expect at each multiplier."""
+        """Return the risk difference that the releases predict at each multiplier."""
         assert self.zbar is not None
         drawn = drawn_records(self.counts, domain, self.n)
         members = drawn.target if self.group_weights is not None else drawn.x[:, -1] > 0
@@ -133,7 +133,7 @@ class Model:
 def margins(
     w: FloatArray, group_weights: FloatArray | None, zbar: float, x: FloatArray, z: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what speaks for a record and what its group counts; it is chosen when a > lambda b.
+    """Return a, what speaks for a record, and b, what its group counts; it is chosen when a > lambda b.
 
     With the group: a = x.w, b = z - zbar, so that only the intercepts of the groups move.  Without it:
     a = P(y = 1 | x) - 1/2, b = P(z = 1 | x) - zbar, the best rule for a given covariance of prediction and group

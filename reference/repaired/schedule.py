@@ -51,7 +51,7 @@ class Schedule:
     label_rounds, group_rounds : int
         Gradients of each model, the first at w = 0 included.
     cells : int
-        Of which `group_count` and `probes` are; 0 for the two groups of demographic parity.
+        The cells that `group_count` and `probes` release; 0 for the two groups of demographic parity.
     """
 
     label_model: Fraction
@@ -64,7 +64,7 @@ class Schedule:
 
     @property
     def shares(self) -> Fraction:
-        """What is spent altogether: at most 1."""
+        """The sum of all shares: at most 1."""
         return self.label_model + self.group_model + self.group_count + self.probes
 
 
@@ -120,7 +120,7 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
 
 
 def persons(n: int, rows_per_person: int) -> int:
-    """Return the records of one row per person whose schedule n records take: what decides is n over the noise."""
+    """Return the number of one-row persons with the schedule of n records: n over the noise decides."""
     return max(1, n // rows_per_person) if n else n
 
 
@@ -135,10 +135,10 @@ def cells_of(domain: Domain, fairness: str) -> int:
 
 
 def probes_of(n: int, budget: Budget, cells: int) -> Fraction:
-    """Return the share of the probes: what makes a risk difference known, within limits.
+    """Return the share of the probes: enough to know a risk difference, within limits.
 
     The noise of the sum is divided by n zbar (1 - zbar); its sensitivity is max(zbar, 1 - zbar), and the ratio is
-    3 for zbar of 1/3 and 2/3.  Shares of cells are taken to differ by a noise of 3 cells / n.
+    3 for zbar of 1/3 and 2/3.  For cells the noise of a difference of shares is taken as 3 cells / n.
     """
     unit = CELL_NOISE * cells if cells else 3
     if budget.delta:
@@ -149,7 +149,7 @@ def probes_of(n: int, budget: Budget, cells: int) -> Fraction:
 
 
 def signal_of(n: int, domain: Domain, budget: Budget, share: Fraction = Fraction(1)) -> float:
-    """Return what a model is decided by: n / (d deviation), where the deviation is the noise of one gradient.
+    """Return n / (d deviation), which decides about a model; the deviation is the noise of one gradient.
 
     It is n mu / d for Gaussian noise.
     """

@@ -1,4 +1,4 @@
-"""What is known of a release beside its values: public."""
+"""What is public about a release besides its values."""
 
 from __future__ import annotations
 

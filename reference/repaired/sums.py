@@ -30,7 +30,7 @@ def largest_l1(domain: Domain) -> Fraction:
 
 
 def require_encoded(records: Records) -> None:
-    """Raise :class:`reference.common.errors.NormError` for a row that no record of the domain is encoded to."""
+    """Raise :class:`reference.common.errors.NormError` for a row that encodes no record of the domain."""
     # multiples of 2^-20 far below 2^33: exact
     outside = np.abs(records.x).sum(axis=1) > rounded_down(largest_l1(records.domain))
     if outside.any():
@@ -80,8 +80,8 @@ GROUP_COUNT_CHANGE = Change(Fraction(1), Fraction(1))
 def imbalance(z: FloatArray, prediction: BoolArray, zbar: Fraction) -> NumberArray:
     """Return sum (z - zbar) (prediction - 1/2), shape (1,).
 
-    With zbar the true mean it is n zbar (1 - zbar) times the signed risk difference.  The half makes no
-    difference then, and the smallest sensitivity always.
+    With zbar the true mean it is n zbar (1 - zbar) times the signed risk difference.  Then the half changes
+    nothing; for every zbar it makes the sensitivity smallest.
     """
     members, chosen = z == 1.0, prediction
     in_favour = {
@@ -111,7 +111,7 @@ CELL_COUNTS_CHANGE = Change(Fraction(2), Fraction(2))
 def cell_selections(cell: IntArray, prediction: BoolArray, cells: int) -> NumberArray:
     """Return sum 1[c_i = c] (prediction_i - 1/2) for each cell, shape (cells,).
 
-    Half the records of a cell, added, is the number of those that are chosen.
+    Add half the records of a cell to get the number chosen.
     """
     found = []
     for c in range(cells):

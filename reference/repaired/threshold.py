@@ -29,8 +29,8 @@ class Probe(NamedTuple):
 def next_multiplier(probes: Sequence[Probe], slack: float, expected: Callable[[float], float]) -> float:
     """Return the multiplier at which the risk difference is estimated to be the slack.
 
-    The risk difference is taken to be a + b times the expected curve.  Every probe (multiplier, noisy signed risk
-    difference) is an observation of it; a and b are their posterior means, with normal priors around 0 and 1.
+    The model of the risk difference is a + b times the expected curve.  Every probe (multiplier, noisy signed risk
+    difference) observes it; a and b are posterior means, with normal priors around 0 and 1.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def next_multiplier(probes: Sequence[Probe], slack: float, expected: Callable[[f
     slack : float
         Risk difference that is tolerated.
     expected : callable
-        The curve that earlier releases lead one to expect; it falls.
+        The curve that earlier releases predict; it falls.
     """
     multipliers, differences, noise = (np.array(column) for column in zip(*probes, strict=True))
     found = np.clip(differences, -1.0, 1.0)

@@ -277,7 +277,7 @@ class _Problem:
         return ceiling, extremes
 
     def few_patterns(self) -> tuple[float, Extremes]:
-        """Bound all patterns by the Cauchy-Schwarz inequality; look for good data sets among two-run ones and rows."""
+        """Bound all patterns by the Cauchy-Schwarz inequality; look for good pairs by patterns and a climb."""
         step = max(1, self.d // 40)
         lengths = [(self.d,), *((j, self.d - j) for j in range(1, self.d, step))]
         batch = _Batch(self, patterns(lengths, self.choices, with_s=self.with_s, pure=True))

@@ -1,7 +1,7 @@
 """A bound on the l1 change of replaced records on the balls without fairness, where x_s weighs otherwise.
 
-Proposition 8c of ``proofs/sensitivities_balls.md``: the Cauchy-Schwarz inequality for the coordinates but x_s alone, so
-that three numbers are maximised over, by branch and bound.
+Proposition 8c of ``proofs/sensitivities_balls.md``: the Cauchy-Schwarz inequality for the coordinates but x_s
+alone, so that three numbers are maximised over, by branch and bound.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FIRST, MOST_CELLS = 16, 2_000_000
 
 
 def apart_ceiling(dimension: int, weight_s: float, weight_n: float, attained: float) -> float:
-    """Bound the supremum for weights of at most 1; `attained` says when to stop, and the bound does not rest on it."""
+    """Bound the supremum for weights of at most 1; `attained` only says when to stop."""
     goal, root = attained * (1 + SHARE), math.sqrt(dimension - 1)
     width = np.array([1, 1, 2]) / FIRST
     low = np.array(list(product(*(np.linspace(first, 1, FIRST + 1)[:-1] for first in (0, 0, -1)))))

@@ -1,6 +1,7 @@
 """A climb to pairs of records that are far apart in l1 on the balls: what many columns are bounded from below by.
 
-All signs are read off the rows, and each step maximises a concave function that touches the change from below.  What it finds counts only by what it attains, in exact arithmetic.
+All signs are read off the rows, and each step maximises a concave function that touches the change from below.
+What it finds counts only by what it attains, in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Climb:
         return np.stack(moved or [rows], axis=1)
 
     def _starts(self) -> FloatArray:
-        """Return rows of few different entries, always the same: x_s apart or not, and three sets of the others."""
+        """Return rows of few different entries, always the same: x_s, apart or not, and three sets of others."""
         rng, d = np.random.default_rng(0), len(self.weights)
         # few coordinates may hold all of the mean, or many
         of_mean = np.minimum(rng.choice([0, 1, 1, 2, 3, d // 4, d // 2], STARTS), d - 1)

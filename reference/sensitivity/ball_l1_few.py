@@ -31,7 +31,7 @@ STEPS = 100
 """Of the search for multipliers at a point."""
 
 TURN = 1.5
-"""How much of the last step is added where the new one turns back: it keeps the search from zigzagging along a kink."""
+"""How much of the last step is added where the new one turns back: without it the search zigzags along kinks."""
 
 MARGIN = 1e-11
 """For rounding, relative to the sum of all terms: each is the result of less than a hundred operations."""
@@ -104,7 +104,7 @@ class Few:
         return [(count, (choice,)) for count, choice in zip(self.counts, self.choices, strict=True) if count]
 
     def split(self) -> Iterator[Few]:
-        """Yield a problem for every number of coordinates that make each choice: where few do, parts of one count."""
+        """Yield a problem for every number of coordinates that make the first choice."""
         if len(self.choices) == 2 and self.counts is None:
             for count in range(self.others + 1):
                 yield replace(self, counts=(count, self.others - count))

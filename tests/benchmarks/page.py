@@ -13,9 +13,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 PAGE = """# Benchmarks
 
-Every figure is a ratio of two works on the same data in the same round, one BLAS thread: it says little of the
-machine. The clock's ratio suffers where other programs use the cores: before this run the load was {load}, on
-{cores} cores. `make bench` prints this page, `make bench ARGS=--write` renews it.
+Every figure is a ratio of the processor times of two works on the same data in the same round, one BLAS thread
+(load {load}, {cores} cores). `make bench` prints this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
@@ -28,8 +27,7 @@ A release from sums takes {release} times as long with hardened noise as with nu
 ## From files
 
 14 numbers a record, 370,000 records of text, 1,480,000 of the others: the rate of checked, exact sums, as a share
-of the rate at which pyarrow alone decodes the file on one thread. Decoding and adding up take a core each: where
-two are free, the clock shows up to twice the share of processor time.
+of the rate at which pyarrow alone decodes the file on one thread.
 
 {files}
 
@@ -50,8 +48,8 @@ def slope(values: Sequence[float], times: Sequence[float]) -> float:
 
 
 def table(rows: Mapping[str, Mapping[str, float]], head: str) -> str:
-    lines = [f"| {head} | by the clock | in processor time |", "|---|---|---|"]
-    lines += [f"| {name} | {entry['wall']:.2f} | {entry['cpu']:.2f} |" for name, entry in rows.items()]
+    lines = [f"| {head} | ratio |", "|---|---|"]
+    lines += [f"| {name} | {entry['cpu']:.2f} |" for name, entry in rows.items()]
     return "\n".join(lines)
 
 

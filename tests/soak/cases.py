@@ -20,6 +20,7 @@ from unittest import mock
 import pyarrow
 from pyarrow import parquet
 
+from reference.accounting.release import load_release
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.datasets import Encoding, shipped_domain
@@ -28,7 +29,6 @@ from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
-from reference.release import load_release
 from tests.command_lines import reference
 from tests.soak.ledgers import ledger, originals
 from tests.soak.mutations import changed, mutate

@@ -21,10 +21,10 @@ from pathlib import Path
 
 from audit.commands.family import command as audit_family
 from audit.epsilon_estimate import main as estimate
+from reference.accounting.release import load_release
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.commands.parsing import run
 from reference.experiments.store import RunStore
-from reference.release import load_release
 from tests.command_lines import reference
 
 LEDGER, RELEASE, OUT, CERTIFICATE = "ledger.jsonl", "release.json", "out", "certificate.json"

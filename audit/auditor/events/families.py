@@ -23,6 +23,7 @@ from audit.auditor.events.values import (
     NOT_FINITE,
     CategoryScore,
     NotFiniteScore,
+    OneSidedScore,
     ResidueScore,
     UnseenScore,
 )
@@ -148,7 +149,7 @@ def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield whole outputs that repeat, values of single coordinates that do, and residues of whole numbers."""
+    """Yield whole outputs that repeat, values of coordinates that do or that one input has alone, and residues."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
     groups += [(k,) for k in range(width)]
@@ -158,8 +159,13 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
             yield score
     for k in range(width):
         both = np.concatenate([left[:, k], right[:, k]])
+        counts = np.unique(both, return_counts=True)[1]
+        if counts[counts > 2].sum() > len(both) / 2:
+            # beside values that repeat, some that are too rare to
+            alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
+            yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to be told one by one
-        if are_whole(both) and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
+        if are_whole(both) and len(counts) > min(LARGEST_TABLE, len(both) / 4):
             yield from (ResidueScore.learn(left, right, k, modulus) for modulus in MODULI)
 
 

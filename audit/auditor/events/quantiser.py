@@ -22,6 +22,12 @@ LARGEST_WHOLE = 2.0**40
 SMALLEST_STEP = -1074
 """Exponent of the smallest step: that of the smallest number above 0."""
 
+LOOKED_AT, FEWEST_STEPS = 4096, 8
+"""Outputs per input that are compared with the grid, and steps of it that the middle half of them should cover."""
+
+SMALL = 0.1
+"""Share of the outputs below which the smallest of the steps that grow is chosen."""
+
 
 @dataclass(frozen=True, eq=False)
 class Quantiser:
@@ -30,10 +36,15 @@ class Quantiser:
     Rounding is post-processing, so a bound on the rounded outputs is a bound on the outputs.  What it cannot see
     are the low bits, where a sampler's floats differ from the real numbers that they stand for.
 
+    Where rare far values would make the grid too coarse for most outputs, its steps grow with the outputs: a value
+    v is rounded to a multiple of 2^-16 times the power of two at or below |v|, and of the smallest step.  Its
+    float noise is about 2^-53 of it, or of the values that it was computed from.
+
     Parameters
     ----------
     steps : ndarray, shape (k,)
-        Powers of two; 0 leaves a coordinate as it is.
+        Powers of two; 0 leaves a coordinate as it is.  A negative one is minus the smallest step of a grid whose
+        steps grow.
     """
 
     steps: FloatArray
@@ -43,7 +54,8 @@ class Quantiser:
         """Return the grid for two samples of shape (n, k): 2^-16 of each coordinate's spread.
 
         The spread is the mean absolute distance from the median, of finite outputs of both together.  The grid of
-        a coordinate of whole numbers is not coarser than 1: their parity is not float noise.
+        a coordinate of whole numbers is not coarser than 1: their parity is not float noise.  A step that is too
+        coarse for the middle half of the outputs gives way to steps that grow.
         """
         steps = np.zeros(left.shape[1])
         for k in range(left.shape[1]):
@@ -55,16 +67,24 @@ class Quantiser:
                 spread, shift = _spread(np.ldexp(values, -64)), 64
             if spread > 0.0:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
+                some = np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]])
+                some = some[np.isfinite(some)]
                 if steps[k] > 1 and are_whole(values):
                     steps[k] = 1.0
+                elif _too_coarse(steps[k], some):
+                    steps[k] = -smallest_step(some)
         return cls(steps)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
         if (self.steps > 0).all():
             return self._rounded(outputs, self.steps)
-        safe = np.where(self.steps > 0, self.steps, 1.0)
-        return np.where(self.steps > 0, self._rounded(outputs, safe), outputs)
+        steps = np.where(self.steps != 0, np.abs(self.steps), 1.0)
+        if (self.steps < 0).any():
+            exponents = np.maximum(np.frexp(outputs)[1] - 1 - QUANTISED_BITS, SMALLEST_STEP)
+            growing = np.maximum(np.ldexp(1.0, exponents), steps)
+            steps = np.where(self.steps < 0, growing, steps)
+        return np.where(self.steps != 0, self._rounded(outputs, steps), outputs)
 
     @staticmethod
     def _rounded(outputs: FloatArray, steps: FloatArray) -> FloatArray:
@@ -78,6 +98,22 @@ class Quantiser:
         if uncounted.any():
             rounded[uncounted] = outputs[uncounted]
         return rounded
+
+
+def _too_coarse(step: float, values: FloatArray) -> bool:
+    """Return whether the middle half of some values covers few steps."""
+    if not len(values):
+        return False
+    low, high = np.quantile(values, [0.25, 0.75], method="nearest")
+    # halves of finite numbers have a finite difference
+    return bool(high > low and step / 2 * FEWEST_STEPS > high / 2 - low / 2)
+
+
+def smallest_step(values: FloatArray, share: float = SMALL) -> float:
+    """Return the smallest of the steps that grow, a power of two: 2^-16 of what a share of the values is below."""
+    sizes = np.abs(values[values != 0])
+    small = float(np.quantile(sizes, share, method="lower")) if len(sizes) else 1.0
+    return float(2.0 ** max(math.floor(math.log2(small)) - QUANTISED_BITS, SMALLEST_STEP))
 
 
 def are_whole(values: FloatArray) -> bool:

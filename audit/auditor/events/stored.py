@@ -47,7 +47,7 @@ class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_
     threshold : float
     likely_input : {'left', 'right'}
     quantised_to : tuple of float, or None
-        Steps of the grid; None takes every bit.
+        Steps of the grid, negative where they grow with the outputs; None takes every bit.
     reduced_to : StoredReduction or None
         Of outputs that are too wide.
     """
@@ -137,6 +137,13 @@ class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
     values: Vector
 
 
+class OneSidedEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided"):
+    """Of whether a coordinate's value is one that the learning draws had on one input only."""
+
+    coordinate: int
+    values: Vector
+
+
 class TreeEvent(EventOfScore, frozen=True, kw_only=True, tag="trees"):
     """Of a sum of regression trees; the threshold of a leaf is null."""
 
@@ -160,6 +167,7 @@ StoredEvent: TypeAlias = (
     | CategoryEvent
     | ResidueEvent
     | UnseenEvent
+    | OneSidedEvent
     | TreeEvent
 )
 

@@ -14,6 +14,9 @@ from reference.common.arrays import FloatArray, IntArray, NumberArray
 LARGEST_TABLE = 4096
 """Repeated values that a table keeps: those that tell most."""
 
+LARGEST_SET = 2**16
+"""Values of a set that one input only had."""
+
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without pattern (2^64 over the golden ratio)."""
 
@@ -169,6 +172,44 @@ class UnseenScore(StoredByItsFields):
         return indicators
 
 
+@dataclass(frozen=True, eq=False)
+class OneSidedScore(StoredByItsFields):
+    """1 where a coordinate's value is in a table of those that the learning draws had on one input only.
+
+    Each of them may be far too rare to be counted by itself; together they may be common.
+
+    Parameters
+    ----------
+    coordinate : int
+    values : ndarray, shape (m,)
+        Ascending.
+    """
+
+    coordinate: int
+    values: FloatArray
+    name: ClassVar[str] = "one_sided"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    @classmethod
+    def learn(cls, own: FloatArray, others: FloatArray, coordinate: int) -> OneSidedScore | None:
+        """Return the score of what two samples of shape (n, k) have on the first input only; None of nothing."""
+        values, counts = np.unique(own[:, coordinate], return_counts=True)
+        alone = ~np.isin(values, others[:, coordinate])
+        values, counts = values[alone], counts[alone]
+        if not len(values):
+            return None
+        most = np.argsort(-counts, kind="stable")[:LARGEST_SET]
+        return cls(coordinate, np.sort(values[most]))
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the indicators."""
+        values = outputs[:, self.coordinate]
+        place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
+        indicators: FloatArray = (self.values[place] == values).astype(np.float64)
+        return indicators
+
+
 def _keys(values: FloatArray) -> NumberArray:
     """Return one sortable key per row: the value itself, or for several coordinates a 64-bit hash.
 
@@ -193,4 +234,5 @@ READERS["category"] = lambda document: CategoryScore(
 READERS["residue"] = lambda document: ResidueScore(
     int(document["coordinate"]), int(document["modulus"]), tuple(map(float, document["log_ratios"]))
 )
+READERS["one_sided"] = lambda document: OneSidedScore(int(document["coordinate"]), np.array(document["values"]))
 READERS["unseen"] = lambda document: UnseenScore(int(document["coordinate"]), np.array(document["values"]))

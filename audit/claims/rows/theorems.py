@@ -706,7 +706,10 @@ def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjace
     verdict="enclosed",
     null=Control("the repaired mu^2", lambda: data_sets_exceed_repaired("adfc", ONE)),
     broken=Control("0.99 times it", lambda: data_sets_exceed_repaired("adfc", Fraction(99, 100))),
-    why="in units of sigma the two outputs are unit Gaussians at distance mu, and the profile grows with mu",
+    why=(
+        "in units of sigma the two outputs are unit Gaussians at distance mu, and the profile grows with mu: "
+        "proofs/theorem_5.md and Coq prove it.  `enclosed`, because the program compares in ball arithmetic"
+    ),
     advice="read it from privacy.exact of a release, or from python -m audit privacy",
     rerun=("python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --format json",),
 )

@@ -123,6 +123,39 @@ def test_shift_of_two_deviations_drawn_per_call_is_mostly_found(shift, least, mo
     assert least <= refused <= most
 
 
+class UsedAgain(Laplace):
+    """Noise that several outputs of a call share, next to each other or not."""
+
+    times: ClassVar[int] = 1
+    apart: ClassVar[bool] = False
+
+    def sample(self, data, count, rng):
+        noise = np.repeat(rng.laplace(size=(-(-count // self.times), 1)), self.times, axis=0)[:count]
+        return data + (rng.permutation(noise) if self.apart else noise)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("times", [1, 2, 3, 5, 8])
+def test_noise_that_is_used_again_is_noticed_each_time(times, apart, monkeypatch):
+    monkeypatch.setattr(UsedAgain, "times", times)
+    monkeypatch.setattr(UsedAgain, "apart", apart)
+    refused = 0
+    for seed in range(30):
+        try:
+            Draws.of(UsedAgain(1.0), (seed,))
+        except SubjectError as problem:
+            refused += "used again within a call" in str(problem)
+    assert refused == (0 if times == 1 else 30)
+
+
+@pytest.mark.parametrize("values", [2, 30, 300, 3_000])
+def test_values_of_a_discrete_law_are_not_called_used_again(values):
+    """Null control: independent whole numbers repeat in all calls alike."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        probe._check_reuse([rng.integers(values, size=(probe.PROBE, 1)) * 1.0 for _ in range(probe.CALLS)])
+
+
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 1.0])
 def test_draws_that_agree_by_chance_are_not_refused(share):
     """A constant, or one value in nearly all outputs, may well come out the same twice."""

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals, stored_event
-from audit.auditor.events.bits import BitScore
+from audit.auditor.events.bits import BitScore, EqualityScore
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TreeScore
 from audit.auditor.events.values import ResidueScore
@@ -340,3 +340,7 @@ def test_grid_of_whole_numbers_is_no_coarser_than_one():
     # so large that float noise could be whole numbers too
     assert Quantiser.of(*(values * 2.0**25)).steps[0] > 1.0
     assert Quantiser.of(*(values // 10**6)).steps[0] < 1.0
+
+
+def test_equal_neighbours_are_counted_and_not_only_seen():
+    assert EqualityScore()(np.array([[2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 3.0, 1.0]])).tolist() == [2.0, 1.0]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,7 @@ from audit.claims import ledger, registry
 from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
 from audit.claims.ledger import NOT_RUN, RUN, committed, row_of, run
 from audit.claims.registry import Claim, Control, Finding, claims
-from audit.claims.render import as_html
+from audit.claims.render import as_html, evidence_lines, verdict_of
 from audit.commands.claims_text import as_text, explain
 from audit.common.compare import differences
 from audit.gate.needs import require_or_skip
@@ -25,11 +26,16 @@ from reference.registry import MECHANISMS
 
 DECIDED = [row.id for row in registry.decided()]
 
+LENGTHY = {"Fig1", "E.rfm"}
+"""Runs of a minute on real data: `make soak` and `make claims` repeat them, their controls run here."""
+
 
 # --- The gate ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DECIDED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.lengthy] if name in LENGTHY else []) for name in DECIDED]
+)
 def test_claim_has_its_registered_verdict_and_the_committed_evidence(name):
     row = claims()[name]
     lacking = ledger.missing(row)
@@ -53,6 +59,11 @@ def test_check_fires_on_its_broken_control(name):
     row = claims()[name]
     require_or_skip(not ledger.missing(row), f"{name}: broken control not run")
     assert row.broken.fires() is True
+
+
+def test_row_without_a_finding_is_open():
+    assert verdict_of(SimpleNamespace(finding=None)) == "open"
+    assert verdict_of(SimpleNamespace(finding=Finding("proved", "none", {}))) == "proved"
 
 
 def test_every_decided_row_has_two_different_controls():
@@ -380,17 +391,23 @@ def test_explanation_holds_evidence_in_full(stored):
     assert "39" in text
 
 
+def test_records_of_one_form_are_a_table_and_others_are_not():
+    records = [{"domain": "unit_ball", "records": number, "exact": {"lo": "4", "hi": "5"}} for number in range(4)]
+    heading, first, *_ = evidence_lines(records)
+    assert heading.split() == ["domain", "records", "exact"]
+    assert first.split() == ["unit_ball", "0", "[4,", "5]"]
+    assert len(list(evidence_lines([*records[:3], {"domain": "unit_box"}]))) == 4
+    assert next(evidence_lines([{"x": {"y": number}} for number in range(4)])).startswith("- ")
+
+
 # --- The page ---------------------------------------------------------------------------------------------------
 
 
 def test_page_has_the_verdict_and_the_proof_of_every_row():
     page = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
     section = page.split("## The rows")[1].split("## ")[0]
-    printed = {}
-    for line in section.splitlines():
-        cells = [cell.strip() for cell in line.replace(r"\|", "/").split("|")[1:-1]]
-        if len(cells) == 3 and cells[0] not in ("claim", "---"):
-            printed[cells[0]] = cells[1]
+    rows = re.findall(r"^\| (\w+(?:, proof \w+)?) \| (.*) \|$", section, re.MULTILINE)
+    printed = {name: verdict for verdict, names in rows[1:] for name in names.split(", ")}
     decided = {row.id: (row.verdict, row.proof) for row in registry.decided()}
     said = {name: verdict + (proof != "none") * f", proof {proof}" for name, (verdict, proof) in decided.items()}
     assert printed == said

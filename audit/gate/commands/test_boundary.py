@@ -26,7 +26,7 @@ DRAWN = {
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        pytest.param(name, line, marks=() if name == "t5_absolute" else pytest.mark.exhaustive)
+        pytest.param(name, line, marks=() if name == "t5_absolute" else pytest.mark.lengthy)
         for name, line in DRAWN.items()
     ],
 )

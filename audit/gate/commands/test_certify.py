@@ -57,14 +57,17 @@ def test_seeded_release_says_so_in_the_certificate(affairs, tmp_path, monkeypatc
     assert "note: the release is seeded" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["certify", "verify"])
-def test_release_of_the_repaired_mechanism_is_named_in_one_line(command, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("command", "text"), [("certify", "[{release}]"), ("certify", "{release}"), ("verify", "{release}")]
+)
+def test_release_of_the_repaired_mechanism_is_named_in_one_line(command, text, tmp_path, capsys):
     file = tmp_path / "release.json"
-    file.write_text('{"schema": "repaired_release_v1"}')
+    file.write_text(text.replace("{release}", '{"schema": "repaired_release_v1"}'))
     assert program(command)([str(file)]) == EXIT_USAGE
     error = capsys.readouterr().err
-    assert "this is a release of `repaired`" in error
-    assert "certify does not cover it" in error
+    assert (
+        "the field" if text == "{release}" and command == "certify" else "this is a release of `repaired`"
+    ) in error
     assert error.count("\n") == 1
 
 

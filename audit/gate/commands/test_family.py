@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import os
 import pickle
@@ -158,10 +159,15 @@ SHOWN = (
 
 
 @pytest.mark.parametrize("line", SHOWN)
-def test_text_fits_a_terminal_of_80_columns(line, capsys, monkeypatch):
+def test_text_fits_80_columns_of_a_terminal_that_shows_ascii(line, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
+    shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", shown)
     audit(*shlex.split(line))
-    text = capsys.readouterr().out
+    shown.flush()
+    text = shown.buffer.getvalue().decode("ascii")
+    assert "Traceback" not in capsys.readouterr().err
+    assert text
     # a word is not broken
     assert [one for one in text.splitlines() if len(one) > 80 and " " in one.strip()] == []
 
@@ -187,6 +193,18 @@ def test_interrupted_ledger_ends_in_one_line_also_with_workers():
     code, out, err = interrupted(words, workers=2, cwd=ROOT)
     assert (code, out) == (EXIT_UNDECIDED, b"")
     assert err == b"error: interrupted: nothing was decided\n"
+
+
+@pytest.mark.parametrize("leaf", [leaf for _, leaf in LEAVES], ids=[" ".join(path) for path, _ in LEAVES])
+def test_interrupted_command_ends_in_one_line(leaf, capsys, monkeypatch):
+    """Whichever it is: what reads its options is left by Ctrl-C."""
+
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(leaf, "callback", pressed)
+    assert audit(*shlex.split(leaf.example)[3:]) == EXIT_UNDECIDED
+    assert capsys.readouterr() == ("", "error: interrupted: nothing was decided\n")
 
 
 def test_interruption_leaves_what_was_refuted(monkeypatch, capsys):

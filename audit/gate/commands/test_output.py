@@ -139,13 +139,10 @@ def test_python_prints_go_to_standard_error_within_one_process_too(tmp_path, mon
 @pytest.mark.parametrize(
     "at_call",
     [
-        "raise SystemExit(1)",
         "os._exit(1)",
         "import posix; posix._exit(0)",
         "import atexit; atexit.register(os._exit, 0); raise SystemExit(0)",
         "import atexit; atexit.register(lambda: os._exit(0)); raise SystemExit(0)",
-        "raise MemoryError",
-        "self.sample(data, count, rng)",
         "import ctypes; ctypes.string_at(0)",
     ],
 )
@@ -154,6 +151,23 @@ def test_subject_that_ends_the_interpreter_gives_no_verdict(tmp_path, at_call):
     assert done.returncode in (EXIT_USAGE, EXIT_UNDECIDED) or "ctypes" in at_call
     assert done.returncode not in (EXIT_FINE, EXIT_REFUTED)
     assert done.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("at_call", "said"),
+    [
+        ("raise SystemExit(1)", "SystemExit"),
+        ("raise MemoryError", "MemoryError"),
+        ("self.sample(data, count, rng)", "RecursionError"),
+    ],
+)
+def test_subject_that_ends_its_call_gives_no_verdict(tmp_path, monkeypatch, capsys, at_call, said):
+    monkeypatch.delitem(sys.modules, "printing", raising=False)
+    monkeypatch.syspath_prepend(*written(tmp_path, at_call))
+    assert program()(WORDS.split()) in (EXIT_USAGE, EXIT_UNDECIDED)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
 
 
 # --- Plots -----------------------------------------------------------------------------------------------------

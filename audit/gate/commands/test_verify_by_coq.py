@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
+from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.bounds.counts import Counts
 from audit.commands import verify
 from audit.proofs.releases.check import CoqFinding
-from audit.proofs.verdicts import verdict_text
 
 COUNTS = Counts(likely=90, likely_draws=100, unlikely=10, unlikely_draws=100)
 
@@ -33,8 +33,8 @@ def asked(monkeypatch):
     """Return what Coq is asked for; a Coq that accepts what the bounds contradict stands in for it."""
     claims = []
 
-    def decide(counts, claim):
-        verdict_text(counts, claim)
+    def decide(counts, claim, *, write):
+        write(counts, claim)
         claims.append(claim)
         return CoqFinding(True, "accepted")
 
@@ -58,8 +58,31 @@ def test_where_nothing_is_refuted_coq_is_asked_about_the_bound(asked):
     assert 0.99 * bound < claim.epsilon < bound
 
 
-def test_refutation_beyond_these_bounds_is_undecided(asked):
+def test_refutation_by_the_joint_bound_alone_says_so(asked):
     check = verify.coq_check(certificate(claimed_epsilon=1.9))
+    assert check.holds
+    assert check.name == verify.BY_COQ_BELOW
+    assert "epsilon 1.9 is refuted by the joint bound, not here" in check.detail
+    (claim,) = asked
+    assert claim.epsilon < clopper_pearson_epsilon_lower_bound(COUNTS, 0.01, 0.05) < Fraction(19, 10)
+
+
+def test_conditional_certificate_is_decided_by_the_conditional_bound(asked):
+    counts = Counts(likely=40, likely_draws=2_000_000, unlikely=1, unlikely_draws=2_000_000)
+    bound = conditional_epsilon_lower_bound(counts, 0.05)
+    assert bound > clopper_pearson_epsilon_lower_bound(counts, 0.0, 0.05) + 0.1
+    rare = {"method": "conditional", "counts": counts, "claimed_delta": "0"}
+    check = verify.coq_check(certificate(**rare, claimed_epsilon=float(bound) - 1e-3))
+    assert check.name == verify.BY_COQ
+    assert check.holds
+    assert "by the conditional bound" in check.detail
+    assert verify.coq_check(certificate(**rare, claimed_epsilon=9.0, verdict="not refuted")).holds
+    assert 0.9999 * bound < asked[1].epsilon < bound
+
+
+def test_counts_that_say_nothing_are_undecided(asked):
+    even = Counts(likely=50, likely_draws=100, unlikely=50, unlikely_draws=100)
+    check = verify.coq_check(certificate(counts=even, claimed_epsilon=5.0, verdict="not refuted"))
     assert check.holds is None
     assert "do not contradict the claim" in check.detail
     assert asked == []

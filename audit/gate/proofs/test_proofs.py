@@ -61,7 +61,7 @@ def test_right_constants_are_not_rejected(built):
 
 
 @pytest.mark.coq
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_compiled_proofs_are_accepted_by_the_separate_checker(built):
     assert list(recheck(built)) == []

@@ -12,12 +12,12 @@ from audit.gate.running import program
 from audit.proofs.releases.exported import exported, read_exported
 from audit.proofs.releases.theorem import covered
 from reference import datasets
+from reference.accounting.release import release_document
 from reference.budgets import Budget
 from reference.common.errors import InputError, ReleaseFileError
 from reference.common.exit_codes import EXIT_USAGE
 from reference.noise import ENTROPY
 from reference.registry import MECHANISMS
-from reference.release import release_document
 
 certify = program("certify")
 

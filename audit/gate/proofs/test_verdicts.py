@@ -10,13 +10,16 @@ from fractions import Fraction
 import pytest
 
 from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
+from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.bounds.counts import Counts
 from audit.gate.conftest import copy_compiled
-from audit.proofs import verdicts
+from audit.proofs import conditional_verdicts, verdicts
 from audit.proofs.build import ProofError, compile_file
+from audit.proofs.conditional_verdicts import conditional_verdict_text
 from audit.proofs.grammar import refused
 from audit.proofs.releases.check import needed_sources
-from audit.proofs.verdicts import AuditedClaim, NotContradictedError, check_verdict, verdict_text
+from audit.proofs.tails import NotContradictedError
+from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
 
 BUILD_SECONDS = 1800
 LONGEST_CHECK = 60
@@ -25,12 +28,18 @@ LONGEST_CHECK = 60
 FIVE_PERCENT = Fraction(1, 20)
 SMALL = Counts(likely=90, likely_draws=100, unlikely=10, unlikely_draws=100)
 LARGE = Counts(1_050_000, 2_000_000, 950_000, 2_000_000)
+FEW = Counts(likely=40, likely_draws=2_000_000, unlikely=4, unlikely_draws=2_000_000)
 RARE = Counts(likely=40, likely_draws=2_000_000, unlikely=0, unlikely_draws=2_000_000)
 
 
 def below_the_bound(counts: Counts, share: float, delta: Fraction = Fraction(0)) -> AuditedClaim:
     bound = clopper_pearson_epsilon_lower_bound(counts, float(delta), float(FIVE_PERCENT))
     return AuditedClaim(Fraction(bound * share), delta, FIVE_PERCENT)
+
+
+def below_the_conditional_bound(counts: Counts, share: float) -> AuditedClaim:
+    bound = conditional_epsilon_lower_bound(counts, float(FIVE_PERCENT))
+    return AuditedClaim(Fraction(bound * share), Fraction(0), FIVE_PERCENT)
 
 
 def exact_tail(n: int, j: int, p: Fraction) -> Fraction:
@@ -47,6 +56,27 @@ def test_chances_that_are_found_are_what_the_theorem_asks_for(delta, share):
     assert math.exp(claim.epsilon) * unlikely + claim.delta <= likely * (1 + Fraction(1, 10**12))
     assert exact_tail(n, j, likely) <= FIVE_PERCENT / 2
     assert exact_tail(m, m - k, 1 - unlikely) <= FIVE_PERCENT / 2
+
+
+def test_odds_that_are_found_are_what_the_conditional_theorem_asks_for():
+    claim = below_the_conditional_bound(SMALL, 0.9999)
+    n, m, j, k, *_, p, odds, _, _, _, _ = conditional_verdicts._arguments(SMALL, claim)
+    likely, ratio = Fraction(p, verdicts.ONE), Fraction(odds, verdicts.ONE)
+    assert math.exp(claim.epsilon) <= (likely + ratio * (1 - likely)) * (1 + Fraction(1, 10**12))
+    assert exact_tail(n, n - j, 1 - likely) <= FIVE_PERCENT / 1000
+    terms = {i: math.comb(n, i) * math.comb(m, j + k - i) * ratio**i for i in range(j + k + 1)}
+    assert sum(terms[i] for i in terms if i >= j) <= FIVE_PERCENT * 999 / 1000 * sum(terms.values())
+
+
+@pytest.mark.parametrize("counts", [SMALL, LARGE, RARE], ids=["small", "large", "rare"])
+def test_counts_do_not_contradict_what_is_above_their_conditional_bound(counts):
+    with pytest.raises(NotContradictedError, match="a tail is not below"):
+        conditional_verdict_text(counts, below_the_conditional_bound(counts, 1.000001))
+
+
+def test_conditional_bound_is_for_delta_zero():
+    with pytest.raises(NotContradictedError, match="delta 0"):
+        conditional_verdict_text(RARE, AuditedClaim(Fraction(1), Fraction(1, 10**6), FIVE_PERCENT))
 
 
 @pytest.mark.parametrize("counts", [SMALL, LARGE, RARE], ids=["small", "large", "rare"])
@@ -81,6 +111,7 @@ def test_claim_outside_its_range_is_an_error(epsilon, delta, significance, said)
 
 def test_text_is_in_the_allowed_part_of_the_language():
     assert list(refused(verdict_text(SMALL, below_the_bound(SMALL, 0.5)))) == []
+    assert list(refused(conditional_verdict_text(RARE, below_the_conditional_bound(RARE, 0.5)))) == []
 
 
 @pytest.mark.coq
@@ -91,9 +122,18 @@ def test_coq_accepts_a_claim_right_below_the_bound(built, counts):
     compile_file(built, "Verdict.v")
 
 
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("counts", [SMALL, LARGE, RARE], ids=["small", "large", "rare"])
+def test_coq_accepts_a_claim_right_below_the_conditional_bound(built, counts):
+    text = conditional_verdict_text(counts, below_the_conditional_bound(counts, 0.9999999))
+    (built / "Verdict.v").write_text(text, encoding="utf-8")
+    compile_file(built, "Verdict.v")
+
+
 def changed(text: str, place: int, value: int) -> str:
     """Return a verdict with another argument of the decision, and the statement adapted where it has it."""
-    found = re.search(r"counts_contradict_correct ([\d ]+)\)", text)
+    found = re.search(r"counts_contradict\w*_correct ([\d ]+)\)", text)
     assert found is not None
     arguments = found.group(1).split()
     arguments[place] = str(value)
@@ -109,6 +149,20 @@ def changed(text: str, place: int, value: int) -> str:
 )
 def test_wrong_hint_is_rejected(built, place, value):
     text = changed(verdict_text(SMALL, below_the_bound(SMALL, 0.999)), place, value)
+    (built / "Wrong.v").write_text(text, encoding="utf-8")
+    with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
+        compile_file(built, "Wrong.v")
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(8, 1), (8, 2**48), (9, 2**48), (10, 0), (11, 0), (12, 0), (13, 0), (13, 41)],
+    ids=["p small", "p one", "odds small", "few up 0", "few down 0", "many up 0", "many down 0", "many down far"],
+)
+def test_wrong_hint_of_a_conditional_verdict_is_rejected(built, place, value):
+    text = changed(conditional_verdict_text(FEW, below_the_conditional_bound(FEW, 0.999)), place, value)
     (built / "Wrong.v").write_text(text, encoding="utf-8")
     with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
         compile_file(built, "Wrong.v")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.stats import binomtest, laplace, norm
+from scipy.stats import binomtest, cauchy, laplace, norm
 
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.laplace import _unit_variates
@@ -269,6 +269,22 @@ def permute_and_flip() -> Case:
     return Case(equals(0), sum((1 - accepted) ** k for k in range(5)) / 5, accepted / 5)
 
 
+def exponent_of_cauchy() -> Case:
+    """A short interval around the output where the density ratio is largest; its log ratio is even there."""
+    shift, h = 2 * math.sinh(1.5), 0.02
+    at = (shift - math.sqrt(shift * shift + 4)) / 2
+    p, q = (float(cauchy.cdf(at + h - moved) - cauchy.cdf(at - h - moved)) for moved in (0.0, shift))
+    return Case(lambda v: (v[:, 0] >= math.exp(at - h)) & (v[:, 0] <= math.exp(at + h)), p, q, h * h)
+
+
+def left_codes() -> Any:
+    codes = [1]
+    for _ in range(10_006):
+        codes.append(codes[-1] * 5 % 10_007)
+    assert len(set(codes[1:])) == 10_006
+    return 1_000 + np.array(codes[1:5_001])
+
+
 def variates_of_bytes() -> Any:
     return np.sort([np.random.default_rng(seed).laplace() for seed in range(256)])
 
@@ -335,6 +351,19 @@ CASES: dict[str, Callable[[], Case]] = {
     "sparse_vector_5": lambda: Case(equals(0, 0, 0, 0, 0, 1, 1, 1, 1, 1), 1 - math.exp(-0.25), 0.0),
     "sparse_vector_6": lambda: worst_sparse("sparse_vector_6", None, (0.0, 2.0, 2.0)),
     "prefix_sum": lambda: Case(below(), 0.5**5, (0.5 * E1) ** 5),
+    "limited_count": lambda: Case(equals(10), 0.0, 1.0),
+    "histogram_of_seen_values": lambda: Case(lambda v: np.isnan(v[:, 2]), 1.0, 0.0),
+    # beyond 1/2 by 120: exp(-240) against exp(-120)
+    "mean_of_private_size": lambda: Case(
+        lambda v: np.abs(v[:, 0] - 0.5) >= 120, math.exp(-240), math.exp(-120), math.inf
+    ),
+    "unclipped_covariance": lambda: Case(
+        lambda v: (v <= [0.36, 0.48, 1.64]).all(axis=1), 0.125, 0.125 * math.exp(-14 / 3)
+    ),
+    "three_reported_as_one": lambda: Case(below(), 0.5**3, (0.5 * E1) ** 3),
+    "composed_by_root": lambda: Case(below(), 0.5**4, (0.5 * math.exp(-0.5)) ** 4),
+    "exponent_of_cauchy": exponent_of_cauchy,
+    "rare_codes": lambda: Case(lambda v: np.isin(v[:, 0], left_codes()), 0.02, 0.0),
     "unnoised_count": lambda: Case(lambda v: v[:, 1] == 20, 1.0, 0.0),
     "functional_wrong_factor": lambda: corner("functional_wrong_factor", 3.0),
     "functional_wrong_dimension": lambda: corner("functional_wrong_dimension", 6.0),

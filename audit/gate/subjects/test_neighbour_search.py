@@ -113,7 +113,7 @@ AUDITS, MOST_ERRORS = 60, 10
     "mechanism",
     [
         pytest.param(NoisySum(), id="laplace"),
-        pytest.param(CATALOGUE["geometric"](), id="geometric", marks=pytest.mark.exhaustive),
+        pytest.param(CATALOGUE["geometric"](), id="geometric", marks=pytest.mark.lengthy),
     ],
 )
 def test_bounds_after_a_search_exceed_the_truth_as_seldom_as_stated(mechanism):

@@ -40,7 +40,7 @@ HARD_TO_SHOW = {
 
 SHOWN = ("laplace", "laplace_product", "geometric", "rappor", "private_mean", "noisy_max_value", "unnoised_count")
 
-MORE = [pytest.param(name, marks=pytest.mark.exhaustive) for name in sorted({*DOMAINS} - {*SHOWN})]
+MORE = [pytest.param(name, marks=pytest.mark.lengthy) for name in sorted({*DOMAINS} - {*SHOWN})]
 
 
 @pytest.mark.parametrize("name", [*SHOWN, *MORE])

@@ -79,7 +79,7 @@ def test_cases_are_what_their_source_and_the_variants_give_now(kind):
         assert committed[made.tc_id] == made
 
 
-@pytest.mark.exhaustive
+@pytest.mark.lengthy
 def test_committed_files_are_what_is_generated_now():
     """All but the releases, which take longest: of these every fifth case.  `audit vectors check` makes all."""
     assert list(stale(kind for kind in TYPES if kind != "Release")) == []

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import UNSET
 
 from audit.exact.witnesses import domain_of
+from reference.accounting.release import Release, fitting_domain, release_of
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import json_of_file
 from reference.common.errors import InputError, ReadingError, ReleaseFileError
@@ -19,7 +20,6 @@ from reference.common.numbers import decimal_text
 from reference.domain import Domain
 from reference.readings import Readings, require_one_row
 from reference.registry import MECHANISMS, MechanismSpec
-from reference.release import Release, fitting_domain, release_of
 from reference.sensitivity import Setting
 
 NOISE_FIELDS = ("kind", "scale_s", "scale_n", "steps")
@@ -83,7 +83,7 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
     """
     found = _documents(json_of_file(path, ReleaseFileError))
     if any(str(document.get("schema")).startswith("repaired_release_") for document in found):
-        problem = "this is a release of `repaired`: certify does not cover it; `card` adds its account up"
+        problem = "this is a release of `repaired` among others: certify takes the file that --release wrote of it"
         raise ReleaseFileError(problem, file=str(path))
     if not found:
         raise ReleaseFileError("it holds no release: `fit --release FILE` writes one", file=str(path))

@@ -120,7 +120,7 @@ class DoubleSpendingLaplace(Laplace):
         return rng.laplace(data, 1 / self.epsilon, size=(count, 2))
 
 
-class _Unbounded(Entry):
+class Unbounded(Entry):
     """A broken mechanism whose loss is infinite."""
 
     broken_at = "ideal"
@@ -132,7 +132,7 @@ class _Unbounded(Entry):
 
 
 @dataclass(frozen=True)
-class LeakyLaplace(_Unbounded):
+class LeakyLaplace(Unbounded):
     """The Laplace mechanism that with probability `leak` releases 100 + the raw answer.  Broken.
 
     Exact loss: the output 101 has probability `leak` on input 1 and 0 on input 0, so the loss is infinite.
@@ -158,7 +158,7 @@ class LeakyLaplace(_Unbounded):
 
 
 @dataclass(frozen=True)
-class ZeroSensitivityLaplace(_Unbounded):
+class ZeroSensitivityLaplace(Unbounded):
     """Noise for a sensitivity taken from the lower bound alone, which is 0.  Broken.
 
     A sum of values in [0, 1] whose sensitivity is taken as |lower| = 0: the scale is 0.
@@ -174,7 +174,7 @@ class ZeroSensitivityLaplace(_Unbounded):
 
 
 @dataclass(frozen=True)
-class BoundsFromDataLaplace(_Unbounded):
+class BoundsFromDataLaplace(Unbounded):
     """A sum whose sensitivity is the range that the data show.  Broken.
 
     Ten values in [0, 1], all 0 but one: 0.01 on the left, 1 on the right.  Scale: the largest value / epsilon.
@@ -199,7 +199,7 @@ class BoundsFromDataLaplace(_Unbounded):
 
 
 @dataclass(frozen=True)
-class NanThroughClipping(_Unbounded):
+class NanThroughClipping(Unbounded):
     """A sum clipped to [0, 1] per value, where clipping lets NaN pass.  Broken.
 
     Exact loss: with a value that is NaN the output always is, without it never, so the loss is infinite.
@@ -228,7 +228,7 @@ def _unit_variates() -> FloatArray:
 
 
 @dataclass(frozen=True)
-class LowEntropySeed(_Unbounded):
+class LowEntropySeed(Unbounded):
     """Laplace noise from a generator that is seeded with one byte.  Broken.
 
     Exact loss: there are 256 outputs on each input, and the two sets are disjoint unless two of the 256 variates

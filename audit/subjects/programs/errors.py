@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.auditor.subject import SubjectError
+from audit.auditor.subject import DrawingError, SubjectError
 
 
 class ProgramError(SubjectError):
@@ -37,11 +37,11 @@ class ProgramStartError(ProgramError):
     """There is no such program."""
 
 
-class ProgramEndedError(ProgramError):
+class ProgramEndedError(ProgramError, DrawingError):
     """The program ended, or closed its standard output, before its answer was whole."""
 
 
-class ProgramTimeoutError(ProgramError):
+class ProgramTimeoutError(ProgramError, DrawingError):
     """No whole answer came in time."""
 
 
@@ -49,7 +49,7 @@ class AnswerError(ProgramError):
     """An answer is not what the protocol says."""
 
 
-class ReportedError(ProgramError):
+class ReportedError(ProgramError, DrawingError):
     """The program answered that it cannot do what was asked."""
 
 

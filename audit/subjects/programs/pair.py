@@ -22,7 +22,7 @@ class PairError(DocumentError):
 
 
 class InputPair(Document, frozen=True):
-    """Two inputs that their giver says are neighbours; nobody here can check that.
+    """Two inputs that their giver says are neighbours; that is checked where both are lists, of records.
 
     Parameters
     ----------

@@ -221,6 +221,11 @@ class ProgramSubject:
         """Whether the program has randomness of its own: then no seed repeats its draws."""
         return not self.seeded
 
+    @property
+    def most_rows(self) -> int:
+        """As many outputs as one question asks for: what came before a failure is kept."""
+        return max(1, protocol.REQUEST_VALUES // self.width)
+
     def inputs(self) -> tuple[Any, Any]:
         """Return the two neighbouring inputs, left and right."""
         return self.pair.left, self.pair.right
@@ -234,7 +239,7 @@ class ProgramSubject:
         ------
         ProgramError
         """
-        most = max(1, protocol.REQUEST_VALUES // self.width)
+        most = self.most_rows
         sizes = [min(most, count - start) for start in range(0, count, most)]
         return np.concatenate([self._sample_once(data, size, rng) for size in sizes])
 

@@ -14,14 +14,19 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from reference.accounting import Privacy, PrivacyStatement, PublishedStatementWarning, privacy_of
+from reference.accounting.statements import (
+    NOT_PRIVATE,
+    Privacy,
+    PrivacyStatement,
+    PublishedStatementWarning,
+    privacy_of,
+)
 from reference.budgets import Budget, SplitBudget
 from reference.common.documents import Document, converted, json_of_file, plain
 from reference.common.errors import ReadingError, ReleaseFileError
 from reference.domain import Domain
 from reference.domain.domain import Norm
 from reference.domain.file import DomainFile
-from reference.fairness import NOT_PRIVATE
 from reference.minimiser import Minimum
 from reference.noise import Noise
 from reference.readings import Adjacency, Basis, Fairness, NoiseSource, Readings, Repair, RowsPerPerson

@@ -1,0 +1,200 @@
+"""What a grid of equal steps, a table of common values or plain scores of w cannot see."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+import pytest
+
+from audit.auditor.distinguish import Terms, estimate
+from audit.auditor.events import Quantiser, event_of
+from audit.auditor.events.quantiser import QUANTISED_BITS
+from audit.auditor.events.values import OneSidedScore
+from audit.bounds import Counts, epsilon_lower_bound
+from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.fresh import too_fine
+from audit.evidence.verify import verify
+from audit.gate.auditor.auditing import audit
+from audit.gate.requests import asked
+from audit.subjects.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace
+from reference.common.arrays import FloatArray
+
+# --- Heavy tails ----------------------------------------------------------------------------------------------
+
+
+def test_exponent_of_cauchy_shows_most_of_its_loss():
+    """Steps of a mean distance that is astronomic would hide all: the bound was 0, and the verdict a success."""
+    found = audit(CATALOGUE["exponent_of_cauchy"](), 40_000)
+    assert 0.8 * 3.0 <= found.epsilon_lower_bound <= 3.0
+    assert found.event.quantiser is not None
+    assert found.event.quantiser.steps[0] < 0
+    assert event_of(found.event.stored).stored == found.event.stored
+
+
+class RightTail(Laplace):
+    """The exponential of a number with Cauchy noise for epsilon 1."""
+
+    law: ClassVar[str] = "exponent"
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = rng.standard_cauchy(size=(count, 1)) + data * 2 * math.sinh(0.5)
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(noise) if self.law == "exponent" else noise)
+
+
+@pytest.mark.parametrize("law", ["exponent", "plain"])
+def test_right_noise_of_heavy_tails_is_not_refuted(law, monkeypatch):
+    """Null control."""
+    monkeypatch.setattr(RightTail, "law", law)
+    found = audit(RightTail(1.0), 40_000)
+    assert found.verdict(1.0) == "not refuted"
+    assert found.epsilon_lower_bound > 0.5
+
+
+class FarValues(HalfNoiseLaplace):
+    """Twice the loss that is claimed, or just what is claimed, and one value in a thousand is far away."""
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        return super().sample(data, count, rng) + 1e12 * (rng.random((count, 1)) < 1e-3)
+
+
+class RightFarValues(FarValues):
+    @property
+    def true_epsilon(self) -> float:
+        return self.epsilon
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [(FarValues, "refuted"), (RightFarValues, "not refuted")])
+def test_far_values_do_not_blind_the_ideal_verdict(kind, verdict):
+    found = audit(kind(1.0), 40_000)
+    assert found.verdict(1.0) == verdict
+    assert found.epsilon_lower_bound > 0.8 * kind(1.0).true_epsilon
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_steps_that_grow_keep_a_share_of_each_value(scale):
+    rng = np.random.default_rng(4)
+    left, right = (np.exp(20 * rng.standard_cauchy(size=(4_000, 1)).clip(-5, 5)) * scale for _ in range(2))
+    quantiser = Quantiser.of(left, right)
+    assert quantiser.steps[0] < 0
+    rounded = quantiser(np.concatenate([left, -left, np.array([[0.0], [np.inf], [-np.inf]])]))
+    assert (rounded[4_000:8_000] == -rounded[:4_000]).all()
+    assert rounded[-3:, 0].tolist() == [0.0, np.inf, -np.inf]
+    large = left > -quantiser.steps[0] * 2.0**QUANTISED_BITS
+    assert large.mean() > 0.88
+    assert np.abs(rounded[:4_000][large] / left[large] - 1).max() <= 2.0 ** -(QUANTISED_BITS + 1)
+    # whatever is smaller than the smallest step of most is rounded to multiples of it
+    assert (np.fmod(rounded[:4_000], -quantiser.steps[0]) == 0).all()
+    # and what was rounded stays
+    assert (quantiser(rounded[:4_000]) == rounded[:4_000]).all()
+
+
+def test_grid_whose_smallest_step_is_forged_is_too_fine():
+    entry = CATALOGUE["exponent_of_cauchy"]()
+    found = audit(entry, 20_000)
+    rng = np.random.default_rng(5)
+    left, right = (entry.sample(data, 20_000, rng) for data in entry.inputs())
+    assert too_fine(found.event, left, right) == ()
+    quantiser = found.event.quantiser
+    assert quantiser is not None
+    event = event_of(found.event.stored)
+    object.__setattr__(event, "quantiser", Quantiser(quantiser.steps * 2.0**-60))
+    assert too_fine(event, left, right) == (0,)
+
+
+# --- Sets that one input has alone ----------------------------------------------------------------------------
+
+SOME = ("categories", "coordinates")
+
+
+def test_values_that_one_input_has_alone_are_seen_together():
+    """Each occurs four times in a million; nobody could do better than all of them against none."""
+    terms = Terms(draws=2_000_000, families=SOME)
+    found = estimate(CATALOGUE["rare_codes"](), terms, np.random.default_rng(1))
+    assert isinstance(found.event.score, OneSidedScore)
+    assert event_of(found.event.stored).stored == found.event.stored
+    draws = found.counts.likely_draws
+    best = epsilon_lower_bound(Counts(round(0.02 * draws), draws, 0, draws), 0.0, 0.05, "conditional")
+    assert 0.8 * best <= found.epsilon_lower_bound <= best
+
+
+class SharedCodes(Laplace):
+    """The same codes on both inputs: nothing is lost."""
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        return CATALOGUE["rare_codes"]().sample(0.0, count, rng)
+
+
+def test_values_that_one_input_had_by_chance_certify_nothing():
+    """Null control: some values are seen on one input only, learned on one part of the draws."""
+    found = estimate(SharedCodes(), Terms(draws=200_000, families=SOME), np.random.default_rng(1))
+    assert found.epsilon_lower_bound < 0.1
+
+
+def test_values_too_rare_to_be_learned_leave_the_verdict_open():
+    """At 40,000 draws each of the 5,000 values of one input is hardly seen once, and the bound is 0."""
+    few = audit(CATALOGUE["rare_codes"](), 40_000, families=SOME)
+    assert few.epsilon_lower_bound < 0.5
+    assert 0.02 < few.unseen < 0.06
+    assert few.verdict(1.0) == "undecided"
+
+
+@pytest.mark.parametrize("name", ["geometric", "rappor", "parity", "laplace", "noisy_max_index_laplace"])
+def test_other_values_hide_nothing(name):
+    """Null control: tails of counts, filters, many whole numbers, and numbers that do not repeat."""
+    found = audit(CATALOGUE[name](), 20_000, families=SOME)
+    assert not found.hides(0.1)
+
+
+# --- Released weights -----------------------------------------------------------------------------------------
+
+
+def weights(*words: str) -> Audit:
+    (request,) = asked("pdfc", "--dimension", "13", "--records", "1000", "--release", "weights", *words)
+    return Audit.of(request)
+
+
+def test_gradients_at_w_give_its_likelihood_ratio():
+    """On every set of outputs the ratio turns the frequency on one input into that on the other."""
+    subject: Any = weights("--sensitivity", "4.0625").subject
+    rng = np.random.default_rng(0)
+    left, right = (subject.sample(data, 20_000, rng) for data in subject.inputs())
+    ratio = np.exp(-subject.log_likelihood_ratio(left))
+    for k in range(subject.layout.dimension):
+        for threshold in np.quantile(left[:, k], [0.1, 0.5, 0.9]):
+            chosen = left[:, k] <= threshold
+            found, expected = float((ratio * chosen).mean()), float((right[:, k] <= threshold).mean())
+            assert found == pytest.approx(expected, abs=0.025)
+    assert abs(float(ratio.mean()) - 1) < 0.01
+    sizes = [np.linalg.norm(side, axis=1) for side in (left, right)]
+    small = float(np.quantile(sizes[0], 0.5))
+    shares = [float((size <= small).mean()) for size in sizes]
+    assert abs(float((ratio * (sizes[0] <= small)).mean()) - shares[1]) < 0.025
+    assert abs(float((ratio**-1 * (sizes[0] <= small)).mean()) - shares[1]) > 0.015
+
+
+def test_w_with_a_twentieth_of_the_noise_is_not_said_to_keep_its_claim():
+    """Plain scores certified 0.01; its likelihood ratio shows what there is, and the coefficients lose 2.97."""
+    found = carried_out(weights("--sensitivity", "4.0625", "--draws", "20000", "--seed", "1", "--events", RATIO))
+    assert found.estimate.event.score.name == "likelihood_ratio"
+    assert found.estimate.epsilon_lower_bound > 0.05
+    assert found.verdict("ideal") == "undecided"
+    assert any("coefficients that lose more" in note for note in found.notes)
+    assert "coefficients that lose more" in found.not_ruled_out()
+    certificate = found.certificate("ideal")
+    assert {check.name for check in verify(certificate) if check.holds is not True} <= {"choice"}
+    bolder = msgspec.structs.replace(certificate, verdict="not refuted")
+    assert {check.name for check in verify(bolder) if check.holds is False} == {"verdict"}
+
+
+def test_w_with_the_right_noise_keeps_its_claim():
+    """Null control."""
+    found = carried_out(weights("--draws", "20000", "--seed", "1", "--events", RATIO))
+    assert found.verdict("ideal") == "not refuted"
+    assert found.reservations == []
+
+
+RATIO = "coordinates,likelihood_ratio"

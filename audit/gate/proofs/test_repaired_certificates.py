@@ -1,0 +1,133 @@
+"""Certificates of the repaired mechanism: the account once more, the Coq file, and what Coq says of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from audit.commands import certify
+from audit.gate.proofs.releases import SECONDS
+from audit.gate.running import program
+from audit.proofs.grammar import refused
+from audit.proofs.releases.check import check
+from audit.proofs.releases.composed import Composed, composed
+from audit.proofs.releases.composed_text import composed_text
+from reference.budgets import Budget
+from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
+from reference.datasets import SOURCES
+from reference.repaired import repaired_logistic
+from reference.repaired.advice import laid_out
+from reference.repaired.released import RepairedRelease
+
+main = program("certify")
+
+FITS = (
+    ("none", True, "1e-5"),
+    ("demographic_parity", True, "1e-5"),
+    ("demographic_parity", False, "1e-5"),
+    ("equalised_odds", True, "1e-5"),
+    ("demographic_parity", True, "0"),
+    ("demographic_parity", False, "0"),
+)
+
+
+@lru_cache
+def release(fairness: str, keep_group: bool, delta: str, rows: int = 1, noise: str = "numpy") -> RepairedRelease:
+    declared = laid_out(SOURCES["affairs"].domain_file("one_hot"), keep_group=keep_group)
+    records = SOURCES["affairs"].read(declared).take(slice(0, 400))
+    seed = None if noise == "hardened" else 0
+    model = repaired_logistic(
+        records, Budget(1, delta), fairness=fairness, noise=noise, rng=seed, rows_per_person=rows
+    )
+    return RepairedRelease.of(model, declared, slack=Fraction(0), noise=noise, seeded=seed is not None)
+
+
+def changed(found: Composed, place: int, **values: Any) -> Composed:
+    """Return the account with one entry altered, its loss with it."""
+    one = replace(found.entries[place], **values)
+    loss = one.change / one.scale ** (2 if found.kind == "gaussian" else 1)
+    entries = (*found.entries[:place], replace(one, loss=loss), *found.entries[place + 1 :])
+    return replace(found, entries=entries)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("fit", FITS)
+def test_account_of_a_fit_adds_up_to_its_statement_and_no_less_noise_would(fit, rows):
+    found = composed(release(*fit, rows))
+    assert found.holds
+    assert all(one.change == one.needed for one in found.entries)
+    assert [one.numbers for one in found.entries] == [one.size for one in found.release.spent]
+    for place in range(len(found.entries)):
+        lowered = changed(found, place, scale=found.entries[place].scale * Fraction(999, 1000))
+        assert not lowered.holds
+        smaller = changed(found, place, change=found.entries[place].change / 2)
+        assert not smaller.holds, "a change that is stated too small"
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_the_file_is_of_allowed_sentences_and_says_that_it_is_seeded(fit):
+    text = composed_text(composed(release(*fit)))
+    assert list(refused(text)) == []
+    assert "seeded" in text
+    assert "marriage" not in text
+
+
+@pytest.fixture
+def file(tmp_path):
+    def written(made: RepairedRelease) -> str:
+        made.write(tmp_path / "release.json")
+        return str(tmp_path / "release.json")
+
+    return written
+
+
+def test_hardened_noise_has_no_theorem_and_its_account_is_shown(file, capsys):
+    assert main([file(release("none", True, "1e-5", noise="hardened"))]) == EXIT_UNDECIDED
+    out = capsys.readouterr().out
+    assert "NO THEOREM" in out
+    assert "squared shifts add up to 0.07185" in out
+    assert "which epsilon and delta allow" in out
+    assert "theorem:" not in out
+
+
+def test_without_coq_the_file_is_written_and_json_is_as_its_schema_says(file, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
+    made, proof = release("demographic_parity", True, "1e-5"), tmp_path / "release.v"
+    assert main([file(made), "--proof", str(proof), "--format", "json"]) == EXIT_UNDECIDED
+    printed = json.loads(capsys.readouterr().out)
+    schemas = Path(certify.__file__).parents[1] / "common" / "schemas"
+    jsonschema.validate(printed, json.loads((schemas / "repaired_certificate_v1.schema.json").read_text()))
+    assert printed["outcome"] == "not checked"
+    assert printed["holds"] is True
+    assert proof.read_text() == composed_text(composed(made))
+
+
+def test_choosing_among_several_is_refused(file, capsys):
+    assert main([file(release("none", True, "1e-5")), "--number", "1"]) == EXIT_USAGE
+    assert "number" in capsys.readouterr().err
+
+
+@pytest.mark.coq
+@pytest.mark.exhaustive
+@pytest.mark.timeout(SECONDS)
+@pytest.mark.parametrize("fit", [FITS[2], FITS[4]], ids=["gaussian", "laplace"])
+def test_coq_certifies_a_fit_and_rejects_one_with_less_noise(fit, library):
+    found = composed(release(*fit))
+    assert check(composed_text(found), library=library).accepted is True
+    # the shift stays, so that the comparison fails and not the number
+    lowered = changed(found, 0, scale=found.entries[0].scale * Fraction(999, 1000))
+    text = composed_text(lowered).replace(
+        f"Definition mu : Q := {_q(lowered.mu)}", f"Definition mu : Q := {_q(found.mu)}"
+    )
+    assert check(text, library=library).accepted is False
+
+
+def _q(value: Fraction | None) -> str:
+    return "" if value is None else f"{value.numerator} # {value.denominator}"

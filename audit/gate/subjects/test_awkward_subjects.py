@@ -1,0 +1,294 @@
+"""Subjects that are long, wrongly written, that die late, or that draw from a generator not their own."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from audit.auditor.distinguish import SHARED_GENERATOR, Terms, estimate
+from audit.auditor.subject import DrawingError, SubjectError
+from audit.epsilon_estimate import main
+from audit.evidence.certificate import Certificate
+from audit.evidence.verify import outcome, verify
+from audit.gate.auditor.auditing import audit
+from audit.gate.subjects.written_programs import command_line
+from audit.subjects.adjacency import UNCHECKED
+from audit.subjects.catalogue import Laplace
+from audit.subjects.descriptions import rebuild_small
+from audit.subjects.programs import InputPair
+
+HERE = "audit.gate.subjects.test_awkward_subjects"
+
+
+class LongInputs:
+    """The noisy sum of 20,000 records of ten numbers."""
+
+    adjacency = "replace_one"
+    most_rows = 2_000
+
+    def inputs(self):
+        data = np.arange(200_000.0).reshape(20_000, 10) / 200_000
+        other = data.copy()
+        other[17, 3] = 1.0
+        return data, other
+
+    def sample(self, data, count, rng):
+        return data[17, 3] + rng.laplace(size=(count, 1))
+
+
+def test_long_inputs_are_told_by_what_differs(capsys, tmp_path):
+    out = tmp_path / "certificate.json"
+    assert main([f"{HERE}:LongInputs", "--draws", "20000", "--seed", "1", "--out", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert len(text) < 6_000
+    assert len(out.read_bytes()) < 20_000
+    certificate = Certificate.read(out)
+    left, right = (certificate.inputs[side] for side in ("left", "right"))
+    assert left["length"] == right["length"] == 20_000
+    assert left["sha256"] != right["sha256"]
+    assert list(left["different"]) == ["17"]
+    assert '"17"' in text
+
+
+def test_short_inputs_are_told_whole(capsys):
+    assert main(["laplace", "--draws", "20000", "--seed", "1", "--format", "json"]) == 0
+    inputs = json.loads(capsys.readouterr().out)["witness"]["inputs"]
+    assert (inputs["left"], inputs["right"]) == (0.0, 1.0)
+
+
+# --- Attributes -----------------------------------------------------------------------------------------------
+
+
+class Attributes(Laplace):
+    """Right but for one attribute."""
+
+    claimed_epsilon: ClassVar[Any] = 1
+    claimed_delta: ClassVar[Any] = 0
+    adjacency: ClassVar[Any] = None
+
+
+WRONG: dict[str, Any] = {
+    "most_rows": 2.5,
+    "notes": "one sentence",
+    "own_entropy": "yes",
+    "log_likelihood_ratio": 3,
+    "claimed_epsilon": [1],
+    "claimed_delta": "a little",
+    "adjacency": "one record",
+}
+
+
+def of_module(monkeypatch, **attributes: Any) -> str:
+    for name, value in attributes.items():
+        monkeypatch.setattr(Attributes, name, value, raising=False)
+    return f"{HERE}:Attributes"
+
+
+@pytest.mark.parametrize("name", [None, *WRONG])
+def test_wrong_attribute_is_named_in_one_line(name, monkeypatch, capsys):
+    path = of_module(monkeypatch, **({} if name is None else {name: WRONG[name]}))
+    code = main([path, "--draws", "20000", "--seed", "1"])
+    error = capsys.readouterr().err
+    if name is None:
+        assert (code, error) == (0, "")
+        return
+    assert code == 2
+    assert name.removeprefix("claimed_") in error
+    assert error.count("\n") == 1
+
+
+def test_attribute_that_fails_is_named_in_one_line(monkeypatch, capsys):
+    path = of_module(monkeypatch, notes=property(lambda _: 1 / 0))
+    assert main([path, "--draws", "20000", "--seed", "1"]) == 2
+    assert capsys.readouterr().err.count("notes failed: ZeroDivisionError") == 1
+
+
+# --- Late failures --------------------------------------------------------------------------------------------
+
+
+class Dies(Laplace):
+    """Laplace noise, too little of it perhaps, that fails after so many outputs."""
+
+    most_rows = 2_000
+
+    def __init__(self, scale: float, after: int) -> None:
+        super().__init__()
+        object.__setattr__(self, "scale_of_noise", scale)
+        object.__setattr__(self, "left_over", [after])
+
+    def sample(self, data, count, rng):
+        self.left_over[0] -= count
+        if self.left_over[0] < 0:
+            raise OSError("the disk\nis full")
+        return data + rng.laplace(scale=self.scale_of_noise, size=(count, 1))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_draws_before_a_late_failure_are_kept_where_they_refute(workers):
+    found = audit(Dies(0.5, 90_000), 100_000, workers=workers)
+    assert found.verdict(1.0) == "refuted"
+    assert 1.0 < found.epsilon_lower_bound <= 2.0
+    assert found.stopped is not None
+    assert "the disk" in found.stopped
+    assert "\n" not in found.stopped
+    # nearly all that was drawn; two workers had drawn ahead
+    assert (84_000 if workers == 1 else 50_000) <= found.draws <= 90_000
+    assert found.method == "anytime_betting"
+
+
+@pytest.mark.parametrize(("scale", "after"), [(1.0, 90_000), (0.5, 2_000)])
+def test_late_failure_that_refutes_nothing_is_an_error(scale, after):
+    with pytest.raises(DrawingError, match="the disk"):
+        audit(Dies(scale, after), 100_000)
+
+
+def test_program_that_dies_late_keeps_what_refutes(capsys, tmp_path):
+    program = command_line(
+        "asked = 0\n"
+        "for request in requests():\n"
+        " asked += request['count']\n"
+        " if asked > 85_000: sys.exit('no more')\n"
+        " say({'values': [[request['input'] + random.gauss(0, .3)] for _ in range(request['count'])]})"
+    )
+    (tmp_path / "pair.json").write_text('{"left": 0, "right": 1, "adjacency": "replace_one"}')
+    out = tmp_path / "certificate.json"
+    words = ["--program", program, "--inputs", str(tmp_path / "pair.json"), "--epsilon", "1", "--draws", "100000"]
+    assert main([*words, "--events", "coordinates", "--out", str(out)]) == 1
+    text = capsys.readouterr().out
+    assert "exit code 1" in text
+    assert "no more" in text
+    assert outcome(verify(Certificate.read(out))) == "holds"
+
+
+class FailsFarOut(Laplace):
+    """Right Laplace noise; what is far out fails instead, an outcome like any other, so epsilon is 1."""
+
+    most_rows = 500
+
+    def sample(self, data, count, rng):
+        outputs = data + rng.laplace(size=(count, 1))
+        if outputs.max() > 9.0:
+            raise ValueError("out of range")
+        return outputs
+
+
+def test_bounds_of_what_failed_late_err_no_more_often_than_stated():
+    """About half of these audits fail, most of them while they certify."""
+    refuted = failed = 0
+    terms = Terms(draws=6_000, significance=0.2, claimed_epsilon=0.99, families=("coordinates",))
+    for seed in range(100):
+        try:
+            found = estimate(FailsFarOut(), terms, np.random.default_rng(seed))
+        except DrawingError:
+            failed += 1
+        else:
+            refuted += found.epsilon_lower_bound > 1.0
+            failed += found.stopped is not None
+    assert 20 <= failed <= 80
+    # two methods share the runs, each at the full significance
+    assert binom.sf(refuted - 1, 100, 0.2) > 1e-3
+
+
+# --- Generators that are shared -------------------------------------------------------------------------------
+
+
+class FromNumpy(Laplace):
+    def sample(self, data, count, rng):
+        return data + np.random.laplace(size=(count, 1))  # noqa: NPY002
+
+
+class FromPython(Laplace):
+    def sample(self, data, count, rng):
+        return np.array([[data + random.choice((-1, 1)) * random.expovariate(1)] for _ in range(count)])
+
+
+class SaysSo(FromNumpy):
+    own_entropy = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "noticed", "seeded"),
+    [
+        ("FromNumpy", True, False),
+        ("FromPython", True, False),
+        ("SaysSo", False, False),
+        ("FromGenerator", False, True),
+    ],
+)
+def test_shared_generator_is_noticed(kind, noticed, seeded, tmp_path, capsys):
+    np.random.seed(1)  # noqa: NPY002
+    random.seed(1)
+    out = tmp_path / "certificate.json"
+    path = "laplace" if kind == "FromGenerator" else f"{HERE}:{kind}"
+    main([path, "--draws", "4000", "--seed", "1", "--events", "coordinates", "--out", str(out)])
+    assert (SHARED_GENERATOR[:40] in capsys.readouterr().out) is noticed
+    assert Certificate.read(out).seeded is seeded
+
+
+# --- Pairs of programs ----------------------------------------------------------------------------------------
+
+COUNTED = "for request in requests(): say({'values': values({**request, 'input': len(request['input'])})})"
+
+PAIRS = {
+    "a record replaced": ([1, [2, 3]], [1, [2, 4]], "replace_one", None),
+    "a record removed": ([{"a": 1, "b": 2}, 5], [{"b": 2, "a": 1}], "add_or_remove_one", None),
+    "two records replaced": ([1, 2, 3], [4, 2, 5], "replace_one", "records 0 and 2 differ"),
+    "a number against a truth value": ([1, 2], [True, 3], "replace_one", "records 0 and 1 differ"),
+    "a record more": ([1, 2], [1, 2, 3], "replace_one", "2 records and 3"),
+    "a record replaced where one is removed": ([1, 2], [1, 3], "add_or_remove_one", "not one more"),
+    "no lists of records": ({"counts": [1, 2]}, {"counts": [4, 5]}, "replace_one", None),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_lists_of_records_are_checked_to_be_neighbours(name, capsys, tmp_path):
+    left, right, adjacency, problem = PAIRS[name]
+    (tmp_path / "pair.json").write_text(json.dumps({"left": left, "right": right, "adjacency": adjacency}))
+    out = tmp_path / "certificate.json"
+    words = ["--program", command_line(COUNTED), "--inputs", str(tmp_path / "pair.json"), "--draws", "1000"]
+    code = main([*words, "--epsilon", "3", "--events", "coordinates", "--out", str(out)])
+    if problem is not None:
+        assert code == 2
+        assert problem in capsys.readouterr().err
+        assert not out.exists()
+        return
+    certificate = Certificate.read(out)
+    unchecked = isinstance(left, dict)
+    assert certificate.neighbours == (UNCHECKED if unchecked else f"{adjacency}, by the inputs")
+    assert {check.name: check.holds for check in verify(certificate)}["neighbours"]
+    # and verify finds a sentence, or a pair, that was edited
+    described: Any = certificate.subject
+    forged = msgspec.structs.replace(described, inputs=InputPair([1, 2], [3, 4], "replace_one"))
+    for edited in (
+        msgspec.structs.replace(certificate, neighbours="replace_one, by the inputs" if unchecked else UNCHECKED),
+        msgspec.structs.replace(certificate, request=msgspec.structs.replace(certificate.request, subject=forged)),
+    ):
+        assert {check.name: check.holds for check in verify(edited)}["neighbours"] is False
+
+
+# --- Forged sizes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [3, 10**9])
+def test_forged_dimension_keeps_nobody_busy(size, tmp_path):
+    out = tmp_path / "certificate.json"
+    words = "functional --draws 2000 --dimension 3 --records 100 --seed 1 --events coordinates"
+    main([*words.split(), "--out", str(out)])
+    certificate = Certificate.read(out)
+    described: Any = certificate.subject
+    forged = msgspec.structs.replace(described.setting, dimension=size)
+    request = msgspec.structs.replace(
+        certificate.request, subject=msgspec.structs.replace(described, setting=forged)
+    )
+    checks = {check.name: check for check in verify(msgspec.structs.replace(certificate, request=request))}
+    assert checks["claim"].holds is (True if size == 3 else None)
+    assert ("1,000,000,000 columns are too many" in checks["claim"].detail) is (size != 3)
+    if size != 3:
+        with pytest.raises(SubjectError, match="too many"):
+            rebuild_small(request.subject)

@@ -1,0 +1,275 @@
+"""What a release of the repaired mechanism spends: its sensitivities and its account, added up once more.
+
+The sensitivities are those of ``proofs/repaired.md``, from the declared domain alone; nothing of
+``reference.repaired`` but the type of the file takes part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta
+
+from audit.proofs.releases.errors import NoTheoremError
+from audit.proofs.releases.result import SEEDED, Outcome
+from reference.common.balls import square_root
+from reference.common.documents import Document
+from reference.common.numbers import decimal_text, rounded_up
+from reference.domain import Domain
+from reference.noise.profile import is_private_shift
+from reference.repaired.released import RepairedRelease
+
+Kind: TypeAlias = Literal["gaussian", "laplace"]
+
+CLAIMS = ("R",)
+
+LIMITS = """\
+That each release changes by no more than is stated is Lemmas 1 to 4 of proofs/repaired.md, by pen and paper.  The
+theorem takes the file's word for the scales, and is about real arithmetic and noise given by its density: nothing
+here says that a program is differentially private."""
+
+ON_A_GRID = "hardened noise is discrete: certify's theorem is about noise with a density (fit --noise numpy)"
+
+
+@dataclass(frozen=True)
+class SpentPart:
+    """One release.
+
+    Parameters
+    ----------
+    what : str
+    numbers : int
+    change, needed : Fraction
+        By how much one person's records can change it: as the file states, and by the lemmas.  In l1 for Laplace
+        noise, its square in l2 for Gaussian noise.
+    scale : Fraction
+        Exactly the float in the file.
+    loss : Fraction
+        Squared shift, or epsilon.
+    """
+
+    what: str
+    numbers: int
+    change: Fraction
+    needed: Fraction
+    scale: Fraction
+    loss: Fraction
+
+
+@dataclass(frozen=True)
+class Composed:
+    """All releases of one fit.
+
+    Parameters
+    ----------
+    release : RepairedRelease
+    kind : {'gaussian', 'laplace'}
+    epsilon, delta : Fraction
+        Stated.
+    entries : tuple of SpentPart
+    """
+
+    release: RepairedRelease
+    kind: Kind
+    epsilon: Fraction
+    delta: Fraction
+    entries: tuple[SpentPart, ...]
+
+    @property
+    def spent(self) -> Fraction:
+        """What all lose together: a squared shift, or epsilon."""
+        return sum((one.loss for one in self.entries), Fraction(0))
+
+    @property
+    def mu(self) -> Fraction | None:
+        """A shift that they do not exceed together; None for Laplace noise."""
+        return Fraction(rounded_up(square_root(self.spent).upper)) if self.kind == "gaussian" else None
+
+    @property
+    def holds(self) -> bool:
+        """Whether no release changes by more than it states, and all lose at most epsilon at delta."""
+        enough = all(one.change >= one.needed for one in self.entries)
+        if self.mu is None:
+            return enough and self.spent <= self.epsilon
+        return enough and is_private_shift(self.mu**2, self.epsilon, self.delta)
+
+    def require_theorem(self) -> None:
+        """Raise where Coq has none.
+
+        Raises
+        ------
+        audit.proofs.releases.errors.NoTheoremError
+        """
+        if self.release.noise == "hardened":
+            raise NoTheoremError(ON_A_GRID)
+
+
+def composed(release: RepairedRelease) -> Composed:
+    """Return what a release spends, added up from its file."""
+    exact = release.privacy.exact
+    assert exact is not None
+    delta = release.budget["delta"]
+    kind: Kind = "gaussian" if delta else "laplace"
+    rows = release.rows_per_person
+    needed = dict(_needed(release, kind))
+    entries = []
+    for one in release.spent:
+        change = one.l2_sensitivity_squared if delta else one.l1_sensitivity
+        scale = Fraction(one.scale)
+        loss = change / scale**2 if delta else change / scale
+        most = needed[one.what] * (rows**2 if delta else rows)
+        entries.append(SpentPart(one.what, one.size, change, most, scale, loss))
+    return Composed(release, kind, exact.epsilon.upper, delta, tuple(entries))
+
+
+def _needed(release: RepairedRelease, kind: Kind) -> Iterator[tuple[str, Fraction]]:
+    """Yield by how much one record changes each kind of release: Lemmas 1 to 4."""
+    domain, squared = release.domain.domain, kind == "gaussian"
+    length = _longest(domain)
+    # |r| <= 1/2 before and after, |x|_2 <= 1
+    yield "gradient", Fraction(1) if squared else length
+    signed = domain.norm == "symmetric_ball"
+    yield "counts by label", Fraction(4 if signed else 2) if squared else 2 * length
+    yield "group count", Fraction(1)
+    if release.group_share is not None:
+        farther = max(release.group_share, 1 - release.group_share)
+        yield "probe", farther**2 if squared else farther
+    yield "counts of cells", Fraction(2)
+    yield "probe of cells", Fraction(1)
+
+
+def _longest(domain: Domain) -> Fraction:
+    """Return the largest |x|_1: of d numbers in the unit ball, or of one entry for each declared column."""
+    if domain.prescaled:
+        return square_root(Fraction(domain.dimension)).upper
+    entries = len(domain.attributes) + sum((domain.intercept, domain.keep_group))
+    return Fraction(domain.column_factor) * entries
+
+
+# --- The result -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ComposedResult:
+    """What became of one release of the repaired mechanism.
+
+    Parameters
+    ----------
+    composed : Composed
+    outcome : Outcome
+    detail : str
+    proof : str or None
+    """
+
+    composed: Composed
+    outcome: Outcome
+    detail: str
+    proof: str | None
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know beside the outcome."""
+        return [SEEDED] if self.composed.release.seeded else []
+
+    @property
+    def theorem(self) -> str | None:
+        """What Coq proves of it, in words."""
+        if self.outcome == "no theorem":
+            return None
+        mu = self.composed.mu
+        if mu is None:
+            return "all numbers together are (epsilon, 0)-indistinguishable"
+        return f"all numbers together have the profile of one Gaussian release of shift {float(mu)!r}"
+
+
+class CertifiedPart(Document, frozen=True, kw_only=True):
+    """One of the releases that a fit is made of.
+
+    Parameters
+    ----------
+    what : str
+    numbers : int
+    change, scale : str
+        ``p/q``; the change is in l1 for Laplace noise, squared in l2 for Gaussian noise.
+    loss : float
+        Squared shift, or epsilon.
+    """
+
+    what: str
+    numbers: Annotated[int, Meta(ge=1)]
+    change: str
+    scale: str
+    loss: float
+
+
+class RepairedCertificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_certificate_v1"):
+    """What ``python -m audit certify --format json`` prints of a release of the repaired mechanism.
+
+    Parameters
+    ----------
+    release : str
+        The file that was read.
+    outcome : Outcome
+    detail : str
+    epsilon, delta : str
+        Stated.
+    shift : float or None
+        Of Gaussian noise, rounded up.
+    holds : bool
+        In exact arithmetic: no release changes by more than it states, and all lose at most epsilon at delta.
+    parts : tuple of CertifiedPart
+    theorem : str or None
+    claims : tuple of str
+    proof : str or None
+    seeded : bool
+    notes : tuple of str
+    limits : str
+    """
+
+    release: str
+    outcome: Outcome
+    detail: str
+    epsilon: str
+    delta: str
+    shift: float | None
+    holds: bool
+    parts: tuple[CertifiedPart, ...]
+    theorem: str | None
+    claims: tuple[str, ...]
+    proof: str | None
+    seeded: bool
+    notes: tuple[str, ...]
+    limits: str
+
+
+def composed_certificate(result: ComposedResult, path: str) -> RepairedCertificate:
+    """Return the result on the release that the file `path` holds, as a document."""
+    found = result.composed
+    return RepairedCertificate(
+        release=path,
+        outcome=result.outcome,
+        detail=result.detail,
+        epsilon=decimal_text(found.epsilon),
+        delta=decimal_text(found.delta),
+        shift=None if found.mu is None else float(found.mu),
+        holds=found.holds,
+        parts=tuple(
+            CertifiedPart(
+                what=one.what,
+                numbers=one.numbers,
+                change=str(one.change),
+                scale=str(one.scale),
+                loss=float(one.loss),
+            )
+            for one in found.entries
+        ),
+        theorem=result.theorem,
+        claims=CLAIMS,
+        proof=result.proof,
+        seeded=found.release.seeded,
+        notes=tuple(result.notes),
+        limits=" ".join(LIMITS.split()),
+    )

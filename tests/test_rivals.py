@@ -1,0 +1,107 @@
+"""Rivals on the frontier's splits: what we add to other libraries, and that a run goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from reference.datasets import SOURCES
+from reference.noise.scales import analytic_gaussian_sigma
+from tests.peers.frontier import Rival, Run, Task, document, for_two_records, rival_table
+from tests.peers.scores import BINS, bounded, histogram_thresholds, table_of
+
+
+def two_groups(n: int = 20_000):
+    random = np.random.default_rng(0)
+    members = random.random(n) < 0.3
+    scores = bounded(random.normal(0, 1.5, n) + np.where(members, 1.0, -0.5))
+    return scores, (random.random(n) < 1 / (1 + np.exp(-scores))).astype(float), members
+
+
+def difference(scores, members, zero: float, one: float) -> float:
+    return abs(float((scores[members] > one).mean() - (scores[~members] > zero).mean()))
+
+
+def test_thresholds_from_noisy_counts_are_fair_where_one_threshold_is_not():
+    scores, y, members = two_groups()
+    found = histogram_thresholds(scores, y, members, 1.0, 0)
+    assert difference(scores, members, *found) < 0.02
+    assert difference(scores, members, 0, 0) > 0.3
+    accuracy = ((scores > np.where(members, found[1], found[0])) == y).mean()
+    assert accuracy > max(y.mean(), 1 - y.mean()) + 0.1
+
+
+def test_noise_of_the_counts_grows_as_epsilon_falls():
+    scores, y, members = two_groups()
+    off = [
+        np.mean(
+            [difference(scores, members, *histogram_thresholds(scores, y, members, e, seed)) for seed in range(5)]
+        )
+        for e in (1.0, 0.001)
+    ]
+    assert off[1] > 3 * off[0]
+    # one record changes one of the counts
+    assert BINS > 1
+
+
+def test_epsilon_for_two_records_gives_twice_the_shift_back():
+    share, delta = 0.1, Fraction(1, 200_000)
+    found = for_two_records(1.0, share)
+    assert 0.4 < found < 0.5
+    for part in (share, 1 - share):
+        one, two = (analytic_gaussian_sigma(Fraction(1), Fraction(part * e), delta) for e in (1.0, found))
+        assert 2 / two <= 1 / one * (1 + 1e-9)
+
+
+def test_a_table_has_each_attribute_back():
+    declared = SOURCES["affairs"].domain_file("one_hot").with_(keep_group=True)
+    records = SOURCES["affairs"].read(declared)
+    table, kinds, bounds = table_of(records)
+    assert table.shape == (len(records), len(declared.attributes) + 1)
+    assert kinds.count("continuous") == len(bounds)
+    for place, (lower, upper) in bounds.items():
+        assert lower <= table[:, place].min() <= table[:, place].max() <= upper
+    assert (table[:, -1] == records.z).all()
+    for place, kind in enumerate(kinds[:-1]):
+        if kind == "nominal":
+            assert len(np.unique(table[:, place])) <= len(declared.attributes[place].columns)
+
+
+@pytest.fixture
+def run(tmp_path):
+    called = []
+
+    def scorer(sides, epsilon, seed):
+        called.append((epsilon, seed))
+        train, test = sides.encoded
+        return train.x[:, 0] - 0.1, test.x[:, 0] - 0.1
+
+    private = Rival("a column", "numpy", scorer, "replace_one", fair=True)
+    tasks = (Task(private, "1"), Task(Rival("a column", "numpy", scorer), None))
+    return Run("affairs", 2, tasks, tmp_path), called
+
+
+def test_a_run_goes_on_where_it_stopped_and_says_what_it_has(run):
+    asked, called = run
+    asked.fill("generic")
+    # a fifth of epsilon pays for the thresholds
+    assert called == [(0.8, 0), (0, 0), (0.8, 1), (0, 1)]
+    first = document(asked)
+    asked.fill("generic")
+    assert len(called) == 4
+    assert document(asked) == first
+    private, plain = first["rows"]
+    assert (private["splits"], private["epsilon"], private["fairness"]) == (2, "1", "demographic_parity")
+    assert private["ahead"]["mean"] == pytest.approx(
+        np.mean(
+            [json.loads(asked.place(asked.tasks[0].beside, "generic", k).read_text())["accuracy"] for k in (0, 1)]
+        )
+        - private["accuracy"]["mean"]
+    )
+    assert plain["ahead"] is None
+    asked.place(asked.tasks[1].name, "generic", 1).unlink()
+    assert document(asked)["rows"][1]["splits"] == 1
+    assert "a column" in rival_table(first, "generic")
