@@ -26,7 +26,15 @@ from reference.objective import objective
 from reference.readings import Readings
 from reference.records import check_matrix, encode_table
 from reference.registry import MECHANISMS
-from reference.sensitivity import Declared, ball_l1, declared_of, declared_supremum, exact_l1, setting_of
+from reference.sensitivity import (
+    Declared,
+    ball_l1,
+    ball_l1_few,
+    declared_of,
+    declared_supremum,
+    exact_l1,
+    setting_of,
+)
 from reference.sensitivity.rows import EncodedRow
 
 FAIR = Readings(fairness="absolute")
@@ -69,7 +77,7 @@ def test_a_fit_searches_no_patterns_pairs_or_points_in_many_columns(
 
     monkeypatch.setattr(ball_l1._Problem, "few_patterns", searched)
     monkeypatch.setattr(ball_l1._Problem, "every_pattern", searched)
-    monkeypatch.setattr(ball_l1.ball_l1_few, "ceiling", searched)
+    monkeypatch.setattr(ball_l1_few, "ceiling", searched)
     domain = Domain.of_columns([f"x{column}" for column in range(columns)])
     records = check_matrix(domain, np.eye(columns), np.arange(columns) % 2, np.arange(columns) // 2 % 2)
     budget = Budget("10") if name == "functional" else SplitBudget("10", "1/7", *["5e-4"] * 2 * (name == "adfc"))

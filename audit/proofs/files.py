@@ -22,6 +22,8 @@ FILES = (
     "Theorem5.v",
     "Composition.v",
     "Adaptive.v",
+    "CountableMeasures.v",
+    "BorelEvents.v",
     "Ball.v",
     "Theorem5Regime.v",
     "SoftHalfSpace.v",

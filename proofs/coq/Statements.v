@@ -7,20 +7,20 @@
     [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v], [JointBound.v]), the joint bound
     ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and
     what begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v],
-    [ConditionalVerdicts.v]), transcripts ([Adaptive.v]), events of countable spaces ([Countable.v]),
-    hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v],
-    [RationalSensitivity.v]), names of data sets where they are built. [README.md] says in words what each
-    theorem says and what it does not say. *)
+    [ConditionalVerdicts.v]), transcripts ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v],
+    [BorelEvents.v]), events of countable spaces ([Countable.v]), hardened noise ([Hardened.v],
+    [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v], [RationalSensitivity.v]),
+    names of data sets where they are built. [README.md] says in words what each theorem says and what it
+    does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
 From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation
   TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
-  GaussianExact Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne AddOne Composition
-    Counterexamples
-  BinomialLaw JointBound NormalScore StoufferRule StoufferBound WeightArc JointCells
-  Certificates SplitCertificates SigmaBound Tails Verdicts ConditionalVerdicts Adaptive Countable Hardened
-  DiscreteGaussian HardenedGaussian ProfileEnds RationalSensitivity.
+  GaussianExact CountableMeasures BorelEvents Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne
+  AddOne Composition Counterexamples BinomialLaw JointBound NormalScore StoufferRule StoufferBound
+  WeightArc JointCells Certificates SplitCertificates SigmaBound Tails Verdicts ConditionalVerdicts
+  Adaptive Countable Hardened DiscreteGaussian HardenedGaussian ProfileEnds RationalSensitivity.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -254,6 +254,37 @@ Theorem post_processing_keeps_privacy :
     <= exp epsilon * expectation l q lower upper (fun ts => h (f ts)) + delta.
 Proof. exact post_processing. Qed.
 
+(** E3: from boxes to Borel sets, for any two measures: what is close on an algebra of sets is close on the
+    sigma-algebra that it generates. *)
+Theorem closeness_on_a_sigma_algebra : forall (X : Type) (base : (X -> Prop) -> Prop),
+  (exists S, base S) -> forall mu nu factor delta, measure base mu -> measure base nu -> 0 <= factor ->
+  (forall S, algebra base S -> mu S <= factor * nu S + delta) ->
+  forall S, sigma_algebra base S -> mu S <= factor * nu S + delta.
+Proof. exact @close_on_the_sigma_algebra. Qed.
+
+(** E4: from Riemann's integral to a measure: the iterated integral of a test of a set, over a window, is the
+    mass of the set in the window. *)
+Theorem integral_of_a_test_is_a_mass : forall (A : Type) (l : list A) p mu M S, continuous_density p ->
+  law_of_densities l p mu -> 0 <= M -> algebra (closed_box (length l)) S ->
+  exists test, test_of M (length l) S test /\ integrable l p (fun _ => - M) (fun _ => M) test /\
+    expectation l p (fun _ => - M) (fun _ => M) test
+    = mu (fun ts => S ts /\ box_set (window M (length l)) ts).
+Proof. exact integral_is_a_mass. Qed.
+
+(** E5: so [indistinguishable] bounds every Borel set. *)
+Theorem all_borel_events : forall (A : Type) epsilon delta (l : list A) p q,
+  continuous_density p -> continuous_density q -> indistinguishable epsilon delta l p q ->
+  borel_indistinguishable epsilon delta l p q.
+Proof. exact indistinguishable_on_borel_sets. Qed.
+
+(** E6: and every theorem of this file that a mechanism with Laplace or Gaussian noise is differentially
+    private holds for every Borel set. *)
+Theorem privacy_of_all_borel_events : forall epsilon delta n d domain noise scale r,
+  noise = laplace_density \/ noise = gaussian_density -> (forall phi, 0 < scale phi) ->
+  differentially_private epsilon delta n d domain noise scale r ->
+  private_on_borel_sets epsilon delta n d domain noise scale r.
+Proof. exact private_on_all_borel_sets. Qed.
+
 (** ** Laplace noise, one scale per coordinate *)
 
 (** T1.density: the ratio of densities, at every point; attained at t = c. *)
@@ -280,6 +311,13 @@ Proof.
     [apply laplace_loss_necessary, H | apply laplace_indistinguishable, H].
 Qed.
 
+(** T1.events: for every Borel set. *)
+Theorem T1_all_events : forall (A : Type) (scale c c' : A -> R) (l : list A) epsilon,
+  (forall a, 0 < scale a) -> sum_over l (fun a => Rabs (c a - c' a) / scale a) <= epsilon ->
+  borel_indistinguishable epsilon 0 l (fun a t => laplace_density (scale a) (t - c a))
+    (fun a t => laplace_density (scale a) (t - c' a)).
+Proof. exact laplace_on_borel_sets. Qed.
+
 (** T3.fix: PDFC with any two scales, on any domain: the exact accounting. *)
 Theorem T3_accounting : forall r n d s domain b_s b_n epsilon, 0 < b_s -> 0 < b_n ->
   differentially_private epsilon 0 n d domain laplace_density (two_scales s b_s b_n) r <->
@@ -294,6 +332,13 @@ Theorem T3 : forall r n d s epsilon_s epsilon_n,
     laplace_density
     (two_scales s ((INR d ^ 2 / 4 + 3 * INR d) / epsilon_s) ((INR d ^ 2 / 4 + 3 * INR d) / epsilon_n)) r.
 Proof. exact theorem3_published. Qed.
+
+(** T3.events: for every Borel set. *)
+Theorem T3_all_events : forall r n d s epsilon_s epsilon_n,
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  private_on_borel_sets (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) laplace_density
+    (two_scales s (published_fair_l1 d / epsilon_s) (published_fair_l1 d / epsilon_n)) r.
+Proof. exact theorem3_on_borel_sets. Qed.
 
 (** T3.step: 2 max |lambda| of each monomial is this number on the box, ... *)
 Theorem T3_twice_largest : forall b d phi, In phi (Phi b d) ->
@@ -367,6 +412,15 @@ Theorem gaussian_profile : forall (A : Type) (l : list A) (sigma c c' : A -> R) 
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof. exact gaussian_profile_normal. Qed.
 
+(** T2.profile.events: for every Borel set. *)
+Theorem gaussian_profile_all_events :
+  forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon,
+  (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) <= nu ^ 2 ->
+  borel_indistinguishable epsilon
+    (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)) l
+    (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
+Proof. exact gaussian_profile_on_borel_sets. Qed.
+
 (** T2.profile, both sides: Gaussian noise, one scale per coordinate, total shift nu > 0: the exact delta
     for every epsilon, in every dimension. [normal_cdf] is the standard normal's distribution function. *)
 Theorem gaussian_profile_exact : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
@@ -395,6 +449,16 @@ Theorem T2 : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity
   indistinguishable epsilon delta l (fun a t => gaussian_density sigma (t - c a))
     (fun a t => gaussian_density sigma (t - c' a)).
 Proof. exact extended_gaussian. Qed.
+
+(** T2.events: for every Borel set. *)
+Theorem T2_all_events :
+  forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
+  0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_sensitivity ->
+  extended_gaussian_sigma l2_sensitivity epsilon delta <= sigma ->
+  sum_over l (fun a => (c a - c' a) ^ 2) <= l2_sensitivity ^ 2 ->
+  borel_indistinguishable epsilon delta l (fun a t => gaussian_density sigma (t - c a))
+    (fun a t => gaussian_density sigma (t - c' a)).
+Proof. exact extended_gaussian_on_borel_sets. Qed.
 
 (** T4: the relaxed functional mechanism, end to end. *)
 Theorem T4 : forall r n d epsilon delta sigma,
@@ -434,6 +498,17 @@ Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
     (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
     n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact two_scale_gaussian. Qed.
+
+(** T5.fix.events: for every Borel set. *)
+Theorem T5_accounting_all_events : forall r n d s domain sigma_s sigma_n nu epsilon,
+  0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+  (forall D D', neighbours n domain D D' ->
+    l2_change_squared r d (contains s) D D' / sigma_s ^ 2
+    + l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2 <= nu ^ 2) ->
+  private_on_borel_sets epsilon
+    (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2))
+    n d domain gaussian_density (two_scales s sigma_s sigma_n) r.
+Proof. exact two_scale_gaussian_on_borel_sets. Qed.
 
 (** T5.fix, both sides: with nu^2 the supremum of the weighted change, attained or not, ADFC is
     (epsilon, delta)-differentially private if and only if delta is at least the profile of nu. *)

@@ -30,7 +30,7 @@ from reference.sensitivity.ball_l1_at_once import (
     replaced_ceiling,
 )
 from reference.sensitivity.ball_l1_climb import LARGEST as LARGEST_CLIMB
-from reference.sensitivity.ball_l1_climb import Climb
+from reference.sensitivity.ball_l1_climb import RowClimb
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
 from reference.sensitivity.setting import Setting, Supremum
@@ -44,7 +44,7 @@ from reference.sensitivity.trust_region import (
     starts_for,
     without_useless,
 )
-from reference.sensitivity.variants import Variant, variants_of
+from reference.sensitivity.variants import LinearVariant, variants_of
 
 TOLERANCE = 2e-7
 """Width at which an enclosure is no longer improved, for weights of at most 1 and a supremum of about 1."""
@@ -288,18 +288,18 @@ class _Problem:
         return self.cauchy_schwarz(), best.extremes
 
     def climbed(self) -> _Found:
-        """Climb from rows, in every variant; return the best pair."""
+        """RowClimb from rows, in every variant; return the best pair."""
         weights, pairs = np.full(self.d, self.w_n), np.full((self.d, self.d), self.w_n)
         if self.with_s:
             weights[0] = self.w_s
             pairs[0] = pairs[:, 0] = self.w_s
-        climbs = [Climb(variant, weights, pairs, self.e, self.positive) for variant in self.variants]
+        climbs = [RowClimb(variant, weights, pairs, self.e, self.positive) for variant in self.variants]
         (value, rows), climb = max(((climb.best(), climb) for climb in climbs), key=lambda found: found[0][0])
         after, before, others = (onto_grid(row.tolist()) for row in rows)
         labels = climb.variant.label_after, climb.variant.label_before
         return _Found(value, Extremes(after, before, others, *labels))
 
-    def extra(self, pattern: Pattern, variant: Variant) -> float:
+    def extra(self, pattern: Pattern, variant: LinearVariant) -> float:
         """Return drift * |w restricted to the coordinates whose choice the other records' mean serves|_2."""
         served = [
             t.count * (self.w_s if t.is_s else self.w_n) ** 2 for t in pattern.types if variant.drifts[t.choice]
@@ -329,7 +329,7 @@ class _Problem:
                         of_others, own, side, others, weight_s, self.w_n, turn, positive=self.positive
                     )
 
-    def extremes(self, pattern: Pattern, variant: Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
+    def extremes(self, pattern: Pattern, variant: LinearVariant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
         """Return the data sets that belong to maximisers of the two halves of a pattern."""
         after, before, others = [], [], []
         # x_s is the first coordinate
@@ -415,7 +415,7 @@ class _Batch:
         self.ceilings = self.extra + np.sum([half.ceiling for half in self.halves], axis=0)
 
     def best_of(self, rows: npt.NDArray[np.intp]) -> _Found:
-        """Climb in some patterns; return the best."""
+        """RowClimb in some patterns; return the best."""
         values, points = self.climb(rows)
         best = int(values.argmax())
         return self._found(float(values[best]), int(rows[best]), [point[best] for point in points])
@@ -424,7 +424,7 @@ class _Batch:
         return _Found(value, self.problem.extremes(*self.items[row], points[0], points[-1]))
 
     def climb(self, rows: npt.NDArray[np.intp], steps: int = 300) -> tuple[FloatArray, list[FloatArray]]:
-        """Climb in some patterns; return values and, per half, the points."""
+        """RowClimb in some patterns; return values and, per half, the points."""
         total, points = self.extra[rows].copy(), []
         for half in self.halves:
             starts = starts_for(half.near[rows])

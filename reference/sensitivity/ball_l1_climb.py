@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from reference.common.arrays import FloatArray
-from reference.sensitivity.variants import Variant
+from reference.sensitivity.variants import LinearVariant
 
 STARTS, ROUNDS = 150, 80
 
@@ -30,12 +30,12 @@ LARGEST = 40
 
 
 @dataclass(frozen=True)
-class Climb:
+class RowClimb:
     """The change of one variant, as a function of x', x and the mean X of the other records.
 
     Parameters
     ----------
-    variant : Variant
+    variant : LinearVariant
     weights : ndarray, shape (d,)
         Of each coordinate; x_s is the first.
     pairs : ndarray, shape (d, d)
@@ -45,7 +45,7 @@ class Climb:
         Whether entries are nonnegative.
     """
 
-    variant: Variant
+    variant: LinearVariant
     weights: FloatArray
     pairs: FloatArray
     drift: float

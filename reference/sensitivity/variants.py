@@ -10,7 +10,7 @@ from reference.sensitivity.setting import HALF, Setting
 
 
 @dataclass(frozen=True)
-class Variant:
+class LinearVariant:
     """Linear coefficients of the changed record's entries, `to` of x'_e and `from_` of x_e: one per choice.
 
     `drifts` is the sign of the entry that the other records' mean should have where the choice is made; 0: none.
@@ -23,7 +23,7 @@ class Variant:
     label_before: int = 1
 
 
-def variants_of(setting: Setting) -> Iterator[Variant]:
+def variants_of(setting: Setting) -> Iterator[LinearVariant]:
     """Yield the linear coefficients that a reading allows (Lemmas A and B of ``proofs/sensitivities.md``).
 
     A choice is a sign of the linear change of a coordinate; for `separate` on the symmetric ball, a sign of its
@@ -35,19 +35,19 @@ def variants_of(setting: Setting) -> Iterator[Variant]:
     b = HALF + e
     if setting.norm == "symmetric_ball" and setting.replaces:
         if fairness == "none":
-            yield Variant((HALF, -HALF), (HALF, -HALF), (0, 0))
+            yield LinearVariant((HALF, -HALF), (HALF, -HALF), (0, 0))
         elif fairness == "covariance":
-            yield Variant((b, -b), (HALF, -HALF), (-1, 1))
+            yield LinearVariant((b, -b), (HALF, -HALF), (-1, 1))
         else:
-            yield Variant((b, HALF - e, e - HALF, -b), (HALF, HALF, -HALF, -HALF), (-1, 1, -1, 1))
+            yield LinearVariant((b, HALF - e, e - HALF, -b), (HALF, HALF, -HALF, -HALF), (-1, 1, -1, 1))
     elif fairness == "none":
-        yield Variant((HALF,), (HALF,), (0,))
+        yield LinearVariant((HALF,), (HALF,), (0,))
     elif fairness == "absolute" or setting.norm == "symmetric_ball":
-        yield Variant((b,), (HALF,), (1 if fairness == "absolute" else -1,))
+        yield LinearVariant((b,), (HALF,), (1 if fairness == "absolute" else -1,))
     elif fairness == "separate":
-        yield Variant((b, HALF - e), (HALF, HALF), (0, 1))
+        yield LinearVariant((b, HALF - e), (HALF, HALF), (0, 1))
     else:
         for label_after, label_before in ((0, 1), (0, 0), (1, 1), (1, 0)):
             to, from_ = HALF - label_after + e, label_before - HALF
             if setting.replaces or label_before == 1:
-                yield Variant((to, -to), (from_, -from_), (0, 1), label_after, label_before)
+                yield LinearVariant((to, -to), (from_, -from_), (0, 1), label_after, label_before)
