@@ -74,7 +74,7 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
 
     Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and
     that the bound follows from the counts, computed another way than the auditor does.  A certificate that
-    refutes nothing also depends on the chosen event: it is undecided unless --replay or --fresh repeats the choice.
+    refutes nothing also depends on the chosen event: --replay or --fresh repeats the choice, else it is undecided.
 
     A certificate is not signed: you must know who made it.
     """
