@@ -222,7 +222,8 @@ def _unseen(learning: Pair, choosing: Pair) -> float:
     for k in range(known.shape[1]):
         values, counts = np.unique(known[:, k], return_counts=True)
         if counts[counts > 1].sum() > MOSTLY * len(known):
-            largest = max(largest, float((~np.isin(new[:, k], values)).mean()))
+            column = new[:, k]
+            largest = max(largest, float((~np.isin(column, values) & ~np.isnan(column)).mean()))
     return largest if largest >= MANY_UNSEEN else 0.0
 
 

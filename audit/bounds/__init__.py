@@ -13,6 +13,7 @@ from audit.bounds.choice import (
     refutes,
 )
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
+from audit.bounds.clusters import cluster_epsilon_lower_bound
 from audit.bounds.counts import MOST_DRAWS, SMALLEST_SIGNIFICANCE, Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
 from audit.bounds.e_value import ANYTIME, ANYTIME_METHODS, AnytimeMethod, log_e_value
@@ -42,6 +43,7 @@ __all__ = [
     "TradeOffBand",
     "canary_epsilon_bound",
     "canary_p_value",
+    "cluster_epsilon_lower_bound",
     "delta_lower_bound",
     "detectable_by_event",
     "detectable_epsilon",

@@ -20,7 +20,7 @@ from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
 from audit.auditor.verdict import Verdict
-from audit.bounds import Counts, TradeOffBand, canary_epsilon_bound, trade_off_band
+from audit.bounds import Counts, TradeOffBand, canary_epsilon_bound, cluster_epsilon_lower_bound, trade_off_band
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
@@ -63,12 +63,14 @@ def epsilon_lower_bound(
     delta: float = 0.0,
     significance: float = 0.05,
     seed: int = 0,
+    outputs_per_call: int = 1,
 ) -> CertifiedBound:
     """Return a lower bound on epsilon from outputs, or scores of outputs, on two neighbouring inputs.
 
     Assumes that the rows of each array are independent draws, and that the inputs are neighbours.  The rows are
     shuffled; some teach scores, some choose an event, the rest certify.  The bound exceeds the true epsilon at
-    this delta with probability at most the significance.
+    this delta with probability at most the significance.  With `outputs_per_call` only calls need be independent:
+    so many rows, one after another, come from one call, and may depend on each other in any way.
 
     Parameters
     ----------
@@ -77,33 +79,57 @@ def epsilon_lower_bound(
     delta, significance : float
     seed : int
         Of the shuffle.
+    outputs_per_call : int
+        Calls stay whole in the shuffle, and each of them counts as one draw of a share.
 
     Raises
     ------
     ValueError
-        When the arrays are not outputs, or too small.
+        When the arrays are not outputs, too small, or no whole calls.
     """
     ours, others = _rows("left", left), _rows("right", right)
     if ours.shape[1] != others.shape[1]:
         raise ValueError(f"left has {ours.shape[1]} columns, right has {others.shape[1]}")
     rng = np.random.default_rng(seed)
-    ours, others = rng.permutation(ours), rng.permutation(others)
-    rows = min(len(ours), len(others))
-    plan = Phases.of(2 * rows, ours.shape[1], learning=True)
+    ours, others = (_shuffled(side, outputs_per_call, rng) for side in (ours, others))
+    # one output of each call chooses the event: the others of the call may tell the same
+    first = ours[::outputs_per_call], others[::outputs_per_call]
+    calls = min(map(len, first))
+    if calls < SMALLEST_DRAWS // 2:
+        raise ValueError(f"{calls} calls are too few: at least {SMALLEST_DRAWS // 2} are needed")
+    plan = Phases.of(2 * calls, ours.shape[1], learning=True)
     prospect = Prospect(plan.certify, delta, significance)
-    source = _Given(FunctionSubject(None, ours, others), (ours, others), ours.shape[1], (seed,))
+    source = _Given(FunctionSubject(None, *first), first, ours.shape[1], (seed,))
     chosen = select(source, plan, OF_ARRAYS, prospect)
-    # the rows up to here were seen
-    seen = plan.learn + plan.choose
+    # the calls up to here were seen
+    seen = (plan.learn + plan.choose) * outputs_per_call
     event = chosen.ideal
     found = [int(event.occurs(side[seen:]).sum()) for side in (ours, others)]
     sizes = [len(side) - seen for side in (ours, others)]
     likely = 0 if event.likely_input == "left" else 1
     counts = Counts(found[likely], sizes[likely], found[1 - likely], sizes[1 - likely])
-    bound = CertifiedBound(bound_of_counts(counts, delta, significance, chosen.methods[0]))
+    if outputs_per_call == 1:
+        bound = CertifiedBound(bound_of_counts(counts, delta, significance, chosen.methods[0]))
+    else:
+        shares = [event.occurs(side[seen:]).reshape(-1, outputs_per_call).mean(axis=1) for side in (ours, others)]
+        bound = CertifiedBound(
+            cluster_epsilon_lower_bound(shares[likely], shares[1 - likely], delta, significance)
+        )
     bound.counts, bound.event = counts, counted_in_words(event, counts)
     bound.delta, bound.significance = delta, significance
     return bound
+
+
+def _shuffled(rows: FloatArray, outputs_per_call: int, rng: np.random.Generator) -> FloatArray:
+    """Return the rows in another order, those of one call together."""
+    if type(outputs_per_call) is not int or outputs_per_call < 1 or len(rows) % outputs_per_call:
+        raise ValueError(
+            f"outputs_per_call must divide the {len(rows)} rows of each array, not {outputs_per_call!r}"
+        )
+    if outputs_per_call == 1:
+        return rng.permutation(rows)
+    calls = rng.permutation(len(rows) // outputs_per_call)
+    return rows.reshape(len(calls), outputs_per_call, -1)[calls].reshape(rows.shape)
 
 
 def canary_lower_bound(

@@ -87,7 +87,7 @@ def test_vectorised_minimisers_are_the_one_that_releases(repair, fairness, basis
 
 def test_released_weights_are_audited_with_unbounded_ones_as_outcomes(capsys):
     words = (
-        "pdfc --release weights --repair none --dimension 2 --records 20 --sensitivity 4 --draws 20000 --seed 2"
+        "pdfc --release weights --repair none --dimension 2 --records 20 --sensitivity 5 --draws 20000 --seed 2"
     )
     code, result = run(capsys, *words.split())
     assert (code, result["verdict"]) == (0, "not refuted")
