@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from reference.commands.start import starting
+from reference.commands.supervision import supervised
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,4 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with starting():
+        supervised()
+        from audit.commands.family import command
+        from reference.commands.parsing import exit_with
+    exit_with(command, ["estimate", *sys.argv[1:]], name="python -m audit")

@@ -146,14 +146,19 @@ def _number(name: str, value: Any, error: type[EpsilonError | DeltaError], allow
         raise error(name, value, allowed) from None
 
 
-def is_large(budget: Budget | SplitBudget | None) -> bool:
-    """Return whether an epsilon of a budget is so large that a statement says next to nothing."""
+def large_epsilon(budget: Budget | SplitBudget | None) -> tuple[str, Fraction] | None:
+    """Return the name and value of an epsilon that is so large that a statement says next to nothing, if any."""
+    parts: dict[str, Fraction] = {}
     if isinstance(budget, SplitBudget):
-        return max(budget.epsilon_s, budget.epsilon_n) > LARGE_EPSILON
-    return budget is not None and budget.epsilon > LARGE_EPSILON
+        parts = {"epsilon_s": budget.epsilon_s, "epsilon_n": budget.epsilon_n}
+        if budget.epsilon_s == budget.epsilon_n:
+            parts = {"epsilon": budget.epsilon_s}
+    elif budget is not None:
+        parts = {"epsilon": budget.epsilon}
+    return next(((name, value) for name, value in parts.items() if value > LARGE_EPSILON), None)
 
 
 def warn_if_large(budget: Budget | SplitBudget | None) -> None:
     """Warn of an epsilon for which a statement says next to nothing."""
-    if is_large(budget):
+    if large_epsilon(budget) is not None:
         warnings.warn(f"epsilon is above {LARGE_EPSILON}: it promises nothing", LargeEpsilonWarning, stacklevel=4)

@@ -94,7 +94,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         spec, readings = MECHANISMS[self._mechanism], self._readings()
         if readings.fairness != "none" and sensitive_features is None:
             raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")
-        declaration.require_dense(X)
+        declaration.require_plain(X)
         # public: the names and the number of columns
         validate_data(self, X, y, skip_check_array=True)
         if not getattr(self, "n_features_in_", 0):
@@ -191,7 +191,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any, sensitive_features: Any) -> FloatArray:
         """Return x.w of encoded records, shape (n,)."""
         check_is_fitted(self)
-        declaration.require_dense(X)
+        declaration.require_plain(X)
         validate_data(self, X, reset=False, skip_check_array=has_columns(X), **ANY_VALUES)
         if self.release_.w is None:
             raise ParameterError("w", None, "a vector: the release is unbounded, so it predicts nothing")

@@ -169,7 +169,7 @@ def test_nulls_of_all_columns_are_in_one_message() -> None:
 @pytest.mark.parametrize("values", [np.arange(N) % 3, np.array(["a", "b", "c"])[np.arange(N) % 3]])
 def test_more_than_two_values_are_named_as_such(values: Any) -> None:
     pair = tuple(np.unique(values).tolist()[:2])
-    with pytest.raises(InputError, match="3 distinct values occur where two are declared") as caught:
+    with pytest.raises(InputError, match="3 distinct values occur where 2 are declared") as caught:
         w_of(X, values, classes=pair)
     assert caught.value.row == 2
     with pytest.raises(InputError, match="3 distinct values occur") as caught:

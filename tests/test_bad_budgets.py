@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference.budgets import Budget, SplitBudget, is_large
+from reference.budgets import Budget, SplitBudget, large_epsilon
 from reference.common.errors import (
     DeltaError,
     EmptyDataError,
@@ -124,4 +124,4 @@ def test_mechanism_of_no_records_is_empty_data() -> None:
 
 @pytest.mark.parametrize("parts", [(101, 1), (1, 101), (1, 1)])
 def test_either_part_of_a_budget_may_be_large(parts):
-    assert is_large(SplitBudget(*parts)) == (101 in parts)
+    assert (large_epsilon(SplitBudget(*parts)) is not None) == (101 in parts)

@@ -18,7 +18,7 @@ from reference.common.errors import NegativeEntryError, NotEncodedError
 from reference.datasets import Encoding, load
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot, Ordinal
-from reference.mechanisms import adfc, functional, functional_noise, relaxed_functional_noise
+from reference.mechanisms import adfc, functional, functional_noise, pdfc, relaxed_functional_noise
 from reference.moments import Moments
 from reference.noise import Noise
 from reference.noise.grid import RELEASE_STEPS
@@ -26,7 +26,15 @@ from reference.objective import objective
 from reference.readings import Readings
 from reference.records import check_matrix, encode_table
 from reference.registry import MECHANISMS
-from reference.sensitivity import Declared, declared_of, declared_supremum, setting_of
+from reference.sensitivity import (
+    Declared,
+    ball_l1,
+    ball_l1_few,
+    declared_of,
+    declared_supremum,
+    exact_l1,
+    setting_of,
+)
 from reference.sensitivity.rows import EncodedRow
 
 FAIR = Readings(fairness="absolute")
@@ -54,6 +62,34 @@ def test_a_fit_calls_a_statement_false_only_by_encodable_rows() -> None:
         refuted = adfc(Moments.of(load("affairs", Encoding(norm="unit_box"))), APART, FAIR, rng=0)
     assert refuted.privacy.exact is not None
     assert refuted.privacy.exact.verdict == "refuted"
+
+
+@pytest.mark.filterwarnings("ignore::reference.accounting.PublishedStatementWarning")
+@pytest.mark.parametrize("name", ["functional", "pdfc", "adfc"])
+@pytest.mark.parametrize("columns", [13, 30])
+def test_a_fit_searches_no_patterns_pairs_or_points_in_many_columns(
+    name: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The public rule that keeps it to some milliseconds: bounds in closed form instead of searches."""
+
+    def searched(*_: object, **__: object) -> None:
+        raise AssertionError("a search")
+
+    monkeypatch.setattr(ball_l1._Problem, "few_patterns", searched)
+    monkeypatch.setattr(ball_l1._Problem, "every_pattern", searched)
+    monkeypatch.setattr(ball_l1_few, "ceiling", searched)
+    domain = Domain.of_columns([f"x{column}" for column in range(columns)])
+    records = check_matrix(domain, np.eye(columns), np.arange(columns) % 2, np.arange(columns) // 2 % 2)
+    budget = Budget("10") if name == "functional" else SplitBudget("10", "1/7", *["5e-4"] * 2 * (name == "adfc"))
+    for fairness, weight in (("absolute", "5"), ("covariance", "1/2")):
+        readings = Readings(fairness, fairness_weight=Fraction(weight))
+        made: Any = {"functional": functional, "pdfc": pdfc, "adfc": adfc}[name]
+        ball_l1._solve.cache_clear()
+        release = made(Moments.of(records), budget, readings, rng=0)
+        assert release.privacy.exact is not None
+        # the control: who asks for the narrow interval does search
+        with pytest.raises(AssertionError, match="a search"):
+            exact_l1(declared_of(domain, readings, s=0), Fraction(2), Fraction(1), "close")
 
 
 @pytest.mark.parametrize("name", ["pdfc", "adfc"])

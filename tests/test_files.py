@@ -44,6 +44,15 @@ def test_write_whole_leaves_the_old_file_when_it_fails_halfway(
     assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
 
 
+@pytest.mark.parametrize("name", ["n" * 255, "ä" * 127])
+def test_write_whole_takes_the_longest_name(name: str, tmp_path: Path) -> None:
+    write_whole(tmp_path / name, "new")
+    assert (tmp_path / name).read_text(encoding="utf-8") == "new"
+    with pytest.raises(OSError, match="File name too long"):
+        write_whole(tmp_path / f"{name}--", "new")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_write_whole_leaves_nothing_when_the_text_cannot_be_encoded(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_whole(tmp_path / "new.txt", "a" * 100_000 + "\udcff")

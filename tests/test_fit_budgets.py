@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reference.common.exit_codes import EXIT_FINE
+from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.common.files import json_text
 from reference.common.numbers import exact
 from tests.fit_command import PRIVATE, SMALL, CommandLine, published
@@ -132,3 +132,22 @@ def test_parameter_at_the_end_of_its_range_runs(fit: CommandLine, options: str, 
     )
     assert len(documents) == len(PRIVATE)
     assert json_text(documents)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("--epsilon 101", "epsilon"),
+        ("--epsilon-s 101 --epsilon-n 101", "epsilon"),
+        ("--epsilon-s 1 --epsilon-n 1000", "epsilon_n"),
+        ("--epsilon 60 --epsilon-ratio 9", "epsilon_s"),
+        ("--private-metrics 101", "private_metrics"),
+        ("--mechanism repaired --epsilon 101", "epsilon"),
+    ],
+)
+def test_epsilon_above_100_must_be_allowed(fit: CommandLine, options: str, name: str) -> None:
+    code, out, err = fit.run(*SMALL, "--quiet", *options.split())
+    assert (code, out) == (EXIT_USAGE, "")
+    assert err.startswith(f"error: {name} must be at most 100, or given --allow-large-epsilon, not '1")
+    if "repaired" not in options:
+        assert fit.run(*SMALL, "--seed", "1", "--quiet", "--allow-large-epsilon", *options.split())[0] == EXIT_FINE

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.accounting import METHODS, ExactPrivacy, Privacy, ledger_file
+from reference.accounting import METHODS, ExactPrivacy, Privacy, ledger_file, release_ledger
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.common.errors import CorruptLedgerError, LedgerError, MissingLedgerError, UncountableReleaseError
@@ -241,33 +241,43 @@ def long_ledger(path: Path, method: str, count: int) -> ReleaseLedger:
     return ledger
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_later_release_reads_no_more_than_an_earlier_one(path, monkeypatch, method):
-    read, seen = os.pread, []
+@pytest.mark.parametrize(
+    "method", ["basic", *(pytest.param(method, marks=pytest.mark.exhaustive) for method in METHODS[1:])]
+)
+def test_the_thousandth_release_reads_and_writes_no_more_than_the_first(path, monkeypatch, method):
+    read, append, seen = os.pread, ledger_file.append, []
 
-    def counting(handle, size, place):
+    def reading(handle, size, place):
         seen.append(len(found := read(handle, size, place)))
         return found
 
+    def appending(handle, line, where):
+        seen.append(len(line))
+        append(handle, line, where)
+
     monkeypatch.setattr(ledger_file.os, "fsync", lambda _handle: None)
-    ledger = long_ledger(path, method, 80)
-    monkeypatch.setattr(ledger_file.os, "pread", counting)
-    costs = []
-    for _ in range(2):
-        seen.clear()
-        ReleaseLedger.open(path).reserve(pure("1/1000"))
-        costs.append(sum(seen))
-        for _ in range(0 if len(costs) == 2 else 80):
-            ledger.reserve(pure("1/1000"))
-    assert costs[0] <= 2 * (ledger_file.WINDOW + ledger_file.LONGEST_LINE) < path.stat().st_size
-    assert costs[1] <= costs[0]
+    ledger = long_ledger(path, method, 0)
+    costs = {}
+    for number in range(1, 1001):
+        if number in (1, 100, 1000):
+            seen.clear()
+            with monkeypatch.context() as counted:
+                counted.setattr(ledger_file.os, "pread", reading)
+                counted.setattr(release_ledger, "append", appending)
+                assert ReleaseLedger.open(path).reserve(pure(f"1/{1000 + 7 * number}")) == number
+            costs[number] = sum(seen)
+        else:
+            ledger.reserve(pure(f"1/{1000 + 7 * number}"))
+    # the last lines are read from a window of fixed size, once each time; the first ones do not fill it
+    window = 2 * (ledger_file.WINDOW + ledger_file.LONGEST_LINE) + ledger_file.LONGEST_LINE
+    assert costs[1] < costs[1000] <= costs[100] * 1.01 <= window < path.stat().st_size
     monkeypatch.undo()
     # what the last line holds is what all releases add up to
     last = json.loads(path.read_bytes().splitlines()[-1])
-    assert last["total"]["releases"] == len(ledger.releases) == 162
+    assert last["total"]["releases"] == len(ledger.releases) == 1000
     spent = ledger.spent()
-    assert spent.releases == 162
-    assert spent.epsilon <= Fraction(162, 1000) * 30
+    assert spent.releases == 1000
+    assert spent.epsilon <= sum(Fraction(1, 1000 + 7 * number) for number in range(1, 1001)) * 30
 
 
 def test_a_change_before_the_last_lines_is_found_where_all_are_read(path, monkeypatch):

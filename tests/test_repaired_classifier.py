@@ -19,6 +19,7 @@ from reference.common.errors import (
     CeilingError,
     DataHolderWarning,
     ExtraColumnError,
+    InputError,
     MissingColumnError,
     OutOfBoundsError,
     ParameterError,
@@ -27,7 +28,7 @@ from reference.common.errors import (
     ShapeError,
     UnseenCategoryError,
 )
-from reference.domain.attributes import Grouped, Numeric, OneHot
+from reference.domain.attributes import Grouped, Numeric, OneHot, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.repaired.advice import advise, planned
@@ -282,3 +283,100 @@ def test_advice_reads_public_numbers_and_improves_with_them():
     assert found[0].lost == 1 > found[-1].lost
     assert found[0].risk_difference_noise > found[-1].risk_difference_noise > 0
     assert advise(domain.with_(keep_group=False), 5_000, Budget(1), "none").risk_difference_noise is None
+
+
+# --- What the estimator of scikit-learn would have ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fairness", ["none", "demographic_parity", "equalised_odds"])
+def test_intercept_and_coefficients_are_the_decision(fairness):
+    model = fitted(fairness=fairness)
+    x, z = model._new_records(NEW, NEW_Z)
+    groups = 1 if z is None else 2
+    assert model.intercept_.shape == (groups,)
+    shift = model.intercept_[0 if z is None else z.astype(int)]
+    decided = model.decision_function(NEW, sensitive_features=NEW_Z)
+    np.testing.assert_allclose(x @ model.coef_[0] + shift, decided, atol=1e-12)
+    # thresholds move by group, and nowhere else
+    assert len(set(model.intercept_)) == groups
+
+
+def test_decision_that_is_not_linear_has_no_intercept():
+    assert not hasattr(fitted(group_at_prediction=False), "intercept_")
+
+
+def with_values(table: pd.DataFrame, **values: dict[int, object]) -> pd.DataFrame:
+    changed = table.copy()
+    for name, rows in values.items():
+        changed[name] = changed[name].astype(object)
+        for row, value in rows.items():
+            changed.loc[row, name] = value
+    return changed
+
+
+def refused(X, y=Y, groups=Z) -> str:
+    with pytest.raises(InputError) as caught:
+        RepairedClassifier(domain=DOMAIN, random_state=1).fit(X, y, sensitive_features=groups)
+    return str(caught.value)
+
+
+def test_missing_values_of_all_columns_are_told_in_one_message():
+    several = with_values(X, age={3: None, 5: np.nan}, job={7: None}, town={8: pd.NA})
+    labels = [None if row == 2 else label for row, label in enumerate(Y)]
+    said = refused(several, labels)
+    assert "missing values: age 2, job 1, town 1, income 1 (row 3, column 'age'" in said
+    assert "missing values" not in refused(with_values(X, age={3: None}))
+
+
+@pytest.mark.parametrize("given", ["y", "groups"])
+def test_more_values_than_are_declared_are_told(given):
+    values = ["other" if row == 5 else value for row, value in enumerate(Y if given == "y" else Z)]
+    said = refused(X, **{given: values})
+    assert "; 3 distinct values occur where 2 are declared (row 5" in said
+    wrong = ["other"] * len(X)
+    assert "distinct values" not in refused(X, **{given: wrong})
+
+
+def test_group_of_three_declared_values_is_taken():
+    group = Marker("sex", values=("f", "m", "x"))
+    three = np.where(np.arange(len(X)) % 5 == 0, "x", Z)
+    model = RepairedClassifier(domain=DOMAIN.with_(group=group), random_state=1)
+    assert model.fit(X, Y, sensitive_features=three).intercept_.shape == (3,)
+    with pytest.raises(InputError, match="4 distinct values occur where 3 are declared"):
+        model.fit(X, Y, sensitive_features=["y" if row == 9 else value for row, value in enumerate(three)])
+
+
+def test_two_columns_of_one_name_are_refused_by_name():
+    twice = pd.concat([X, X[["age"]]], axis=1)
+    assert "2 columns of X have this name (column 'age')" in refused(twice)
+    assert "2 columns of X have this name (column 'age')" in refused(pa.table([X["age"]] * 2, names=["age"] * 2))
+    # those that are ignored may have what names they like
+    ignored = pd.concat([X, X[["id"]]], axis=1)
+    RepairedClassifier(domain=DOMAIN, random_state=1).fit(ignored, Y, sensitive_features=Z)
+
+
+HALF = "\ud800"
+
+
+def test_half_a_character_is_a_value_that_is_not_declared():
+    for column in ("job", "town", "age"):
+        assert "value '\\ud800'" in refused(with_values(X, **{column: {7: HALF}}))
+    for given in ("y", "groups"):
+        assert "value '\\ud800'" in refused(X, **{given: [HALF, *(Y if given == "y" else Z)[1:]]})
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"label": Marker("income", one=(HALF,), zero=("low",))},
+        {"group": Marker("sex", values=("f", HALF, "m"))},
+        {"attributes": (OneHot("job", ("clerk", HALF)),)},
+        {"attributes": (Ordinal("job", ("clerk", HALF)),)},
+        {"attributes": (Grouped("town", {"north": ("oslo", HALF), "south": ("rome",)}),)},
+        {"ignore": (HALF,)},
+    ],
+)
+def test_half_a_character_cannot_be_declared(declared):
+    """No release could be read again."""
+    with pytest.raises(InputError, match="half a character"):
+        DOMAIN.with_(**declared)

@@ -217,6 +217,22 @@ def test_texts_beyond_the_bytes_of_a_block_are_refused(tmp_path: Path, monkeypat
         read(tmp_path / "a.arrow", TEXTS)
 
 
+@pytest.mark.parametrize(("place", "value"), [(19, 35), (20, 11), (28, 7)])
+def test_metadata_that_contradict_themselves_end_no_process(
+    place: int, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pyarrow 26 ends the process that looks at such an entry, as must be done in a large row group."""
+    monkeypatch.setattr(arrow_table, "BLOCK_BYTES", 0)
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"a": [1.0, 2.0, 3.0], "t": ["x", "y", "z"]}), path)
+    data = bytearray(path.read_bytes())
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    data[footer + place] = value
+    path.write_bytes(data)
+    with pytest.raises(UnreadableFileError, match="its metadata contradict themselves"):
+        list(open_table(path).blocks(["a", "t"], 100, {"a"}, None))
+
+
 # --- Values that no float or no text holds ---------------------------------------------------------------------
 
 

@@ -55,9 +55,9 @@ class ReleaseOptions:
     mechanism: str | None = option(
         "--mechanism", type=click.Choice(list(MECHANISMS)), metavar="NAME", help="of several, those of NAME"
     )
-    number: int | None = option("--number", type=int, metavar="K", help="of several, the K-th, counted from 1")
+    number: int | None = option("--number", type=int, metavar="K", help="which of several, counted from 1")
     proof: str | None = option(
-        "--proof", type=FileName(), metavar="FILE", help="write the Coq file here (a name in .v)"
+        "--proof", type=FileName(), metavar="FILE", help="write the Coq file here (ends in .v)"
     )
     time_limit: float = option(
         "--time-limit", type=Seconds(), default=SECONDS, metavar="SECONDS", help=f"for Coq ({SECONDS:g})"

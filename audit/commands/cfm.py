@@ -11,6 +11,8 @@ from typing import NoReturn
 
 from reference.commands.family import ROWS
 from reference.commands.parsing import CommandRow, Family, exit_with
+from reference.commands.start import starting
+from reference.commands.supervision import supervised
 
 command = Family(
     "cfm",
@@ -26,4 +28,6 @@ def main() -> NoReturn:
     """Run this process's command line; as for ``python -m``, modules of the current folder can be named."""
     if not sys.flags.safe_path:
         sys.path.insert(0, str(Path.cwd()))
+    with starting():
+        supervised()
     exit_with(command, name="cfm")

@@ -16,7 +16,6 @@ from audit.conformance.differential import COMPARED, Differences, compare
 from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import counts
 from audit.conformance.selection import command_of
-from audit.subjects.programs.signals import programs_ended_too
 from audit.vectors.format import text_of
 from reference.commands.options import emit, require_writable, write_file
 from reference.commands.parsing import FileName, option
@@ -73,8 +72,7 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
     words = command_of(subject.program, subject.module)
     exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
     kinds = tuple(dict.fromkeys(made.only)) or COMPARED
-    with programs_ended_too():
-        found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)
+    found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)
     if output.save is not None and found.smallest:
         write_file("save", output.save, text_of(found.candidates()))
     as_json = output.format == "json"

@@ -17,7 +17,6 @@ from audit.commands.text import columns, fitted
 from audit.conformance.exchange import Exchange
 from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, command_of, report_of
-from audit.subjects.programs.signals import programs_ended_too
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
 from reference.commands.options import emit, require_writable, write_file
@@ -101,7 +100,7 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
     if cases.samples is not None:
         return _sampled(words, exchange, (subject, cases, output))
-    with programs_ended_too(), _progress(len(work), quiet=output.quiet) as on_reply:
+    with _progress(len(work), quiet=output.quiet) as on_reply:
         report = report_of(words, work, exchange, timeout=subject.timeout, on_reply=on_reply)
     if output.junit is not None:
         write_file("junit", output.junit, report.junit())
@@ -119,8 +118,7 @@ def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, C
     if cases.only or output.junit is not None:
         raise ReadingError("samples", cases.samples, "left out where --only or --junit is given")
     draws, limit = cases.samples or 0, subject.timeout
-    with programs_ended_too():
-        report = sampled(words, draws, exchange, significance=cases.significance, timeout=limit)
+    report = sampled(words, draws, exchange, significance=cases.significance, timeout=limit)
     document: Any = report.document()
     text = json_text(document) if output.format == "json" else fitted(list(report.lines()), columns(output.out))
     emit(text, output.out)

@@ -34,7 +34,6 @@ from audit.exact.settings import DataSetShape, setting_from
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import CatalogueDescription, ImportDescription, Named
 from audit.subjects.programs import InputPair, ProgramDescription, ProgramSubject
-from audit.subjects.programs.signals import programs_ended_too
 from audit.subjects.programs.subject import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
@@ -200,17 +199,16 @@ def command(
     require_writable({"inputs": program.inputs}, out=output.out, plot=audit.plot)
     if audit.plot is not None and Path(audit.plot).suffix not in ENDINGS:
         raise ReadingError("plot", audit.plot, f"a file that ends in {', '.join(ENDINGS)}")
-    with programs_ended_too():
-        try:
-            # all of them before the first draw; a program may take its time for its first answer
-            audits = [Audit.of(request) for request in requests(asked, output.seed)]
-        except KeyboardInterrupt:
-            sys.stderr.write("interrupted: nothing audited\n")
-            return EXIT_UNDECIDED
-        results = carry_out(audits, audit.workers)
-        for one in audits:
-            if isinstance(one.subject, ProgramSubject):
-                one.subject.finish()
+    try:
+        # all of them before the first draw; a program may take its time for its first answer
+        audits = [Audit.of(request) for request in requests(asked, output.seed)]
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: nothing audited\n")
+        return EXIT_UNDECIDED
+    results = carry_out(audits, audit.workers)
+    for one in audits:
+        if isinstance(one.subject, ProgramSubject):
+            one.subject.finish()
     return report(audits, results, audit, output)
 
 

@@ -22,8 +22,12 @@ def at_work(session: int) -> int:
     return found
 
 
-def interrupted(words: list[str], workers: int, **settings: object) -> tuple[int, bytes, bytes]:
+def interrupted(
+    words: list[str], workers: int, number: int = signal.SIGINT, **settings: object
+) -> tuple[int, bytes, bytes]:
     """Start a command, press Ctrl-C when its workers are at work; return exit code, output and errors.
+
+    Another signal is sent to the command alone.
 
     What joblib's own resource tracker says of folders that are gone before it looks is left out.
     """
@@ -38,7 +42,7 @@ def interrupted(words: list[str], workers: int, **settings: object) -> tuple[int
         while at_work(process.pid) < workers and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         # as a terminal does: the program and its workers
-        os.killpg(process.pid, signal.SIGINT)
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
         out, err = process.communicate(timeout=300)
     lines = err.splitlines(keepends=True)
     tracker = [b"resource_tracker" in line or b"warnings.warn" in line for line in lines]

@@ -35,6 +35,7 @@ from reference.common.errors import (
     UncountableReleaseError,
 )
 from reference.common.numbers import RealLike
+from reference.common.printable import is_writable
 from reference.readings import ADJACENCIES, Adjacency, RowsPerPerson, require_rows_per_person
 
 _Line = TypeVar("_Line", bound=Document)
@@ -142,7 +143,7 @@ class LedgerTerms(Document, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         name: object = self.data
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not name.strip() or not is_writable(name):
             raise ReadingError("data", self.data, "the name of the data set that the releases are about")
         if self.adjacency not in ADJACENCIES:
             raise ReadingError("adjacency", self.adjacency, "one of " + ", ".join(ADJACENCIES))

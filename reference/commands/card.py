@@ -33,7 +33,7 @@ class CardOptions:
     "card",
     CardOptions,
     example="python -m reference card release.json",
-    text="Say on one page what a repaired release promises, to whom, what not, and how fair it is.",
+    text="Say on one page what a repaired release promises and does not, to whom, and how fair it is.",
 )
 def command(asked: CardOptions) -> int:
     """Run ``card``."""

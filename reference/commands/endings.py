@@ -1,4 +1,4 @@
-"""How a command ends, and who may end it: the command itself, and no library or subject that it runs."""
+"""How a command ends, and what it says then."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
 
 from reference.commands.output import output
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
@@ -17,48 +14,6 @@ from reference.common.printable import short_line
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """What a disk says that takes no more."""
-
-
-@contextmanager
-def unfinished_is_undecided() -> Iterator[None]:
-    """While this lasts, `os._exit` in this process ends it as undecided: no exit code is a verdict then.
-
-    Worker processes, which are copies of this one, keep what they have.
-    """
-    end, process = os._exit, os.getpid()
-    # the same function stands in `posix`, or `nt`, too
-    places = (os, sys.modules[os.name])
-
-    def ended(status: int) -> NoReturn:
-        if os.getpid() == process:
-            sys.stderr.write("error: the code that was run ended the program, so nothing was decided\n")
-            sys.stderr.flush()
-            end(EXIT_UNDECIDED)
-        end(status)
-
-    for place in places:
-        place.__dict__["_exit"] = ended
-    try:
-        yield
-    finally:
-        for place in places:
-            place.__dict__["_exit"] = end
-
-
-def keep_code(code: int) -> None:
-    """From now on, `os._exit` ends this process with this exit code: what runs last chooses no other."""
-    end, process = os._exit, os.getpid()
-
-    def ended(status: int) -> NoReturn:
-        end(code if os.getpid() == process else status)
-
-    for place in (os, sys.modules[os.name]):
-        place.__dict__["_exit"] = ended
-
-
-def is_own_ending(problem: BaseException) -> bool:
-    """Distinguish an ending that says how, such as by a signal, from one that looks like a verdict."""
-    return isinstance(problem, SystemExit) and isinstance(problem.code, int) and problem.code not in (0, 1)
 
 
 def close_quietly() -> None:

@@ -210,6 +210,7 @@ def evaluate_splits(
     rng: Source = None,
     on_release: Callable[[Release, BoolArray], None] | None = None,
     reserve: Callable[[], None] | None = None,
+    coins: int | None = None,
 ) -> Evaluation:
     """Train on a random part and measure on the rest, once for each split of the plan.
 
@@ -224,12 +225,15 @@ def evaluate_splits(
         Told after each split its release, and which records were held out, shape (n,).
     reserve : callable, optional
         Called before each split draws any noise; every record was checked by then.
+    coins : int, optional
+        Seeds the splits where no seed is given: one for all mechanisms of a call, which then share their splits.
     """
     plan.check()
     seed = int(rng) if isinstance(rng, (int, np.integer)) else None
     readings = with_sampler(plan.readings, rng) if plan.spec.private else plan.readings
     _, seeded = generator(rng, "splits")
-    random, _ = generator(rng if plan.split_seed is None else plan.split_seed, "splits")
+    split_seed = coins if plan.split_seed is None and not seeded else plan.split_seed
+    random, _ = generator(rng if split_seed is None else split_seed, "splits")
     releases: list[Release] = []
     metrics: list[Metrics] = []
     private: list[PrivateMetrics | None] = []

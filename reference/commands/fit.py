@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import click
 from reference.accounting import NOT_PRIVATE
 from reference.accounting.release import Release, release_document
 from reference.accounting.release_ledger import ReleaseLedger
-from reference.budgets import LARGE_EPSILON, Budget, is_large, parse_epsilon
+from reference.budgets import LARGE_EPSILON, Budget, large_epsilon, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
@@ -44,12 +45,11 @@ from reference.common.documents import plain
 from reference.common.errors import EpsilonError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.common.numbers import short_text
 from reference.common.printable import one_line
-from reference.datasets.record_blocks import part_of
+from reference.datasets.record_blocks import part_of, said_of_group
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
-
-TOO_LARGE = f"at most {LARGE_EPSILON}, or given --allow-large-epsilon"
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are named."""
@@ -81,7 +81,7 @@ class RunOptions:
     allow_large_epsilon: bool = option(
         "--allow-large-epsilon",
         is_flag=True,
-        help=f"take an epsilon above {LARGE_EPSILON}, which promises nothing",
+        help=f"accept an epsilon above {LARGE_EPSILON}, which promises nothing",
     )
 
 
@@ -173,6 +173,8 @@ def command(
     files.require_usable(named, mechanisms, asked.test_share, source)
     counter = None if files.ledger is None else Counter.open(files.ledger)
     private_epsilon = private_epsilon_from(asked.private_metrics)
+    if private_epsilon is not None and private_epsilon > LARGE_EPSILON and not asked.allow_large_epsilon:
+        require_moderate(("private_metrics", private_epsilon))
     last: list[tuple[Release, BoolArray]] = []
     with watched(quiet=files.quiet) as watch, files.way() as way:
 
@@ -191,10 +193,13 @@ def command(
             runs = [replace(runs[0], plan=replace(runs[0].plan, record=record))]
         notes = prepared(runs, data, source, counter, files)
         watch.expect(sum(one.plan.splits for one in runs))
-        results = []
+        # nobody learns them
+        results, coins = [], secrets.randbits(128)
         for one in runs:
             reserve = None if counter is None else counter.reserve_for(one.plan)
-            results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve))
+            results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve, coins))
+    if (group := only_group(results)) is not None:
+        sys.stderr.write(f"warning: {said_of_group(group)}\n")
     write_documents(files, data, record, last)
     title = one_line(str(named.data))
     emit(
@@ -238,6 +243,13 @@ def write_documents(
         write_file("trace", files.trace, json_text(plain(traced)))
 
 
+def only_group(results: Sequence[Evaluation]) -> int | None:
+    """Return the group of all records that were measured, where the other one has none."""
+    measured = [metrics for one in results for metrics in one.metrics]
+    rates = {(one.positive_rate_group_0 is None, one.positive_rate_group_1 is None) for one in measured}
+    return {(False, True): 0, (True, False): 1}.get(rates.pop()) if len(rates) == 1 else None
+
+
 def run_repaired(
     asked: RunOptions,
     spent: BudgetOptions,
@@ -267,11 +279,18 @@ def run_repaired(
     for name, value in {**unused, **changed_readings(readings)}.items():
         if value is not None:
             raise ReadingError(name, value, f"left out with {REPAIRED}")
-    if spent.epsilon is not None and is_large(Budget(spent.epsilon)) and not asked.allow_large_epsilon:
-        raise EpsilonError("epsilon", spent.epsilon, TOO_LARGE)
+    if spent.epsilon is not None and not asked.allow_large_epsilon:
+        require_moderate(large_epsilon(Budget(spent.epsilon)))
     ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
     wanted = wanted_from(mine, spent, named, readings, output.seed)
     return fit_repaired(wanted, asked.splits, asked.split_seed, asked.test_share, output, files.release, ledger)
+
+
+def require_moderate(large: tuple[str, Fraction] | None) -> None:
+    """Raise for an epsilon that promises nothing."""
+    if large is not None:
+        name, value = large
+        raise EpsilonError(name, short_text(value), f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
 
 
 def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:
@@ -322,8 +341,8 @@ def runs_from(
         # a mechanism without noise is the same for every epsilon
         for epsilon in epsilons if spec.private else epsilons[:1]:
             budget = budget_from(replace(spent, epsilon=epsilon), spec, domain.dimension)
-            if is_large(budget) and not asked.allow_large_epsilon:
-                raise EpsilonError("epsilon", epsilon, TOO_LARGE)
+            if not asked.allow_large_epsilon:
+                require_moderate(large_epsilon(budget))
             plan = Plan(
                 spec=spec,
                 budget=budget,

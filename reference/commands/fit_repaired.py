@@ -32,6 +32,7 @@ from reference.common.numbers import exact, short_text
 from reference.common.page import Page
 from reference.datasets import SOURCES, unknown_data
 from reference.datasets.from_file import record_blocks
+from reference.datasets.record_blocks import said_of_group
 from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
 from reference.fairness.metrics import MEASURES, ODDS, measures
@@ -144,6 +145,9 @@ def fit_repaired(
     advice = advise(*public, rows)
     if advice.outlook in FEW_RECORDS:
         sys.stderr.write(f"warning: {advice}\n")
+    z = wanted.records.z
+    if z is not None and (z == z[0]).all():
+        sys.stderr.write(f"warning: {said_of_group(int(z[0]))}\n")
     promise = planned(*public, hardened=wanted.source is None, rows_per_person=rows)
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:

@@ -16,6 +16,16 @@ def output() -> TextIO:
     return _OWN[-1] if _OWN else sys.stdout
 
 
+def open_closed_streams() -> None:
+    """Let a standard stream that the caller closed (``>&-``) lead nowhere, and no file get its number."""
+    closed = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream is None]
+    for number in closed:
+        # the lowest number that is free: this one, where nothing has taken it
+        handle = os.open(os.devnull, os.O_RDWR)
+        stream = open(handle, "r" if number == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        setattr(sys, ("stdin", "stdout", "stderr")[number], stream)
+
+
 @contextlib.contextmanager
 def own_output() -> Iterator[None]:
     """While this lasts, only :func:`output` leads to standard output, for Python and for code in C."""

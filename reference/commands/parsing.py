@@ -41,13 +41,10 @@ from reference.commands.endings import (
     close_quietly,
     failed,
     interrupted,
-    is_own_ending,
-    keep_code,
     say,
-    unfinished_is_undecided,
 )
-from reference.commands.output import own_output
-from reference.commands.start import open_closed_streams
+from reference.commands.output import open_closed_streams, own_output
+from reference.commands.supervision import EndedBySignalError, finish
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.extras import needed_for
@@ -429,7 +426,7 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
     try:
-        with unfinished_is_undecided(), needed_for("this command"):
+        with needed_for("this command"):
             return _ran(program, sys.argv[1:] if argv is None else argv, name)
     except click.ClickException as problem:
         return say(problem.format_message())
@@ -440,9 +437,9 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
     except BrokenPipeError:
         close_quietly()
         return EXIT_FINE
-    except BaseException as problem:
-        if is_own_ending(problem):
-            raise
+    except EndedBySignalError as ended:
+        return say(f"ended by {signal.Signals(ended.number).name}: nothing was decided", 128 + ended.number)
+    except BaseException as problem:  # noqa: BLE001  whatever ended it otherwise is no verdict
         return failed(problem)
 
 
@@ -467,14 +464,13 @@ def completion_variable(name: str) -> str:
     return f"_{name.upper().replace('-', '_').replace(' ', '_').replace('.', '_')}_COMPLETE"
 
 
-def exit_with(program: click.Command, *, name: str) -> NoReturn:
-    """Run this process's command line and leave with its exit code."""
+def exit_with(program: click.Command, argv: Sequence[str] | None = None, *, name: str) -> NoReturn:
+    """Run this process's command line and leave with its exit code: what runs last chooses no other."""
     open_closed_streams()
     try:
-        code = run(program, name=name)
+        code = run(program, argv, name=name)
     except KeyboardInterrupt:
         code = interrupted()
-    # what is left is Python's: an interruption would be a traceback
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    keep_code(code)
-    sys.exit(code)
+    except EndedBySignalError as ended:
+        code = 128 + ended.number
+    finish(code)

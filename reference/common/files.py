@@ -9,6 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+SCRATCH = ".writing-"
+"""How the names of files begin that are not whole yet: the target's own may be as long as a name can be."""
+
 
 def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file, text as UTF-8: either all of it is there afterwards, or the old file still is.
@@ -27,7 +30,7 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
             stream.writelines(_as_bytes(chunk) for chunk in chunks)
         return
     target = Path(path).resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=SCRATCH)
     scratch = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

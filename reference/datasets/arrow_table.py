@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -167,6 +169,7 @@ class ParquetTable(_TypedTable):
         # pyarrow 26 ends the process over a column's entry that contradicts itself: look only where it must be
         if held.total_byte_size <= BLOCK_BYTES:
             return
+        self._require_consistent(group)
         for position in range(held.num_columns):
             column = held.column(position)
             too_large = column.total_uncompressed_size > BLOCK_BYTES
@@ -177,6 +180,24 @@ class ParquetTable(_TypedTable):
                     file=str(self.path),
                     column=column.path_in_schema,
                 )
+
+    def _require_consistent(self, group: int) -> None:
+        """Have another process look first: pyarrow ends it where a column's entry contradicts itself."""
+        words = [sys.executable, "-P", "-c", LOOK, str(self.path), str(group)]
+        if subprocess.run(words, capture_output=True, check=False).returncode < 0:
+            raise UnreadableFileError(
+                f"cannot be read as Parquet in row group {group + 1}: its metadata contradict themselves",
+                file=str(self.path),
+            )
+
+
+LOOK = """
+import sys
+from pyarrow import parquet
+held = parquet.ParquetFile(sys.argv[1]).metadata.row_group(int(sys.argv[2]))
+for position in range(held.num_columns):
+    held.column(position)
+"""
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray, NumberArray
-from reference.common.errors import DataError, EmptyDataError, ExtraColumnError, NotANumberError, ShapeError
+from reference.common.errors import DataError, EmptyDataError, ExtraColumnError, ShapeError
 from reference.datasets.arrow_columns import coded, kind_of, numbers_in
 from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
-from reference.domain.values import Coded, Column, is_missing
+from reference.domain.values import Coded, Column, is_missing, missing_values
 from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside, require_names
 
 TABLE_ROWS = 4 * BLOCK_ROWS
@@ -120,7 +120,12 @@ class Arrays:
                 table[self.domain.group] = group
             return encode_table(self.domain, table, clip=self.clip)
         except DataError as problem:
-            missing = self._missing() if isinstance(problem, NotANumberError) else ""
+            whole = slice(None)
+            missing = (
+                missing_values({name: _part(self._column(name), whole) for name in self._positions})
+                if is_missing(problem.value)
+                else ""
+            )
             row = None if problem.row is None else rows.start + problem.row
             raise type(problem)(
                 problem.problem + missing, row=row, column=problem.column, value=problem.value
@@ -134,12 +139,6 @@ class Arrays:
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {attribute.name: position for position, attribute in enumerate(self.domain.attributes)}
-
-    def _missing(self) -> str:
-        """Return how many values are missing in each column, where there is more than one in all."""
-        counts = {name: sum(map(is_missing, _part(self._column(name), slice(None)))) for name in self._positions}
-        found = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-        return f"; missing values: {found}" if sum(counts.values()) > 1 else ""
 
 
 def features_of(

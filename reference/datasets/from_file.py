@@ -23,7 +23,7 @@ from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
-from reference.domain.values import Column
+from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_inside
 
@@ -187,11 +187,30 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     reference.common.errors.DataError
         One subclass per reason, with row, column and value.
     """
-    domain = declared.domain
     names = declared.columns_to_read(list(table))
     if (at_once := _encoded_at_once(declared, table)) is not None:
         return at_once
-    length = len(table[names[0]])
+    try:
+        return _encoded(declared, table, len(table[names[0]]))
+    except DataError as problem:
+        if problem.value != "" and not is_missing(problem.value):
+            raise
+        missing = _missing(declared, {name: table[name] for name in names})
+        raise type(problem)(
+            problem.problem + missing, row=problem.row, column=problem.column, value=problem.value
+        ) from problem
+
+
+def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:
+    """Return how many values of these records are missing, column by column, empty texts without meaning too."""
+    known = {one.name for one in declared.attributes if not isinstance(one, Numeric) and "" in one.categories}
+    markers = (marker for marker in (declared.label, declared.group) if marker is not None)
+    known |= {marker.column for marker in markers if "" in marker.meanings}
+    return missing_values(table, lambda name: name not in known)
+
+
+def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> Records:
+    """Encode columns of any kind; the first bad value is named."""
     encoded: dict[str, Any] = {}
     for attribute in declared.attributes:
         values = table[attribute.name]
@@ -203,7 +222,7 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         if marker is not None:
             marks = marker.decode(table[marker.column], error) if marker.column else [0] * length
             encoded[marker.called] = marks
-    return encode_table(domain, encoded)
+    return encode_table(declared.domain, encoded)
 
 
 def _encoded_at_once(declared: DomainFile, table: Mapping[str, Column]) -> Records | None:

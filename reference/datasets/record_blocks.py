@@ -161,11 +161,14 @@ def warn_of_one_group(moments: Moments) -> None:
 
 def warn_of_group(group: int, stacklevel: int) -> None:
     """Warn the data holder that all records are of this group: a fairness term of such data says nothing."""
-    warnings.warn(
+    warnings.warn(said_of_group(group), DataHolderWarning, stacklevel=stacklevel + 1)
+
+
+def said_of_group(group: int) -> str:
+    """Return what the data holder is told of records of one group."""
+    return (
         f"all records have the group {group}, so the fairness term compares nothing "
-        "(not private: for the data holder)",
-        DataHolderWarning,
-        stacklevel=stacklevel + 1,
+        "(not private: for the data holder)"
     )
 
 

@@ -6,7 +6,8 @@ caller asks for by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
     DeclarationError,
     DomainMismatchError,
+    ExtraColumnError,
     GroupError,
     LabelError,
     ParameterError,
@@ -24,6 +26,7 @@ from reference.common.errors import (
 )
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
+from reference.domain.markers import too_many
 from reference.domain.values import codes_of, is_hashable, masks_of
 
 LABEL, GROUP = "(label)", "(group)"
@@ -135,25 +138,27 @@ def is_second(
     if codes.min(initial=0) < 0:
         row = int(np.flatnonzero(codes < 0)[0])
         given = values.tolist()
-        distinct = {value for value in given if is_hashable(value)}
-        several = f"; {len(distinct)} distinct values occur where two are declared" if len(distinct) > 2 else ""
-        raise error(
-            f"not one of the two declared values {pair}{several}", row=row, column=column, value=given[row]
-        )
+        problem = f"not one of the two declared values {pair}{too_many(given, pair)}"
+        raise error(problem, row=row, column=column, value=given[row])
     second: BoolArray = codes == 1
     return second
 
 
-def require_dense(X: Any) -> None:
-    """Raise for a sparse matrix.
+def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
+    """Raise for a sparse matrix, and for a table two of whose columns have one name.
 
     Raises
     ------
-    reference.common.errors.ParameterError
+    reference.common.errors.ParameterError, reference.common.errors.ExtraColumnError
         With the remedy.
     """
     if issparse(X):
         raise ParameterError("X", type(X).__name__, "dense: sparse input is not taken, so give X.toarray()")
+    # a pyarrow Table has the columns themselves under `columns`
+    names = next((getattr(X, place) for place in ("column_names", "columns") if hasattr(X, place)), ())
+    for name, count in Counter(map(str, names)).items():
+        if count > 1 and name not in ignored:
+            raise ExtraColumnError(f"{count} columns of X have this name", column=name)
 
 
 def require_known(given: Mapping[str, Any]) -> None:

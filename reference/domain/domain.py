@@ -7,7 +7,7 @@ are encoded with these public constants only; nothing here is ever computed from
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -83,7 +83,8 @@ class Domain:
         if self.prescaled and self.intercept:
             raise DeclarationError("intercept", True, "a column of the data when the columns are prescaled")
         self._check_group_values()
-        _require_writable((*self.columns, self.label, self.group or ""))
+        categories = [one for attribute in self.attributes for one in getattr(attribute, "categories", ())]
+        _require_writable((*self.columns, self.label, self.group or "", *categories, *self.group_values))
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
@@ -198,7 +199,7 @@ def ball_corner(count: int) -> float:
     return rounded_down(square_root(Fraction(1, count)).lower)
 
 
-def _require_writable(names: Sequence[str]) -> None:
+def _require_writable(names: Sequence[Hashable]) -> None:
     for name in names:
-        if not is_writable(name):
+        if isinstance(name, str) and not is_writable(name):
             raise DeclarationError("names", name, "texts that a file can hold: half a character is none")

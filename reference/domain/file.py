@@ -23,6 +23,7 @@ from reference.common.errors import (
     ParameterError,
 )
 from reference.common.numbers import is_number_text
+from reference.common.printable import is_writable
 from reference.domain.attributes import Attribute, Name, Numeric
 from reference.domain.domain import Domain, Norm
 from reference.domain.markers import MARKER_RULES, Marker
@@ -248,6 +249,10 @@ def _unwritable(declared: DomainFile) -> Iterator[tuple[str, str]]:
     for place, marker in (("label", declared.label), ("group", declared.group)):
         if marker is not None:
             yield from _mixed_up(place, tuple(marker.meanings))
+    marks = [text for one in (declared.label, declared.group) if one for text in (one.column, *one.meanings)]
+    for text in (*declared.ignore, *marks):
+        if isinstance(text, str) and not is_writable(text):
+            yield "ignore" if text in declared.ignore else "label or group", f"{text!r} has half a character"
 
 
 def _mixed_up(place: str, values: tuple[Any, ...]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from reference.common.documents import Document
 from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
 from reference.common.numbers import is_number_text
 from reference.domain.attributes import Category, Name
-from reference.domain.values import Coded, Column, as_numbers, codes_of, entry
+from reference.domain.values import Coded, Column, as_numbers, codes_of, entry, is_hashable, is_missing
 
 Values: TypeAlias = Annotated[
     tuple[Category, ...] | UnsetType, Meta(extra_json_schema={"minItems": 1, "uniqueItems": True})
@@ -112,8 +112,20 @@ class Marker(Document, frozen=True, omit_defaults=True):
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
             allowed = " or ".join(repr(known) for known in meaning)
-            raise error(f"the value is not {allowed}", row=row, column=self.column, value=entry(declared, row))
+            several = too_many(declared, meaning)
+            raise error(
+                f"the value is not {allowed}{several}", row=row, column=self.column, value=entry(declared, row)
+            )
         return marks
+
+
+def too_many(values: Column, meaning: Collection[Hashable]) -> str:
+    """Return what is said where more distinct values occur than are declared: that not a single one is wrong."""
+    present = values.present if isinstance(values, Coded) else values
+    distinct = {value for value in present if is_hashable(value) and not is_missing(value)}
+    if len(distinct) <= len(meaning):
+        return ""
+    return f"; {len(distinct)} distinct values occur where {len(meaning)} are declared"
 
 
 def numbers_of(name: str, values: Column) -> FloatArray:

@@ -231,3 +231,20 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:
         return True
+
+
+def missing_values(table: Mapping[str, Column], empty_is_missing: Callable[[str], bool] = lambda _: False) -> str:
+    """Return how many values are missing in each column, where there is more than one in all.
+
+    Parameters
+    ----------
+    table : mapping from column name to values
+    empty_is_missing : callable, optional
+        Says of a column whether an empty text is a missing value, too.
+    """
+    counts = {
+        name: sum(is_missing(value) or (value == "" and empty_is_missing(name)) for value in values)
+        for name, values in table.items()
+    }
+    found = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    return f"; missing values: {found}" if sum(counts.values()) > 1 else ""

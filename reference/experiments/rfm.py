@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from reference.budgets import Budget
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.page import Listing, Page
+from reference.common.workers import parallel
 from reference.datasets import Encoding
 from reference.experiments.outputs import SEEDED, said_missing
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare, whole
@@ -134,8 +135,8 @@ def measure(design: PairDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> dict
     work = [(norm, size, number) for norm, size in places for number in range(design.splits)]
     found: dict[tuple[str, int | None], list[list[Pair | None]]] = {}
     watch.expect(len(work))
-    parallel = Parallel(n_jobs=jobs, return_as="generator")
-    results: Iterable[list[Pair | None]] = in_turn(parallel(delayed(on_one_split)(design, *one) for one in work))
+    pool = parallel(jobs, return_as="generator")
+    results: Iterable[list[Pair | None]] = in_turn(pool(delayed(on_one_split)(design, *one) for one in work))
     for (norm, size, _), one in zip(work, results, strict=True):
         found.setdefault((norm, size), []).append(one)
         watch.released("rfm")

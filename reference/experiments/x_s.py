@@ -11,12 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from reference.common.errors import ReadingError
 from reference.common.numbers import exact
 from reference.common.page import Listing, Page
+from reference.common.workers import parallel
 from reference.datasets import Encoding
 from reference.experiments.calibrated import (
     COMPARISONS,
@@ -187,8 +188,8 @@ def measure(design: ChoiceDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> di
     work = [(encoding, number) for encoding in encodings for number in range(design.splits)]
     runs: dict[NoiseSetting, list[dict[Arm, Metrics | None]]] = {setting: [] for setting in design.settings}
     watch.expect(len(work))
-    parallel = Parallel(n_jobs=jobs, return_as="generator")
-    for found in in_turn(parallel(delayed(on_one_split)(design, *one) for one in work)):
+    pool = parallel(jobs, return_as="generator")
+    for found in in_turn(pool(delayed(on_one_split)(design, *one) for one in work)):
         for setting, metrics in found.items():
             runs[setting].append(metrics)
         watch.released("x_s")

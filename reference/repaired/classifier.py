@@ -21,7 +21,7 @@ from reference.common.numbers import RealLike, exact
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
 from reference.domain import Domain
-from reference.domain.declaration import require_dense, require_known
+from reference.domain.declaration import require_known, require_plain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
@@ -74,6 +74,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What to expect, from public numbers.
     coef_ : ndarray, shape (1, columns)
         Weights of the score, in the order of `columns_`.
+    intercept_ : ndarray, shape (1,) or (groups,)
+        What the decision adds to ``x @ coef_[0]`` for encoded records x: for each group, where thresholds move by
+        group.  The weight of a constant column stands in `coef_`.  There is none where no group is used at
+        prediction and thresholds move all the same.
     columns_ : tuple of str
     classes_ : ndarray, shape (2,)
     n_features_in_ : int
@@ -240,6 +244,12 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(accuracy_score(np.asarray(y), predicted, sample_weight=sample_weight))
 
     @property
+    def intercept_(self) -> FloatArray:
+        """What the decision adds to ``x @ coef_[0]``, shape (1,), or (groups,) where thresholds move by group."""
+        check_is_fitted(self)
+        return self._model.offsets
+
+    @property
     def coef_noise_(self) -> FloatArray:
         """Standard errors of `coef_` from the public noise alone, without what sampling adds; approximate."""
         check_is_fitted(self)
@@ -311,12 +321,10 @@ def _with(ignored: tuple[str, ...], marker: Marker | None) -> tuple[str, ...]:
 
 def raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
     """Return the columns of a table by name: those that are declared, and unknown ones for an error."""
-    require_dense(X)
-    if hasattr(X, "column_names"):
-        # a pyarrow Table
-        return {str(name): X.column(name).to_pylist() for name in X.column_names if name not in declared.ignore}
+    require_plain(X, declared.ignore)
     if hasattr(X, "columns") or isinstance(X, Mapping):
-        names = list(X.columns) if hasattr(X, "columns") else list(X)
+        # a pyarrow Table has the columns themselves under `columns`
+        names = next((getattr(X, place) for place in ("column_names", "columns") if hasattr(X, place)), X)
         return {str(name): _values(X[name]) for name in names if name not in declared.ignore}
     raise ShapeError("X has no column names: give a DataFrame, a pyarrow Table or a mapping from name to values")
 

@@ -125,6 +125,24 @@ class Model:
         advantage, belonging = margins(self.w, self.group_weights, float(self.zbar), x, z)
         return advantage - self.multiplier * belonging
 
+    @property
+    def offsets(self) -> FloatArray:
+        """What :meth:`excess` adds to x.w, shape (1,), or (groups,) where thresholds move by group.
+
+        Raises
+        ------
+        AttributeError
+            Where x.w is not all that depends on x.
+        """
+        if self.cells is not None:
+            return -np.array(self.cells.thresholds)
+        if self.zbar is None:
+            return np.zeros(1)
+        if self.group_weights is not None:
+            raise AttributeError("no intercept: without the group at prediction the decision is not linear")
+        # a - lambda b for z = 0 and 1
+        return np.array([-self.multiplier * (z - float(self.zbar)) for z in (0, 1)])
+
     def predict_proba(self, x: FloatArray) -> FloatArray:
         """Return P(y = 1 | x), before any threshold moves, shape (n,)."""
         return probability(decision_scores(self.w, x))

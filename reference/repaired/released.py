@@ -211,7 +211,7 @@ class RepairedRelease(
             change, size = known.get(one.what, (None, 0))
             most = None if change is None else change.times(self.rows_per_person)
             if most is None or one.size != size or any(a < b for a, b in zip(one.change, most, strict=True)):
-                problem = f"{one.what!r} of this domain is no such release, or changes by more than is stated"
+                problem = f"{one.what!r} of this domain does not exist, or changes by more than the file states"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()
         if self.account.loss > largest_loss(self.account.budget):

@@ -21,6 +21,7 @@ from reference.common.arrays import FloatArray
 from reference.common.errors import ReadingError
 from reference.sensitivity import ball_l1_few
 from reference.sensitivity.attained import Extremes, onto_grid, weighted_l1_change
+from reference.sensitivity.ball_l1_apart import apart_ceiling
 from reference.sensitivity.ball_l1_at_once import (
     FAST_CELLS,
     at_once,
@@ -28,9 +29,11 @@ from reference.sensitivity.ball_l1_at_once import (
     closed_form,
     replaced_ceiling,
 )
+from reference.sensitivity.ball_l1_climb import LARGEST as LARGEST_CLIMB
+from reference.sensitivity.ball_l1_climb import RowClimb
 from reference.sensitivity.ball_l1_split import only_s_ceiling
 from reference.sensitivity.patterns import Pattern, compositions, count_patterns, patterns
-from reference.sensitivity.setting import HALF, Setting, Supremum
+from reference.sensitivity.setting import Setting, Supremum
 from reference.sensitivity.trust_region import (
     ROUNDING,
     Work,
@@ -41,15 +44,16 @@ from reference.sensitivity.trust_region import (
     starts_for,
     without_useless,
 )
+from reference.sensitivity.variants import LinearVariant, variants_of
 
 TOLERANCE = 2e-7
 """Width at which an enclosure is no longer improved, for weights of at most 1 and a supremum of about 1."""
 
-WIDE = Fraction(1, 1000)
-"""Enclosures that are wider than this share are bounded in another way too."""
+WIDE, NARROW = Fraction(1, 1000), Fraction(101, 100)
+"""Enclosures that are wider than this share are bounded in another way too, and more slowly above this ratio."""
 
-CHEAP, LARGEST = 5_000, 2_000_000
-"""Patterns that `quick` bounds one by one, and the most that `thorough` does."""
+CHEAP, MANY, LARGEST = 5_000, 150_000, 2_000_000
+"""Patterns that `quick` bounds one by one, `close` where all else is wide, and the most that `thorough` does."""
 
 ALWAYS_THOROUGH = 5
 """Up to this dimension `quick` is `thorough`."""
@@ -64,20 +68,6 @@ FAST_PATTERNS = {True: 100, False: 8}
 """Patterns that `fast` bounds one by one, where w_s is at most w_n and where it is larger: some 20 ms of them."""
 
 
-@dataclass(frozen=True)
-class _Variant:
-    """Linear coefficients of the changed record's entries, `to` of x'_e and `from_` of x_e: one per choice.
-
-    `drifts` is the sign of the entry that the other records' mean should have where the choice is made; 0: none.
-    """
-
-    to: tuple[Fraction, ...]
-    from_: tuple[Fraction, ...]
-    drifts: tuple[int, ...]
-    label_after: int = 0
-    label_before: int = 1
-
-
 def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str = "quick") -> Supremum:
     """Enclose sup of w_s |D_s|_1 + w_n |D_n|_1, the same in both bases (Propositions 6 to 8).
 
@@ -90,7 +80,7 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     effort : {'fast', 'quick', 'close', 'thorough'}
         `fast` is for a fit: a bound up to 16 % too large, and what a plain pair attains, where more would take
         over some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
-        dimensions); `close` some seconds, within 1 %, at fairness weight 1; `thorough` bounds every sign pattern.
+        dimensions); `close` some seconds, within 1 % up to d = 30; `thorough` bounds every sign pattern.
         For few patterns they are the same.
 
     Raises
@@ -148,7 +138,7 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
             method = f"{count} sign patterns, each enclosed"
         else:
             ceiling, extremes = problem.few_patterns()
-            method = "Cauchy-Schwarz above, two-run patterns below"
+            method = "Cauchy-Schwarz above, pairs below"
         if problem.cauchy_schwarz() < ceiling:
             ceiling = problem.cauchy_schwarz()
     lower = weighted_l1_change(setting, extremes, weight_s, weight_n)
@@ -195,11 +185,24 @@ def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supr
     setting, lower = problem.setting, found.lower
     if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
         found = _bounded_apart(setting, *weights, found, effort)
-    if effort == "close" and problem.w_n and found.upper > lower * (1 + Fraction(ball_l1_few.SHARE)):
-        unit = max(weights)
-        few = ball_l1_few.ceiling(problem.few(), float(lower / unit), float(found.upper / unit)) * (1 + ROUNDING)
-        if few < float(found.upper / unit):
-            return Supremum(lower, max(lower, Fraction(few) * unit), "five sums above, two-run patterns below")
+    unit, ends = max(weights), (float(lower / max(weights)), float(found.upper / max(weights)))
+    if effort != "close" or not problem.w_n or found.upper <= lower * NARROW:
+        return found
+    if problem.with_s and not problem.e:
+        less = apart_ceiling(problem.d, problem.w_s, problem.w_n, ends[0]) * (1 + ROUNDING)
+        method = "x_s apart and Cauchy-Schwarz above, pairs below"
+        if less < ends[1]:
+            found = Supremum(lower, max(lower, Fraction(less) * unit), method)
+    if found.upper <= lower * NARROW:
+        return found
+    listed = problem.count() <= MANY
+    known = ends[0] * float(NARROW) if listed else float(found.upper / unit)
+    less = ball_l1_few.ceiling(problem.few(), ends[0], known) * (1 + ROUNDING)
+    if less < known:
+        return Supremum(lower, max(lower, Fraction(less) * unit), "five sums above, pairs below")
+    if listed:
+        less = problem.every_pattern(None)[0] * (1 + ROUNDING)
+        return Supremum(lower, max(lower, Fraction(less) * unit), "sign patterns above, pairs below")
     return found
 
 
@@ -211,7 +214,7 @@ def _bounded_apart(
     upper = weight_n * equal + (weight_s - weight_n) * only_s_ceiling(setting)
     if upper >= found.upper:
         return found
-    return Supremum(found.lower, upper, "equal weights and w_s alone above, two-run patterns below")
+    return Supremum(found.lower, upper, "equal weights and w_s alone above, pairs below")
 
 
 def _require_order(attained: Fraction, bound: Fraction) -> None:
@@ -233,7 +236,7 @@ class _Problem:
             self.w_n = weight_s
         self.e = float(setting.drift)
         self.positive = setting.norm == "unit_ball"
-        self.variants = list(_variants(setting))
+        self.variants = list(variants_of(setting))
         self.choices = len(self.variants[0].to)
 
     def coefficients(self) -> tuple[FloatArray, FloatArray]:
@@ -274,14 +277,29 @@ class _Problem:
         return ceiling, extremes
 
     def few_patterns(self) -> tuple[float, Extremes]:
-        """Bound all patterns by the Cauchy-Schwarz inequality, and look for good data sets among two-run ones."""
+        """Bound all patterns by the Cauchy-Schwarz inequality; look for good pairs by patterns and a climb."""
         step = max(1, self.d // 40)
         lengths = [(self.d,), *((j, self.d - j) for j in range(1, self.d, step))]
         batch = _Batch(self, patterns(lengths, self.choices, with_s=self.with_s, pure=True))
         everywhere, _ = batch.climb(np.arange(len(batch.items)), steps=20)
-        return self.cauchy_schwarz(), batch.best_of(np.argsort(-everywhere)[:60]).extremes
+        best = batch.best_of(np.argsort(-everywhere)[:60])
+        if self.d <= LARGEST_CLIMB:
+            best = max(best, self.climbed(), key=lambda found: found.value)
+        return self.cauchy_schwarz(), best.extremes
 
-    def extra(self, pattern: Pattern, variant: _Variant) -> float:
+    def climbed(self) -> _Found:
+        """RowClimb from rows, in every variant; return the best pair."""
+        weights, pairs = np.full(self.d, self.w_n), np.full((self.d, self.d), self.w_n)
+        if self.with_s:
+            weights[0] = self.w_s
+            pairs[0] = pairs[:, 0] = self.w_s
+        climbs = [RowClimb(variant, weights, pairs, self.e, self.positive) for variant in self.variants]
+        (value, rows), climb = max(((climb.best(), climb) for climb in climbs), key=lambda found: found[0][0])
+        after, before, others = (onto_grid(row.tolist()) for row in rows)
+        labels = climb.variant.label_after, climb.variant.label_before
+        return _Found(value, Extremes(after, before, others, *labels))
+
+    def extra(self, pattern: Pattern, variant: LinearVariant) -> float:
         """Return drift * |w restricted to the coordinates whose choice the other records' mean serves|_2."""
         served = [
             t.count * (self.w_s if t.is_s else self.w_n) ** 2 for t in pattern.types if variant.drifts[t.choice]
@@ -311,7 +329,7 @@ class _Problem:
                         of_others, own, side, others, weight_s, self.w_n, turn, positive=self.positive
                     )
 
-    def extremes(self, pattern: Pattern, variant: _Variant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
+    def extremes(self, pattern: Pattern, variant: LinearVariant, y_to: FloatArray, y_from: FloatArray) -> Extremes:
         """Return the data sets that belong to maximisers of the two halves of a pattern."""
         after, before, others = [], [], []
         # x_s is the first coordinate
@@ -340,36 +358,6 @@ def _largest(choices: list[ball_l1_few.Choice]) -> list[ball_l1_few.Choice]:
         for one in choices
         if not any(other != one and all(a >= b for a, b in zip(other, one, strict=True)) for other in choices)
     ]
-
-
-def _variants(setting: Setting) -> Iterator[_Variant]:
-    """Yield the linear coefficients that a reading allows (Lemmas A and B of ``proofs/sensitivities.md``).
-
-    A choice is a sign of the linear change of a coordinate; for `separate` on the symmetric ball, a sign of its
-    covariance too.
-    """
-    e, fairness = setting.drift, setting.fairness
-    if fairness != "none" and e == 0:
-        fairness = "none"
-    b = HALF + e
-    if setting.norm == "symmetric_ball" and setting.replaces:
-        if fairness == "none":
-            yield _Variant((HALF, -HALF), (HALF, -HALF), (0, 0))
-        elif fairness == "covariance":
-            yield _Variant((b, -b), (HALF, -HALF), (-1, 1))
-        else:
-            yield _Variant((b, HALF - e, e - HALF, -b), (HALF, HALF, -HALF, -HALF), (-1, 1, -1, 1))
-    elif fairness == "none":
-        yield _Variant((HALF,), (HALF,), (0,))
-    elif fairness == "absolute" or setting.norm == "symmetric_ball":
-        yield _Variant((b,), (HALF,), (1 if fairness == "absolute" else -1,))
-    elif fairness == "separate":
-        yield _Variant((b, HALF - e), (HALF, HALF), (0, 1))
-    else:
-        for label_after, label_before in ((0, 1), (0, 0), (1, 1), (1, 0)):
-            to, from_ = HALF - label_after + e, label_before - HALF
-            if setting.replaces or label_before == 1:
-                yield _Variant((to, -to), (from_, -from_), (0, 1), label_after, label_before)
 
 
 @dataclass(frozen=True)
@@ -427,7 +415,7 @@ class _Batch:
         self.ceilings = self.extra + np.sum([half.ceiling for half in self.halves], axis=0)
 
     def best_of(self, rows: npt.NDArray[np.intp]) -> _Found:
-        """Climb in some patterns; return the best."""
+        """RowClimb in some patterns; return the best."""
         values, points = self.climb(rows)
         best = int(values.argmax())
         return self._found(float(values[best]), int(rows[best]), [point[best] for point in points])
@@ -436,7 +424,7 @@ class _Batch:
         return _Found(value, self.problem.extremes(*self.items[row], points[0], points[-1]))
 
     def climb(self, rows: npt.NDArray[np.intp], steps: int = 300) -> tuple[FloatArray, list[FloatArray]]:
-        """Climb in some patterns; return values and, per half, the points."""
+        """RowClimb in some patterns; return values and, per half, the points."""
         total, points = self.extra[rows].copy(), []
         for half in self.halves:
             starts = starts_for(half.near[rows])

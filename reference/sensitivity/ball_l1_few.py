@@ -9,8 +9,8 @@ in closed form.  The bound holds for every choice of multipliers, so that a poor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -21,11 +21,17 @@ from reference.common.arrays import FloatArray
 SHARE = 0.009
 """How far above what is attained the bound is to come."""
 
-MOST_POINTS = 250_000
+MOST_POINTS = 20_000
 """Points of the grid after which the bound stays as wide as it is."""
 
-STEPS = 60
+FIRST_POINTS = 2_000
+"""The same before a problem is split."""
+
+STEPS = 100
 """Of the search for multipliers at a point."""
+
+TURN = 1.5
+"""How much of the last step is added where the new one turns back: without it the search zigzags along kinks."""
 
 MARGIN = 1e-11
 """For rounding, relative to the sum of all terms: each is the result of less than a hundred operations."""
@@ -76,6 +82,8 @@ class Few:
         Sign of x_s, x'_s being at least 0; `own` holds the coefficient of its absolute value.
     positive : bool
         Whether the ball is the unit ball, where no entry is negative.
+    counts : tuple of int or None
+        How many of the others make each choice; None where that is open.
     """
 
     choices: tuple[Choice, ...]
@@ -86,6 +94,20 @@ class Few:
     weight_n: float
     turn: int = 1
     positive: bool = True
+    counts: tuple[int, ...] | None = None
+
+    @property
+    def groups(self) -> list[tuple[int, tuple[Choice, ...]]]:
+        """Return how many coordinates have which choices."""
+        if self.counts is None:
+            return [(self.others, self.choices)]
+        return [(count, (choice,)) for count, choice in zip(self.counts, self.choices, strict=True) if count]
+
+    def split(self) -> Iterator[Few]:
+        """Yield a problem for every number of coordinates that make the first choice."""
+        if len(self.choices) == 2 and self.counts is None:
+            for count in range(self.others + 1):
+                yield replace(self, counts=(count, self.others - count))
 
     @property
     def sectors(self) -> slice:
@@ -112,25 +134,31 @@ class Few:
         """Return bounds at points of the grid, and how each changes with its multipliers."""
         lengths, concave = multipliers[:, LENGTHS], multipliers[:, CONCAVE]
         w = np.array([self.weight_n / 8] * 2 + [self.weight_n / 16] + [self.weight_s / 16] * 2)
-        entry, value = self._one_coordinate(points, multipliers)
-        after, before, _, sign = entry.T
-        gap, both = np.abs(after - before), after + before
-        gradient = np.empty_like(multipliers)
-        gradient[:, LENGTHS] = 1 - self.others * entry[:, :3] ** 2
-        gradient[:, 3] = 2 * w[0] * (concave[:, 0] - self.others * np.maximum(0, both / 2 - gap))
-        gradient[:, 4] = 2 * w[1] * (concave[:, 1] - self.others * np.clip(both - gap, 0, both / 2))
-        gradient[:, 5] = 2 * w[2] * (concave[:, 2] - self.others * np.maximum(0, gap - both))
-        plus = self.others * value + lengths.sum(axis=1) + concave**2 @ w
+        gradient = np.zeros_like(multipliers)
+        gradient[:, LENGTHS] = 1
+        plus = lengths.sum(axis=1) + concave**2 @ w
+        for count, choices in self.groups:
+            entry, value = self._one_coordinate(points, multipliers, choices)
+            after, before, _, sign = entry.T
+            gap, both = np.abs(after - before), after + before
+            gradient[:, LENGTHS] -= count * entry[:, :3] ** 2
+            gradient[:, 3] -= count * np.maximum(0, both / 2 - gap)
+            gradient[:, 4] -= count * np.clip(both - gap, 0, both / 2)
+            gradient[:, 5] -= count * np.maximum(0, gap - both)
+            gradient[:, 6] += count * sign * after / self.root
+            gradient[:, 7] -= count * sign * self.turn * before / self.root
+            plus = plus + count * value
         minus = points**2 @ self.curvature
         own, at = self._x_s(points, multipliers)
         gradient[:, LENGTHS] -= at**2
-        pull = self.others * sign
-        gradient[:, 6] = 2 * w[3] * (concave[:, 3] - self.root * at[:, 0] + pull * after / self.root)
-        gradient[:, 7] = 2 * w[4] * (concave[:, 4] - self.root * at[:, 1] - self.turn * pull * before / self.root)
+        gradient[:, 6:] -= self.root * at[:, :2]
+        gradient[:, CONCAVE] = 2 * w * (concave + gradient[:, CONCAVE])
         bound = plus + own - minus + MARGIN * (plus + np.abs(own) + minus)
         return bound, gradient
 
-    def _one_coordinate(self, points: FloatArray, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _one_coordinate(
+        self, points: FloatArray, multipliers: FloatArray, choices: tuple[Choice, ...]
+    ) -> tuple[FloatArray, FloatArray]:
         """Return where one coordinate's part is largest (x', x, X, sign of its coupling), and its value."""
         k, sectors = self.weight_n / 8, SECTORS[self.sectors]
         rays = RAYS[self.sectors.start : self.sectors.stop + 1]
@@ -142,7 +170,7 @@ class Few:
         squares, of_mean = multipliers[:, None, :2], multipliers[:, 2]
         on_rays = (squares * rays**2).sum(axis=-1)
         best, found = np.zeros(len(points)), np.zeros((len(points), 4))
-        for to, from_, mean in self.choices:
+        for to, from_, mean in choices:
             at_mean = self.weight_n * mean / (2 * of_mean)
             for sign in (1, -1) if self.with_s else (0,):
                 linear = sums + (self.weight_n * np.array([to, from_]) + sign * coupled)[:, None, :]
@@ -211,13 +239,27 @@ def ceiling(problems: Iterable[Few], attained: float, known: float = math.inf) -
     """
     largest = 0.0
     for problem in problems:
-        largest = max(largest, _ceiling(problem, attained))
+        largest = max(largest, _of_splits(problem, attained, known))
         if largest >= known:
             return math.inf
     return largest
 
 
-def _ceiling(problem: Few, attained: float) -> float:
+def _of_splits(problem: Few, attained: float, known: float) -> float:
+    """Bound one problem, or each of its splits where few points do not bound it closely."""
+    splits = list(problem.split())
+    bound = _ceiling(problem, attained, FIRST_POINTS if splits else MOST_POINTS)
+    if splits and bound > attained * (1 + SHARE) * (1 + MARGIN) ** 2:
+        largest = 0.0
+        for split in splits:
+            largest = max(largest, _ceiling(split, attained, MOST_POINTS))
+            if largest >= known:
+                return bound
+        bound = min(bound, largest)
+    return bound
+
+
+def _ceiling(problem: Few, attained: float, most_points: int) -> float:
     """Bound one problem on ever finer grids, each only where the coarser one leaves too much."""
     goal = attained * (1 + SHARE)
     axes = 5 if problem.with_s else 3
@@ -238,7 +280,7 @@ def _ceiling(problem: Few, attained: float) -> float:
         bounds = at_corners.max(axis=1) + cost
         points += len(unique)
         is_open = bounds > goal
-        if not is_open.any() or points > MOST_POINTS:
+        if not is_open.any() or points > most_points:
             return max(bound, float(bounds.max())) * (1 + MARGIN)
         bound = max(bound, float(bounds[~is_open].max(initial=0)))
         rows = np.arange(int(is_open.sum()))
@@ -273,12 +315,17 @@ class _Grid:
 
 
 def _search(problem: Few, points: FloatArray, start: FloatArray, goal: float) -> tuple[FloatArray, FloatArray]:
-    """Lower the bound at each point to the goal, by Polyak's steps; return it with its multipliers."""
+    """Lower the bound at each point to the goal, by deflected subgradients; return it with its multipliers.
+
+    Steps of Polyak's length, along the direction of Camerini, Fratta and Maffioli (1975).
+    """
     best, found, current = np.full(len(points), np.inf), start.copy(), start.copy()
     active = np.arange(len(points))
-    # the inverse root of each multiplier's curvature, about
-    of_squares = [problem.weight_n, problem.weight_n, problem.weight_n / 2, *[problem.weight_s / 2] * 2]
-    concave = 2 / np.sqrt(np.maximum(of_squares, 1e-12))
+    # the inverse root of each multiplier's curvature, about; 0 where it has no effect
+    of_rest = 0 if problem.positive else problem.weight_n / 2
+    of_squares = np.array([problem.weight_n, problem.weight_n, of_rest, *[problem.weight_s / 2] * 2])
+    concave = np.where(of_squares > 0, 2 / np.sqrt(np.maximum(of_squares, 1e-12)), 0)
+    last = np.zeros_like(start)
     for _ in range(STEPS):
         values, gradients = problem.at(points[active], current[active])
         better = values < best[active]
@@ -288,8 +335,11 @@ def _search(problem: Few, points: FloatArray, start: FloatArray, goal: float) ->
         if not len(active):
             break
         now = current[active]
-        scale = np.column_stack([now[:, LENGTHS] / math.sqrt(abs(goal)), np.tile(concave, (len(active), 1))])
-        slope = gradients * scale
+        scale = np.column_stack([np.sqrt(now[:, LENGTHS] / 2), np.tile(concave, (len(active), 1))])
+        slope, before = gradients * scale, last[active]
+        back = (slope * before).sum(axis=1) / np.maximum((before**2).sum(axis=1), 1e-300)
+        slope = slope + TURN * np.maximum(-back, 0)[:, None] * before
+        last[active] = slope
         step = (values - goal + 0.002 * abs(goal)) / np.maximum((slope**2).sum(axis=1), 1e-300)
         moved = now - step[:, None] * slope * scale
         moved[:, LENGTHS] = np.clip(moved[:, LENGTHS], now[:, LENGTHS] * 0.3, now[:, LENGTHS] * 3)

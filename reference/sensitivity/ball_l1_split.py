@@ -28,7 +28,7 @@ def only_s_ceiling(setting: Setting, cells: int = CELLS) -> Fraction:
     low, high = grid[:-1], grid[1:]
     # an added record replaces nothing
     old_low, old_high = (low, high) if setting.replaces else (grid[:1], grid[:1])
-    squares, old_squares = _largest_square(low, high), _largest_square(old_low, old_high)
+    squares, old_squares = largest_square(low, high), largest_square(old_low, old_high)
     if setting.norm == "unit_ball":
         apart = np.sqrt(squares[:, None] + old_squares[None, :])
     else:
@@ -42,7 +42,7 @@ def only_s_ceiling(setting: Setting, cells: int = CELLS) -> Fraction:
     return Fraction(float((linear + quadratic).max()) * (1 + ROUNDING))
 
 
-def _largest_square(low: FloatArray, high: FloatArray) -> FloatArray:
+def largest_square(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the largest a^2 (1 - a^2) on each cell: at a^2 = 1/2 where that lies in it."""
     squares: FloatArray = np.maximum(low**2 * (1 - low**2), high**2 * (1 - high**2))
     squares[(low**2 <= 0.5) & (high**2 >= 0.5)] = 0.25

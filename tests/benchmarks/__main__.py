@@ -13,6 +13,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
 from sklearn.linear_model import LogisticRegression
 
+from reference.accounting import statements
 from reference.budgets import SplitBudget
 from reference.classifier import PDFCClassifier
 from reference.datasets.cluster import Cluster
@@ -34,9 +36,11 @@ from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.fairness import ConstantPredictorWarning
-from reference.mechanisms import pdfc
+from reference.mechanisms import pdfc, pdfc_noise
 from reference.moments import Moments
+from reference.readings import Readings
 from reference.records import check_matrix
+from reference.sensitivity import ball_l1, declared_of
 from tests.benchmarks.page import slope, text_of, write
 
 RECORDS, DIMENSION, ROUNDS = 370_000, 14, 9
@@ -97,6 +101,25 @@ def of_releases() -> dict[str, dict[str, float]]:
     exact, rounded = Moments.of(records, exact=True), Moments.of(records)
     budget = SplitBudget(1, 1)
     return {"hardened noise": ratio(lambda: pdfc(exact, budget), lambda: pdfc(rounded, budget, rng=0))}
+
+
+def of_statements() -> dict[str, dict[str, float]]:
+    """Compare the exact privacy of a release, computed anew, with the fit that states it."""
+    x, y, z = data(WIDE, DIMENSION)
+    domain = Domain.of_columns([f"x{j}" for j in range(DIMENSION)])
+    readings, budget = Readings("covariance", noise="hardened"), SplitBudget(1, 1)
+    where, noise = declared_of(domain, readings, s=0), pdfc_noise(domain, budget, readings, 0)
+
+    def anew() -> None:
+        for kept in (statements._exact_privacy, statements._exact_privacy_on_grid, ball_l1._solve):
+            kept.cache_clear()
+        statements.privacy_of(where, noise, None, Fraction(0))
+
+    def fit() -> None:
+        anew()
+        pdfc(Moments.of(check_matrix(domain, x / np.sqrt(DIMENSION), y, z), exact=True), budget, readings)
+
+    return {"privacy": ratio(anew, fit), "records": {"cpu": WIDE}}
 
 
 def declared(upper: int = 1) -> DomainFile:
@@ -183,6 +206,7 @@ def main() -> None:
             "cores": os.cpu_count(),
             "arrays": of_arrays(),
             "releases": of_releases(),
+            "statements": of_statements(),
             "files": of_files(Path(folder)),
             "workers": of_workers(Path(folder)),
             "growth": growth(),

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import shlex
+import signal
 import subprocess
 import sys
 import tomllib
@@ -195,6 +196,20 @@ def test_interrupted_ledger_ends_in_one_line_also_with_workers():
     assert err == b"error: interrupted: nothing was decided\n"
 
 
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGTERM, 128 + signal.SIGTERM, b"error: ended by SIGTERM: nothing was decided\n"),
+        # joblib's tracker may tell of what was left
+        (signal.SIGKILL, -signal.SIGKILL, b""),
+    ],
+)
+def test_signal_that_ends_a_command_ends_its_workers(number, code, said):
+    words = ["env", "--default-signal", sys.executable, "-m", "audit", "catalogue", "--workers", "2"]
+    # errors end when the last process that has them ends
+    assert interrupted(words, 2, number, cwd=ROOT) == (code, b"", said)
+
+
 @pytest.mark.parametrize("leaf", [leaf for _, leaf in LEAVES], ids=[" ".join(path) for path, _ in LEAVES])
 def test_interrupted_command_ends_in_one_line(leaf, capsys, monkeypatch):
     """Whichever it is: what reads its options is left by Ctrl-C."""
@@ -365,6 +380,8 @@ def test_console_script_finds_modules_of_the_current_folder(
     (tmp_path / "my_mechanism.py").write_text("def noisy(data, rng): ...\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    # which would be a copy of the tests
+    monkeypatch.setattr(cfm, "supervised", lambda: None)
     monkeypatch.setattr(sys, "argv", ["cfm", "audit", "estimate", "my_mechanism:noisy", "--epsilon", "1"])
     with pytest.raises(SystemExit) as ended:
         cfm.main()

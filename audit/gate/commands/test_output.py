@@ -139,18 +139,18 @@ def test_python_prints_go_to_standard_error_within_one_process_too(tmp_path, mon
 @pytest.mark.parametrize(
     "at_call",
     [
-        "os._exit(1)",
-        "import posix; posix._exit(0)",
-        "import atexit; atexit.register(os._exit, 0); raise SystemExit(0)",
+        "os._exit(0)",
+        "import ctypes; ctypes.CDLL(None).exit(0)",
+        "os.execv('/bin/true', ['true'])",
         "import atexit; atexit.register(lambda: os._exit(0)); raise SystemExit(0)",
         "import ctypes; ctypes.string_at(0)",
     ],
 )
 def test_subject_that_ends_the_interpreter_gives_no_verdict(tmp_path, at_call):
     done = shell(WORDS, paths=written(tmp_path, at_call))
-    assert done.returncode in (EXIT_USAGE, EXIT_UNDECIDED) or "ctypes" in at_call
-    assert done.returncode not in (EXIT_FINE, EXIT_REFUTED)
+    assert done.returncode in (EXIT_USAGE, EXIT_UNDECIDED)
     assert done.stdout == b""
+    assert done.stderr.splitlines()[-1].startswith(b"error: ")
 
 
 @pytest.mark.parametrize(
