@@ -347,6 +347,20 @@ Definition split_refuted (d records : nat) (epsilon_s epsilon_n delta sigma nu h
   Qle_bool (nu * sigma) (3 - 2 / inject_Z (Z.of_nat records)) && negb (Qle_bool sum 0) &&
   negb (Qle_bool (sum * sum) (2 * pi_upper * (stated * stated))).
 
+(** What is below the profile is below the delta over 2 kappa that bounds it, squared. *)
+Lemma square_of_a_profile : forall sum value delta, 0 < sum <= value -> value / (2 * kappa) <= delta ->
+  sum * sum <= 2 * Q2R pi_upper * (delta * delta).
+Proof.
+  intros sum value delta Hsum Hdelta; assert (Hk := kappa_pos); destruct pi_bounds as [_ Hpi].
+  assert (Hlast : sum <= 2 * kappa * delta).
+  { apply Rle_trans with (2 * kappa * (value / (2 * kappa))).
+    - replace (2 * kappa * (value / (2 * kappa))) with value by (field; lra); lra.
+    - apply Rmult_le_compat_l; lra. }
+  assert (H1 : sum * sum <= (2 * kappa * delta) ^ 2) by nra.
+  replace ((2 * kappa * delta) ^ 2) with (2 * (2 * kappa ^ 2) * (delta * delta)) in H1 by ring.
+  rewrite kappa_square in H1; assert (H2 : 0 <= delta * delta) by nra; nra.
+Qed.
+
 Theorem theorem5_refuted_by_numbers : forall r n d s records epsilon_s epsilon_n delta sigma nu h k
     l2_squared logarithm root root' factor,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (1 <= records <= n)%nat -> (s < d)%nat ->
@@ -402,40 +416,21 @@ Proof.
     assert (Hnu := nu_ge n records ltac:(lia) ltac:(lia)).
     assert (Q2R nu0 * ss <= Q2R nu0 * Q2R sigma) by (apply Rmult_le_compat_l; lra).
     unfold gain, ball_gain; rewrite HF, Ha; unfold Rdiv in Hreach; lra. }
-  set (S := gain ^ 2 / ss ^ 2 + V0 / sn ^ 2).
-  assert (HS : Q2R nu0 ^ 2 <= S).
-  { assert (H1 : (Q2R nu0 * ss) ^ 2 <= gain ^ 2) by (apply pow_incr; split; [apply Rmult_le_pos;
-    lra | exact Hgain]).
+  assert (HS : Q2R nu0 ^ 2 <= l2_change_squared r d (contains s) (ball_D s n) (ball_D' s n) / ss ^ 2
+    + V0 / sn ^ 2).
+  { assert (H1 : (Q2R nu0 * ss) ^ 2 <= gain ^ 2)
+      by (apply pow_incr; split; [apply Rmult_le_pos; lra | exact Hgain]).
     assert (H2 : 0 <= V0 / sn ^ 2) by (apply Rmult_le_pos; [exact HV0 | left; apply Rinv_0_lt_compat; nra]).
-    assert (H3 : Q2R nu0 ^ 2 <= gain ^ 2 / ss ^ 2); [| unfold S; lra].
+    rewrite HU; assert (H3 : Q2R nu0 ^ 2 <= gain ^ 2 / ss ^ 2); [| lra].
     apply Rmult_le_reg_r with (ss ^ 2); [nra |].
     replace (gain ^ 2 / ss ^ 2 * ss ^ 2) with (gain ^ 2) by (field; lra); rewrite <- Rpow_mult_distr;
       exact H1. }
-  assert (HS0 : 0 < S) by nra.
-  set (nu := sqrt S); assert (Hnu : 0 < nu) by (apply sqrt_lt_R0; exact HS0).
-  assert (Hnu2 : nu ^ 2 = S) by (apply pow2_sqrt; lra).
-  assert (Hnu0nu : Q2R nu0 <= nu) by (destruct (Rle_or_lt (Q2R nu0) nu); [assumption | exfalso; nra]).
-  assert (Hneeded : gaussian_delta nu (Q2R epsilon) <= Q2R stated).
-  { rewrite Estated, Hepsilon.
-    refine (proj1 (gaussian_profile_iff monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r
-      (ball_D s n)) (coefficient r (ball_D' s n)) nu _ _ (two_scales_pos s ss sn Hss Hsn) Hnu _)
-      (Hprivate _ _ HDD')).
-    rewrite Hnu2; unfold S; rewrite <- HU; apply shift_of_two_scales; assumption. }
-  assert (Hmonotone := gaussian_delta_increasing _ _ (Q2R epsilon) (conj Hnu0 Hnu0nu)).
-  rewrite (gaussian_delta_profile (Q2R nu0)) in Hmonotone.
-  assert (Hlast : Q2R sum <= 2 * kappa * Q2R stated).
-  { assert (profile (Q2R nu0) (Q2R epsilon) / (2 * kappa) <= Q2R stated) by lra.
-    apply Rle_trans with (2 * kappa * (profile (Q2R nu0) (Q2R epsilon) / (2 * kappa)));
-      [replace (2 * kappa * (profile (Q2R nu0) (Q2R epsilon) / (2 * kappa))) with
-        (profile (Q2R nu0) (Q2R epsilon)) by (field; lra); exact Hprofile |].
-    apply Rmult_le_compat_l; lra. }
-  destruct pi_bounds as [_ Hpi]; assert (Hkappa := kappa_square).
-  rewrite !Q2R_mult, (Q2R_literal 2) in Hbeats.
-  assert (H1 : Q2R sum * Q2R sum <= (2 * kappa * Q2R stated) ^ 2) by nra.
-  assert (H2 : (2 * kappa * Q2R stated) ^ 2 = 2 * PI * (Q2R stated * Q2R stated)).
-  { replace ((2 * kappa * Q2R stated) ^ 2) with (4 * kappa ^ 2 * (Q2R stated * Q2R stated)) by ring.
-    rewrite Hkappa; field. }
-  assert (H3 : 0 <= Q2R stated * Q2R stated) by nra; nra.
+  assert (Hneeded := private_needs_profile r n d s (unit_ball d)
+    ss sn _ _ _ _ _ Hss Hsn Hnu0 HDD' HS Hprivate).
+  rewrite <- Hepsilon, <- Estated in Hneeded; apply (Rlt_irrefl (Q2R sum * Q2R sum)).
+  apply Rle_lt_trans with (2 * Q2R pi_upper * (Q2R stated * Q2R stated));
+    [apply (square_of_a_profile _ (profile (Q2R nu0) (Q2R epsilon))); lra |].
+  rewrite !Q2R_mult, (Q2R_literal 2) in Hbeats; exact Hbeats.
 Qed.
 
 (** d = 13, where the paper's data lie: budgets (2, 1/20) at 1e-3, and (1, 1/20) at 1e-5. *)

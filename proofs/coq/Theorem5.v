@@ -245,6 +245,151 @@ Proof.
   apply Rmult_lt_0_compat; [| lra]; apply Rdiv_lt_0_compat; lra.
 Qed.
 
+(** The box: 3 to 2 of w_s's scales below its coefficient, and wide in all other coordinates. *)
+Section ViolatedBox.
+Variables (r : reading) (s : nat).
+Hypothesis absolute_term : fairness_term r = Absolute.
+Hypothesis weight_one : alpha_1 r = 1.
+Hypothesis s_below : (s < 48)%nat.
+
+Let D := ball_D s 1000.
+Let D' := ball_D' s 1000.
+Let scale := two_scales s 24 (extended_gaussian_sigma 24 (1 / 100) t5_delta).
+Let c := coefficient r D.
+Let c' := coefficient r D'.
+Let l := Phi (basis r) 48.
+Let n := INR (length l).
+Let is_s phi := match phi with Linear e => Nat.eqb e s | Quadratic _ _ => false end.
+
+Lemma t5_scales_positive : forall phi, 0 < scale phi.
+Proof.
+  intros phi; unfold scale, two_scales; destruct (contains s phi); [lra | exact t5_sigma_n].
+Qed.
+
+Lemma t5_change : forall phi, c phi - c' phi =
+  match phi with Linear e => - (2998 / 1000 * unit_vector s e) | Quadratic _ _ => 0 end.
+Proof.
+  intros phi; unfold c, c', D, D'; rewrite ball_change by (try lia; rewrite absolute_term; discriminate).
+  assert (Hg : ball_gain r 1000 = 2998 / 1000).
+  { unfold ball_gain, nu; rewrite absolute_term, weight_one; replace (INR 1000) with 1000
+      by (rewrite INR_IZR_INZ; reflexivity); field. }
+  destruct phi as [e | e k]; [rewrite Hg |]; reflexivity.
+Qed.
+
+Lemma t5_monomials : 0 < n.
+Proof.
+  unfold n, l, Phi; rewrite app_length, map_length; unfold coordinates; rewrite seq_length, plus_INR.
+  generalize (pos_INR (length (map (fun p => Quadratic (fst p) (snd p)) (pairs (basis r) 48)))); intros.
+  assert (0 < INR 48) by (apply lt_0_INR; lia); lra.
+Qed.
+
+Lemma t5_sum_at_s : forall u, sum_over l (fun phi => if is_s phi then u else 0) = u.
+Proof.
+  intros u; unfold l; rewrite sum_Phi, (sum_zero (pairs _ _)) by reflexivity.
+  unfold is_s; rewrite (sum_delta 48 s (fun _ => u)) by exact s_below; ring.
+Qed.
+
+Variable K : R.
+Hypothesis K_positive : 0 < K.
+Hypothesis K_far : bell K <= 1 - exp (- (1 / n)).
+
+Let lower phi := c phi + scale phi * (if is_s phi then - 3 else - K).
+Let upper phi := c phi + scale phi * (if is_s phi then - 2 else K).
+Let p := release gaussian_density scale r D.
+Let q := release gaussian_density scale r D'.
+
+Lemma t5_sides : forall phi, lower phi < upper phi.
+Proof.
+  intros phi; unfold lower, upper; assert (H := t5_scales_positive phi); destruct (is_s phi); nra.
+Qed.
+
+Lemma t5_side_probability : forall phi,
+  exp (- ((if is_s phi then - ln (bell 3 / (2 * kappa)) else 0) + 1 / n)) <= RInt (p phi) (lower phi)
+    (upper phi).
+Proof.
+  intros phi; assert (Hk := kappa_pos); assert (Hn := t5_monomials); assert (HbK := bell_pos K).
+  assert (Hb3 : 0 < bell 3 / (2 * kappa)) by (apply Rdiv_lt_0_compat; [apply bell_pos | lra]).
+  unfold p, release, lower, upper; fold c; rewrite gaussian_interval by apply t5_scales_positive.
+  destruct (is_s phi).
+  - apply Rle_trans with (bell 3 / (2 * kappa)).
+    + rewrite Ropp_plus_distr, Ropp_involutive, exp_plus, exp_ln by exact Hb3.
+      assert (exp (- (1 / n)) <= 1) by lra; nra.
+    + apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; lra |].
+      rewrite <- RInt_bell_tail.
+      apply Rle_trans with (RInt (fun _ => bell 3) (- 3) (- 2)); [rewrite RInt_constant; lra |].
+      apply RInt_le; [lra | apply ex_RInt_const | apply ex_RInt_cont, bell_continuous |].
+      intros u Hu; unfold bell; apply exp_le; nra.
+  - rewrite Rplus_0_l, tail_opp; assert (Ht := tail_le_bell K (Rlt_le _ _ K_positive)).
+    apply Rmult_le_reg_r with (2 * kappa); [lra |].
+    replace ((2 * kappa - tail K - tail K) / (2 * kappa) * (2 * kappa)) with (2 * kappa - 2 * tail K)
+      by (field; lra).
+    nra.
+Qed.
+
+(** The probability of the box under the first data set, and the ratio of the two. *)
+Lemma t5_box_probability : bell 3 / (2 * kappa) * exp (- 1) <= mass lower upper l p.
+Proof.
+  assert (Hk := kappa_pos); assert (Hn := t5_monomials).
+  assert (Hb3 : 0 < bell 3 / (2 * kappa)) by (apply Rdiv_lt_0_compat; [apply bell_pos | lra]).
+  set (v phi := (if is_s phi then - ln (bell 3 / (2 * kappa)) else 0) + 1 / n).
+  apply Rle_trans with (exp (- sum_over l v)).
+  - unfold v; rewrite sum_plus, t5_sum_at_s, sum_const; fold n.
+    replace (- (- ln (bell 3 / (2 * kappa)) + n * (1 / n))) with (ln (bell 3 / (2 * kappa)) + - 1)
+      by (field; lra).
+    rewrite exp_plus, exp_ln by exact Hb3; apply Rle_refl.
+  - apply mass_lower; intros phi _; apply t5_side_probability.
+Qed.
+
+Lemma t5_box_ratio : mass lower upper l q <= exp (- (1 / 4)) * mass lower upper l p.
+Proof.
+  assert (Hscale := t5_scales_positive); rewrite <- (t5_sum_at_s (- (1 / 4))); apply mass_ratio_le;
+    [intros; apply Rlt_le, t5_sides | intros phi t; apply gaussian_continuous, Hscale |
+     intros phi t; apply gaussian_continuous, Hscale | |].
+  - intros phi t; apply Rlt_le, gaussian_pos, Hscale.
+  - intros phi t Hphi Ht; unfold q, p, release; fold c c'.
+    assert (Hratio := density_ratio scale c c' Hscale phi t 0); rewrite exp_0, Rmult_1_l in Hratio;
+      rewrite <- Hratio.
+    rewrite Rmult_comm; apply Rmult_le_compat_r; [apply Rlt_le, gaussian_pos, Hscale |]; apply exp_le.
+    rewrite t5_change; unfold lower, upper in Ht; unfold is_s in *; destruct phi as [e | e k].
+    + unfold unit_vector; destruct (Nat.eqb_spec e s) as [-> | Hne];
+        [| right; field; apply Rgt_not_eq, Hscale].
+      assert (H24 : scale (Linear s) = 24) by (unfold scale, two_scales; cbn [contains];
+        rewrite Nat.eqb_refl; reflexivity).
+      rewrite H24 in *; lra.
+    + right; field; apply Rgt_not_eq, Hscale.
+Qed.
+End ViolatedBox.
+
+(** The numbers: the box is likely enough for the stated epsilon and delta. *)
+Lemma t5_epsilon_small : exp (stated_epsilon 48 (13 / 2) (1 / 100)) * exp (- (1 / 4)) <= 10 / 11.
+Proof.
+  assert (Heps : stated_epsilon 48 (13 / 2) (1 / 100) <= 15 / 100)
+    by (unfold stated_epsilon; replace (INR 48) with 48 by (simpl; lra); lra).
+  rewrite <- exp_plus; apply Rle_trans with (exp (- (1 / 10))); [apply exp_le; lra |].
+  eapply Rle_trans; [apply exp_opp_le; lra | right; field].
+Qed.
+
+Lemma t5_delta_small : stated_delta t5_delta t5_delta < 1 / 11 * (bell 3 / (2 * kappa) * exp (- 1)).
+Proof.
+  assert (Hk := kappa_pos); assert (H18 := exp_pos (- 18)).
+  apply Rle_lt_trans with (2 / kappa * exp (- 18)).
+  { unfold stated_delta, t5_delta; rewrite sqrt_two_over_pi; unfold Rdiv;
+      generalize (pow2_ge_0 (/ kappa * exp (- 18))); lra. }
+  replace (1 / 11 * (bell 3 / (2 * kappa) * exp (- 1))) with (/ kappa * (bell 3 * exp (- 1) / 22))
+    by (field; lra).
+  unfold Rdiv at 1; rewrite (Rmult_comm 2), Rmult_assoc; apply Rmult_lt_compat_l;
+    [apply Rinv_0_lt_compat; exact Hk |].
+  unfold bell; rewrite <- exp_plus; replace (- (3 ^ 2 / 2) + - 1) with (25 / 2 + - 18) by field;
+    rewrite exp_plus.
+  assert (H25 : 44 < exp (25 / 2)); [| nra].
+  replace (25 / 2) with (5 / 2 + (5 / 2 + (5 / 2 + 5))) by field; rewrite !exp_plus.
+  assert (7 / 2 < exp (5 / 2)) by (generalize (exp_ineq1 (5 / 2) ltac:(lra)); lra).
+  assert (6 < exp 5) by (generalize (exp_ineq1 5 ltac:(lra)); lra).
+  assert (21 < exp (5 / 2) * exp 5) by nra.
+  assert (73 < exp (5 / 2) * (exp (5 / 2) * exp 5)) by nra.
+  nra.
+Qed.
+
 Theorem theorem5_false_on_two_data_sets : forall r s,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
   let D := ball_D s 1000 in
@@ -259,116 +404,36 @@ Theorem theorem5_false_on_two_data_sets : forall r s,
     < expectation (Phi (basis r) 48) (release gaussian_density scale r D) lower upper (fun _ => 1).
 Proof.
   intros r s HF Ha Hs D D' scale; unfold scale; rewrite t5_published, t5_sigma_s; clear scale.
-  set (sn := extended_gaussian_sigma 24 (1 / 100) t5_delta); assert (Hsn : 0 < sn) by exact t5_sigma_n.
-  set (scale := two_scales s 24 sn).
-  assert (Hscale : forall phi, 0 < scale phi) by (intros phi; unfold scale, two_scales;
-    destruct (contains s phi); lra).
-  set (c := coefficient r D); set (c' := coefficient r D').
-  set (l := Phi (basis r) 48).
-  assert (Hchange : forall phi, c phi - c' phi =
-    match phi with Linear e => - (2998 / 1000 * unit_vector s e) | Quadratic _ _ => 0 end).
-  { intros phi; unfold c, c', D, D'; rewrite ball_change by (try lia; rewrite HF; discriminate).
-    assert (Hg : ball_gain r 1000 = 2998 / 1000).
-    { unfold ball_gain, nu; rewrite HF, Ha; replace (INR 1000) with 1000
-        by (rewrite INR_IZR_INZ; reflexivity); field. }
-    destruct phi as [e | e k]; [rewrite Hg |]; reflexivity. }
-  set (n := INR (length l)).
-  assert (Hn : 0 < n).
-  { unfold n, l, Phi; rewrite app_length, map_length; unfold coordinates; rewrite seq_length, plus_INR.
-    generalize (pos_INR (length (map (fun p => Quadratic (fst p) (snd p)) (pairs (basis r) 48)))); intros.
-    assert (0 < INR 48) by (apply lt_0_INR; lia); lra. }
+  set (scale := two_scales s 24 (extended_gaussian_sigma 24 (1 / 100) t5_delta)); set (l := Phi (basis r) 48).
+  assert (Hn := t5_monomials r s Hs); fold l in Hn; set (n := INR (length l)) in *.
   assert (Hgap : 0 < 1 - exp (- (1 / n))).
   { assert (0 < 1 / n) by (apply Rdiv_lt_0_compat; lra).
     assert (exp (- (1 / n)) < exp 0) by (apply exp_increasing; lra); rewrite exp_0 in *; lra. }
   destruct (bell_vanishes _ Hgap) as [K [HK Hbell]].
+  assert (HbK : bell K <= 1 - exp (- (1 / n))) by (apply Hbell; rewrite Rabs_right; lra).
   set (is_s := fun phi => match phi with Linear e => Nat.eqb e s | Quadratic _ _ => false end).
-  set (lower := fun phi => c phi + scale phi * (if is_s phi then - 3 else - K)).
-  set (upper := fun phi => c phi + scale phi * (if is_s phi then - 2 else K)).
-  assert (Hlu : forall phi, lower phi < upper phi).
-  { intros phi; unfold lower, upper; specialize (Hscale phi); destruct (is_s phi); nra. }
-  exists lower, upper; split; [exact Hlu |].
+  set (lower := fun phi => coefficient r D phi + scale phi * (if is_s phi then - 3 else - K)).
+  set (upper := fun phi => coefficient r D phi + scale phi * (if is_s phi then - 2 else K)).
   set (p := release gaussian_density scale r D); set (q := release gaussian_density scale r D').
+  exists lower, upper; split; [exact (t5_sides r s K HK) |].
+  assert (HP : bell 3 / (2 * kappa) * exp (- 1) <= mass lower upper l p)
+    by exact (t5_box_probability r s Hs K HK HbK).
+  assert (HQ : mass lower upper l q <= exp (- (1 / 4)) * mass lower upper l p)
+    by exact (t5_box_ratio r s HF Ha Hs K HK).
+  assert (Hscale : forall phi, 0 < scale phi) by exact (t5_scales_positive s).
   assert (Hpc : continuous_density p) by (intros phi t; apply gaussian_continuous, Hscale).
   assert (Hqc : continuous_density q) by (intros phi t; apply gaussian_continuous, Hscale).
   rewrite (proj2 (expectation_constant lower upper l p 1 Hpc)),
     (proj2 (expectation_constant lower upper l q 1 Hqc)), !Rmult_1_r.
-  set (P := mass lower upper l p); set (Q := mass lower upper l q).
-  (* the probability of the box under the first data set *)
-  assert (Hk := kappa_pos).
-  set (v := fun phi => (if is_s phi then - ln (bell 3 / (2 * kappa)) else 0) + 1 / n).
-  assert (Hb3 : 0 < bell 3 / (2 * kappa)) by (apply Rdiv_lt_0_compat; [apply bell_pos | lra]).
-  assert (Hsum : forall u, sum_over l (fun phi => if is_s phi then u else 0) = u).
-  { intros u; unfold l; rewrite sum_Phi, (sum_zero (pairs _ _)) by reflexivity.
-    unfold is_s; rewrite (sum_delta 48 s (fun _ => u)) by exact Hs; ring. }
-  assert (HP : bell 3 / (2 * kappa) * exp (- 1) <= P).
-  { apply Rle_trans with (exp (- sum_over l v)).
-    - unfold v; rewrite sum_plus, Hsum, sum_const; fold n.
-      replace (- (- ln (bell 3 / (2 * kappa)) + n * (1 / n))) with (ln (bell 3 / (2 * kappa)) + - 1)
-        by (field; lra).
-      rewrite exp_plus, exp_ln by exact Hb3; apply Rle_refl.
-    - apply mass_lower; intros phi _; unfold p, release, lower, upper; fold c.
-      rewrite gaussian_interval by apply Hscale; unfold v; destruct (is_s phi).
-      + apply Rle_trans with (bell 3 / (2 * kappa)).
-        * rewrite Ropp_plus_distr, Ropp_involutive, exp_plus, exp_ln by exact Hb3.
-          assert (exp (- (1 / n)) <= 1) by lra; nra.
-        * apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; lra |].
-          rewrite <- RInt_bell_tail.
-          apply Rle_trans with (RInt (fun _ => bell 3) (- 3) (- 2)); [rewrite RInt_constant; lra |].
-          apply RInt_le; [lra | apply ex_RInt_const | apply ex_RInt_cont, bell_continuous |].
-          intros u Hu; unfold bell; apply exp_le; nra.
-      + rewrite Rplus_0_l; assert (HbK : bell K <= 1 - exp (- (1 / n))) by (apply Hbell; rewrite Rabs_right;
-          lra).
-        rewrite tail_opp; assert (Ht := tail_le_bell K (Rlt_le _ _ HK)).
-        apply Rmult_le_reg_r with (2 * kappa); [lra |].
-        replace ((2 * kappa - tail K - tail K) / (2 * kappa) * (2 * kappa)) with (2 * kappa - 2 * tail K)
-          by (field; lra).
-        nra. }
-  (* the ratio of the two probabilities *)
-  assert (HQ : Q <= exp (- (1 / 4)) * P).
-  { rewrite <- (Hsum (- (1 / 4))); apply mass_ratio_le;
-      [intros; apply Rlt_le, Hlu | exact Hpc | exact Hqc | |].
-    - intros phi t; apply Rlt_le, gaussian_pos, Hscale.
-    - intros phi t Hphi Ht; unfold q, p, release; fold c c'.
-      assert (Hratio := density_ratio scale c c' Hscale phi t 0); rewrite exp_0, Rmult_1_l in Hratio;
-        rewrite <- Hratio.
-      rewrite Rmult_comm; apply Rmult_le_compat_r; [apply Rlt_le, gaussian_pos, Hscale |]; apply exp_le.
-      rewrite Hchange; unfold lower, upper in Ht; unfold is_s in *; destruct phi as [e | e k].
-      + unfold unit_vector; destruct (Nat.eqb_spec e s) as [-> | Hne];
-          [| right; field; apply Rgt_not_eq, Hscale].
-        assert (H24 : scale (Linear s) = 24) by (unfold scale, two_scales; cbn [contains];
-          rewrite Nat.eqb_refl; reflexivity).
-        rewrite H24 in *; lra.
-      + right; field; apply Rgt_not_eq, Hscale. }
-  assert (Heps : stated_epsilon 48 (13 / 2) (1 / 100) <= 15 / 100).
-  { unfold stated_epsilon; replace (INR 48) with 48 by (simpl; lra); lra. }
-  assert (Hexp : exp (stated_epsilon 48 (13 / 2) (1 / 100)) * exp (- (1 / 4)) <= 10 / 11).
-  { rewrite <- exp_plus; apply Rle_trans with (exp (- (1 / 10))); [apply exp_le; lra |].
-    eapply Rle_trans; [apply exp_opp_le; lra | right; field]. }
-  assert (HP0 : 0 < P) by (eapply Rlt_le_trans; [| exact HP]; apply Rmult_lt_0_compat;
-    [exact Hb3 | apply exp_pos]).
-  assert (Hleft : exp (stated_epsilon 48 (13 / 2) (1 / 100)) * Q <= 10 / 11 * P).
-  { apply Rle_trans with (exp (stated_epsilon 48 (13 / 2) (1 / 100)) * (exp (- (1 / 4)) * P)).
-    - apply Rmult_le_compat_l; [apply Rlt_le, exp_pos | exact HQ].
-    - rewrite <- Rmult_assoc; apply Rmult_le_compat_r; lra. }
-  assert (Hdelta : stated_delta t5_delta t5_delta <= 2 / kappa * exp (- 18)).
-  { unfold stated_delta, t5_delta; rewrite sqrt_two_over_pi; unfold Rdiv;
-      generalize (pow2_ge_0 (/ kappa * exp (- 18))); lra. }
-  assert (Hfinal : 2 / kappa * exp (- 18) < 1 / 11 * (bell 3 / (2 * kappa) * exp (- 1))); [| lra].
-  replace (1 / 11 * (bell 3 / (2 * kappa) * exp (- 1))) with (/ kappa * (bell 3 * exp (- 1) / 22))
-    by (field; lra).
-  unfold Rdiv at 1; rewrite (Rmult_comm 2), Rmult_assoc; apply Rmult_lt_compat_l;
-    [apply Rinv_0_lt_compat; exact Hk |].
-  unfold bell; rewrite <- exp_plus; replace (- (3 ^ 2 / 2) + - 1) with (25 / 2 + - 18) by field;
-    rewrite exp_plus.
-  assert (H18 := exp_pos (- 18)).
-  assert (H25 : 44 < exp (25 / 2)).
-  { replace (25 / 2) with (5 / 2 + (5 / 2 + (5 / 2 + 5))) by field; rewrite !exp_plus.
-    assert (7 / 2 < exp (5 / 2)) by (generalize (exp_ineq1 (5 / 2) ltac:(lra)); lra).
-    assert (6 < exp 5) by (generalize (exp_ineq1 5 ltac:(lra)); lra).
-    assert (21 < exp (5 / 2) * exp 5) by nra.
-    assert (73 < exp (5 / 2) * (exp (5 / 2) * exp 5)) by nra.
-    nra. }
-  nra.
+  set (P := mass lower upper l p) in *; set (Q := mass lower upper l q) in *.
+  assert (Hexp := t5_epsilon_small); assert (Hdelta := t5_delta_small); assert (Hk := kappa_pos).
+  assert (HP0 : 0 < P).
+  { eapply Rlt_le_trans; [| exact HP]; apply Rmult_lt_0_compat; [| apply exp_pos].
+    apply Rdiv_lt_0_compat; [apply bell_pos | lra]. }
+  assert (Hleft : exp (stated_epsilon 48 (13 / 2) (1 / 100)) * Q <= 10 / 11 * P); [| lra].
+  apply Rle_trans with (exp (stated_epsilon 48 (13 / 2) (1 / 100)) * (exp (- (1 / 4)) * P)).
+  - apply Rmult_le_compat_l; [apply Rlt_le, exp_pos | exact HQ].
+  - rewrite <- Rmult_assoc; apply Rmult_le_compat_r; lra.
 Qed.
 
 Theorem theorem5_false : forall r s,

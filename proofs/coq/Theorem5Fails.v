@@ -153,6 +153,56 @@ Proof.
   generalize (exp_ineq1 E ltac:(lra)); lra.
 Qed.
 
+(** What is differentially private has at least the delta of every shift up to that of one pair. *)
+Lemma private_needs_profile : forall r n d s domain sigma_s sigma_n nu0 epsilon delta D D',
+  0 < sigma_s -> 0 < sigma_n -> 0 < nu0 -> neighbours n domain D D' ->
+  nu0 ^ 2 <= l2_change_squared r d (contains s) D D' / sigma_s ^ 2
+    + l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2 ->
+  differentially_private epsilon delta n d domain gaussian_density (two_scales s sigma_s sigma_n) r ->
+  profile nu0 epsilon / (2 * kappa) <= delta.
+Proof.
+  intros r n d s domain ss sn nu0 epsilon delta D D' Hss Hsn Hnu0 HDD' HS Hprivate.
+  set (S := l2_change_squared r d (contains s) D D' / ss ^ 2
+    + l2_change_squared r d (contains_not s) D D' / sn ^ 2) in HS.
+  assert (HS0 : 0 < S) by nra; set (nu := sqrt S); assert (Hnu : 0 < nu) by (apply sqrt_lt_R0; exact HS0).
+  assert (Hnu2 : nu ^ 2 = S) by (apply pow2_sqrt; lra).
+  assert (Hle : nu0 <= nu) by (destruct (Rle_or_lt nu0 nu); [assumption | exfalso; nra]).
+  rewrite <- gaussian_delta_profile.
+  eapply Rle_trans; [apply (gaussian_delta_increasing _ _ epsilon (conj Hnu0 Hle)) |].
+  refine (proj1 (gaussian_profile_iff monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D)
+    (coefficient r D') nu epsilon _ (two_scales_pos s ss sn Hss Hsn) Hnu _) (Hprivate D D' HDD')).
+  rewrite Hnu2; apply shift_of_two_scales; assumption.
+Qed.
+
+(** The shift at the paper's scales, from a bound of both allowed shifts. *)
+Lemma shift_at_paper_scales : forall Delta value X es en fs fn ss sn U V, 0 < Delta -> 0 < X -> 0 < ss ->
+  0 < sn ->
+  0 <= U -> 0 <= V -> 0 < es <= fs * X -> 0 < en <= fn * X -> ss * fs = Delta -> sn * fn = Delta ->
+  (Delta * value) ^ 2 <= es ^ 2 * U + en ^ 2 * V -> (value / X) ^ 2 <= U / ss ^ 2 + V / sn ^ 2.
+Proof.
+  intros Delta value X es en fs fn ss sn U V HD HX Hss Hsn HU HV Hes Hen Hfs Hfn Hlarge.
+  assert (HDX : 0 < (Delta * X) ^ 2) by (apply pow_lt, Rmult_lt_0_compat; assumption).
+  apply Rmult_le_reg_l with ((Delta * X) ^ 2); [exact HDX |].
+  replace ((Delta * X) ^ 2 * (value / X) ^ 2) with ((Delta * value) ^ 2) by (field; lra).
+  replace ((Delta * X) ^ 2 * (U / ss ^ 2 + V / sn ^ 2)) with ((fs * X) ^ 2 * U + (fn * X) ^ 2 * V)
+    by (transitivity ((ss * fs * X) ^ 2 * (U / ss ^ 2) + (sn * fn * X) ^ 2 * (V / sn ^ 2));
+      [field; lra | rewrite Hfs, Hfn; ring]).
+  eapply Rle_trans; [exact Hlarge |].
+  apply Rplus_le_compat; apply Rmult_le_compat_r; try assumption; apply pow_incr; lra.
+Qed.
+
+(** A small delta has a large logarithm. *)
+Lemma logarithm_of_small_delta : forall delta bound, 0 < delta <= sqrt (2 / PI) * exp (- bound) ->
+  bound <= ln (sqrt (2 / PI) / delta).
+Proof.
+  intros delta bound [Hdelta Hsmall]; assert (Hexp := exp_pos bound).
+  rewrite <- (ln_exp bound) at 1; apply ln_le; [exact Hexp |].
+  apply Rmult_le_reg_r with delta; [exact Hdelta |].
+  replace (sqrt (2 / PI) / delta * delta) with (sqrt (2 / PI)) by (field; lra).
+  apply Rle_trans with (exp bound * (sqrt (2 / PI) * exp (- bound))); [apply Rmult_le_compat_l; lra |].
+  right; rewrite (Rmult_comm (sqrt _)), <- Rmult_assoc, <- exp_plus, Rplus_opp_r, exp_0; ring.
+Qed.
+
 (** ** The theorem *)
 
 Theorem theorem5_outside : forall r n d s domain Delta epsilon_s epsilon_n,
@@ -191,13 +241,7 @@ Proof.
   assert (HL := log_nonneg delta Hdelta'); set (L := ln (sqrt (2 / PI) / delta)) in *.
   assert (HexpL : sqrt (2 / PI) = delta * exp L).
   { unfold L; rewrite exp_ln by (apply Rdiv_lt_0_compat; lra); field; lra. }
-  assert (HL0 : X0 ^ 2 <= L).
-  { destruct (Rle_or_lt (X0 ^ 2) L) as [H | H]; [exact H | exfalso].
-    apply exp_increasing in H.
-    assert (sqrt (2 / PI) < delta * exp (X0 ^ 2)) by (rewrite HexpL; apply Rmult_lt_compat_l; assumption).
-    assert (delta * exp (X0 ^ 2) <= sqrt (2 / PI) * exp (- X0 ^ 2) * exp (X0 ^ 2)).
-    { apply Rmult_le_compat_r; [apply Rlt_le, exp_pos | exact Hsmall]. }
-    rewrite Rmult_assoc, <- exp_plus, Rplus_opp_l, exp_0 in *; lra. }
+  assert (HL0 : X0 ^ 2 <= L) by (apply logarithm_of_small_delta; lra).
   set (X := sqrt (2 * (L + m))).
   assert (HX2 : X ^ 2 = 2 * (L + m)) by (apply pow2_sqrt; lra).
   assert (HX : 0 < X) by (apply sqrt_lt_R0; lra).
@@ -213,34 +257,13 @@ Proof.
   set (fs := allowed_shift L es) in *; set (fn := allowed_shift L en) in *.
   assert (Hss : 0 < ss) by (destruct (Rle_or_lt ss 0); [exfalso; nra | assumption]).
   assert (Hsn : 0 < sn) by (destruct (Rle_or_lt sn 0); [exfalso; nra | assumption]).
-  (* the true shift nu is at least lambda epsilon / X *)
-  set (S := U / ss ^ 2 + V / sn ^ 2).
-  assert (HS : Delta ^ 2 * S = fs ^ 2 * U + fn ^ 2 * V).
-  { unfold S; rewrite <- Hsigma_s at 1; unfold Rdiv; rewrite Rmult_plus_distr_l; f_equal; [field; lra |].
-    rewrite Hsigma_s, <- Hsigma_n; field; lra. }
-  assert (HSX : W <= Delta ^ 2 * S * X ^ 2).
-  { rewrite HS; unfold W.
-    replace ((fs ^ 2 * U + fn ^ 2 * V) * X ^ 2) with ((fs * X) ^ 2 * U + (fn * X) ^ 2 * V) by ring.
-    apply Rplus_le_compat; apply Rmult_le_compat_r; try assumption; apply pow_incr; lra. }
-  assert (HDX : 0 < (Delta * X) ^ 2) by (apply pow_lt, Rmult_lt_0_compat; assumption).
   assert (Hnu0 : 0 < lambda * epsilon / X) by (apply Rdiv_lt_0_compat; nra).
-  assert (HnuS : (lambda * epsilon / X) ^ 2 <= S).
-  { apply Rmult_le_reg_l with ((Delta * X) ^ 2); [exact HDX |].
-    replace ((Delta * X) ^ 2 * (lambda * epsilon / X) ^ 2) with ((lambda * (Delta * epsilon)) ^ 2)
-      by (field; lra).
-    rewrite <- HW, HW2; replace ((Delta * X) ^ 2 * S) with (Delta ^ 2 * S * X ^ 2) by ring; exact HSX. }
-  assert (HS0 : 0 < S) by nra.
-  set (nu := sqrt S); assert (Hnu : 0 < nu) by (apply sqrt_lt_R0; exact HS0).
-  assert (Hnu2 : nu ^ 2 = S) by (apply pow2_sqrt; lra).
-  assert (Hnu0nu : lambda * epsilon / X <= nu).
-  { destruct (Rle_or_lt (lambda * epsilon / X) nu); [assumption | exfalso; nra]. }
-  (* so the mechanism's own delta is larger *)
-  assert (Hneeded : gaussian_delta nu epsilon <= stated_delta delta delta).
-  { refine (proj1 (gaussian_profile_iff monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D)
-      (coefficient r D') nu epsilon _ (two_scales_pos s ss sn Hss Hsn) Hnu _) (Hprivate D D' HDD')).
-    rewrite Hnu2; apply shift_of_two_scales; assumption. }
-  assert (Hmonotone := gaussian_delta_increasing _ _ epsilon (conj Hnu0 Hnu0nu)).
-  rewrite (gaussian_delta_profile (lambda * epsilon / X)) in Hmonotone.
+  assert (HnuS : (lambda * epsilon / X) ^ 2 <= U / ss ^ 2 + V / sn ^ 2).
+  { apply (shift_at_paper_scales Delta (lambda * epsilon) X es en fs fn); try assumption; try lra.
+    replace (Delta * (lambda * epsilon)) with (lambda * (Delta * epsilon)) by ring.
+    rewrite <- HW, HW2; apply Rle_refl. }
+  assert (Hneeded := private_needs_profile r n d s domain ss sn _ epsilon _ D D' Hss Hsn Hnu0 HDD' HnuS
+    Hprivate).
   assert (Hclaim : stated_delta delta delta <= 2 * delta).
   { unfold stated_delta; generalize (pow2_ge_0 delta); lra. }
   assert (Hexact : delta * kappa = exp (m - X ^ 2 / 2)).
@@ -252,7 +275,7 @@ Proof.
   assert (H4 : profile (lambda * epsilon / X) epsilon <= 4 * (delta * kappa)).
   { apply Rmult_le_reg_r with (/ (2 * kappa)); [apply Rinv_0_lt_compat; lra |].
     replace (4 * (delta * kappa) * / (2 * kappa)) with (2 * delta) by (field; lra).
-    unfold Rdiv in Hmonotone at 1; unfold Rdiv at 1; unfold Rdiv in Hmonotone; lra. }
+    fold (profile (lambda * epsilon / X) epsilon / (2 * kappa)); lra. }
   rewrite Hexact in H4; lra.
 Qed.
 

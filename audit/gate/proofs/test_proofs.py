@@ -30,6 +30,8 @@ from reference.noise import ENTROPY
 from reference.registry import MECHANISMS
 
 LONGEST_LINE = 110
+LONGEST_PROOF = 85
+"""Lines from the word Proof to Qed."""
 BUILD_SECONDS = 1800
 """Limit for the clean build and the questions: two minutes of processor time, on a machine that may be busy."""
 
@@ -264,6 +266,14 @@ def test_lines_of_the_proofs_fit_a_screen():
     for path in set(PROJECT.glob("*.v")) - {PROJECT / scales.FILE}:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             assert len(line) <= LONGEST_LINE, f"{path.name}:{place}"
+
+
+def test_proofs_do_not_grow_beyond_the_longest():
+    for path in PROJECT.glob("*.v"):
+        for proof in re.findall(
+            r"^Proof\.$.*?\bQed\.", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            assert proof.count("\n") < LONGEST_PROOF, f"{path.name}: {proof[:100]}"
 
 
 def test_status_page_is_as_generated():
