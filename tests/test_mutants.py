@@ -83,3 +83,24 @@ def test_committed_mutants_die_and_each_that_lives_has_its_reason() -> None:
     }
     changed = len(found) - sum(reasons[it].startswith("equal:") for it in lives)
     assert len(found) - len(lives) >= 0.95 * changed
+
+
+def test_mutants_of_the_tree_before_the_rooms_die_as_they_died_before() -> None:
+    found = json.loads((mutants.ROOT / "tests" / "old_mutants.json").read_text(encoding="utf-8"))["mutants"]
+    assert [one["number"] for one in found] == list(range(100))
+    assert sum("died by" in one for one in found) == 35
+    assert all("dies by" in one for one in found if "died by" in one)
+    assert sum("dies by" in one for one in found) == 84
+    for one in found:
+        file = one.get("dies by", "").partition("::")[0]
+        assert ("lives" in one) is (not file)
+        assert not file or (mutants.ROOT / file).is_file(), one
+
+
+def test_recorded_runs_agree_but_for_forms_and_names() -> None:
+    found = json.loads((mutants.ROOT / "tests" / "recorded_runs.json").read_text(encoding="utf-8"))["runs"]
+    assert len(found) >= 40
+    differ = {place for run in found for place in run.get("differs in", ())}
+    assert all(
+        place.startswith(("certificate", "checks[9]")) or place in ("repaired", "symbols[2]") for place in differ
+    )

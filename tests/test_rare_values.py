@@ -57,6 +57,7 @@ from reference.noise.profile import (
 from reference.noise.scales import analytic_gaussian_sigma
 from reference.registry import MECHANISMS
 from reference.repaired.expected import expected_difference
+from reference.sensitivity import Setting, exact_l2_squared
 from tests.command_lines import reference
 from tests.strategies import random_records
 
@@ -82,6 +83,14 @@ def test_profile_at_its_ends():
             epsilon_of_shift(ONE, delta)
         with pytest.raises(DeltaError):
             analytic_gaussian_sigma(ONE, ONE, delta)
+
+
+def test_fairness_term_of_weight_zero_moves_nothing():
+    found = [
+        exact_l2_squared(Setting(3, name, "unit_ball", "add_or_remove_one", fairness_weight=ZERO), 2 * ONE, ONE)
+        for name in ("absolute", "none")
+    ]
+    assert found[0].upper == found[1].upper == Fraction(17, 32)
 
 
 def test_total_delta_below_what_its_parts_compose_to_is_refused():

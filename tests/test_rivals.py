@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ from reference.datasets import SOURCES
 from reference.noise.scales import analytic_gaussian_sigma
 from tests.peers.frontier import Rival, Run, Task, document, for_two_records, rival_table
 from tests.peers.scores import BINS, bounded, histogram_thresholds, table_of
+
+ROOT = Path(__file__).parent.parent
+
+DATA = ("adult", "compas", "german", "us")
 
 
 def two_groups(n: int = 20_000):
@@ -105,3 +110,26 @@ def test_a_run_goes_on_where_it_stopped_and_says_what_it_has(run):
     asked.place(asked.tasks[1].name, "generic", 1).unlink()
     assert document(asked)["rows"][1]["splits"] == 1
     assert "a column" in rival_table(first, "generic")
+
+
+# --- The page ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_committed_rivals_ran_on_the_frontiers_splits(data):
+    found, frontier = (
+        json.loads((ROOT / f"docs/data/{one}-{data}.json").read_text()) for one in ("rivals", "frontier")
+    )
+    assert (found["seed"], found["test_share"]) == (frontier["seed"], frontier["test_share"])
+    libraries = {row["library"] for row in found["rows"]}
+    assert libraries >= {"interpret", "diffprivlib", "scikit-learn"}
+    columns = {row["columns"] for row in frontier["rows"]}
+    for row in found["rows"]:
+        assert row["splits"] <= frontier["splits"]
+        assert row["columns"] in columns
+        assert (row["adjacency"] is None) == (row["epsilon"] is None) == (row["ahead"] is None)
+
+
+def test_the_page_has_the_rivals_on_adult():
+    table = rival_table(json.loads((ROOT / "docs/data/rivals-adult.json").read_text()), "generic")
+    assert table in (ROOT / "docs/repaired.md").read_text()

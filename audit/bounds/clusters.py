@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import logsumexp
 
 from audit.bounds.counts import check_levels
 from audit.bounds.e_value import STAKES
@@ -44,7 +43,8 @@ def lower_limit_of_mean(shares: FloatArray, significance: float) -> float:
 
     def reached(mean: float) -> bool:
         logs = np.log1p(STAKES[:, None] * (values / mean - 1)) @ counts
-        wealth = float(logsumexp(logs)) - math.log(len(STAKES))
+        peak = float(logs.max())
+        wealth = peak + math.log(float(np.exp(logs - peak).mean()))
         return wealth - ROUNDING * (len(shares) + abs(wealth)) >= -math.log(significance)
 
     low, high = 0.0, 1.0

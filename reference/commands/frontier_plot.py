@@ -18,8 +18,8 @@ MARKERS = {"interpret": "s", "diffprivlib": "^"}
 
 
 RIVALS = (
-    "in the same colours: explainable boosting (squares) and diffprivlib's logistic regression (triangles, "
-    "delta 0), tuned;\nempty where epsilon is of adding or removing a record"
+    "in the same colours, tuned: explainable boosting (squares), diffprivlib at delta 0 (triangles);"
+    "\nempty where epsilon is of adding or removing a record; plus signs: gradient boosting, not private"
 )
 
 
@@ -69,6 +69,10 @@ def _fill(figure: Any, document: dict[str, Any], rivals: list[dict[str, Any]]) -
             (line,) = axis.plot(*places, marker="o", markersize=3, linewidth=1, label=f"epsilon {epsilon}")
             mine = [one for one in rivals if one["encoding"] == encoding and one["epsilon"] == epsilon]
             _add_rivals(axis, mine, group=group, color=line.get_color())
+        for one in rivals:
+            here = one["encoding"] == encoding and (group or one["fairness"] == "none")
+            if here and one["model"].startswith("gradient boosting"):
+                axis.plot(one["risk_difference"]["mean"], one["accuracy"]["mean"], "k+")
         for one in document["references"]:
             if one["encoding"] == encoding and (group or "two thresholds" not in one["name"]):
                 axis.plot(one["risk_difference"]["mean"], one["accuracy"]["mean"], "kx")
@@ -83,7 +87,8 @@ def _fill(figure: Any, document: dict[str, Any], rivals: list[dict[str, Any]]) -
     data, splits = document["data"].title(), document["splits"]
     figure.suptitle(
         f"{data}: accuracy against fairness of private models, mean of {splits} splits\n"
-        "each curve is one epsilon; its right end asks for no fairness" + (f"\n{RIVALS}" if rivals else "")
+        "each curve is one epsilon; its right end asks for no fairness" + (f"\n{RIVALS}" if rivals else ""),
+        fontsize=10,
     )
 
 

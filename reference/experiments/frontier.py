@@ -134,10 +134,10 @@ def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch 
     budgets = [(epsilon, delta) for delta in DELTAS for epsilon in EPSILONS]
     watch.expect(len(files) * design.splits * len(budgets) * len(MODELS))
     rows, references = list[dict[str, Any]](), list[dict[str, Any]]()
-    for encoding, declared in files.items():
+    for encoding in files:
         found: dict[tuple[str, str, FrontierModel], list[dict[str, float]]] = {}
         noiseless: dict[str, list[dict[str, float]]] = {}
-        for split, (trains, tests) in enumerate(_splits(design, declared)):
+        for split, (trains, tests) in enumerate(splits_of(design, encoding)):
             for epsilon, delta in budgets:
                 budget = Budget(epsilon, delta)
                 place = finest(trains, budget)
@@ -173,9 +173,9 @@ def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch 
     }
 
 
-def _splits(design: FrontierDesign, declared: Sequence[DomainFile]) -> Iterator[tuple[list[Part], list[Part]]]:
-    """Yield training and held-out records of each split under each domain file."""
-    source = SOURCES[design.data]
+def splits_of(design: FrontierDesign, encoding: str) -> Iterator[tuple[list[Part], list[Part]]]:
+    """Yield training and held-out records of each split under each domain file of an encoding."""
+    source, declared = SOURCES[design.data], encodings(design.data)[encoding]
     wholes = [Part({keep: source.read(one.with_(keep_group=keep)) for keep in (True, False)}) for one in declared]
     for split in range(design.splits):
         spec = SplitSpec(

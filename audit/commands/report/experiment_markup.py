@@ -14,22 +14,32 @@ DATA = {"adult": "UCI Adult", "us": "US census (ACS 2024)", "german": "German cr
 
 
 def frontier_points(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is drawn of one table: our repaired mechanism, what is not private, and rivals."""
+    """Yield what is drawn of one table: our repaired mechanism, rivals, and the paper's mechanisms."""
     document = found["frontier"]
     for row in document["rows"]:
-        if row["encoding"] == "public" and not row["group_at_prediction"] and row["slack"] == "0":
-            aim = "for accuracy only" if row["fairness"] == "none" else "for equal rates too"
-            if row["delta"] != "0":
-                yield _point(row, (f"repaired, {aim}", f"repaired, {aim}"), (row["epsilon"], row["delta"]))
+        if row["encoding"] == "public" and row["slack"] == "0" and row["delta"] != "0":
+            family = (
+                "repaired, for accuracy only" if row["fairness"] == "none" else "repaired, for equal rates too"
+            )
+            method = f"{family}, by group" if row["group_at_prediction"] else family
+            yield _point(row, (method, family), (row["epsilon"], row["delta"]))
     for row in document["references"]:
         if row["encoding"] == "public":
             yield _point(row, (row["name"], OPEN), (None, None))
     for row in (found["rivals"] or {}).get("rows", []):
+        if row["encoding"] == "public":
+            family = row["library"] if row["epsilon"] else OPEN
+            adjacency = ", add or remove" if row["adjacency"] == "add_or_remove_one" else ""
+            yield _point(
+                row, (f"{row['model']} ({row['library']}{adjacency})", family), (row["epsilon"], row["delta"])
+            )
+    for row in (found["peers"] or {}).get("rows", []):
+        if row["library"] != "this project":
+            continue
         method, _, epsilon = row["method"].partition(", epsilon ")
         delta = row["guarantee"].partition("delta ")[2] or "0"
-        family = OPEN if not epsilon else OWN if row["library"] == "this project" else row["library"]
         budget = (epsilon, delta) if epsilon else (None, None)
-        yield _point(row, (f"{method} ({row['library']})", family), budget)
+        yield _point(row, (f"{method} ({row['library']})", OWN if epsilon else OPEN), budget)
 
 
 OPEN, OWN = "not private", "the paper's mechanisms"
@@ -72,12 +82,14 @@ def frontier(tables: dict[str, Any]) -> str:
             classes="numeric",
         )
         deltas = ", ".join(dict.fromkeys(row["delta"] for row in rows if row["family"].startswith("repaired")))
-        rivals = "rivals on the same table" if found["rivals"] else "no rival has a committed result here"
+        splits = sorted({row["splits"] for row in (found["rivals"] or {}).get("rows", [])})
+        rivals = f"other libraries on {splits[0]} to {splits[-1]} of the same splits" if splits else "no rivals"
         figures += figure(
             f"frontier-{name}",
             DATA[name],
             f"Means over {document['splits']} splits; one mark an epsilon, joined from the smallest to the "
-            f"largest; δ = {deltas} for the repaired mechanism; {rivals}. Filled marks are private.",
+            f"largest; δ = {deltas} for the repaired mechanism; {rivals}, each at its own adjacency (replacing a "
+            "record, unless the table says otherwise). Filled marks are private.",
             numbers,
         )
     return f'{shown}<div class="two">{figures}</div>'

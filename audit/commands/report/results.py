@@ -14,6 +14,7 @@ CATALOGUE_PAGE, CATALOGUE_ROWS = "docs/catalogue.md", "docs/catalogue.csv"
 EXPERIMENTS = "docs/experiments.json"
 PEERS = "docs/experiments_peers.json"
 FRONTIERS = {name: f"docs/data/frontier-{name}.json" for name in ("adult", "us", "german", "compas")}
+RIVALS = {name: f"docs/data/rivals-{name}.json" for name in FRONTIERS}
 BOUNDARIES = {name: f"docs/figures/{name}.json" for name in ("t3_exact", "t5_absolute", "t5_covariance")}
 
 FIGURES = ("fig1", "fig2", "fig3a", "fig3b", "fig3c")
@@ -61,10 +62,11 @@ def _ceiling(claim: str, draws: int, significance: float) -> float:
 
 
 def frontier(files: CommittedResults) -> dict[str, Any]:
-    """Return accuracy against fairness of the repaired mechanism, and of rivals on the same tables."""
+    """Return accuracy against fairness of the repaired mechanism, of rivals, and of the paper's mechanisms."""
     peers = files.json(PEERS) or {}
+    rivals = {name: files.json(place) for name, place in RIVALS.items()}
     return {
-        name: {"frontier": document, "rivals": peers.get(name)}
+        name: {"frontier": document, "rivals": rivals[name], "peers": peers.get(name)}
         for name, place in FRONTIERS.items()
         if (document := files.json(place)) is not None
     }

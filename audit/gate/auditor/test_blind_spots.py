@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import Quantiser, event_of
@@ -198,3 +199,28 @@ def test_w_with_the_right_noise_keeps_its_claim():
 
 
 RATIO = "coordinates,likelihood_ratio"
+
+
+# --- The bounds of these events hold --------------------------------------------------------------------------
+
+
+class CodesOfKnownLoss(Laplace):
+    """One of many codes: of even place on the left, of odd place e times as likely on the right."""
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        odd = rng.random((count, 1)) < (math.e / (1 + math.e) if data else 1 / (1 + math.e))
+        rare = rng.integers(3_000, size=(count, 1)) * 2 + odd
+        usual = rng.integers(20, size=(count, 1)) * 2 + odd
+        return np.asarray(np.where(rng.random((count, 1)) < 0.1, rare + 40, usual), dtype=np.float64)
+
+
+@pytest.mark.parametrize("audits", [40, pytest.param(2_000, marks=pytest.mark.lengthy)])
+@pytest.mark.parametrize("kind", [RightTail, CodesOfKnownLoss])
+def test_bounds_by_these_events_err_no_more_often_than_stated(kind, audits):
+    """Both lose just what they claim, in common outputs."""
+    terms = Terms(draws=2_000, significance=0.05, families=("intervals", *SOME))
+    errors = sum(
+        estimate(kind(1.0), terms, np.random.default_rng([audits, seed])).epsilon_lower_bound > 1.0
+        for seed in range(audits)
+    )
+    assert binom.sf(errors - 1, audits, 0.05) > 1e-3

@@ -11,10 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from flint import arb
 from scipy.stats import binom, norm
 
 from audit.bounds.counts import Counts
-from audit.bounds.joint import LARGEST_SCORE, LOWEST_SCORE, TAIL_SHARE, Region, Strip
+from audit.bounds.joint import FINEST, LARGEST_SCORE, LOWEST_SCORE, TAIL_SHARE, Region, Strip, _levels_below
+from audit.evidence.ball_arithmetic import _score
 
 SIGNIFICANCE = 0.05
 COUNTS = [Counts(60, 100, 10, 90), Counts(3, 3, 0, 2), Counts(1, 40, 7, 9), Counts(900, 1_000, 2, 5)]
@@ -111,3 +113,13 @@ def test_cells_are_judged_as_the_proof_says_and_rounded_upwards(counts):
 def test_judging_an_arc_by_its_ends_alone_is_found(counts):
     """Control: where both scores are positive the largest sum lies inside the arc."""
     assert max(gaps(counts, larger_end)) > AGREE
+
+
+def test_levels_start_by_the_finest_step_and_double():
+    steps = 1.5 - np.array(_levels_below(1.5, -0.5))
+    assert steps[:4].tolist() == [0.0, FINEST, 2 * FINEST, 4 * FINEST]
+    assert steps[-1] == 2.0
+
+
+def test_score_of_a_tail_that_may_be_anything_is_all_scores():
+    assert _score(arb(0.5, 0.6)) == (-30.0, LARGEST_SCORE)

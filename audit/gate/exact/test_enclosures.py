@@ -310,6 +310,8 @@ def test_certify_covers_the_region_with_the_boxes_it_counts():
     assert found.verdict == "enclosed"
     assert sum(area) == 3
     assert len(area) == found.boxes
+    # 3 / 2^6 is the first size that is small
+    assert found.halvings == 6
 
 
 def test_sigma_of_the_region_check_is_the_references():

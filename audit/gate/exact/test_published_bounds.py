@@ -161,3 +161,8 @@ def test_smallest_delta_1_is_below_the_published_up_to_a_drift_of_9_8():
             assert (
                 smallest_sensitivity_power("T3", setting).upper <= published_l1_sensitivity("absolute", d)
             ) is sufficient
+
+
+def test_ends_of_an_irrational_threshold_are_in_order():
+    found = alpha_threshold(Setting(2, "absolute", "unit_ball", records=10), "l2")
+    assert found.lower < found.upper < found.lower + Fraction(1, 10**40)

@@ -13,10 +13,11 @@ import jsonschema
 import pytest
 
 from audit.commands import certify
+from audit.gate.conftest import copy_compiled
 from audit.gate.proofs.releases import SECONDS
 from audit.gate.running import program
 from audit.proofs.grammar import refused
-from audit.proofs.releases.check import check
+from audit.proofs.releases.check import check, needed_sources
 from audit.proofs.releases.composed import Composed, composed
 from audit.proofs.releases.composed_text import composed_text
 from reference.budgets import Budget
@@ -27,6 +28,8 @@ from reference.repaired.advice import laid_out
 from reference.repaired.released import RepairedRelease
 
 main = program("certify")
+
+HARDENED = ("demographic_parity", True, "0", 1, "hardened")
 
 FITS = (
     ("none", True, "1e-5"),
@@ -69,6 +72,15 @@ def test_account_of_a_fit_adds_up_to_its_statement_and_no_less_noise_would(fit, 
         assert not lowered.holds
         smaller = changed(found, place, change=found.entries[place].change / 2)
         assert not smaller.holds, "a change that is stated too small"
+
+
+def test_hardened_laplace_noise_is_whole_numbers_of_steps():
+    found = composed(release(*HARDENED))
+    assert found.holds
+    text = composed_text(found)
+    assert list(refused(text)) == []
+    assert "close (Q2R epsilon) 0 (transcript_mass" in text
+    assert f"Part 1 ({2**40} # 1)" in text, "a group count changes by one"
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -114,19 +126,27 @@ def test_choosing_among_several_is_refused(file, capsys):
     assert "number" in capsys.readouterr().err
 
 
+@pytest.fixture(scope="module")
+def adaptive_library(built, tmp_path_factory):
+    """Return a compiled copy of what these certificates need: names in it mean what they mean in a clean build."""
+    folder = tmp_path_factory.mktemp("composed") / "coq"
+    copy_compiled(built, folder, needed_sources(folder, "From CFM Require Import Adaptive Laplace Hardened."))
+    return folder
+
+
 @pytest.mark.coq
 @pytest.mark.exhaustive
 @pytest.mark.timeout(SECONDS)
-@pytest.mark.parametrize("fit", [FITS[2], FITS[4]], ids=["gaussian", "laplace"])
-def test_coq_certifies_a_fit_and_rejects_one_with_less_noise(fit, library):
+@pytest.mark.parametrize("fit", [FITS[2], FITS[4], HARDENED], ids=["gaussian", "laplace", "hardened laplace"])
+def test_coq_certifies_a_fit_and_rejects_one_with_less_noise(fit, adaptive_library):
     found = composed(release(*fit))
-    assert check(composed_text(found), library=library).accepted is True
+    assert check(composed_text(found), library=adaptive_library).accepted is True
     # the shift stays, so that the comparison fails and not the number
     lowered = changed(found, 0, scale=found.entries[0].scale * Fraction(999, 1000))
     text = composed_text(lowered).replace(
         f"Definition mu : Q := {_q(lowered.mu)}", f"Definition mu : Q := {_q(found.mu)}"
     )
-    assert check(text, library=library).accepted is False
+    assert check(text, library=adaptive_library).accepted is False
 
 
 def _q(value: Fraction | None) -> str:

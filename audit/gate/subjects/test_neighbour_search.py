@@ -296,7 +296,11 @@ class Interrupted:
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("at", [40, 400])
 def test_an_interrupted_search_keeps_the_best_pair_so_far(at, workers):
-    found = find(Interrupted(at), 40_000, workers=workers)
+    try:
+        found = find(Interrupted(at), 40_000, workers=workers)
+    except KeyboardInterrupt:
+        # it would end the tests as well
+        pytest.fail("the interruption was passed on, and the pair is lost")
     assert found.stopped == "interrupted"
     assert 0 < found.draws < 40_000
     # patterns came first: the answer changes by all that it may

@@ -17,10 +17,11 @@ from audit.epsilon_estimate import main
 from audit.gate.requests import asked, described, verify_command
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import rebuild
-from audit.subjects.real_neighbours import Extended
+from audit.subjects.real_neighbours import Extended, _extreme_rows
 from audit.subjects.search import AtPair, DataSets, Effort, Listed, Vectors, search, searchable
 from audit.subjects.search.catalogue import DOMAINS
 from audit.subjects.search.search import SEARCH_SHARE
+from reference import datasets
 from reference.common.errors import DocumentError
 
 HERE = "audit.gate.subjects.test_searched_audits"
@@ -71,6 +72,17 @@ def test_domains_of_the_catalogue_hold_the_pairs_that_the_entries_have():
             assert {tuple(np.ravel(left)), tuple(np.ravel(right))} in pairs, name
         else:
             assert neighbourhood.records == max(len(left), len(right)), name
+
+
+def test_listed_counts_differ_by_one():
+    pairs = DOMAINS["geometric"].pairs
+    assert [(float(left[0]), float(right[0])) for left, right in pairs] == [(k, k + 1) for k in range(len(pairs))]
+
+
+def test_extreme_rows_have_both_ends_of_each_attribute():
+    rows = list(_extreme_rows(datasets.load("synthetic").domain))
+    for name in rows[0]:
+        assert len({str(row[name]) for row in rows}) == 2, name
 
 
 # --- Our mechanisms and the command line ----------------------------------------------------------------------

@@ -28,10 +28,13 @@ CLAIMS = ("R",)
 
 LIMITS = """\
 That each release changes by no more than is stated is Lemmas 1 to 4 of proofs/repaired.md, by pen and paper.  The
-theorem takes the file's word for the scales, and is about real arithmetic and noise given by its density: nothing
-here says that a program is differentially private."""
+theorem takes the file's word for the scales, and is about real arithmetic and noise given by its density, or about
+discrete noise given by its probabilities: nothing here says that a program is differentially private."""
 
-ON_A_GRID = "hardened noise is discrete: certify's theorem is about noise with a density (fit --noise numpy)"
+ON_A_GRID = (
+    "hardened Gaussian noise is discrete, and the theorem on several releases is about noise with a density; "
+    "it covers fit --noise numpy, and another one hardened Laplace noise (--delta 0)"
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ class Composed:
     entries: tuple[SpentPart, ...]
 
     @property
+    def discrete(self) -> bool:
+        """Whether the noise is on a grid."""
+        return self.release.noise == "hardened"
+
+    @property
     def spent(self) -> Fraction:
         """What all lose together: a squared shift, or epsilon."""
         return sum((one.loss for one in self.entries), Fraction(0))
@@ -103,7 +111,7 @@ class Composed:
         ------
         audit.proofs.releases.errors.NoTheoremError
         """
-        if self.release.noise == "hardened":
+        if self.discrete and self.kind == "gaussian":
             raise NoTheoremError(ON_A_GRID)
 
 
@@ -181,7 +189,9 @@ class ComposedResult:
             return None
         mu = self.composed.mu
         if mu is None:
-            return "all numbers together are (epsilon, 0)-indistinguishable"
+            return "all numbers together are (epsilon, 0)-indistinguishable" + (
+                ", on the grid" if self.composed.discrete else ""
+            )
         return f"all numbers together have the profile of one Gaussian release of shift {float(mu)!r}"
 
 
