@@ -95,6 +95,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if readings.fairness != "none" and sensitive_features is None:
             raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")
         declaration.require_plain(X)
+        declaration.require_unmasked("y", y)
         # public: the names and the number of columns
         validate_data(self, X, y, skip_check_array=True)
         if not getattr(self, "n_features_in_", 0):
@@ -210,6 +211,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label = np.zeros(_num_samples(X), dtype=np.bool_)
         second = None
         if domain.group is not None:
+            declaration.require_unmasked("sensitive_features", group)
             pair = declaration.declared_pair("groups", self.groups)
             second = declaration.is_second(domain.group, column_or_1d(group), pair, GroupError)
         return Arrays(domain, features, label, second, self.clip).records()
@@ -237,7 +239,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _declared_classes(self, labels: NumberArray) -> tuple[Any, Any]:
         """Return the negative and the positive class."""
         if isinstance(self.classes, str) and self.classes == declaration.OBSERVED:
-            return declaration.observed_classes(labels)
+            return declaration.declared_pair("classes", declaration.observed_classes(labels))
         return declaration.declared_pair("classes", self.classes)
 
     def _readings(self) -> Readings:

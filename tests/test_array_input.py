@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow
 import pytest
 import scipy.sparse
 
+from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LargeEpsilonWarning
 from reference.classifier import NoPrivacyClassifier, PDFCClassifier
 from reference.common.errors import DataError, DataHolderWarning, InputError, NotANumberError, OutOfBoundsError
@@ -238,6 +240,72 @@ def test_weights_and_sparse_input_are_refused_by_name() -> None:
     for call in (model.fit, model.score):
         with pytest.raises(InputError, match=r"sparse input is not taken, so give X.toarray\(\)"):
             call(scipy.sparse.csr_matrix(X), Y)
+
+
+NOT_PLAIN = {
+    "text": (np.full((9, 2), "1_0", dtype=object), "not a number", "1_0"),
+    "digits of another script": (np.full((9, 2), "\uff11\uff10"), "not a number", "\uff11\uff10"),
+    "bytes": (np.full((9, 2), b"1"), "not a number", b"1"),
+    "uint64": (np.full((9, 2), 2**53 + 1, np.uint64), "a whole number beyond 2", 2**53 + 1),
+    "int64": (np.full((9, 2), -(2**53) - 1), "a whole number beyond 2", -(2**53) - 1),
+    "date": (
+        np.full((9, 2), np.datetime64("1970-01-02", "ns")),
+        "not a number",
+        np.datetime64("1970-01-02", "ns"),
+    ),
+    "duration": (np.full((9, 2), np.timedelta64(5, "s")), "not a number", np.timedelta64(5, "s")),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_PLAIN)
+@pytest.mark.parametrize("holder", [np.asarray, pd.DataFrame])
+def test_what_numpy_would_convert_is_refused_with_its_place(kind: str, holder: Any) -> None:
+    values, problem, value = NOT_PLAIN[kind]
+    x = values if holder is np.asarray else holder(values, columns=["x0", "x1"])
+    with pytest.raises(NotANumberError, match=problem) as caught:
+        NoPrivacyClassifier(bounds=(-(10**17), 10**17)).fit(x, np.arange(9) % 2)
+    assert (caught.value.row, caught.value.column) == (0, "x0")
+    assert caught.value.value == value
+
+
+def test_whole_numbers_of_an_arrow_table_are_refused_with_their_place() -> None:
+    table = pyarrow.table({"a": np.arange(9), "b": np.full(9, 2**53 + 1)})
+    with pytest.raises(NotANumberError, match="beyond 2") as caught:
+        NoPrivacyClassifier(bounds=(0, 10**17)).fit(table, np.arange(9) % 2)
+    assert (caught.value.row, caught.value.column) == (0, "b")
+
+
+def test_texts_are_numbers_by_the_grammar_of_files() -> None:
+    assert w_of(X.astype(str), bounds=("0", "1")) == w_of(pd.DataFrame(X.astype(str).astype(object))) == EXPECTED
+    with pytest.raises(InputError, match="bounds"):
+        w_of(X, bounds=("0", "1_0"))
+
+
+@pytest.mark.parametrize("name", ["classes", "groups"])
+def test_half_a_character_is_refused_before_anything_is_counted(name: str, tmp_path: Path) -> None:
+    ledger = ReleaseLedger(tmp_path / "ledger", data="d", epsilon=10)
+    pair = ("x", "\ud800")
+    marks = {"y": np.array(pair, dtype=object)[Y]} if name == "classes" else {"z": np.array(pair, dtype=object)[Z]}
+    with pytest.raises(InputError, match="half a character"):
+        w_of(X, **marks, **{name: pair}, release_ledger=ledger, random_state=None)
+    if name == "classes":
+        with pytest.raises(InputError, match="half a character"):
+            w_of(X, **marks, classes="observed", release_ledger=ledger, random_state=None)
+    assert not ledger.releases
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_masked_arrays_are_refused_with_the_remedy(place: int) -> None:
+    given: list[Any] = [X, Y, Z]
+    given[place] = np.ma.masked_array(given[place], mask=False)
+    with pytest.raises(InputError, match=r"must be without a mask: .* \w+\.filled\(\)"):
+        w_of(*given)
+
+
+def test_sparse_columns_are_refused_by_name() -> None:
+    frame = pd.DataFrame(X, columns=NAMES).astype({"b": pd.SparseDtype("float")})
+    with pytest.raises(InputError, match=r"the columns b are sparse, .*\.sparse\.to_dense\(\)"):
+        w_of(frame)
 
 
 def test_data_of_one_group_warn_their_holder() -> None:

@@ -149,6 +149,13 @@ def test_bounds_from_the_data_are_marked_and_refused(run: Run, files: Path) -> N
     assert run(*FIT, "people.csv")[0] == EXIT_FINE
 
 
+def test_describe_gets_the_hint_of_other_delimiters(run: Run, files: Path) -> None:
+    (files / "semi.csv").write_text("rich;sex\n1;0\n")
+    code, _, problem = run("domain", "--describe", "--data", "semi.csv", "--label", "rich", "--group", "sex")
+    assert code == 2
+    assert "are the fields separated by it, not by commas?" in problem
+
+
 @pytest.mark.usefixtures("files")
 def test_describe_knows_the_types_of_a_parquet_file(run: Run) -> None:
     code, out, _ = run("domain", "--describe", "--data", "people.parquet", "--encoding", "one_hot")

@@ -20,7 +20,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import is_number_text
 from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
-from reference.datasets.from_file import record_blocks
+from reference.datasets.from_file import hint_of_delimiter, record_blocks
 from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
@@ -189,7 +189,8 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     names = table.columns
     for name in (options.label, options.group):
         if name is not None and name not in names:
-            raise MissingColumnError("there is no such column", file=str(table.path), column=name)
+            problem = f"there is no such column{hint_of_delimiter(names)}"
+            raise MissingColumnError(problem, file=str(table.path), column=name)
     kinds = table.kinds() or guessed_kinds(table)
     document: dict[str, Any] = {
         "schema": format_of(DomainFile),

@@ -307,7 +307,10 @@ def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Gener
         coins: BoolArray = random.random(n) < test_share
         return coins
     held_out = np.zeros(n, dtype=np.bool_)
-    held_out[random.permutation(n)[: round(n * test_share)]] = True
+    # as `permutation` draws it, in half the memory
+    order = np.arange(n, dtype=np.uint32 if n < 2**32 else np.uint64)
+    random.shuffle(order)
+    held_out[order[: round(n * test_share)]] = True
     if held_out.all() or not held_out.any():
         raise ReadingError("test_share", test_share, f"0, or such that {n} records leave some on both sides")
     return held_out

@@ -11,7 +11,7 @@ from reference.common.arrays import FloatArray
 from reference.common.errors import NotANumberError, UnreadableFileError
 from reference.common.extras import needed_for
 from reference.datasets.table import BLOCK_BYTES
-from reference.domain.values import LARGEST_WHOLE, Coded
+from reference.domain.values import BEYOND, LARGEST_WHOLE, Coded
 
 _FEW = 1_000
 """Distinct texts that are decoded whether or not they occur."""
@@ -58,9 +58,7 @@ def numbers_in(array: Any) -> FloatArray:
     except pyarrow.ArrowInvalid:
         values = array.to_pylist()
         row = next(row for row, value in enumerate(values) if value is not None and abs(value) > LARGEST_WHOLE)
-        raise NotANumberError(
-            "a whole number beyond 2^53, which a float need not hold", row=row, value=values[row]
-        ) from None
+        raise NotANumberError(BEYOND, row=row, value=values[row]) from None
     # pyarrow's own conversion of a decimal may be off by a rounding
     return np.array([math.nan if value is None else float(value) for value in array.to_pylist()], dtype=np.float64)
 

@@ -20,7 +20,7 @@ from reference.datasets.arrow_columns import coded, kind_of, numbers_in
 from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
-from reference.domain.values import Coded, Column, is_missing, missing_values
+from reference.domain.values import Coded, Column, is_missing, missing_values, real_numbers
 from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside, require_names
 
 TABLE_ROWS = 4 * BLOCK_ROWS
@@ -85,12 +85,17 @@ class Arrays:
         if self._encoder is None:
             return None
         if isinstance(self.features, np.ndarray):
-            plain = self.features.dtype.kind in "fiub" and not np.ma.isMaskedArray(self.features)
-            return np.ascontiguousarray(self.features[rows], dtype=np.float64) if plain else None
+            if self.features.dtype.kind not in "fiub":
+                return None
+            numbers = real_numbers(self.features[rows])
+            return None if numbers is None else np.ascontiguousarray(numbers)
         raw = np.empty((rows.stop - rows.start, len(self._positions)))
         try:
             for name, column in self._positions.items():
-                raw[:, column] = _part(self._column(name), rows, numeric=True)
+                numbers = real_numbers(_part(self._column(name), rows, numeric=True))
+                if numbers is None:
+                    return None
+                raw[:, column] = numbers
         except (TypeError, ValueError, OverflowError):
             return None
         return raw
@@ -111,10 +116,12 @@ class Arrays:
     def _from_columns(self, rows: slice) -> Records:
         """Encode a block column by column; the first bad value is named."""
         table: dict[str, Column] = {}
+        read: str | None = None
         try:
             for attribute in self.domain.attributes:
-                numeric = isinstance(attribute, Numeric)
-                table[attribute.name] = _part(self._column(attribute.name), rows, numeric=numeric)
+                read = attribute.name
+                table[read] = _part(self._column(read), rows, numeric=isinstance(attribute, Numeric))
+            read = None
             table[self.domain.label], group = self._marks(rows)
             if self.domain.group is not None and group is not None:
                 table[self.domain.group] = group
@@ -128,7 +135,7 @@ class Arrays:
             )
             row = None if problem.row is None else rows.start + problem.row
             raise type(problem)(
-                problem.problem + missing, row=row, column=problem.column, value=problem.value
+                problem.problem + missing, row=row, column=problem.column or read, value=problem.value
             ) from problem
 
     def _column(self, name: str) -> Any:

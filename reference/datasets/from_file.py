@@ -119,15 +119,8 @@ class FileReader:
             columns = self.table.columns
             return self.declared.columns_to_read(columns)
         except MissingColumnError as problem:
-            # one long column is a sign of other delimiters
-            other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
-            hint = (
-                ""
-                if other is None
-                else f"; the header has {other!r}: are the fields separated by it, not by commas?"
-            )
             raise MissingColumnError(
-                problem.problem + hint, file=str(self.table.path), column=problem.column
+                problem.problem + hint_of_delimiter(columns), file=str(self.table.path), column=problem.column
             ) from problem
         except DataError as problem:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
@@ -147,6 +140,12 @@ class FileReader:
             record = None if problem.row is None else block.records[problem.row]
             line = None if problem.row is None or lines is None else lines[problem.row]
             raise in_file(problem, str(self.table.path), record, line) from problem
+
+
+def hint_of_delimiter(columns: Sequence[str]) -> str:
+    """Return what is said of a missing column where one long column is a sign of other delimiters."""
+    other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
+    return "" if other is None else f"; the header has {other!r}: are the fields separated by it, not by commas?"
 
 
 def _numbers(declared: DomainFile) -> set[str]:

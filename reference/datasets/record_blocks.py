@@ -135,7 +135,7 @@ class RecordBlocks:
         count, size = 0, 0
         kept: list[Records] | None = [] if self.keep and keep else None
         for part in self.read():
-            count, size = count + len(part), size + part.x.nbytes
+            count, size = count + len(part), size + _bytes_of(part)
             if kept is not None:
                 kept.append(part)
             if size > KEPT_BYTES:
@@ -194,6 +194,10 @@ def folded(records: Records | RecordBlocks, work: Callable[[Iterable[Records]], 
 def blocks_of(records: Records | RecordBlocks) -> Iterable[Records]:
     """Return the blocks of records; those in memory are one."""
     return records.blocks() if isinstance(records, RecordBlocks) else [records]
+
+
+def _bytes_of(part: Records) -> int:
+    return part.x.nbytes + part.y.nbytes + (0 if part.z is None else part.z.nbytes)
 
 
 def _joined(parts: list[Records]) -> Records:

@@ -26,8 +26,9 @@ from reference.common.errors import (
 )
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
+from reference.domain.domain import require_writable
 from reference.domain.markers import too_many
-from reference.domain.values import codes_of, is_hashable, masks_of
+from reference.domain.values import codes_of, is_hashable, masks_of, real_numbers
 
 LABEL, GROUP = "(label)", "(group)"
 """Names of the label and the group in a domain made from bounds: no column is called so."""
@@ -61,9 +62,8 @@ def domain_of_bounds(
         raise DeclarationError(
             "bounds", None, "declared: (lower, upper) for all columns, or one pair per column, or a Domain"
         )
-    try:
-        pairs = np.asarray(bounds, dtype=np.float64)
-    except (TypeError, ValueError):
+    pairs = real_numbers(bounds, rounded=True)
+    if pairs is None:
         pairs = np.empty(0)
     if pairs.shape == (2,):
         pairs = np.tile(pairs, (len(columns), 1))
@@ -97,6 +97,7 @@ def declared_pair(name: str, values: Any) -> tuple[Any, Any]:
     # numpy finds no common type for 1 and "a", and turns both into text
     if len(set(plain)) != 2 or set(plain) != set(pair):
         raise DeclarationError(name, values, "two distinct values of one type, the second one positive")
+    require_writable(name, pair)
     return pair[0], pair[1]
 
 
@@ -145,7 +146,7 @@ def is_second(
 
 
 def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
-    """Raise for a sparse matrix, and for a table two of whose columns have one name.
+    """Raise for sparse or masked input, and for a table two of whose columns have one name.
 
     Raises
     ------
@@ -154,11 +155,33 @@ def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
     """
     if issparse(X):
         raise ParameterError("X", type(X).__name__, "dense: sparse input is not taken, so give X.toarray()")
+    require_unmasked("X", X)
+    kinds: Any = getattr(X, "dtypes", None)
+    by_name = kinds.items() if hasattr(kinds, "items") else ()
+    sparse = [str(name) for name, kind in by_name if type(kind).__name__ == "SparseDtype"]
+    if sparse:
+        allowed = f"dense: the columns {', '.join(sparse)} are sparse, so give X[name].sparse.to_dense() of each"
+        raise ParameterError("X", type(X).__name__, allowed)
     # a pyarrow Table has the columns themselves under `columns`
     names = next((getattr(X, place) for place in ("column_names", "columns") if hasattr(X, place)), ())
     for name, count in Counter(map(str, names)).items():
         if count > 1 and name not in ignored:
             raise ExtraColumnError(f"{count} columns of X have this name", column=name)
+
+
+def require_unmasked(name: str, values: Any) -> None:
+    """Raise for a masked array: numpy drops the mask of what it converts.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        With the remedy.
+    """
+    if np.ma.isMaskedArray(values):
+        allowed = (
+            f"without a mask: leave the masked records out, or fill them from public knowledge, {name}.filled()"
+        )
+        raise ParameterError(name, type(values).__name__, allowed)
 
 
 def require_known(given: Mapping[str, Any]) -> None:

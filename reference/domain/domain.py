@@ -7,7 +7,7 @@ are encoded with these public constants only; nothing here is ever computed from
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -84,7 +84,7 @@ class Domain:
             raise DeclarationError("intercept", True, "a column of the data when the columns are prescaled")
         self._check_group_values()
         categories = [one for attribute in self.attributes for one in getattr(attribute, "categories", ())]
-        _require_writable((*self.columns, self.label, self.group or "", *categories, *self.group_values))
+        require_writable("names", (*self.columns, self.label, self.group or "", *categories, *self.group_values))
         names = [attribute.name for attribute in self.attributes] + [self.label]
         names += [] if self.group is None else [self.group]
         for duplicates in (names, list(self.columns)):
@@ -199,7 +199,8 @@ def ball_corner(count: int) -> float:
     return rounded_down(square_root(Fraction(1, count)).lower)
 
 
-def _require_writable(names: Sequence[Hashable]) -> None:
+def require_writable(what: str, names: Iterable[Hashable]) -> None:
+    """Raise for a text that no document could hold."""
     for name in names:
         if isinstance(name, str) and not is_writable(name):
-            raise DeclarationError("names", name, "texts that a file can hold: half a character is none")
+            raise DeclarationError(what, name, "texts that a file can hold: half a character is none")

@@ -1,7 +1,8 @@
 """Convert columns of raw values to arrays of numbers; errors name the first non-number.
 
 Nothing here knows a domain; it only keeps numpy from guessing: no complex part is dropped, no masked entry
-used, no huge integer overflows, and no missing value passes for a number.
+used, no huge integer rounded, no date counted in days, and no missing value passes for a number.  A text is a
+number by the grammar of files and options.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import numpy.typing as npt
 
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.errors import InfiniteValueError, NotANumberError, ShapeError
+from reference.common.numbers import is_number_text
 
 Column: TypeAlias = Sequence[Any] | NumberArray
 """Values of one column."""
 
 LARGEST_WHOLE = 2**53
 """Whole numbers up to this are floats without rounding."""
+
+BEYOND = "a whole number beyond 2^53, which a float need not hold"
 
 FEW = 8
 """So many texts are compared with a whole array each; more are looked up one by one."""
@@ -156,56 +160,96 @@ def as_numbers(name: str, values: Column) -> FloatArray:
 
 def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
     """Return a column as float64 of any shape; errors name the first value that is not a real number."""
-    numbers = _converted(values)
+    numbers = real_numbers(values)
     if numbers is not None:
         return numbers
     for row, value in enumerate(_as_objects(values, name)):
-        if not _is_number(value):
-            raise NotANumberError("not a number", row=row, column=name, value=value)
+        _require_number(value, row, name)
     raise ShapeError("not a column of numbers", column=name)
 
 
 def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
     """Return a table as contiguous float64; errors name the first entry that is not a real number."""
-    numbers = _converted(values)
+    numbers = real_numbers(values)
     if numbers is not None:
         return np.ascontiguousarray(numbers)
     objects = _as_objects(values, None)
     if objects.ndim == 2 and objects.shape[1] == len(columns):
         for row, entries in enumerate(objects):
             for column, value in zip(columns, entries, strict=True):
-                if not _is_number(value):
-                    raise NotANumberError("not a number", row=row, column=column, value=value)
+                _require_number(value, row, column)
     raise ShapeError(f"x is not a table of numbers with {len(columns)} columns")
 
 
-def _converted(values: npt.ArrayLike) -> FloatArray | None:
-    """Return float64, or None when some value is not a real number (or too large a one for a float)."""
+def real_numbers(values: Any, *, rounded: bool = False) -> FloatArray | None:
+    """Return values as float64; None when one is not a real number, or a whole one that a float need not hold.
+
+    Parameters
+    ----------
+    values : array_like
+    rounded : bool
+        Take whole numbers beyond 2^53 too, as the nearest float.
+    """
     if np.ma.isMaskedArray(values):
         # a masked entry is a missing one, whatever number lies under the mask
         values = np.ma.filled(values.astype(object), np.nan)
     try:
-        # a complex array would be cast with a warning only; a list with a complex entry raises by itself
-        if hasattr(values, "dtype") and np.iscomplexobj(values):
+        # a frame's column with nulls has a kind of its own, which only the conversion to floats knows
+        kind = getattr(getattr(values, "dtype", None), "kind", None)
+        held: Any = values if kind == "f" else np.asarray(values)
+        if kind is None and held.dtype.kind == "U":
+            # of a text among numbers, numpy makes texts of all
+            held = np.asarray(values, dtype=object)
+        if kind != "f" and not _is_plain(held, rounded=rounded):
             return None
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
+def _is_plain(values: Any, *, rounded: bool) -> bool:
+    """Return whether numpy may turn an array into floats: it would take texts, dates and complex numbers, too."""
+    if values.dtype.kind in "iu":
+        return (
+            rounded or values.dtype.itemsize < 8 or not values.size or not _is_beyond(values.min(), values.max())
+        )
+    if values.dtype.kind in "bf":
+        return True
+    return values.dtype.kind in "OU" and all(
+        _is_number(value) and (rounded or not _is_beyond(value)) for value in values.flat if not is_missing(value)
+    )
+
+
+def _is_beyond(*values: Any) -> bool:
+    whole = (value for value in values if isinstance(value, (int, np.integer)))
+    return any(abs(int(value)) > LARGEST_WHOLE for value in whole)
+
+
+def _require_number(value: Any, row: int, column: str) -> None:
+    if not _is_number(value):
+        raise NotANumberError("not a number", row=row, column=column, value=value)
+    if _is_beyond(value):
+        raise NotANumberError(BEYOND, row=row, column=column, value=int(value))
+
+
 def _as_objects(values: npt.ArrayLike, column: str | None) -> npt.NDArray[np.object_]:
     try:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+            # numpy would make whole numbers of dates
+            return np.fromiter(values.flat, object, values.size).reshape(values.shape)
         return np.atleast_1d(np.asarray(values, dtype=object))
     except ValueError:
         raise ShapeError("rows of different lengths", column=column) from None
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return is_number_text(value)
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
         return False
-    return not isinstance(value, (complex, np.complexfloating))
+    return not isinstance(value, (bytes, complex, np.complexfloating, np.datetime64, np.timedelta64))
 
 
 def is_finite(value: Any) -> bool:
