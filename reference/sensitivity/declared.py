@@ -382,10 +382,13 @@ class _Problem:
             return True
         weight_s, weight_n = self.weights
         holds_group, c = self.families.special == "group", self.families.corner
-        pairs = [(weight_n, weight_s if holds_group else weight_n)] if self.families.ladders else []
+        # each block has one entry that is 1 in the old row
+        ones = int(self.families.intercept) + len(self.families.blocks)
+        beside = weight_s + ones * weight_n if holds_group else weight_n
+        pairs = [(weight_n, beside)] if self.families.ladders else []
         pairs += [(weight_s, weight_s)] if self.families.special == "ladder" else []
         slope = self.case.from_**2 + self.case.apart[1] ** 2
-        return all(32 * slope * own + self.both * with_group * c**2 >= c**2 * own for own, with_group in pairs)
+        return all(32 * slope * own + self.both * beside * c**2 >= c**2 * own for own, beside in pairs)
 
     def relaxed(self) -> _Problem:
         """Return a problem that is convex and nowhere smaller."""
