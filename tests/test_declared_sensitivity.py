@@ -267,7 +267,10 @@ def test_many_ordinal_sizes_give_a_bound_and_an_exact_value_on_request() -> None
     assert quick.lower <= full.lower <= full.upper <= quick.upper
 
 
-def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "most"), [("MOST_LEVELS", 3), ("MOST_PLACES", 6)])
+def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tried = []
     levels = declared._Problem.levels
 
@@ -277,7 +280,7 @@ def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(monkey
         return found
 
     monkeypatch.setattr(declared._Problem, "levels", counted)
-    monkeypatch.setattr(declared, "MOST_LEVELS", 3)
+    monkeypatch.setattr(declared, limit, most)
     domain = Domain((Ordinal("x_s", tuple(range(8))), Ordinal("other", tuple(range(4)))), "y", "z", intercept=True)
     for (fairness, adjacency), weights in product(READINGS, WEIGHTS):
         where = Declared(domain, Setting(3, fairness, adjacency=adjacency), 1)

@@ -30,8 +30,8 @@ METHOD = "finite maximum"
 NEARLY = 1e-9
 """What is below the maximum by more than this share in floats is not computed exactly."""
 
-MOST_LEVELS = 2_000
-"""Levels of x_s that are tried one by one in a fit; beyond them only a bound is known."""
+MOST_LEVELS, MOST_PLACES = 2_000, 30_000
+"""Levels of x_s, and levels times blocks, that a fit tries one by one; beyond them only a bound is known."""
 
 STEEP = Fraction(23, 128)
 """A little more than sqrt(1/32): see section 4 of the proof page."""
@@ -103,8 +103,9 @@ def declared_supremum(
     of_families, of_sums = (families, families), (sums, sums)
     if sums.is_large and effort != "thorough":
         of_sums = (ends_only(sums.steps), Sums((0,) * sums.most))
-    if families.special == "ladder" and families.place[1] > MOST_LEVELS and effort != "thorough":
-        index = families.place[0]
+    index, levels = families.place
+    many = levels > MOST_LEVELS or levels * (len(families.blocks) + 1) > MOST_PLACES
+    if families.special == "ladder" and many and effort != "thorough":
         of_families = (replace(families, place=(index, 1)), replace(families, place=(index, 0)))
     return _over(where, of_families, of_sums, 1, weights)
 
