@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.common.exit_codes import EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 
 ROOT = Path(__file__).parents[1]
 
@@ -144,6 +144,33 @@ def test_ctrl_c_on_a_terminal_is_heard_once() -> None:
     os.close(terminal)
     assert shown.split()[-2:] == [b"^Cinterrupted", b"1"]
     assert os.waitstatus_to_exitcode(os.waitpid(terminal_process, 0)[1]) == EXIT_REFUTED
+
+
+def test_ignored_signal_is_for_neither_process() -> None:
+    line = words("time.sleep(0.5)")
+    line[-1] = "import reference.commands.supervision as own; own.PATIENCE = 0.1\n" + line[-1].replace(
+        "time.sleep", "print(flush=True); time.sleep"
+    )
+    line[1:2] = ["--default-signal", "--ignore-signal=HUP,TERM,INT"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            process.send_signal(number)
+    assert process.returncode == EXIT_REFUTED
+
+
+def test_folder_that_is_gone_is_no_verdict(tmp_path: Path) -> None:
+    line = "from audit.commands.cfm import main; main()"
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec "$0" -c "$1" audit sensitivity --dimension 2', sys.executable, line],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (EXIT_FINE, "")
 
 
 def soon_gone(pid: int) -> bool:

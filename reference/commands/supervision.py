@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from reference.commands.output import open_closed_streams
 from reference.common.exit_codes import EXIT_UNDECIDED
-from reference.common.processes import end_with
+from reference.common.processes import end_with, only_here
 
 PASSED_ON = frozenset(
     getattr(signal, name)
@@ -110,7 +110,9 @@ def supervised() -> None:
     open_closed_streams()
     if not hasattr(os, "fork") or _TOLD:
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
+    # one that is ignored, as under nohup, is for neither process; blocked, it would wait here all the same
+    heard = {number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN} | {signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     # where it is ignored, no child can be waited for
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     (reader, writer), token, parent = os.pipe(), os.urandom(16), os.getpid()
@@ -122,16 +124,17 @@ def supervised() -> None:
     if child:
         os.close(writer)
         os.set_blocking(reader, False)
-        _watch(Channel(reader, token, child))
+        _watch(Channel(reader, token, child), heard)
     os.close(reader)
     os.set_blocking(writer, False)
     channel = Channel(writer, token, os.getpid())
     _TOLD.append((channel, channel.pipe))
+    only_here()
     end_with(parent)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
     for number in ENDING:
-        # one that is ignored, as under nohup, stays ignored
+        # one that is ignored stays ignored
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _ended)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -177,11 +180,11 @@ def _ended(number: int, _frame: FrameType | None) -> NoReturn:
 # --- In the parent ---------------------------------------------------------------------------------------------
 
 
-def _watch(channel: Channel) -> NoReturn:
+def _watch(channel: Channel, waited: set[signal.Signals]) -> NoReturn:
     """Wait for the end of the child, pass signals on to it, and end."""
     caught, heard, deadline = set(), 0, None
     while True:
-        number, to_all = _next_signal(deadline)
+        number, to_all = _next_signal(waited, deadline)
         if number == signal.SIGCHLD:
             ended, status = os.waitpid(channel.child, os.WNOHANG)
             if ended:
@@ -204,9 +207,8 @@ def _watch(channel: Channel) -> NoReturn:
     os._exit(_without_result(os.waitstatus_to_exitcode(status), caught) if code is None else code)
 
 
-def _next_signal(deadline: float | None) -> tuple[int | None, bool]:
+def _next_signal(waited: set[signal.Signals], deadline: float | None) -> tuple[int | None, bool]:
     """Wait for a signal; return it, and whether it came of a terminal, which sends it to the child, too."""
-    waited = {*PASSED_ON, signal.SIGCHLD}
     if not hasattr(signal, "sigwaitinfo"):
         return signal.sigwait(waited), False
     if deadline is None:
