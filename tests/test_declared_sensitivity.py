@@ -17,6 +17,7 @@ from reference.readings import Readings
 from reference.records import encode_table
 from reference.sensitivity import Setting, box, cases, declared
 from reference.sensitivity.declared import Attained, Declared, declared_supremum
+from reference.sensitivity.families import families_of
 from reference.sensitivity.ladders import Sums
 from tests.declared_rows import largest_change
 
@@ -123,6 +124,25 @@ def test_problems_that_are_not_convex_are_bounded_by_relaxed_ones(monkeypatch: p
     bounded = declared_supremum(where, 2, *weights).supremum
     declared_supremum.cache_clear()
     assert bounded.lower == exact.lower <= exact.upper <= bounded.upper
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("fairness", ["absolute", "covariance"])
+def test_a_kept_group_of_small_weight_has_an_exact_value(fairness: str, intercept: bool) -> None:
+    attributes = (Ordinal("a0", (0, 1, 2, 3)), Ordinal("a1", (0, 1, 2)))
+    domain = Domain(attributes, "label", "group", norm="unit_box", intercept=intercept, keep_group=True)
+    s = domain.dimension - 1
+    for alpha, weight in product(("1", "7/10"), ("0", "1/100")):
+        setting = Setting(domain.dimension, fairness, "unit_box", "replace_one", "matrix", Fraction(alpha), 2)
+        where, weights = Declared(domain, setting, s), (Fraction(weight), Fraction(1))
+        every = [
+            declared._Problem(families_of(domain, s), setting, case, weights, 2)
+            for case in cases.cases(setting, kept_group=True)
+        ]
+        assert all(problem.is_convex for problem in every) == intercept
+        supremum = declared_supremum(where, 2, *weights).supremum
+        assert supremum.lower == supremum.upper
+        assert float(supremum.upper) == pytest.approx(largest_change(domain, setting, s, weights, 2), rel=1e-12)
 
 
 def changed(found: Attained, where: Declared, readings: Readings) -> np.ndarray:
@@ -247,7 +267,10 @@ def test_many_ordinal_sizes_give_a_bound_and_an_exact_value_on_request() -> None
     assert quick.lower <= full.lower <= full.upper <= quick.upper
 
 
-def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "most"), [("MOST_LEVELS", 3), ("MOST_PLACES", 6)])
+def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tried = []
     levels = declared._Problem.levels
 
@@ -257,7 +280,7 @@ def test_an_ordinal_x_s_of_many_categories_gives_a_bound_after_few_levels(monkey
         return found
 
     monkeypatch.setattr(declared._Problem, "levels", counted)
-    monkeypatch.setattr(declared, "MOST_LEVELS", 3)
+    monkeypatch.setattr(declared, limit, most)
     domain = Domain((Ordinal("x_s", tuple(range(8))), Ordinal("other", tuple(range(4)))), "y", "z", intercept=True)
     for (fairness, adjacency), weights in product(READINGS, WEIGHTS):
         where = Declared(domain, Setting(3, fairness, adjacency=adjacency), 1)

@@ -64,8 +64,8 @@ class ChangeOptions:
         "--effort",
         type=click.Choice(["quick", "close", "thorough"]),
         default="close",
-        help="of the l1 change on a ball: quick, as in a fit; close, within 1 % at fairness weight 1; thorough: "
-        "bound every sign pattern, slow beyond d = 8 to 13 (close)",
+        help="of the l1 change on a ball: quick, about a second; close, within 1 % up to d = 30; thorough: bound "
+        "every sign pattern, slow beyond d = 8 to 13 (close)",
     )
 
 

@@ -52,7 +52,9 @@ def log_density_gap(
     gap = (enclosed(tail).upper + 1) * inverse_sigmas / (2 * steps)
     # also gives s >= T and s >= 1, which the proof needs
     if gap > LARGEST_GAP:
-        raise GridError("sigma", float(size / inverse_sigmas), f"far above 1/{steps}: use a smaller epsilon")
+        loss = f"where the loss is {float(epsilon):.3g}"
+        needed = f"far above 1/{steps}, {loss}: use a smaller epsilon or fairness weight"
+        raise GridError("sigma", float(size / inverse_sigmas), needed)
     return gap
 
 

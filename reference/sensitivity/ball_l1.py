@@ -80,7 +80,7 @@ def weighted_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort
     effort : {'fast', 'quick', 'close', 'thorough'}
         `fast` is for a fit: a bound up to 16 % too large, and what a plain pair attains, where more would take
         over some 50 ms; `quick` takes a second, unless w_s is much larger than w_n (up to about 15 s in nine
-        dimensions); `close` some seconds, within 1 % up to d = 30; `thorough` bounds every sign pattern.
+        dimensions); `close` some seconds (up to 15 at d = 30), within 1 %; `thorough` bounds every sign pattern.
         For few patterns they are the same.
 
     Raises

@@ -30,8 +30,8 @@ METHOD = "finite maximum"
 NEARLY = 1e-9
 """What is below the maximum by more than this share in floats is not computed exactly."""
 
-MOST_LEVELS = 2_000
-"""Levels of x_s that are tried one by one in a fit; beyond them only a bound is known."""
+MOST_LEVELS, MOST_PLACES = 2_000, 30_000
+"""Levels of x_s, and levels times blocks, that a fit tries one by one; beyond them only a bound is known."""
 
 STEEP = Fraction(23, 128)
 """A little more than sqrt(1/32): see section 4 of the proof page."""
@@ -103,8 +103,9 @@ def declared_supremum(
     of_families, of_sums = (families, families), (sums, sums)
     if sums.is_large and effort != "thorough":
         of_sums = (ends_only(sums.steps), Sums((0,) * sums.most))
-    if families.special == "ladder" and families.place[1] > MOST_LEVELS and effort != "thorough":
-        index = families.place[0]
+    index, levels = families.place
+    many = levels > MOST_LEVELS or levels * (len(families.blocks) + 1) > MOST_PLACES
+    if families.special == "ladder" and many and effort != "thorough":
         of_families = (replace(families, place=(index, 1)), replace(families, place=(index, 0)))
     return _over(where, of_families, of_sums, 1, weights)
 
@@ -382,10 +383,13 @@ class _Problem:
             return True
         weight_s, weight_n = self.weights
         holds_group, c = self.families.special == "group", self.families.corner
-        pairs = [(weight_n, weight_s if holds_group else weight_n)] if self.families.ladders else []
+        # each block has one entry that is 1 in the old row
+        ones = int(self.families.intercept) + len(self.families.blocks)
+        beside = weight_s + ones * weight_n if holds_group else weight_n
+        pairs = [(weight_n, beside)] if self.families.ladders else []
         pairs += [(weight_s, weight_s)] if self.families.special == "ladder" else []
         slope = self.case.from_**2 + self.case.apart[1] ** 2
-        return all(32 * slope * own + self.both * with_group * c**2 >= c**2 * own for own, with_group in pairs)
+        return all(32 * slope * own + self.both * beside * c**2 >= c**2 * own for own, beside in pairs)
 
     def relaxed(self) -> _Problem:
         """Return a problem that is convex and nowhere smaller."""

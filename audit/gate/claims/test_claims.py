@@ -413,3 +413,23 @@ def test_page_has_the_verdict_and_the_proof_of_every_row():
     assert printed == said
     for row in claims().values():
         assert not row.is_open or re.search(rf"\b{re.escape(row.id)}\b", section), row.id
+
+
+def test_pages_say_what_was_measured_of_floating_point_noise():
+    evidence = committed()["A.float"]["evidence"]
+    shares = {"functional": [], "relaxed_functional": []}
+    for name, found in evidence.items():
+        if name.split(",")[0] in shares:
+            shares[name.split(",")[0]] += [
+                round(100 * share) for share in found["share impossible on the neighbour"]
+            ]
+    laplace, gaussian = ((min(ends), max(ends)) for ends in shares.values())
+    assert laplace[0] <= 80 <= laplace[1]
+    root = Path(__file__).parents[3]
+    assert "about four fifths of Laplace releases" in (root / "README.md").read_text(encoding="utf-8")
+    said = re.search(
+        r"(\d+) to (\d+) % of the Laplace releases of one record, and (\d+) to (\d+) % of the Gaussian ones",
+        (root / "docs" / "findings.md").read_text(encoding="utf-8"),
+    )
+    assert said
+    assert tuple(map(int, said.groups())) == (*laplace, *gaussian)
