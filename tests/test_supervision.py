@@ -86,6 +86,15 @@ def test_reported_code_stands_whatever_comes_last(code: str) -> None:
     assert process.returncode == EXIT_REFUTED
 
 
+def test_thread_that_goes_on_holds_no_result_back() -> None:
+    line = words("import threading; threading.Thread(target=time.sleep, args=[600]).start()")
+    line[-1] = "import reference.commands.supervision as own; own.LINGERING = 1\n" + line[-1]
+    done = subprocess.run(
+        line, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (EXIT_REFUTED, b"", b"")
+
+
 def test_number_that_foreign_code_closed_and_opened_anew_is_not_written_to(tmp_path: Path) -> None:
     path = tmp_path / "theirs"
     with started(
@@ -128,8 +137,9 @@ def test_one_interruption_is_heard_once(work: str, to_all: bool) -> None:
     assert process.returncode == EXIT_REFUTED
 
 
-def test_ctrl_c_on_a_terminal_is_heard_once() -> None:
-    line = words(INTERRUPTIBLE.format(work=WAITS))
+@pytest.mark.parametrize("before", ["", "os.setpgid(0, 0)"], ids=["in its group", "in another"])
+def test_ctrl_c_on_a_terminal_is_heard_once(before: str) -> None:
+    line = words(before + INTERRUPTIBLE.format(work=WAITS))
     terminal_process, terminal = os.forkpty()
     if terminal_process == 0:
         os.execvpe(line[0], line, {**os.environ, "PYTHONPATH": str(ROOT)})

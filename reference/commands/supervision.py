@@ -42,6 +42,9 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 PATIENCE = 10.0
 """Seconds after which a child that did not end at such a signal is killed."""
 
+LINGERING = 5
+"""Whole seconds after which a child that reported a result is ended: a thread may go on for ever."""
+
 
 class EndedBySignalError(BaseException):
     """A signal of ENDING came.
@@ -142,7 +145,10 @@ def supervised() -> None:
 
 def leave(code: int) -> NoReturn:
     """End this process with an exit code, which its parent may believe."""
-    _tell(RESULT + bytes([code % 256]))
+    if _tell(RESULT + bytes([code % 256])):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        signal.alarm(LINGERING)
     sys.exit(code)
 
 
@@ -158,12 +164,14 @@ def finish(code: int) -> NoReturn:
 # --- In the child ----------------------------------------------------------------------------------------------
 
 
-def _tell(message: bytes) -> None:
+def _tell(message: bytes) -> bool:
+    """Tell the parent, where there is one; return whether that was done."""
     for channel, pipe in _TOLD:
         # a copy of the child is not the child; and another file may have got a number that foreign code closed
         with contextlib.suppress(OSError):
             if channel.child == os.getpid() and channel.pipe == pipe:
-                os.write(channel.number, channel.token + message)
+                return os.write(channel.number, channel.token + message) > 0
+    return False
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -195,6 +203,8 @@ def _watch(channel: Channel, waited: set[signal.Signals]) -> NoReturn:
         elif number in ENDING and deadline is None:
             deadline = time.monotonic() + PATIENCE
         caught.add(number)
+        # what a terminal sends reaches a group, and foreign code may have left it
+        to_all = to_all and _in_own_group(channel.child)
         if number == signal.SIGINT and not to_all:
             # whoever sends it to the whole group has sent it to the child, too
             time.sleep(SETTLED)
@@ -215,6 +225,12 @@ def _next_signal(waited: set[signal.Signals], deadline: float | None) -> tuple[i
         return _sent(signal.sigwaitinfo(waited))
     found = signal.sigtimedwait(waited, max(deadline - time.monotonic(), 0))
     return (None, False) if found is None else _sent(found)
+
+
+def _in_own_group(child: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(child) == os.getpgrp()
+    return False
 
 
 def _sent(found: signal.struct_siginfo) -> tuple[int, bool]:
