@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -355,26 +354,6 @@ def test_start_without_a_library_ends_in_one_line(capsys):
     with pytest.raises(SystemExit) as ended, starting():
         raise KeyboardInterrupt
     assert ended.value.code == EXIT_UNDECIDED
-
-
-class EndedError(Exception):
-    """What stands for the end of a process."""
-
-
-@pytest.mark.parametrize(("copy", "code"), [(False, EXIT_UNDECIDED), (True, 0)], ids=["this process", "a worker"])
-def test_code_that_ends_the_process_decides_nothing(monkeypatch, capsys, copy, code):
-    def end(status):
-        raise EndedError(status)
-
-    for place in (os, sys.modules[os.name]):
-        monkeypatch.setitem(place.__dict__, "_exit", end)
-    with endings.unfinished_is_undecided():
-        if copy:
-            monkeypatch.setattr(os, "getpid", lambda: -1)
-        with pytest.raises(EndedError) as found:
-            os._exit(0)
-    assert found.value.args == (code,)
-    assert ("nothing was decided" in capsys.readouterr().err) is not copy
 
 
 def test_full_disk_and_hidden_interruption_are_one_line(capsys, monkeypatch):
