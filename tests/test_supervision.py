@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.common.exit_codes import EXIT_REFUTED, EXIT_UNDECIDED
+from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 
 ROOT = Path(__file__).parents[1]
 
@@ -86,6 +86,15 @@ def test_reported_code_stands_whatever_comes_last(code: str) -> None:
     assert process.returncode == EXIT_REFUTED
 
 
+def test_thread_that_goes_on_holds_no_result_back() -> None:
+    line = words("import threading; threading.Thread(target=time.sleep, args=[600]).start()")
+    line[-1] = "import reference.commands.supervision as own; own.LINGERING = 1\n" + line[-1]
+    done = subprocess.run(
+        line, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (EXIT_REFUTED, b"", b"")
+
+
 def test_number_that_foreign_code_closed_and_opened_anew_is_not_written_to(tmp_path: Path) -> None:
     path = tmp_path / "theirs"
     with started(
@@ -128,8 +137,9 @@ def test_one_interruption_is_heard_once(work: str, to_all: bool) -> None:
     assert process.returncode == EXIT_REFUTED
 
 
-def test_ctrl_c_on_a_terminal_is_heard_once() -> None:
-    line = words(INTERRUPTIBLE.format(work=WAITS))
+@pytest.mark.parametrize("before", ["", "os.setpgid(0, 0)"], ids=["in its group", "in another"])
+def test_ctrl_c_on_a_terminal_is_heard_once(before: str) -> None:
+    line = words(before + INTERRUPTIBLE.format(work=WAITS))
     terminal_process, terminal = os.forkpty()
     if terminal_process == 0:
         os.execvpe(line[0], line, {**os.environ, "PYTHONPATH": str(ROOT)})
@@ -144,6 +154,33 @@ def test_ctrl_c_on_a_terminal_is_heard_once() -> None:
     os.close(terminal)
     assert shown.split()[-2:] == [b"^Cinterrupted", b"1"]
     assert os.waitstatus_to_exitcode(os.waitpid(terminal_process, 0)[1]) == EXIT_REFUTED
+
+
+def test_ignored_signal_is_for_neither_process() -> None:
+    line = words("time.sleep(0.5)")
+    line[-1] = "import reference.commands.supervision as own; own.PATIENCE = 0.1\n" + line[-1].replace(
+        "time.sleep", "print(flush=True); time.sleep"
+    )
+    line[1:2] = ["--default-signal", "--ignore-signal=HUP,TERM,INT"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            process.send_signal(number)
+    assert process.returncode == EXIT_REFUTED
+
+
+def test_folder_that_is_gone_is_no_verdict(tmp_path: Path) -> None:
+    line = "from audit.commands.cfm import main; main()"
+    done = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec "$0" -c "$1" audit sensitivity --dimension 2', sys.executable, line],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (EXIT_FINE, "")
 
 
 def soon_gone(pid: int) -> bool:

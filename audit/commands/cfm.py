@@ -5,6 +5,7 @@ Each command is imported when it is used, so that ``cfm fit`` asks for nothing t
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -27,7 +28,9 @@ command = Family(
 def main() -> NoReturn:
     """Run this process's command line; as for ``python -m``, modules of the current folder can be named."""
     if not sys.flags.safe_path:
-        sys.path.insert(0, str(Path.cwd()))
+        # a folder that is gone has no modules
+        with contextlib.suppress(OSError):
+            sys.path.insert(0, str(Path.cwd()))
     with starting():
         supervised()
     exit_with(command, name="cfm")

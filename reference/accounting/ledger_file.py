@@ -36,6 +36,7 @@ from reference.common.errors import (
 )
 from reference.common.numbers import RealLike
 from reference.common.printable import is_writable
+from reference.common.processes import end_copy
 from reference.readings import ADJACENCIES, Adjacency, RowsPerPerson, require_rows_per_person
 
 _Line = TypeVar("_Line", bound=Document)
@@ -307,6 +308,7 @@ def sweep(path: Path) -> None:
 
 def append(handle: int, line: bytes, path: Path) -> None:
     """Append one line and wait until it is on disk; on failure nothing is left of it."""
+    end_copy()
     require_length(line, path)
     size = os.fstat(handle).st_size
     try:

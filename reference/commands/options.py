@@ -20,6 +20,7 @@ from reference.commands.parsing import FileName, option
 from reference.common.errors import DomainFileError, ReadingError, SeededHardenedNoiseError
 from reference.common.files import write_whole
 from reference.common.numbers import exact
+from reference.common.processes import end_copy
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
 from reference.datasets.from_file import OnBlock, Way, record_blocks
 from reference.datasets.record_blocks import RecordBlocks, in_memory
@@ -377,6 +378,7 @@ def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:
 
 def emit(text: str, out: str | None) -> None:
     """Print, or write a file whole or not at all."""
+    end_copy()
     if out is not None:
         write_file("out", out, text)
         return

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
+from reference.common.processes import end_copy, has_own_process
+
 _OWN: list[TextIO] = []
 
 
@@ -28,7 +30,10 @@ def open_closed_streams() -> None:
 
 @contextlib.contextmanager
 def own_output() -> Iterator[None]:
-    """While this lasts, only :func:`output` leads to standard output, for Python and for code in C."""
+    """While this lasts, only :func:`output` leads to standard output, for Python and for code in C.
+
+    Where the command has a process of its own nothing does after it: threads and what runs at the end go on.
+    """
     before = sys.stdout
     with contextlib.ExitStack() as stack:
         own = before
@@ -37,14 +42,31 @@ def own_output() -> Iterator[None]:
             before.flush()
             number, errors = before.fileno(), sys.stderr.fileno()
             own = open(os.dup(number), "w", encoding=before.encoding, errors=before.errors)  # noqa: PTH123, SIM115
-            stack.callback(_restored, own, number)
+            if has_own_process():
+                stack.callback(_left, before, number, errors)
+                stack.callback(own.close)
+            else:
+                stack.callback(_restored, own, number)
             os.dup2(errors, number)
         _OWN.append(own)
         stack.callback(_OWN.pop)
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
-        yield
+        try:
+            yield
+        finally:
+            end_copy()
 
 
 def _restored(own: TextIO, number: int) -> None:
     os.dup2(own.fileno(), number)
     own.close()
+
+
+def _left(before: TextIO, number: int, errors: int) -> None:
+    """Leave standard output to foreign code, but lead it elsewhere."""
+    try:
+        os.dup2(errors, number)
+        before.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)

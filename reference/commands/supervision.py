@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from reference.commands.output import open_closed_streams
 from reference.common.exit_codes import EXIT_UNDECIDED
-from reference.common.processes import end_with
+from reference.common.processes import end_with, only_here
 
 PASSED_ON = frozenset(
     getattr(signal, name)
@@ -41,6 +41,9 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 PATIENCE = 10.0
 """Seconds after which a child that did not end at such a signal is killed."""
+
+LINGERING = 5
+"""Whole seconds after which a child that reported a result is ended: a thread may go on for ever."""
 
 
 class EndedBySignalError(BaseException):
@@ -110,7 +113,9 @@ def supervised() -> None:
     open_closed_streams()
     if not hasattr(os, "fork") or _TOLD:
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
+    # one that is ignored, as under nohup, is for neither process; blocked, it would wait here all the same
+    heard = {number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN} | {signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     # where it is ignored, no child can be waited for
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     (reader, writer), token, parent = os.pipe(), os.urandom(16), os.getpid()
@@ -122,16 +127,17 @@ def supervised() -> None:
     if child:
         os.close(writer)
         os.set_blocking(reader, False)
-        _watch(Channel(reader, token, child))
+        _watch(Channel(reader, token, child), heard)
     os.close(reader)
     os.set_blocking(writer, False)
     channel = Channel(writer, token, os.getpid())
     _TOLD.append((channel, channel.pipe))
+    only_here()
     end_with(parent)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
     for number in ENDING:
-        # one that is ignored, as under nohup, stays ignored
+        # one that is ignored stays ignored
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _ended)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -139,7 +145,10 @@ def supervised() -> None:
 
 def leave(code: int) -> NoReturn:
     """End this process with an exit code, which its parent may believe."""
-    _tell(RESULT + bytes([code % 256]))
+    if _tell(RESULT + bytes([code % 256])):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        signal.alarm(LINGERING)
     sys.exit(code)
 
 
@@ -155,12 +164,14 @@ def finish(code: int) -> NoReturn:
 # --- In the child ----------------------------------------------------------------------------------------------
 
 
-def _tell(message: bytes) -> None:
+def _tell(message: bytes) -> bool:
+    """Tell the parent, where there is one; return whether that was done."""
     for channel, pipe in _TOLD:
         # a copy of the child is not the child; and another file may have got a number that foreign code closed
         with contextlib.suppress(OSError):
             if channel.child == os.getpid() and channel.pipe == pipe:
-                os.write(channel.number, channel.token + message)
+                return os.write(channel.number, channel.token + message) > 0
+    return False
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -177,11 +188,11 @@ def _ended(number: int, _frame: FrameType | None) -> NoReturn:
 # --- In the parent ---------------------------------------------------------------------------------------------
 
 
-def _watch(channel: Channel) -> NoReturn:
+def _watch(channel: Channel, waited: set[signal.Signals]) -> NoReturn:
     """Wait for the end of the child, pass signals on to it, and end."""
     caught, heard, deadline = set(), 0, None
     while True:
-        number, to_all = _next_signal(deadline)
+        number, to_all = _next_signal(waited, deadline)
         if number == signal.SIGCHLD:
             ended, status = os.waitpid(channel.child, os.WNOHANG)
             if ended:
@@ -192,6 +203,8 @@ def _watch(channel: Channel) -> NoReturn:
         elif number in ENDING and deadline is None:
             deadline = time.monotonic() + PATIENCE
         caught.add(number)
+        # what a terminal sends reaches a group, and foreign code may have left it
+        to_all = to_all and _in_own_group(channel.child)
         if number == signal.SIGINT and not to_all:
             # whoever sends it to the whole group has sent it to the child, too
             time.sleep(SETTLED)
@@ -204,15 +217,20 @@ def _watch(channel: Channel) -> NoReturn:
     os._exit(_without_result(os.waitstatus_to_exitcode(status), caught) if code is None else code)
 
 
-def _next_signal(deadline: float | None) -> tuple[int | None, bool]:
+def _next_signal(waited: set[signal.Signals], deadline: float | None) -> tuple[int | None, bool]:
     """Wait for a signal; return it, and whether it came of a terminal, which sends it to the child, too."""
-    waited = {*PASSED_ON, signal.SIGCHLD}
     if not hasattr(signal, "sigwaitinfo"):
         return signal.sigwait(waited), False
     if deadline is None:
         return _sent(signal.sigwaitinfo(waited))
     found = signal.sigtimedwait(waited, max(deadline - time.monotonic(), 0))
     return (None, False) if found is None else _sent(found)
+
+
+def _in_own_group(child: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(child) == os.getpgrp()
+    return False
 
 
 def _sent(found: signal.struct_siginfo) -> tuple[int, bool]:

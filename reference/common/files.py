@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from reference.common.processes import end_copy
+
 SCRATCH = ".writing-"
 """How the names of files begin that are not whole yet: the target's own may be as long as a name can be."""
 
@@ -24,6 +26,7 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     OSError
         When the folder does not exist or cannot be written to; the old file is then untouched.
     """
+    end_copy()
     chunks = [content] if isinstance(content, (str, bytes)) else content
     if Path(path).exists() and not Path(path).is_file():
         with Path(path).open("wb") as stream:

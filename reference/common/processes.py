@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them.  Imports only what Python has."""
+"""Processes that end with the one that started them, and copies that end alone.  Imports only what Python has."""
 
 from __future__ import annotations
 
@@ -6,8 +6,29 @@ import contextlib
 import os
 import signal
 
+from reference.common.exit_codes import EXIT_UNDECIDED
+
 PR_SET_PDEATHSIG = 1
 """Of prctl(2), Linux: which signal a process gets when its parent is no more."""
+
+_ONLY: list[int] = []
+"""The process that a command runs in, where it has one of its own."""
+
+
+def only_here() -> None:
+    """Have results written by this process alone, whatever copies of it foreign code makes."""
+    _ONLY[:] = [os.getpid()]
+
+
+def has_own_process() -> bool:
+    """Return whether the command has a process of its own, in which nothing else is to be done."""
+    return bool(_ONLY)
+
+
+def end_copy() -> None:
+    """End a copy of the process in which the command runs, quietly: its results are no results."""
+    if _ONLY and _ONLY[0] != os.getpid():
+        os._exit(EXIT_UNDECIDED)
 
 
 def end_with(parent: int) -> None:

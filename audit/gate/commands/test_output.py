@@ -153,6 +153,28 @@ def test_subject_that_ends_the_interpreter_gives_no_verdict(tmp_path, at_call):
     assert done.stderr.splitlines()[-1].startswith(b"error: ")
 
 
+LINGERING = {
+    "at the end": "import atexit; atexit.register(print, 'x'); atexit.register(os.write, 1, b'x')",
+    "a thread": (
+        "import threading\n"
+        "def go_on():\n"
+        "    threading.main_thread().join(); os.write(1, b'x')\n"
+        "threading.Thread(target=go_on).start()"
+    ),
+    "a copy": "os.fork()",
+}
+
+
+@pytest.mark.parametrize("code", LINGERING.values(), ids=LINGERING)
+def test_document_stands_alone_whatever_goes_on(tmp_path, code):
+    (folder,) = written(tmp_path)
+    path = folder / "printing.py"
+    path.write_text(f"{path.read_text()}\n{code}\n", encoding="utf-8")
+    done = shell(WORDS, "2>/dev/null", paths=(folder,))
+    assert json.loads(done.stdout)["mechanism"] == "printing:subject"
+    assert done.returncode == EXIT_FINE
+
+
 @pytest.mark.parametrize(
     ("at_call", "said"),
     [
