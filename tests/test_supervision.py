@@ -183,6 +183,24 @@ def test_folder_that_is_gone_is_no_verdict(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (EXIT_FINE, "")
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["OSError(24, 'Too many open files')", "ImportError('x.so: failed to map segment from shared object')"],
+)
+def test_system_that_gives_no_more_is_one_line(code: str) -> None:
+    line = words("")
+    line[-1] = f"from reference.commands.start import starting\nwith starting(): raise {code}"
+    done = subprocess.run(
+        line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert (done.returncode, len(done.stderr.splitlines())) == (EXIT_UNDECIDED, 1)
+    line[-1] = f"from reference.commands.endings import failed\nraise SystemExit(failed({code}))"
+    again = subprocess.run(
+        line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert (again.returncode, again.stderr) == (EXIT_UNDECIDED, done.stderr)
+
+
 def soon_gone(pid: int) -> bool:
     """Return whether a process ends; it may be nobody's child that waits for it."""
     deadline = time.monotonic() + 100

@@ -9,6 +9,7 @@ import sys
 import traceback
 
 from reference.commands.output import output
+from reference.commands.start import scarce
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.common.printable import short_line
 
@@ -35,6 +36,8 @@ def failed(problem: BaseException) -> int:
         return say(f"the output cannot be written ({problem.strerror})")
     if _from_interruption(problem):
         return interrupted()
+    if said := scarce(problem):
+        return say(f"the system gives no more ({said}), so nothing was decided", EXIT_UNDECIDED)
     traceback.print_exception(problem)
     return say("the program failed, so nothing was decided; please report this", EXIT_UNDECIDED)
 

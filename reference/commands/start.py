@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +11,25 @@ from contextlib import contextmanager
 from reference.commands.output import open_closed_streams
 from reference.commands.supervision import EndedBySignalError, leave
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
+
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Numbers of errors by which a system gives no more files or memory."""
+
+OF_LIBRARIES = (*map(os.strerror, SCARCE), "failed to map segment")
+"""How the loader of a library says so."""
+
+
+def scarce(problem: BaseException | None) -> str | None:
+    """Return what the system said, where an error came of its giving no more files or memory."""
+    while problem is not None:
+        if isinstance(problem, OSError) and problem.errno in SCARCE:
+            return problem.strerror
+        if isinstance(problem, ImportError):
+            said = next((text for text in OF_LIBRARIES if text in str(problem)), None)
+            if said:
+                return said
+        problem = problem.__cause__ or problem.__context__
+    return None
 
 
 @contextmanager
@@ -25,6 +46,12 @@ def starting() -> Iterator[None]:
             f"error: {absent} is not installed for this Python: use .venv/bin/python (make audit makes it)\n"
         )
         leave(EXIT_USAGE)
+    except (ImportError, OSError) as problem:
+        said = scarce(problem)
+        if said is None:
+            raise
+        sys.stderr.write(f"error: the system gives no more ({said}), so nothing was decided\n")
+        leave(EXIT_UNDECIDED)
     except KeyboardInterrupt:
         # what reports an interruption was not there yet
         sys.stderr.write("error: interrupted: nothing was decided\n")
