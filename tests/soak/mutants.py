@@ -273,13 +273,18 @@ def standing(copy: Path, mutant: Mutant) -> Iterator[None]:
     path = copy / mutant.file
     before = path.read_text(encoding="utf-8")
     path.unlink()
-    path.write_text(mutant.source, encoding="utf-8")
+    _put(path, mutant.source)
     try:
         yield
     finally:
-        path.write_text(before, encoding="utf-8")
-        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
-            compiled.unlink()
+        _put(path, before)
+
+
+def _put(path: Path, source: str) -> None:
+    """Write a source; what was compiled of another of the same size and second would pass for it."""
+    path.write_text(source, encoding="utf-8")
+    for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+        compiled.unlink()
 
 
 def first_failure(copy: Path, tests: list[str], seconds: float) -> str | None:
