@@ -87,7 +87,7 @@ def declared_supremum(
         Nonnegative.
     effort : {'fast', 'quick', 'close', 'thorough'}
         All but `thorough` may return an enclosure where many ordinal attributes have sizes with a large common
-        multiple, or x_s is an ordinal attribute with thousands of categories.
+        multiple, or x_s is an ordinal attribute with thousands of categories, fewer beside many blocks.
 
     Returns
     -------

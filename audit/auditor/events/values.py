@@ -9,7 +9,7 @@ import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
 from audit.auditor.events.quantiser import QUANTISED_BITS
-from reference.common.arrays import FloatArray, IntArray, NumberArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
 LARGEST_TABLE = 4096
 """Repeated values that a table keeps: those that tell most."""
@@ -147,6 +147,13 @@ def _residues(values: FloatArray, modulus: int) -> IntArray:
     return np.mod(np.rint(values), modulus).astype(np.int64) % modulus
 
 
+def _listed(values: FloatArray, table: FloatArray) -> BoolArray:
+    """Return whether each value is in an ascending table."""
+    place = np.minimum(np.searchsorted(table, values), len(table) - 1)
+    found: BoolArray = table[place] == values
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class UnseenScore(StoredByItsFields):
     """1 where a coordinate's value is not in a table: off the grid on which the other outputs lie.
@@ -166,10 +173,7 @@ class UnseenScore(StoredByItsFields):
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the indicators."""
-        values = outputs[:, self.coordinate]
-        place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
-        indicators: FloatArray = (self.values[place] != values).astype(np.float64)
-        return indicators
+        return (~_listed(outputs[:, self.coordinate], self.values)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,10 +208,7 @@ class OneSidedScore(StoredByItsFields):
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the indicators."""
-        values = outputs[:, self.coordinate]
-        place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
-        indicators: FloatArray = (self.values[place] == values).astype(np.float64)
-        return indicators
+        return _listed(outputs[:, self.coordinate], self.values).astype(np.float64)
 
 
 def _keys(values: FloatArray) -> NumberArray:
