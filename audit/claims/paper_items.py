@@ -68,7 +68,7 @@ LEMMAS = (
         (f"{_PUBLISHED}.published_l1_sensitivity", "reference.sensitivity.exact_l1"),
         ("L1",),
         "sensitivities#what-follows-for-the-paper",
-        ("L1", "box_l1_sensitivity"),
+        ("lemma_1", "box_l1_sensitivity"),
     ),
     Item(
         "Lemma 2",
@@ -76,7 +76,7 @@ LEMMAS = (
         (f"{_PUBLISHED}.published_l1_sensitivity", "reference.sensitivity.exact_l1"),
         ("L2", "L2.alpha", "L2.sign"),
         "sensitivities#what-follows-for-the-paper",
-        ("L2", "L2_other_weights"),
+        ("lemma_2", "lemma_2_other_weights"),
     ),
     Item(
         "Lemma 3",
@@ -84,7 +84,7 @@ LEMMAS = (
         (f"{_PUBLISHED}.published_l2_sensitivity_squared", "reference.sensitivity.exact_l2_squared"),
         ("L3",),
         "sensitivities#what-follows-for-the-paper",
-        ("L3", "ball_l2_plain"),
+        ("lemma_3", "ball_l2_plain"),
     ),
     Item(
         "Lemma 4",
@@ -92,19 +92,21 @@ LEMMAS = (
         (f"{_PUBLISHED}.published_l2_sensitivity_squared", "reference.sensitivity.exact_l2_squared"),
         ("L4",),
         "sensitivities#what-follows-for-the-paper",
-        ("L4", "ball_l2_absolute", "box_l2_sensitivity"),
+        ("lemma_4", "ball_l2_absolute", "box_l2_sensitivity"),
     ),
 )
 
 THEOREMS = (
-    Item("Theorem 1", "Laplace noise", (f"{_SCALES}.laplace_scale",), ("T1", "A.float"), "laplace", ("T1",)),
+    Item(
+        "Theorem 1", "Laplace noise", (f"{_SCALES}.laplace_scale",), ("T1", "A.float"), "laplace", ("theorem_1",)
+    ),
     Item(
         "Theorem 2",
         "extended Gaussian noise",
         (f"{_SCALES}.extended_gaussian_sigma",),
         ("T2", "T2.range", "T2.loose"),
         "extended_gaussian",
-        ("T2", "gaussian_profile_exact"),
+        ("theorem_2", "gaussian_profile_exact"),
     ),
     Item(
         "Theorem 3",
@@ -112,7 +114,7 @@ THEOREMS = (
         ("reference.mechanisms.pdfc", f"{_STATED}.published_pdfc", "audit.exact.theorems.repaired_pdfc"),
         ("T3", "T3.exact", "T3.fix"),
         "theorem_3#t3-t3fix-t3exact",
-        ("T3", "T3_at_exact_sensitivity", "T3_accounting"),
+        ("theorem_3", "theorem_3_at_exact_sensitivity", "theorem_3_accounting"),
     ),
     Item(
         "Theorem 4",
@@ -120,7 +122,7 @@ THEOREMS = (
         ("reference.mechanisms.relaxed_functional", f"{_STATED}.published_relaxed_functional"),
         ("T4",),
         "theorem_4",
-        ("T4",),
+        ("theorem_4",),
     ),
     Item(
         "Theorem 5",
@@ -128,7 +130,7 @@ THEOREMS = (
         ("reference.mechanisms.adfc", f"{_STATED}.published_adfc", "audit.exact.theorems.repaired_adfc"),
         ("T5", "T5.regime", "T5.released", "T5.fix"),
         "theorem_5",
-        ("T5_is_false", "T5_where_it_holds", "T5_exact_accounting"),
+        ("theorem_5_is_false", "theorem_5_where_it_holds", "theorem_5_exact_accounting"),
     ),
 )
 
@@ -139,7 +141,7 @@ PROOFS = (
         (f"{_STEPS}.drift_step",),
         ("L2.step",),
         "proof_steps",
-        ("L2_proof_step_is_false",),
+        ("lemma_2_proof_step_is_false",),
     ),
     Item(
         "proof of Theorem 3",
@@ -147,7 +149,7 @@ PROOFS = (
         (f"{_STEPS}.t3_last_step",),
         ("T3.step",),
         "theorem_3",
-        ("T3_last_step", "T3_twice_largest"),
+        ("theorem_3_last_step", "theorem_3_twice_largest"),
     ),
     Item(
         "proof of Lemma 3",
@@ -162,7 +164,7 @@ PROOFS = (
         (f"{_STEPS}.t4_hidden_one",),
         ("T4.step",),
         "theorem_4",
-        ("T4_step_needs_1",),
+        ("theorem_4_step_needs_1",),
     ),
     Item(
         "proof of Lemma 4",
@@ -177,7 +179,7 @@ PROOFS = (
         (f"{_STEPS}.t5_share",),
         ("T5.step",),
         "theorem_5",
-        ("T5_step_is_false",),
+        ("theorem_5_step_is_false",),
     ),
 )
 
@@ -198,7 +200,7 @@ EQUATIONS = (
         ("reference.readings.Readings.fairness",),
         ("O1", "O2", "L2.sign"),
         "sensitivities",
-        ("L2_sign_from_data",),
+        ("lemma_2_sign_from_data",),
     ),
     Item(
         "(6)",
@@ -254,7 +256,7 @@ ALGORITHM_1 = (
         (f"{_PDFC}_noise", f"{_SCALES}.laplace_scale"),
         ("T1", "A.corr"),
         "laplace",
-        ("T1",),
+        ("theorem_1",),
     ),
     Item("line 18", "else", (f"{_PDFC}_noise",)),
     Item(
@@ -263,7 +265,7 @@ ALGORITHM_1 = (
         (f"{_PDFC}_noise", f"{_SCALES}.laplace_scale"),
         ("T1",),
         "laplace",
-        ("T1",),
+        ("theorem_1",),
     ),
     Item("line 20", "end if", (f"{_PDFC}_noise",)),
     Item("line 21", "end for", (f"{_PDFC}_noise",)),
@@ -276,7 +278,7 @@ ALGORITHM_1 = (
         (f"{_STATED}.published_pdfc",),
         ("T3",),
         "theorem_3",
-        ("T3",),
+        ("theorem_3",),
     ),
     Item("line 26", "return w-hat, epsilon", (_PDFC,)),
 )
@@ -290,7 +292,7 @@ ALGORITHM_2 = (
         (f"{_RELAXED}_noise", f"{_PUBLISHED}.published_l2_sensitivity_squared"),
         ("L3",),
         "sensitivities",
-        ("L3",),
+        ("lemma_3",),
     ),
     Item("line 4", "for j = 1, ..., J", (f"{_RELAXED}_noise",)),
     Item("line 5", "for each phi in Phi_j", (f"{_RELAXED}_noise",)),
@@ -300,13 +302,13 @@ ALGORITHM_2 = (
         (f"{_RELAXED}_noise", f"{_SCALES}.extended_gaussian_sigma"),
         ("T2", "T2.range"),
         "extended_gaussian",
-        ("T2",),
+        ("theorem_2",),
     ),
     Item("line 7", "end for", (f"{_RELAXED}_noise",)),
     Item("line 8", "end for", (f"{_RELAXED}_noise",)),
     Item("line 9", "f-hat from the noisy coefficients", ("reference.coefficients.NoisyCoefficients",)),
     Item("line 10", "w-hat <- arg min f-hat", _MINIMUM, _NO_MINIMUM, "objective_and_release", _POST),
-    Item("line 11", "return w-hat", (_RELAXED,), ("T4",), "theorem_4", ("T4",)),
+    Item("line 11", "return w-hat", (_RELAXED,), ("T4",), "theorem_4", ("theorem_4",)),
 )
 
 ALGORITHM_3 = (
@@ -325,7 +327,7 @@ ALGORITHM_3 = (
         (f"{_ADFC}_noise", f"{_PUBLISHED}.published_l2_sensitivity_squared"),
         ("L4",),
         "sensitivities",
-        ("L4",),
+        ("lemma_4",),
     ),
     Item("line 15", "for j = 1, 2", (f"{_ADFC}_noise",)),
     Item("line 16", "for each phi in Phi_j", (f"{_ADFC}_noise",)),
@@ -336,7 +338,7 @@ ALGORITHM_3 = (
         (f"{_ADFC}_noise", f"{_SCALES}.extended_gaussian_sigma", "reference.noise.draws.add_noise"),
         ("T2", "T5.step"),
         "extended_gaussian#t2-the-papers-sigma",
-        ("T2", "T5_step_is_false"),
+        ("theorem_2", "theorem_5_step_is_false"),
     ),
     Item("line 19", "else", (f"{_ADFC}_noise",)),
     Item(
@@ -345,7 +347,7 @@ ALGORITHM_3 = (
         (f"{_ADFC}_noise", f"{_SCALES}.extended_gaussian_sigma", "reference.noise.draws.add_noise"),
         ("T2", "T5.step"),
         "extended_gaussian#t2-the-papers-sigma",
-        ("T2",),
+        ("theorem_2",),
     ),
     Item("line 21", "end if", (f"{_ADFC}_noise",)),
     Item("line 22", "end for", (f"{_ADFC}_noise",)),
@@ -358,7 +360,7 @@ ALGORITHM_3 = (
         (f"{_STATED}.published_adfc",),
         ("T5",),
         "theorem_5",
-        ("T5_is_false",),
+        ("theorem_5_is_false",),
     ),
     Item("line 27", "return w-hat, epsilon, delta", (_ADFC,), ("T5.released",), "theorem_5"),
 )

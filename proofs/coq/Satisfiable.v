@@ -10,8 +10,8 @@ From CFM Require Import SoftHalfSpace BinomialLaw Countable Hardened.
 Import ListNotations.
 Open Scope R_scope.
 
-(** [T5_exact_accounting]: with two equal scales on the ball, without a fairness term or with |z - zbar|, the
-    weighted change has the supremum that it asks for, and nu > 0. *)
+(** [theorem_5_exact_accounting]: with two equal scales on the ball, without a fairness term or with
+    |z - zbar|, the weighted change has the supremum that it asks for, and nu > 0. *)
 Lemma weighted_change_has_a_supremum : forall r n d s sigma, 0 < sigma ->
   0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat -> (forall sign, fairness_term r <> Covariance sign) ->
   0 < ball_gain r n / sigma /\

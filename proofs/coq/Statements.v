@@ -51,25 +51,25 @@ Proof. exact objective_polynomial. Qed.
 (** ** Sensitivities: all neighbouring data sets of n records, zbar recomputed on each side *)
 
 (** L1 *)
-Theorem L1 : forall r n d D D',
+Theorem lemma_1 : forall r n d D D',
   fairness_term r = NoFairness -> 0 <= alpha_1 r -> (1 <= d)%nat -> neighbours n (unit_box d) D D' ->
   l1_change r d all_monomials D D' < INR d ^ 2 / 4 + INR d.
 Proof. exact published_l1_holds. Qed.
 
 (** L2 *)
-Theorem L2 : forall r n d D D',
+Theorem lemma_2 : forall r n d D D',
   0 <= alpha_1 r <= 1 -> (1 <= d)%nat -> neighbours n (unit_box d) D D' ->
   l1_change r d all_monomials D D' < INR d ^ 2 / 4 + 3 * INR d.
 Proof. exact published_fair_l1_holds. Qed.
 
 (** L3, squared *)
-Theorem L3 : forall r n d D D',
+Theorem lemma_3 : forall r n d D D',
   fairness_term r = NoFairness -> 0 <= alpha_1 r -> (1 <= d)%nat -> neighbours n (unit_box d) D D' ->
   l2_change_squared r d all_monomials D D' < INR d ^ 2 / 16 + INR d.
 Proof. exact published_l2_holds. Qed.
 
 (** L4, squared *)
-Theorem L4 : forall r n d D D',
+Theorem lemma_4 : forall r n d D D',
   0 <= alpha_1 r <= 1 -> (1 <= d)%nat -> neighbours n (unit_box d) D D' ->
   l2_change_squared r d all_monomials D D' < INR d ^ 2 / 16 + 9 * INR d.
 Proof. exact published_fair_l2_holds. Qed.
@@ -89,8 +89,8 @@ Theorem published_bounds_on_the_ball : forall r n d D D',
     l2_change_squared r d all_monomials D D' < INR d ^ 2 / 16 + INR d).
 Proof.
   intros r n d D D' Ha Hd H; apply neighbours_ball_box in H.
-  split; [apply (L2 r n); assumption |]; split; [apply (L4 r n); assumption |].
-  intros HF; split; [apply (L1 r n) | apply (L3 r n)]; try assumption; apply Ha.
+  split; [apply (lemma_2 r n); assumption |]; split; [apply (lemma_4 r n); assumption |].
+  intros HF; split; [apply (lemma_1 r n) | apply (lemma_3 r n)]; try assumption; apply Ha.
 Qed.
 
 (** L1.exact, L2.exact: with A = 1/2 + alpha_1 gain, where the gain is 0, 2 (n-1)/n (absolute) or (n-1)/n
@@ -212,7 +212,7 @@ Proof. exact added_l2_exact. Qed.
 
 (** L2.drift: two data sets whose last records contribute 0 on both sides, while the coefficient moves from
     1/2 to 1. *)
-Theorem L2_proof_step_is_false : forall b, let r := Reading b Absolute 1 in
+Theorem lemma_2_proof_step_is_false : forall b, let r := Reading b Absolute 1 in
   neighbours 2 (unit_box 1) still_D still_D' /\
   record_coefficient r (zbar still_D) (Tuple zeros false false) (Linear 0) = 0 /\
   record_coefficient r (zbar still_D') (Tuple zeros false true) (Linear 0) = 0 /\
@@ -220,7 +220,7 @@ Theorem L2_proof_step_is_false : forall b, let r := Reading b Absolute 1 in
 Proof. exact drift_is_dropped. Qed.
 
 (** L2.alpha: on the box Lemma 2 holds exactly up to this weight. *)
-Theorem L2_other_weights : forall r n d,
+Theorem lemma_2_other_weights : forall r n d,
   fairness_term r = Absolute -> 0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat ->
   (forall D D', neighbours n (unit_box d) D D' ->
     l1_change r d all_monomials D D' <= INR d ^ 2 / 4 + 3 * INR d) <->
@@ -228,7 +228,7 @@ Theorem L2_other_weights : forall r n d,
 Proof. exact lemma2_other_weights. Qed.
 
 (** L2.sign: no bound in n when the sign of the penalty is read from the data. *)
-Theorem L2_sign_from_data : forall bound, exists k, (1 <= k)%nat /\
+Theorem lemma_2_sign_from_data : forall bound, exists k, (1 <= k)%nat /\
   neighbours (2 * k + 1) (unit_ball 2) (sign_D true k) (sign_D false k) /\
   bound < Rabs (signed_coefficient (sign_D true k) 0 - signed_coefficient (sign_D false k) 0).
 Proof. exact sign_from_data_unbounded. Qed.
@@ -288,7 +288,7 @@ Proof. exact private_on_all_borel_sets. Qed.
 (** ** Laplace noise, one scale per coordinate *)
 
 (** T1.density: the ratio of densities, at every point; attained at t = c. *)
-Theorem T1_density_ratio : forall (A : Type) (scale c c' : A -> R) (l : list A),
+Theorem theorem_1_density_ratio : forall (A : Type) (scale c c' : A -> R) (l : list A),
   (forall a, 0 < scale a) ->
   let p a t := laplace_density (scale a) (t - c a) in
   let q a t := laplace_density (scale a) (t - c' a) in
@@ -301,7 +301,7 @@ Proof.
 Qed.
 
 (** T1: epsilon-indistinguishable exactly for epsilon at least the sum of |shift|/scale. *)
-Theorem T1 : forall (A : Type) (scale c c' : A -> R) (l : list A) epsilon,
+Theorem theorem_1 : forall (A : Type) (scale c c' : A -> R) (l : list A) epsilon,
   (forall a, 0 < scale a) ->
   indistinguishable epsilon 0 l (fun a t => laplace_density (scale a) (t - c a))
     (fun a t => laplace_density (scale a) (t - c' a))
@@ -312,21 +312,21 @@ Proof.
 Qed.
 
 (** T1.events: for every Borel set. *)
-Theorem T1_all_events : forall (A : Type) (scale c c' : A -> R) (l : list A) epsilon,
+Theorem theorem_1_all_events : forall (A : Type) (scale c c' : A -> R) (l : list A) epsilon,
   (forall a, 0 < scale a) -> sum_over l (fun a => Rabs (c a - c' a) / scale a) <= epsilon ->
   borel_indistinguishable epsilon 0 l (fun a t => laplace_density (scale a) (t - c a))
     (fun a t => laplace_density (scale a) (t - c' a)).
 Proof. exact laplace_on_borel_sets. Qed.
 
 (** T3.fix: PDFC with any two scales, on any domain: the exact accounting. *)
-Theorem T3_accounting : forall r n d s domain b_s b_n epsilon, 0 < b_s -> 0 < b_n ->
+Theorem theorem_3_accounting : forall r n d s domain b_s b_n epsilon, 0 < b_s -> 0 < b_n ->
   differentially_private epsilon 0 n d domain laplace_density (two_scales s b_s b_n) r <->
   (forall D D', neighbours n domain D D' ->
     l1_change r d (contains s) D D' / b_s + l1_change r d (contains_not s) D D' / b_n <= epsilon).
 Proof. exact two_scale_laplace. Qed.
 
 (** T3: PDFC's statement with the published Delta_1, end to end. *)
-Theorem T3 : forall r n d s epsilon_s epsilon_n,
+Theorem theorem_3 : forall r n d s epsilon_s epsilon_n,
   0 <= alpha_1 r <= 1 -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
   differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
     laplace_density
@@ -334,14 +334,14 @@ Theorem T3 : forall r n d s epsilon_s epsilon_n,
 Proof. exact theorem3_published. Qed.
 
 (** T3.events: for every Borel set. *)
-Theorem T3_all_events : forall r n d s epsilon_s epsilon_n,
+Theorem theorem_3_all_events : forall r n d s epsilon_s epsilon_n,
   0 <= alpha_1 r <= 1 -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
   private_on_borel_sets (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) laplace_density
     (two_scales s (published_fair_l1 d / epsilon_s) (published_fair_l1 d / epsilon_n)) r.
 Proof. exact theorem3_on_borel_sets. Qed.
 
 (** T3.step: 2 max |lambda| of each monomial is this number on the box, ... *)
-Theorem T3_twice_largest : forall b d phi, In phi (Phi b d) ->
+Theorem theorem_3_twice_largest : forall b d phi, In phi (Phi b d) ->
   (forall t average, unit_box d t -> 0 <= average <= 1 ->
     2 * Rabs (record_coefficient (Reading b Absolute 1) average t phi) <= twice_largest b phi) /\
   (exists t average, unit_box d t /\ 0 <= average <= 1 /\
@@ -349,7 +349,7 @@ Theorem T3_twice_largest : forall b d phi, In phi (Phi b d) ->
 Proof. exact twice_largest_correct. Qed.
 
 (** ... and with it the last equality of the proof of Theorem 3 holds only for d = 1 or equal budgets. *)
-Theorem T3_last_step : forall b d s epsilon_s epsilon_n, (s < d)%nat ->
+Theorem theorem_3_last_step : forall b d s epsilon_s epsilon_n, (s < d)%nat ->
   epsilon_s / (INR d ^ 2 / 4 + 3 * INR d) * sum_over (filter (contains s) (Phi b d)) (twice_largest b) +
   epsilon_n / (INR d ^ 2 / 4 + 3 * INR d) * sum_over (filter (contains_not s) (Phi b d)) (twice_largest b)
   = epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d
@@ -358,7 +358,7 @@ Proof. exact theorem3_last_step. Qed.
 
 (** T3.exact: calibrated to the exact sensitivity, the statement fails for every d >= 2 and
     epsilon_s > epsilon_n. *)
-Theorem T3_fails_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
+Theorem theorem_3_fails_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
   0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat -> 0 < epsilon_n < epsilon_s ->
   let exact := box_l1 r n d in
   exact_sensitivity n (unit_box d) (l1_change r d all_monomials) exact /\
@@ -373,7 +373,7 @@ Qed.
 (** T3.exact, as an equivalence: calibrated to the exact sensitivity of the box, the statement holds if and
     only if
     epsilon_s <= epsilon_n, for every d >= 2. *)
-Theorem T3_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
+Theorem theorem_3_at_exact_sensitivity : forall r n d s epsilon_s epsilon_n,
   0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
   let exact := box_l1 r n d in
   exact_sensitivity n (unit_box d) (l1_change r d all_monomials) exact /\
@@ -386,7 +386,7 @@ Qed.
 
 (** T3 for epsilon_s <= epsilon_n: every Delta_1 that bounds the l1-sensitivity on the box will do, for every
     d. *)
-Theorem T3_for_smaller_epsilon_s : forall r n d s epsilon_s epsilon_n Delta_1,
+Theorem theorem_3_for_smaller_epsilon_s : forall r n d s epsilon_s epsilon_n Delta_1,
   0 <= alpha_1 r -> (1 <= n)%nat -> (s < d)%nat -> 0 < epsilon_s <= epsilon_n ->
   (forall D D', neighbours n (unit_box d) D D' -> l1_change r d all_monomials D D' <= Delta_1) ->
   differentially_private (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d)
@@ -441,7 +441,7 @@ Proof. exact gaussian_profile_interval. Qed.
 
 (** T2: the extended Gaussian mechanism, for every epsilon > 0, delta up to sqrt(2/pi), dimension and larger
     sigma. *)
-Theorem T2 : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
+Theorem theorem_2 : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
   0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_sensitivity ->
   sqrt 2 * l2_sensitivity / (2 * epsilon) *
     (sqrt (ln (sqrt (2 / PI) / delta)) + sqrt (ln (sqrt (2 / PI) / delta) + epsilon)) <= sigma ->
@@ -451,7 +451,7 @@ Theorem T2 : forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity
 Proof. exact extended_gaussian. Qed.
 
 (** T2.events: for every Borel set. *)
-Theorem T2_all_events :
+Theorem theorem_2_all_events :
   forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
   0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_sensitivity ->
   extended_gaussian_sigma l2_sensitivity epsilon delta <= sigma ->
@@ -461,7 +461,7 @@ Theorem T2_all_events :
 Proof. exact extended_gaussian_on_borel_sets. Qed.
 
 (** T4: the relaxed functional mechanism, end to end. *)
-Theorem T4 : forall r n d epsilon delta sigma,
+Theorem theorem_4 : forall r n d epsilon delta sigma,
   fairness_term r = NoFairness -> 0 <= alpha_1 r -> (1 <= d)%nat -> 0 < epsilon ->
     0 < delta <= sqrt (2 / PI) ->
   extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + INR d)) epsilon delta <= sigma ->
@@ -469,7 +469,7 @@ Theorem T4 : forall r n d epsilon delta sigma,
 Proof. exact theorem4. Qed.
 
 (** T4.fair: the same with a fairness term and Lemma 4's bound: ADFC with equal budgets. *)
-Theorem T4_fair : forall r n d epsilon delta sigma,
+Theorem theorem_4_fair : forall r n d epsilon delta sigma,
   0 <= alpha_1 r <= 1 -> (1 <= d)%nat -> 0 < epsilon -> 0 < delta <= sqrt (2 / PI) ->
   extended_gaussian_sigma (sqrt (INR d ^ 2 / 16 + 9 * INR d)) epsilon delta <= sigma ->
   differentially_private epsilon delta n d (unit_box d) gaussian_density (fun _ => sigma) r.
@@ -477,7 +477,7 @@ Proof. exact theorem4_fair. Qed.
 
 (** T4.step: the step of its proof that is true for Delta = 1 and false for every larger Delta, also at the
     paper's own sigma and at every larger one. *)
-Theorem T4_step_needs_1 :
+Theorem theorem_4_step_needs_1 :
   let step Delta := forall sigma epsilon V, 0 < sigma -> 0 < epsilon ->
     Rabs V <= (2 * sigma ^ 2 * epsilon - 1) / 2 ->
     (Delta ^ 2 + 2 * Rabs V * Delta) / (2 * sigma ^ 2) <= epsilon in
@@ -489,7 +489,7 @@ Theorem T4_step_needs_1 :
 Proof. exact theorem4_step_needs_1. Qed.
 
 (** T5.fix: ADFC with any two scales, on any domain, has the profile of the weighted change. *)
-Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
+Theorem theorem_5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
   0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
   (forall D D', neighbours n domain D D' ->
     l2_change_squared r d (contains s) D D' / sigma_s ^ 2
@@ -500,7 +500,7 @@ Theorem T5_accounting : forall r n d s domain sigma_s sigma_n nu epsilon,
 Proof. exact two_scale_gaussian. Qed.
 
 (** T5.fix.events: for every Borel set. *)
-Theorem T5_accounting_all_events : forall r n d s domain sigma_s sigma_n nu epsilon,
+Theorem theorem_5_accounting_all_events : forall r n d s domain sigma_s sigma_n nu epsilon,
   0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
   (forall D D', neighbours n domain D D' ->
     l2_change_squared r d (contains s) D D' / sigma_s ^ 2
@@ -512,7 +512,7 @@ Proof. exact two_scale_gaussian_on_borel_sets. Qed.
 
 (** T5.fix, both sides: with nu^2 the supremum of the weighted change, attained or not, ADFC is
     (epsilon, delta)-differentially private if and only if delta is at least the profile of nu. *)
-Theorem T5_exact_accounting : forall r n d s domain sigma_s sigma_n nu epsilon delta,
+Theorem theorem_5_exact_accounting : forall r n d s domain sigma_s sigma_n nu epsilon delta,
   0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
   is_lub (fun v => exists D D', neighbours n domain D D' /\
     v = l2_change_squared r d (contains s) D D' / sigma_s ^ 2 +
@@ -522,7 +522,7 @@ Theorem T5_exact_accounting : forall r n d s domain sigma_s sigma_n nu epsilon d
 Proof. exact two_scale_gaussian_iff. Qed.
 
 (** T5.step: the change on Phi_s exceeds Delta_2'/d in the unit ball, for every d >= 2 and n >= 3. *)
-Theorem T5_step_is_false : forall r n d s,
+Theorem theorem_5_step_is_false : forall r n d s,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (2 <= d)%nat -> (s < d)%nat ->
   ~ forall D D', neighbours n (unit_ball d) D D' ->
       l2_change_squared r d (contains s) D D' <= (sqrt (INR d ^ 2 / 16 + 9 * INR d) / INR d) ^ 2.
@@ -530,7 +530,7 @@ Proof. exact theorem5_step_false. Qed.
 
 (** T5: refuted.  Two data sets of 1000 records in the unit ball and a box that violates its
     (epsilon, delta). *)
-Theorem T5_violated : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
+Theorem theorem_5_violated : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
   let d := 48%nat in let epsilon_s := 13 / 2 in let epsilon_n := 1 / 100 in
   let delta_s := sqrt (2 / PI) * exp (- 18) in
   let Delta := sqrt (INR d ^ 2 / 16 + 9 * INR d) in
@@ -550,7 +550,7 @@ Proof.
 Qed.
 
 (** T5, as a statement about the mechanism. *)
-Theorem T5_is_false : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
+Theorem theorem_5_is_false : forall r s, fairness_term r = Absolute -> alpha_1 r = 1 -> (s < 48)%nat ->
   let delta_s := sqrt (2 / PI) * exp (- 18) in
   let Delta := sqrt (INR 48 ^ 2 / 16 + 9 * INR 48) in
   ~ differentially_private (stated_epsilon 48 (13 / 2) (1 / 100)) (stated_delta delta_s delta_s) 1000 48
@@ -562,7 +562,8 @@ Proof. exact theorem5_false. Qed.
 
 (** T5 where it holds, on any domain: when Delta bounds the l2-sensitivity, and the change weighted by the two
     budgets is at most Delta times the stated epsilon; all deltas up to sqrt(2/pi), and larger scales. *)
-Theorem T5_where_it_holds : forall r n d s domain Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
+Theorem theorem_5_where_it_holds :
+  forall r n d s domain Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
   (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
   0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
   extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
@@ -578,7 +579,7 @@ Proof. exact theorem5_inside. Qed.
 
 (** T5 for epsilon_s <= epsilon_n on the box, with the published Delta_2', end to end: with |z - zbar| for
     d = 1 and every d >= 13, otherwise for every d. *)
-Theorem T5_for_smaller_epsilon_s_on_the_box :
+Theorem theorem_5_for_smaller_epsilon_s_on_the_box :
   forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
   0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d = 1%nat \/ (13 <= d)%nat) ->
   0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
@@ -590,7 +591,7 @@ Proof. exact theorem5_on_the_box. Qed.
 
 (** T5 for epsilon_s <= epsilon_n on the paper's own domain: with |z - zbar| for every d but 2, otherwise for
     every d. *)
-Theorem T5_for_smaller_epsilon_s_on_the_ball :
+Theorem theorem_5_for_smaller_epsilon_s_on_the_ball :
   forall r n d s epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n,
   0 <= alpha_1 r <= 1 -> (s < d)%nat -> (fairness_term r = Absolute -> d <> 2%nat) ->
   0 < epsilon_s <= epsilon_n -> 0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
@@ -600,9 +601,9 @@ Theorem T5_for_smaller_epsilon_s_on_the_ball :
     (1 - (1 - delta_s) * (1 - delta_n)) n d (unit_ball d) gaussian_density (two_scales s sigma_s sigma_n) r.
 Proof. exact theorem5_on_the_ball. Qed.
 
-(** T5 outside, on any domain: when two data sets exceed the second condition of [T5_where_it_holds], the
-    statement is false for all small enough deltas. *)
-Theorem T5_fails_outside : forall r n d s domain Delta epsilon_s epsilon_n,
+(** T5 outside, on any domain: when two data sets exceed the second condition of [theorem_5_where_it_holds],
+    the statement is false for all small enough deltas. *)
+Theorem theorem_5_fails_outside : forall r n d s domain Delta epsilon_s epsilon_n,
   (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
   let epsilon := epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d in
   (exists D D', neighbours n domain D D' /\
@@ -616,7 +617,7 @@ Theorem T5_fails_outside : forall r n d s domain Delta epsilon_s epsilon_n,
 Proof. exact theorem5_outside. Qed.
 
 (** T5.regime: refuted on the paper's own domain, d = 2, for epsilon_s = epsilon_n/20. *)
-Theorem T5_fails_for_smaller_epsilon_s_on_the_ball : forall r n s epsilon_n,
+Theorem theorem_5_fails_for_smaller_epsilon_s_on_the_ball : forall r n s epsilon_n,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (3 <= n)%nat -> (s < 2)%nat -> 0 < epsilon_n ->
   let Delta := sqrt (INR 2 ^ 2 / 16 + 9 * INR 2) in let epsilon_s := epsilon_n / 20 in
   exists delta_0, 0 < delta_0 <= sqrt (2 / PI) /\ forall delta, 0 < delta <= delta_0 ->
@@ -627,7 +628,7 @@ Theorem T5_fails_for_smaller_epsilon_s_on_the_ball : forall r n s epsilon_n,
 Proof. exact theorem5_fails_on_the_ball. Qed.
 
 (** T5.regime: refuted on the box for every d from 2 to 12, for epsilon_s = epsilon_n/1000. *)
-Theorem T5_fails_for_smaller_epsilon_s_on_the_box : forall r n d s epsilon_n,
+Theorem theorem_5_fails_for_smaller_epsilon_s_on_the_box : forall r n d s epsilon_n,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (200 <= n)%nat -> (2 <= d <= 12)%nat -> (s < d)%nat ->
   0 < epsilon_n ->
   let Delta := sqrt (INR d ^ 2 / 16 + 9 * INR d) in let epsilon_s := epsilon_n / 1000 in
@@ -1105,7 +1106,7 @@ Proof. exact profile_ends_correct. Qed.
 (** ** Theorem 5 at deltas that a user would set *)
 
 (** T5.decided: where two computations say so, Theorem 5 is false at these budgets and this delta. *)
-Theorem T5_refutation_decided : forall r n d s records epsilon_s epsilon_n delta sigma nu h k
+Theorem theorem_5_refutation_decided : forall r n d s records epsilon_s epsilon_n delta sigma nu h k
     l2_squared logarithm root root' factor,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (1 <= records <= n)%nat -> (s < d)%nat ->
   Q2R l2_squared = published_fair_l2_squared d ->
@@ -1119,7 +1120,7 @@ Theorem T5_refutation_decided : forall r n d s records epsilon_s epsilon_n delta
 Proof. exact theorem5_refuted_by_numbers. Qed.
 
 (** T5: refuted for d = 13, budgets (2, 1/20), both deltas 1/1000, every n >= 1000. *)
-Theorem T5_is_false_at_a_thousandth : forall r n s,
+Theorem theorem_5_is_false_at_a_thousandth : forall r n s,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (1000 <= n)%nat -> (s < 13)%nat ->
   let Delta := sqrt (INR 13 ^ 2 / 16 + 9 * INR 13) in
   ~ differentially_private (stated_epsilon 13 2 (1 / 20)) (stated_delta (1 / 1000) (1 / 1000)) n 13
@@ -1129,7 +1130,7 @@ Theorem T5_is_false_at_a_thousandth : forall r n s,
 Proof. exact theorem5_refuted_at_thousandth. Qed.
 
 (** T5: refuted for d = 13, budgets (1, 1/20), both deltas 1/100000, every n >= 1000. *)
-Theorem T5_is_false_at_a_hundred_thousandth : forall r n s,
+Theorem theorem_5_is_false_at_a_hundred_thousandth : forall r n s,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (1000 <= n)%nat -> (s < 13)%nat ->
   let Delta := sqrt (INR 13 ^ 2 / 16 + 9 * INR 13) in
   ~ differentially_private (stated_epsilon 13 1 (1 / 20)) (stated_delta (1 / 100000) (1 / 100000)) n 13

@@ -55,8 +55,8 @@ addEventListener("load", () => setTimeout(async () => {
     location.hash = "#claim-T5"; await pause();
     const linked = document.getElementById("claim-T5");
     seen.linked = [linked.open, !linked.parentElement.hidden, document.activeElement.parentElement === linked];
-    location.hash = "#theorem-T5_is_false"; await pause();
-    seen.theorem = document.getElementById("theorem-T5_is_false").closest("details").open;
+    location.hash = "#theorem-theorem_5_is_false"; await pause();
+    seen.theorem = document.getElementById("theorem-theorem_5_is_false").closest("details").open;
     const budgets = document.getElementById("budgets"), judged = document.getElementById("judged");
     const set = (name, value) => { budgets.elements[name].value = value; tell(budgets.elements[name]); };
     seen.unequal = judged.textContent;

@@ -196,7 +196,7 @@ def test_reasons_are_for_functions_of_the_scope_that_no_theorem_speaks_of():
 @pytest.mark.parametrize(("claimed", "says"), [((), "holds"), (("L1",), "support"), (("L1",), "true")])
 def test_row_needs_a_status_and_a_claim(claimed, says):
     with pytest.raises(ValueError, match="a status"):
-        claims.Carried("L1", claimed, "Lemma 1", (), "reals", says, "everything")
+        claims.Carried("lemma_1", claimed, "Lemma 1", (), "reals", says, "everything")
 
 
 def test_a_theorem_agrees_with_the_verdict_of_the_ledger():
@@ -211,7 +211,7 @@ def test_ledger_names_the_theorems_and_needs_no_coq_for_its_verdicts():
     for name, row in ledger.committed().items():
         assert row["machine_proof"] == claims.machine_proof(name), name
         assert "coq" not in row["needs"], name
-    assert claims.machine_proof("T5").startswith("T5_violated, T5_is_false, ")
+    assert claims.machine_proof("T5").startswith("theorem_5_violated, theorem_5_is_false, ")
     assert claims.machine_proof("E.wins") is None
 
 
@@ -222,14 +222,14 @@ def test_every_theorem_has_an_entry_on_a_page_that_agrees():
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ("## `T1`", "## `T0`", "laplace.md, T0: no such theorem"),
-        ("## `T1`", "## `T0`", "T1: 0 entries on the pages of proofs/, not one"),
-        ("## `T1`", "## `T2`", "T2: 2 entries on the pages of proofs/, not one"),
-        ("*T1; ", "*T2; ", "laplace.md, T1_density_ratio: claims is T2, not T1"),
-        ("; Theorem 1; ", "; Theorem 2; ", "laplace.md, T1: source is Theorem 2, not Theorem 1"),
-        ("Theorem 1; `", "Theorem 1; `0", "laplace.md, T1: fingerprint is `0"),
-        ("*T1; Theorem 1; ", "", "laplace.md, T1: claims is None, not T1"),
-        ("**Does not say.**", "", "laplace.md, T1: Does not say is missing"),
+        ("## `theorem_1`", "## `theorem_0`", "laplace.md, theorem_0: no such theorem"),
+        ("## `theorem_1`", "## `theorem_0`", "theorem_1: 0 entries on the pages of proofs/, not one"),
+        ("## `theorem_1`", "## `theorem_2`", "theorem_2: 2 entries on the pages of proofs/, not one"),
+        ("*T1; ", "*T2; ", "laplace.md, theorem_1_density_ratio: claims is T2, not T1"),
+        ("; Theorem 1; ", "; Theorem 2; ", "laplace.md, theorem_1: source is Theorem 2, not Theorem 1"),
+        ("Theorem 1; `", "Theorem 1; `0", "laplace.md, theorem_1: fingerprint is `0"),
+        ("*T1; Theorem 1; ", "", "laplace.md, theorem_1: claims is None, not T1"),
+        ("**Does not say.**", "", "laplace.md, theorem_1: Does not say is missing"),
         ("nothing here says that", "all this says that", "laplace.md: the limits are missing"),
     ],
 )
@@ -244,21 +244,21 @@ def test_page_that_disagrees_is_found(tmp_path, old, new, found):
 @pytest.mark.parametrize("changed", ["statement", "definition"])
 def test_fingerprint_changes_with_statement_and_definitions(changed):
     stored = copy.deepcopy(committed())
-    before = pages.fingerprint("T1", stored)
+    before = pages.fingerprint("theorem_1", stored)
     if changed == "statement":
-        stored["theorems"]["T1"]["statement"] = "another"
+        stored["theorems"]["theorem_1"]["statement"] = "another"
     else:
         stored["definitions"]["Definitions.laplace_density"] = "another"
-    assert pages.fingerprint("T1", stored) != before
+    assert pages.fingerprint("theorem_1", stored) != before
 
 
 def test_row_that_names_a_theorem_with_another_statement_is_found():
     stored = copy.deepcopy(committed())
     theorems_of = stored["theorems"]
-    theorems_of["L1"], theorems_of["L3"] = theorems_of["L3"], theorems_of["L1"]
+    theorems_of["lemma_1"], theorems_of["lemma_3"] = theorems_of["lemma_3"], theorems_of["lemma_1"]
     found = "\n".join(pages.problems(claims.rows(), stored))
-    assert "sensitivities.md, L1: fingerprint" in found
-    assert "sensitivities.md, L3: fingerprint" in found
+    assert "sensitivities.md, lemma_1: fingerprint" in found
+    assert "sensitivities.md, lemma_3: fingerprint" in found
 
 
 def test_lines_of_the_proofs_fit_a_screen():

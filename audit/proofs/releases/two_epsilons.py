@@ -66,8 +66,8 @@ def theorem_5(release: Exported, sensitivity: Fraction) -> tuple[str, str, Fract
             "domain closely enough (proofs/theorem_5.md has a pen-and-paper proof)"
         )
     raise NoTheoremError(
-        f"{said} Outside, Theorem 5 is false for all small enough deltas (T5_fails_outside), so its statement is "
-        "not certified; `privacy.exact` of the release says what holds"
+        f"{said} Outside, Theorem 5 is false for all small enough deltas (theorem_5_fails_outside), so its "
+        "statement is not certified; `privacy.exact` of the release says what holds"
     )
 
 
