@@ -15,6 +15,9 @@ from audit.commands.report.markup import badge, code, folded, number, sign, tabl
 COLUMNS = 88
 """Characters in a line of evidence."""
 
+OPEN_ON_PAPER = ("T5", "T3.exact")
+"""The claims that the page tells you to open first."""
+
 
 def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
     """Return the claims, with the controls that filter them."""
@@ -27,7 +30,7 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
     return (
         '<form id="filters" role="search" aria-label="Claims">'
         '<label class="search" for="search">Search the claims<input id="search" type="search" autocomplete="off" '
-        'placeholder="Theorem 5, Lemma 2, tau, Adult&nbsp;&hellip;"></label>'
+        'placeholder="Theorem 5, tau, Adult"></label>'
         f"<fieldset><legend>Verdict</legend>{boxes}</fieldset>"
         '<fieldset><legend>Only</legend><label class="chip"><input type="checkbox" name="only" value="wrong">'
         '<span>proof wrong</span></label><label class="chip"><input type="checkbox" name="only" value="coq">'
@@ -45,8 +48,9 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
 def _claim(row: dict[str, Any]) -> str:
     name, words = row["id"], " ".join(str(row[part] or "") for part in SEARCHED)
     flags = [row["proof"] == "wrong" and "wrong", row["theorems"] and "coq", row["pairs"] and "pair"]
+    classes = "claim open-in-print" if name in OPEN_ON_PAPER else "claim"
     return (
-        f'<details class="claim" id="claim-{escape(name)}" data-verdict="{row["verdict"]}" '
+        f'<details class="{classes}" id="claim-{escape(name)}" data-verdict="{row["verdict"]}" '
         f'data-flags="{" ".join(flag for flag in flags if flag)}" '
         f'data-words="{escape(words.lower(), quote=True)}">'
         f'<summary><span class="id">{escape(name)}</span>{badge(row["verdict"])}'

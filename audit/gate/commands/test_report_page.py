@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from html import unescape
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +15,7 @@ from audit.commands.report.committed import CommittedResults
 from audit.commands.report.document import report
 from audit.commands.report.exact_grid import PrivacyGrid
 from audit.commands.report.page import page
+from audit.gate.browser import browser, printed
 from audit.gate.needs import require_or_skip
 
 SMALL = PrivacyGrid(dimensions=(2, 13), ratios=("1", "100"), epsilons=("0.1",), deltas=("1e-3",))
@@ -74,14 +75,6 @@ addEventListener("load", () => setTimeout(async () => {
     seen.plots = plots.map((plot) => plot.querySelectorAll("svg[role=img][aria-label]").length);
     seen.marks = plots.map((plot) => plot.querySelectorAll("svg[role=img] :is(path, rect, line)").length);
     seen.fetched = performance.getEntriesByType("resource").map((entry) => entry.name);
-    const root = document.documentElement;
-    seen.widths = [root.scrollWidth, root.clientWidth];
-    const focusable = "a[href], button, input, select, summary, [tabindex]";
-    const stops = [...document.querySelectorAll(focusable)];
-    seen.first = stops[0].className;
-    seen.jumps = stops.filter((stop) => stop.tabIndex > 0).length;
-    const named = (stop) => stop.ariaLabel || stop.labels?.[0]?.textContent || stop.textContent;
-    seen.nameless = stops.filter((stop) => !named(stop)?.trim()).map((stop) => stop.outerHTML);
   } catch (problem) { troubles.push(String(problem)); }
   seen.troubles = troubles;
   const outcome = document.createElement("pre");
@@ -92,29 +85,12 @@ addEventListener("load", () => setTimeout(async () => {
 </script>"""
 
 
-def chromium(folder, *options: str) -> bytes:
-    """Run a headless Chromium with a profile of its own, and return what it prints."""
-    program = shutil.which("chromium")
-    require_or_skip(program is not None, "chromium is not installed: the report was not opened")
-    assert program is not None
-    plain = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--virtual-time-budget=20000",
-    ]
-    profile = f"--user-data-dir={folder / 'profile'}"
-    done = subprocess.run([program, *plain, profile, *options], capture_output=True, timeout=300, check=True)
-    return done.stdout
-
-
-def driven(folder, text: str, width: int = 1280):
+def driven(folder, text: str):
     """Return what the driver saw on a page."""
     place = folder / "report.html"
     watched = text.replace("<head>", f"<head>{WATCH}", 1).replace("</body>", f"{DRIVE}</body>")
     place.write_text(watched, encoding="utf-8")
-    shown = chromium(folder, f"--window-size={width},900", "--dump-dom", place.as_uri()).decode()
+    shown = printed(folder, "--window-size=1280,900", "--dump-dom", place.as_uri()).decode()
     outcome = re.search(r'<pre id="outcome">(.*?)</pre>', shown, re.DOTALL)
     assert outcome is not None, shown[-2000:]
     return json.loads(unescape(outcome[1]))
@@ -123,6 +99,12 @@ def driven(folder, text: str, width: int = 1280):
 @pytest.fixture(scope="module")
 def text():
     return page(report(CommittedResults(), SMALL))
+
+
+@pytest.fixture(scope="module")
+def page_in_browser(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("browser")) as shown:
+        yield shown
 
 
 @pytest.fixture(scope="module")
@@ -170,21 +152,80 @@ def test_every_figure_is_drawn_and_named(seen):
     assert seen["broken"] == 0
 
 
-def test_the_keyboard_reaches_everything_in_order(seen):
-    assert seen["first"] == "skip"
-    assert seen["jumps"] == 0
-    assert seen["nameless"] == []
+FOCUSED = """(() => {
+  const at = document.activeElement, ring = at.closest("label") ?? at;
+  const outlined = [at, ring].some((part) => getComputedStyle(part).outlineStyle !== "none");
+  return [at.className || at.id || at.name || at.tagName, outlined];
+})()"""
 
 
-def test_the_page_fits_a_phone(text, tmp_path):
-    seen = driven(tmp_path, text, width=390)
-    assert seen["troubles"] == []
-    assert seen["widths"][0] <= seen["widths"][1] <= 500
+def test_the_keyboard_reaches_and_works_everything(page_in_browser, text, tmp_path):
+    page_in_browser.open(text, tmp_path / "report.html")
+    stops = []
+    while ["BODY", False] not in stops and len(stops) < 1000:
+        page_in_browser.press("Tab")
+        stops.append(page_in_browser.value(FOCUSED))
+    names = [name for name, _ in stops[:-1]]
+    assert (names[0], stops[-1]) == ("skip", ["BODY", False])
+    assert names.count("SUMMARY") > len(committed())
+    assert {"search", "verdict", "only", "open-all", "close-all", "mechanism", "ratio", "delta"} <= set(names)
+    assert [name for name, outlined in stops[:-1] if not outlined] == []
+
+    def reach(selector):
+        while not page_in_browser.value(f"document.activeElement.matches({json.dumps(selector)})"):
+            page_in_browser.press("Tab")
+
+    reach("[name=verdict][value=proved]")
+    page_in_browser.press(" ")
+    unproved = [row for row in committed().values() if row["verdict"] != "proved"]
+    assert page_in_browser.value("shown.textContent") == f"{len(unproved)} of {len(committed())} claims"
+    reach("#claim-T5 > summary")
+    page_in_browser.press("Enter")
+    assert page_in_browser.value("document.getElementById('claim-T5').open") is True
+    reach("#budgets [name=ratio]")
+    before = page_in_browser.value("judged.textContent")
+    page_in_browser.press("ArrowLeft")
+    assert page_in_browser.value("judged.textContent") != before
+
+
+AXE = """(async () => {
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map((node) => node.html)]);
+})()"""
+
+
+def accessibility_faults(page_in_browser, text: str, place: Path):
+    """Return the rules of axe that a page breaks, each with elements that break it."""
+    installed = find_spec("axe_core_python")
+    require_or_skip(installed is not None, "axe-core-python is not installed: axe did not judge the report")
+    page_in_browser.open(text, place)
+    (folder,) = installed.submodule_search_locations
+    page_in_browser.value(f"{Path(folder, 'axe.min.js').read_text(encoding='utf-8')};0")
+    return dict(page_in_browser.value(AXE))
+
+
+def test_axe_finds_no_fault(page_in_browser, text, tmp_path):
+    assert accessibility_faults(page_in_browser, text, tmp_path / "report.html") == {}
+
+
+def test_axe_finds_planted_faults(page_in_browser, text, tmp_path):
+    start = text.partition('<section id="ledger"')[0] + '<input type="search"></main></body></html>'
+    assert start.count('<html lang="en-GB">') == 1
+    pale = start.replace('<html lang="en-GB">', "<html>").replace("--soft: #545b64", "--soft: #c5cbd4")
+    found = accessibility_faults(page_in_browser, pale, tmp_path / "pale.html")
+    assert {"html-has-lang", "color-contrast", "label"} <= set(found)
+
+
+def test_the_page_fits_a_phone(page_in_browser, text, tmp_path):
+    page_in_browser.open(text.replace("<head>", f"<head>{WATCH}", 1), tmp_path / "report.html", width=390)
+    assert page_in_browser.value("document.documentElement.scrollWidth") <= 390
+    assert page_in_browser.value("troubles") == []
 
 
 def test_the_page_prints_on_few_pages(text, tmp_path):
     place = tmp_path / "report.html"
     place.write_text(text, encoding="utf-8")
-    chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'report.pdf'}", place.as_uri())
-    printed = len(re.findall(rb"/Type\s*/Page\b(?!s)", (tmp_path / "report.pdf").read_bytes()))
-    assert 10 < printed <= PAGES
+    printed(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'report.pdf'}", place.as_uri())
+    count = len(re.findall(rb"/Type\s*/Page\b(?!s)", (tmp_path / "report.pdf").read_bytes()))
+    assert 10 < count <= PAGES
