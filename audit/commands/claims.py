@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from audit.claims import paper_map
+from audit.claims import findings, paper_map
 from audit.claims.ledger import RUN, Row, absent, committed, row_of, run, write
 from audit.claims.registry import SEED, claims
 from audit.claims.render import as_html
@@ -41,7 +41,7 @@ class ClaimsOptions:
         metavar="K",
         help=f"of rows whose evidence is drawn ({SEED})",
     )
-    write: bool = option("--write", is_flag=True, help="renew the committed ledger, and the paper map")
+    write: bool = option("--write", is_flag=True, help="renew the committed ledger and the pages made from it")
     map: bool = option("--map", is_flag=True, help="print the paper map and decide nothing")
 
 
@@ -71,7 +71,7 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
     missing = [] if options.claim or options.write else absent(rows)
     if options.write:
         write(rows)
-        _renew_map()
+        _renew_pages()
         # judged against what is committed now
         rows = [_again(row) for row in rows]
     if output.html:
@@ -95,10 +95,13 @@ def _check(options: ClaimsOptions) -> None:
         raise ReadingError("seed", options.seed, f"{SEED} with --write: committed evidence has one seed")
 
 
-def _renew_map() -> None:
-    """Write the paper map, where the documents are: an installed package has none."""
+def _renew_pages() -> None:
+    """Write the paper map and the findings, where the documents are: an installed package has none."""
     if paper_map.PATH.is_file():
         write_whole(paper_map.PATH, paper_map.page())
+    if findings.FOLDER.is_dir():
+        for name, text in findings.written().items():
+            write_whole(findings.FOLDER / name, text)
 
 
 def _chosen(id: str | None) -> list[str] | None:  # noqa: A002

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from audit.claims import ledger, paper_map, registry
+from audit.claims import findings, ledger, paper_map, registry
 from audit.gate.claims.test_claims import toy
 from audit.gate.running import program
 
@@ -71,21 +71,25 @@ def test_map_needs_the_documents(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("in_checkout", [True, False])
-def test_write_renews_ledger_and_map(in_checkout, tmp_path, monkeypatch):
+def test_write_renews_ledger_and_pages(in_checkout, tmp_path, monkeypatch):
     stored, page = tmp_path / "ledger.json", tmp_path / "paper-map.md"
     shutil.copy(ledger.committed_path(), stored)
     monkeypatch.setattr(ledger, "committed_path", lambda: stored)
     monkeypatch.setattr(paper_map, "PATH", page)
+    monkeypatch.setattr(findings, "FOLDER", tmp_path / "findings")
     changed = [row | {"verdict": "undecided"} for row in ledger.committed().values()]
     monkeypatch.setattr("audit.commands.claims.run", lambda *_, **__: [])
     monkeypatch.setattr("audit.commands.claims.write", lambda _: stored.write_text(json.dumps({"rows": changed})))
     if in_checkout:
         page.write_text("old", encoding="utf-8")
+        findings.FOLDER.mkdir()
     assert main(["--write"]) == 0
     assert "T1: undecided" in paper_map.page()
     assert page.is_file() == in_checkout
     if in_checkout:
         assert page.read_text(encoding="utf-8") == paper_map.page()
+        told = (findings.FOLDER / "theorem-5.md").read_text(encoding="utf-8")
+        assert "## T5: undecided" in told
 
 
 def test_command_exits_with_3_when_a_row_is_not_as_registered(monkeypatch, capsys):

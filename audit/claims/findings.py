@@ -1,0 +1,124 @@
+"""A page for each finding of docs/findings.md, from what the ledger says of its claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import Any
+
+from audit.claims.ledger import committed
+from audit.claims.paper_map import ROOT, source_file
+from audit.claims.registry import claims
+from audit.claims.render import evidence_lines
+from audit.proofs import pages
+
+FOLDER = ROOT / "docs" / "findings"
+
+MORE = {
+    "theorem-5": "../../proofs/theorem_5.md",
+    "theorem-3": "../../proofs/theorem_3.md",
+    "lemmas": "../../proofs/sensitivities.md",
+    "fairness-term": "../../proofs/objective_and_release.md",
+    "no-minimum": "../../proofs/objective_and_release.md",
+    "noise-on-x_s": "../experiments_x_s.md",
+    "impossible-entries": "../../proofs/printed_tables.md",
+    "floating-point": "../../proofs/objective_and_release.md#afloat-doubles-that-cannot-be",
+}
+"""The proof behind each page, or the study."""
+
+FINDINGS = {
+    "theorem-5": ("Theorem 5 is false", ("T5", "T5.fix", "T5.regime", "T5.released")),
+    "theorem-3": ("Theorem 3 is true by luck", ("T3", "T3.exact", "T3.fix")),
+    "lemmas": ("The lemmas hold, at weight 1", ("L2", "L2.step", "L4", "L2.alpha", "T4.step", "T2.range")),
+    "fairness-term": ("The fairness term ensures nothing", ("O4", "O4.adult")),
+    "no-minimum": (
+        "The noisy objective has no minimum",
+        ("A.argmin", "A.argmin.adult", "A.fix", "A.fix.resample"),
+    ),
+    "noise-on-x_s": ("More noise on x_s does not make predictions fairer", ("A.corr", "A.corr.adult")),
+    "impossible-entries": ("Five table entries are impossible", ("E.sd",)),
+    "floating-point": ("Floating-point noise does not keep the theorems", ("A.float",)),
+}
+"""The title of each page, and its claims."""
+
+SHOWN: dict[str, tuple[tuple[str | int, ...], ...]] = {
+    "T5": (
+        ("budget",),
+        ("claimed_delta",),
+        ("exact_delta",),
+        ("witness", "left"),
+        ("witness", "right"),
+        ("the false step, d = 2, N = 3",),
+    ),
+    "T3.exact": (("budget",), ("claimed_epsilon",), ("exact_epsilon",), ("witness", "left"), ("witness", "right")),
+    "L2.step": (("searches", 0, "counterexample"),),
+    "L2.alpha": (("smallest data sets",),),
+    "T4.step": (("searches", 0, "counterexample"),),
+    "O4": (("first data sets, by size and then in lexicographic order", 4),),
+    "O4.adult": (("Adult, no noise",),),
+    "A.argmin": (("d = 1, n records at x = 1, PDFC: exp(-n epsilon/26)/2",),),
+    "A.fix.resample": (("left",), ("right",), ("event",), ("d = 1", 1)),
+    "A.corr": (("noise spread evenly",), ("x_s",)),
+    "A.float": (("functional, epsilon 1",), ("relaxed_functional, epsilon 1",)),
+}
+"""Which evidence of a claim a page shows: the way to it in the ledger."""
+
+TOLD = (
+    ("Place", "place"),
+    ("The paper's step", "paper_step"),
+    ("Where it fails", "failing_step"),
+    ("Why", "why"),
+    ("Instead", "repaired"),
+    ("What to do", "advice"),
+)
+
+
+def page(name: str) -> str:
+    """Return one page."""
+    title, ids = FINDINGS[name]
+    ledger, theorems = committed(), {entry.theorem: entry.page for entry in pages.entries()}
+    more = f"[The proof, or the study]({MORE[name]}) · [All findings](../findings.md)"
+    lines = [f"# {title}", "", f"Generated from the ledger: do not edit. {more}", ""]
+    for id in ids:  # noqa: A001
+        lines += _section(id, ledger[id], theorems)
+    return "\n".join(lines)
+
+
+def written() -> dict[str, str]:
+    """Return every page by its file name."""
+    return {f"{name}.md": page(name) for name in FINDINGS}
+
+
+def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> Iterator[str]:  # noqa: A002
+    proof = ", its proof is wrong" if row["proof"] == "wrong" else ""
+    yield f"## {id}: {row['verdict']}{proof}"
+    yield from ("", f"> {_escaped(row['statement'])}", "")
+    told = {**row, "paper_step": claims()[id].paper_step}
+    for label, field in TOLD:
+        if told[field]:
+            yield from (f"**{label}:** {_escaped(told[field]).rstrip('.')}.", "")
+    lines = [line for way in SHOWN.get(id, ()) for line in _evidence(row["evidence"], way)]
+    if lines:
+        yield from ("**Evidence:**", "", *(f"    {line}" for line in lines), "")
+    yield from (" · ".join(_links(id, row, theorems)), "")
+
+
+def _evidence(evidence: Any, way: tuple[str | int, ...]) -> Iterator[str]:
+    found = reduce(lambda value, key: value[key], way, evidence)
+    label = next(key for key in reversed(way) if isinstance(key, str))
+    return evidence_lines({label: found}, width=100)
+
+
+def _links(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> Iterator[str]:  # noqa: A002
+    for name in row["symbols"][:1]:
+        yield f"code: [`{name}`](../../{source_file(name)})"
+    named = re.findall(r"[\w']+", row["machine_proof"] or "")
+    coq = [f"[`{name}`](../../proofs/{theorems[name]}#{name.lower()})" for name in named if name in theorems]
+    if coq:
+        yield "Coq: " + ", ".join(coq)
+    yield f"`python -m audit claims --claim {id}`"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("*", r"\*")

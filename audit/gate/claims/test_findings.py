@@ -1,0 +1,44 @@
+"""The pages of the findings: as generated, and each tells the claims that it names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from audit.claims import findings
+from audit.claims.ledger import committed
+
+
+def test_pages_are_as_generated():
+    """`python -m audit claims --write` renews them."""
+    there = {path.name: path.read_text(encoding="utf-8") for path in findings.FOLDER.glob("*.md")}
+    assert there == findings.written()
+
+
+@pytest.mark.parametrize("name", findings.FINDINGS)
+def test_page_has_the_verdict_and_the_remedy_of_each_claim(name):
+    page = findings.page(name)
+    for claim in findings.FINDINGS[name][1]:
+        row = committed()[claim]
+        assert f"## {claim}: {row['verdict']}" in page
+        assert (row["repaired"] or row["advice"]).rstrip(".") in page.replace(r"\*", "*")
+
+
+def test_evidence_that_is_shown_is_of_a_claim_with_a_page():
+    told = {claim for _, claims in findings.FINDINGS.values() for claim in claims}
+    assert set(findings.SHOWN) <= told
+
+
+def test_changed_verdict_changes_the_page(monkeypatch):
+    ledger = committed()
+    changed = {**ledger, "T5": {**ledger["T5"], "verdict": "proved"}}
+    assert "## T5: proved" not in findings.page("theorem-5")
+    monkeypatch.setattr(findings, "committed", lambda: changed)
+    assert "## T5: proved" in findings.page("theorem-5")
+
+
+def test_overview_has_a_section_and_a_link_for_each_page():
+    overview = (findings.FOLDER.parent / "findings.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)$", overview, re.MULTILINE) == [title for title, _ in findings.FINDINGS.values()]
+    assert set(re.findall(r"\(findings/(.*?)\.md\)", overview)) == set(findings.FINDINGS)
