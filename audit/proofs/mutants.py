@@ -50,7 +50,7 @@ MUTANTS = (
     Mutant("Counterexamples.v", "lemma2_other_weights", "5 / 4", "3 / 2"),
     Mutant("Counterexamples.v", "drift_is_dropped", "still_D' (Linear 0) = 1", "still_D' (Linear 0) = 1 / 2"),
     Mutant("AddOne.v", "added_l1_exact", "INR d ^ 2 / 8", "INR d ^ 2 / 4"),
-    Mutant("Separate.v", "covariance_vector_ball", "2 * nu n ^ 2", "nu n ^ 2"),
+    Mutant("Separate.v", "covariance_vector_ball", "2 * drift_limit n ^ 2", "drift_limit n ^ 2"),
     Mutant("BallAddOne.v", "ball_l1_add_exact", "+ INR d / 8", "+ INR d / 9"),
     Mutant("JointBound.v", "true_pair_rejected", "q)) <= alpha", "q)) <= alpha / 2"),
     Mutant(

@@ -16,5 +16,5 @@ Proof.
   eapply Rle_trans; [exact (proj1 (ball_l2_exact r n d Ha Hn Hd HF) D D' H) |].
   unfold ball_gain; generalize (nu_bounds n Hn); intros.
   destruct (fairness_term r) as [| | sign]; cbn [limit_gain]; [lra | | exfalso; exact (HF sign eq_refl)].
-  assert (0 <= alpha_1 r * nu n <= alpha_1 r) by (split; nra); nra.
+  assert (0 <= alpha_1 r * drift_limit n <= alpha_1 r) by (split; nra); nra.
 Qed.

@@ -48,7 +48,7 @@ Proof.
     + intros e l _; rewrite Hf; cbn [quadratic_factor]; destruct (Nat.eqb e l); field.
 Qed.
 
-Lemma products_l1 : forall d (u v : nat -> R), dot d u u <= 1 -> dot d v v <= 1 ->
+Lemma products_l1 : forall d (u v : nat -> R), dot_product d u u <= 1 -> dot_product d v v <= 1 ->
   sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => Rabs (u e * u l - v e * v l)))
   <= INR d * sqrt 2.
 Proof.
@@ -63,11 +63,11 @@ Proof.
     eapply Rle_trans; [apply sum_square_le |]; rewrite length_coordinates; right; f_equal.
     apply sum_ext; intros l _; apply pow2_abs.
   - apply Rmult_le_compat_l; [exact Hd |]; rewrite products_square.
-    assert (H1 : dot d u u ^ 2 <= 1 ^ 2) by (apply square_le; rewrite Rabs_right;
+    assert (H1 : dot_product d u u ^ 2 <= 1 ^ 2) by (apply square_le; rewrite Rabs_right;
       [exact Hu | apply Rle_ge, dot_nonneg]).
-    assert (H2 : dot d v v ^ 2 <= 1 ^ 2) by (apply square_le; rewrite Rabs_right;
+    assert (H2 : dot_product d v v ^ 2 <= 1 ^ 2) by (apply square_le; rewrite Rabs_right;
       [exact Hv | apply Rle_ge, dot_nonneg]).
-    assert (0 <= dot d u v ^ 2) by apply pow2_ge_0; lra.
+    assert (0 <= dot_product d u v ^ 2) by apply pow2_ge_0; lra.
 Qed.
 
 (** ** Both bounds *)
@@ -76,14 +76,15 @@ Qed.
 Definition ball_reach (r : reading) (n : nat) : R :=
   match fairness_term r with
   | NoFairness => 1
-  | Absolute => 1 + 2 * alpha_1 r * nu n
-  | Covariance _ => sqrt ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2)
+  | Absolute => 1 + 2 * alpha_1 r * drift_limit n
+  | Covariance _ => sqrt ((1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2)
   end.
 
 Lemma ball_reach_nonneg : forall r n, 0 <= alpha_1 r -> (1 <= n)%nat -> 0 <= ball_reach r n.
 Proof.
   intros r n Ha Hn; unfold ball_reach; destruct (fairness_term r); [lra | | apply sqrt_pos].
-  assert (0 <= alpha_1 r * nu n) by (apply Rmult_le_pos; [exact Ha | apply nu_bounds; exact Hn]); lra.
+  assert (0 <= alpha_1 r * drift_limit n) by (apply Rmult_le_pos; [exact Ha | apply nu_bounds; exact Hn]);
+    lra.
 Qed.
 
 Lemma ball_l2_reach : forall r n d D D', 0 <= alpha_1 r -> neighbours n (unit_ball d) D D' ->
@@ -114,10 +115,11 @@ Proof.
     apply Forall_app in HD; apply Forall_app in HD'; destruct HD as [_ Ht], HD' as [_ Ht'].
     inversion Ht as [| ? ? Bt _]; inversion Ht' as [| ? ? Bt' _]; subst.
     rewrite (sum_ext (pairs (basis r) d) _ (fun p => Rabs (quadratic_factor (basis r) (fst p) (snd p) *
-      (x t (fst p) * x t (snd p) - x t' (fst p) * x t' (snd p))))) by (intros; rewrite quadratic_change;
+      (attribute t (fst p) * attribute t (snd p) - attribute t' (fst p) * attribute t' (snd p)))))
+        by (intros; rewrite quadratic_change;
         reflexivity).
     rewrite quadratic_l1.
-    assert (Hp := products_l1 d (x t) (x t') ltac:(rewrite <- dot_square;
+    assert (Hp := products_l1 d (attribute t) (attribute t') ltac:(rewrite <- dot_square;
       apply Bt) ltac:(rewrite <- dot_square; apply Bt')).
     lra.
 Qed.
@@ -141,7 +143,7 @@ Proof.
   intros d y z Hd; split.
   - intros e _; cbn; unfold even_vector; apply Rlt_le, Rinv_0_lt_compat, sqrt_lt_R0;
       generalize (one_le_INR d Hd); lra.
-  - cbn [x]; unfold even_vector; rewrite sum_coordinates_const, even_square by exact Hd; lra.
+  - cbn [attribute]; unfold even_vector; rewrite sum_coordinates_const, even_square by exact Hd; lra.
 Qed.
 
 Theorem ball_l1_lower : forall r n d, 0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat ->

@@ -36,11 +36,11 @@ Proof.
   cbn [binomial]; rewrite !IH by lia; ring.
 Qed.
 
-Lemma C_0 : forall n, C n 0 = 1.
+Lemma choose_0 : forall n, C n 0 = 1.
 Proof. intros n; unfold C; rewrite Nat.sub_0_r; change (INR (fact 0)) with 1; field; apply INR_fact_neq_0.
   Qed.
 
-Lemma C_n : forall n, C n n = 1.
+Lemma choose_n : forall n, C n n = 1.
 Proof. intros n; unfold C; rewrite Nat.sub_diag; change (INR (fact 0)) with 1; field; apply INR_fact_neq_0.
   Qed.
 
@@ -48,11 +48,11 @@ Proof. intros n; unfold C; rewrite Nat.sub_diag; change (INR (fact 0)) with 1; f
 Lemma binomial_formula : forall n k p, (k <= n)%nat -> binomial n k p = C n k * p ^ k * (1 - p) ^ (n - k).
 Proof.
   induction n as [| n IH]; intros k p H.
-  - replace k with 0%nat by lia; rewrite C_0; simpl; ring.
+  - replace k with 0%nat by lia; rewrite choose_0; simpl; ring.
   - destruct k as [| k]; cbn [binomial].
-    + rewrite IH by lia; rewrite !C_0, !Nat.sub_0_r; simpl; ring.
+    + rewrite IH by lia; rewrite !choose_0, !Nat.sub_0_r; simpl; ring.
     + destruct (Nat.eq_dec k n) as [-> | Hne].
-      * rewrite (binomial_above n (S n)), IH by lia; rewrite !C_n, !Nat.sub_diag; simpl; ring.
+      * rewrite (binomial_above n (S n)), IH by lia; rewrite !choose_n, !Nat.sub_diag; simpl; ring.
       * rewrite !IH by lia; rewrite <- pascal by lia.
         replace (S n - S k)%nat with (n - k)%nat by lia.
         replace (n - k)%nat with (S (n - S k)) by lia; simpl pow; ring.

@@ -13,8 +13,8 @@ Open Scope R_scope.
 Definition fairness_gain (F : fairness) (n : nat) : R :=
   match F with
   | NoFairness => 0
-  | Absolute => 2 * nu n
-  | Covariance _ => nu n
+  | Absolute => 2 * drift_limit n
+  | Covariance _ => drift_limit n
   end.
 
 (** A: the largest change of a linear coefficient that does not need q. *)
@@ -46,7 +46,7 @@ Hypothesis box_t : unit_box d t.
 Hypothesis box_t' : unit_box d t'.
 Hypothesis box_others : Forall (unit_box d) others.
 
-Let q e := Rmin (x t e) (x t' e).
+Let q e := Rmin (attribute t e) (attribute t' e).
 
 Lemma q_in_box : in_box d q.
 Proof.
@@ -55,12 +55,14 @@ Proof.
 Qed.
 
 Lemma others_le : forall e (f : record -> R) c, (e < d)%nat ->
-  (forall o, Rabs (f o) <= c) -> Rabs (sum_over others (fun o => f o * x o e)) <= INR (length others) * c.
+  (forall o, Rabs (f o) <= c) -> Rabs (sum_over others (fun o => f o * attribute o e))
+    <= INR (length others) * c.
 Proof.
   intros e f c He Hf; eapply Rle_trans; [apply sum_Rabs |].
   apply sum_le_const; intros o Ho; rewrite Rabs_mult.
-  assert (Hx : 0 <= x o e <= 1) by (rewrite Forall_forall in box_others; apply box_others; assumption).
-  rewrite (Rabs_right (x o e)) by lra; specialize (Hf o); generalize (Rabs_pos (f o)); nra.
+  assert (Hx : 0 <= attribute o e <= 1)
+    by (rewrite Forall_forall in box_others; apply box_others; assumption).
+  rewrite (Rabs_right (attribute o e)) by lra; specialize (Hf o); generalize (Rabs_pos (f o)); nra.
 Qed.
 
 Lemma difference_le_max : forall a b u v c,
@@ -69,9 +71,10 @@ Proof. intros; apply Rabs_le; split; nra. Qed.
 
 Lemma drift_le : forall F e, (e < d)%nat ->
   Rabs (sum_over others
-    (fun o => (fairness_factor F (number (z o)) (zbar D) - fairness_factor F (number (z o)) (zbar D')) * x o
+    (fun o => (fairness_factor F (number (protected o)) (zbar D) - fairness_factor F (number (protected o))
+      (zbar D')) * attribute o
       e))
-  <= nu n.
+  <= drift_limit n.
 Proof.
   intros F e He; unfold n, D; rewrite nu_K; fold others.
   replace (INR (length others) / (INR (length others) + 1))
@@ -92,12 +95,15 @@ Proof.
     rewrite !Rmult_0_l, Rminus_0_r, Rplus_0_r, Rabs_R0; lra.
   - generalize (drift_le Absolute e He); cbn [fairness_factor fairness_gain]; intros Hdrift.
     eapply Rle_trans; [apply Rabs_triang |].
-    replace (2 * nu n) with (nu n + nu n) by ring; apply Rplus_le_compat; [| exact Hdrift].
+    replace (2 * drift_limit n) with (drift_limit n + drift_limit n) by ring; apply Rplus_le_compat;
+      [| exact Hdrift].
     apply difference_le_max; try assumption; split; try apply Rabs_pos; assumption.
-  - assert (Hcov : Rabs ((number (z t) - zbar D) * x t e - (number (z t') - zbar D') * x t' e +
-      sum_over others (fun o => (number (z o) - zbar D - (number (z o) - zbar D')) * x o e)) <= nu n).
-    { rewrite (sum_ext others _ (fun o => (zbar D' - zbar D) * x o e)) by (intros; ring).
-      rewrite sum_scal; set (X := sum_over others (fun o => x o e)).
+  - assert (Hcov : Rabs ((number (protected t) - zbar D) * attribute t e -
+      (number (protected t') - zbar D') * attribute t' e +
+      sum_over others (fun o => (number (protected o) - zbar D -
+        (number (protected o) - zbar D')) * attribute o e)) <= drift_limit n).
+    { rewrite (sum_ext others _ (fun o => (zbar D' - zbar D) * attribute o e)) by (intros; ring).
+      rewrite sum_scal; set (X := sum_over others (fun o => attribute o e)).
       assert (HX : 0 <= X <= INR (length others)).
       { rewrite Forall_forall in box_others; split.
         - apply sum_nonneg; intros o Ho; apply (box_others o Ho e He).
@@ -105,32 +111,34 @@ Proof.
       revert Hz Hz'; unfold n, D, D'.
       rewrite (zbar_D' before after t'), (zbar_D before after t), nu_K; fold others.
       generalize (m_bounds before after); fold others; intros Hm Hz Hz'.
-      set (m := sum_over others (fun o => number (z o))) in *.
+      set (m := sum_over others (fun o => number (protected o))) in *.
       set (K := INR (length others)) in *.
       assert (HK : 0 <= K) by apply pos_INR.
       assert (Hi : 0 < / (K + 1)) by (apply Rinv_0_lt_compat; lra).
       unfold Rdiv in *; set (i := / (K + 1)) in *.
       assert (HKi : (K + 1) * i = 1) by (unfold i; field; lra).
       assert (Hone : 1 - (m + 1) * i = (K - m) * i) by lra.
-      destruct (z t), (z t'); cbn [number] in *; apply Rabs_le.
+      destruct (protected t), (protected t'); cbn [number] in *; apply Rabs_le.
       - replace (((m + 1) * i - (m + 1) * i) * X) with 0 by ring.
         rewrite Hone, <- Rmult_minus_distr_l.
         assert (0 <= (K - m) * i <= K * i) by (split; nra); split; nra.
       - replace (((m + 0) * i - (m + 1) * i) * X) with (- (X * i)) by ring.
         rewrite Hone.
         assert (0 <= X * i <= K * i) by (split; nra).
-        assert (0 <= (K - m) * i * x t e <= (K - m) * i) by (assert (0 <= (K - m) * i) by nra; split; nra).
-        assert (0 <= m * i * x t' e <= m * i) by (assert (0 <= m * i) by nra; split; nra).
+        assert (0 <= (K - m) * i * attribute t e <= (K - m) * i)
+          by (assert (0 <= (K - m) * i) by nra; split; nra).
+        assert (0 <= m * i * attribute t' e <= m * i) by (assert (0 <= m * i) by nra; split; nra).
         split; nra.
       - replace (((m + 1) * i - (m + 0) * i) * X) with (X * i) by ring.
         rewrite Hone.
         assert (0 <= X * i <= K * i) by (split; nra).
-        assert (0 <= (K - m) * i * x t' e <= (K - m) * i) by (assert (0 <= (K - m) * i) by nra; split; nra).
-        assert (0 <= m * i * x t e <= m * i) by (assert (0 <= m * i) by nra; split; nra).
+        assert (0 <= (K - m) * i * attribute t' e <= (K - m) * i)
+          by (assert (0 <= (K - m) * i) by nra; split; nra).
+        assert (0 <= m * i * attribute t e <= m * i) by (assert (0 <= m * i) by nra; split; nra).
         split; nra.
       - replace (((m + 0) * i - (m + 0) * i) * X) with 0 by ring.
-        replace ((0 - (m + 0) * i) * x t e - (0 - (m + 0) * i) * x t' e)
-          with (m * i * (x t' e - x t e)) by ring.
+        replace ((0 - (m + 0) * i) * attribute t e - (0 - (m + 0) * i) * attribute t' e)
+          with (m * i * (attribute t' e - attribute t e)) by ring.
         assert (0 <= m * i <= K * i) by (split; nra); split; nra. }
     destruct sign; cbn [fairness_factor fairness_gain]; [exact Hcov |].
     rewrite <- Rabs_Ropp; eapply Rle_trans; [| exact Hcov]; right; f_equal.
@@ -145,8 +153,10 @@ Proof.
   intros r e Ha He; unfold D, D'; rewrite linear_change; fold others D D'.
   eapply Rle_trans; [apply Rabs_triang |]; rewrite Rabs_mult, (Rabs_right (alpha_1 r)) by lra.
   generalize (fairness_sum_le (fairness_term r) e He) (box_t e He) (box_t' e He); intros HF Hx Hx'.
-  assert (H1 : Rabs ((1 / 2 - number (y t)) * x t e - (1 / 2 - number (y t')) * x t' e) <= 1 / 2 + q e / 2).
-  { unfold q; apply Rabs_le; destruct (number_cases (y t)) as [-> | ->], (number_cases (y t')) as [-> | ->];
+  assert (H1 : Rabs ((1 / 2 - number (label t)) * attribute t e -
+    (1 / 2 - number (label t')) * attribute t' e) <= 1 / 2 + q e / 2).
+  { unfold q; apply Rabs_le; destruct (number_cases (label t)) as [-> | ->],
+      (number_cases (label t')) as [-> | ->];
       unfold Rmin; destruct Rle_dec; lra. }
   cbn [box_bound]; unfold linear_gain.
   assert (alpha_1 r * Rabs (fairness_sum (fairness_term r) (zbar D) (zbar D') t t' others e)
@@ -224,10 +234,10 @@ Definition box_second (F : fairness) : record :=
 Definition box_others (F : fairness) (k : nat) : dataset :=
   repeat (match F with Absolute => Tuple ones false false | _ => Tuple zeros false false end) k.
 
-Lemma box_z : forall F q, z (box_first F q) = false /\ z (box_second F) = true.
+Lemma box_z : forall F q, protected (box_first F q) = false /\ protected (box_second F) = true.
 Proof. intros [| | []] q; split; reflexivity. Qed.
 
-Lemma box_others_z : forall F k f, (forall o, f o = number (z o)) -> sum_over (box_others F k) f = 0.
+Lemma box_others_z : forall F k f, (forall o, f o = number (protected o)) -> sum_over (box_others F k) f = 0.
 Proof. intros F k f Hf; unfold box_others; rewrite sum_repeat, Hf; destruct F; simpl; lra. Qed.
 
 Theorem box_changes_attained : forall r n d q,
@@ -271,7 +281,8 @@ Proof.
           { apply Rmult_le_pos; [exact Ha |]; destruct (fairness_term r); simpl; lra. }
           lra. }
         intros v [-> | ->]; [| rewrite Rabs_Ropp]; apply Rabs_right; lra. }
-      assert (Hnu : nu (S k) = INR k / (INR k + 1)) by (unfold nu; rewrite S_INR; field; lra).
+      assert (Hnu : drift_limit (S k) = INR k / (INR k + 1))
+        by (unfold drift_limit; rewrite S_INR; field; lra).
       assert (H1 : Rabs (1 - 1 / (INR k + 1)) = INR k / (INR k + 1)).
       { rewrite Rabs_right; [field; lra |].
         apply Rle_ge, Rmult_le_reg_r with (INR k + 1); [lra |]; field_simplify; lra. }
@@ -279,15 +290,15 @@ Proof.
       { rewrite Rabs_left1; [field; lra |].
         apply Rmult_le_reg_r with (INR k + 1); [lra |]; field_simplify; lra. }
       apply Hgoal; unfold linear_gain; subst F; destruct (fairness_term r) as [| | []];
-        cbn [box_first box_second fairness_factor fairness_gain number x y z];
+        cbn [box_first box_second fairness_factor fairness_gain number attribute label protected];
         rewrite ?H1, ?H2, ?Rminus_0_r, ?Rabs_R0, ?Hnu; unfold ones, zeros.
       * right; field; lra.
       * right; field; lra.
       * right; field; lra.
       * left; field; lra.
     + unfold D, D'; rewrite quadratic_change.
-      assert (Hx : x (box_first F q) = q) by (destruct F as [| | []]; reflexivity).
-      assert (Hx' : x (box_second F) = ones) by (destruct F as [| | []]; reflexivity).
+      assert (Hx : attribute (box_first F q) = q) by (destruct F as [| | []]; reflexivity).
+      assert (Hx' : attribute (box_second F) = ones) by (destruct F as [| | []]; reflexivity).
       rewrite Hx, Hx'; unfold ones; generalize (quadratic_factor_pos (basis r) e l); intros Hw.
       generalize (Hq e (proj1 Hphi)) (Hq l (proj2 Hphi)); intros.
       rewrite Rabs_mult, (Rabs_right (quadratic_factor _ _ _)) by lra; f_equal.

@@ -413,9 +413,9 @@ Qed.
 Lemma ball_in_box : forall d t, unit_ball d t -> unit_box d t.
 Proof.
   intros d t [Hpos Hsum] e He; split; [apply Hpos; exact He |].
-  assert (x t e ^ 2 <= 1).
+  assert (attribute t e ^ 2 <= 1).
   { eapply Rle_trans; [| exact Hsum].
-    apply (sum_member (coordinates d) e (fun e => x t e ^ 2));
+    apply (sum_member (coordinates d) e (fun e => attribute t e ^ 2));
       [intros; apply pow2_ge_0 | apply in_coordinates; exact He]. }
   specialize (Hpos e He); nra.
 Qed.

@@ -8,12 +8,14 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** (n - 1)/n: how far the drift can go for n records. *)
-Definition nu (n : nat) : R := (INR n - 1) / INR n.
+Definition drift_limit (n : nat) : R := (INR n - 1) / INR n.
 
 Definition fairness_sum (F : fairness) (z_D z_D' : R) (t t' : record) (others : dataset) (e : nat) : R :=
-  fairness_factor F (number (z t)) z_D * x t e - fairness_factor F (number (z t')) z_D' * x t' e +
+  fairness_factor F (number (protected t)) z_D * attribute t e
+  - fairness_factor F (number (protected t')) z_D' * attribute t' e +
   sum_over others
-    (fun o => (fairness_factor F (number (z o)) z_D - fairness_factor F (number (z o)) z_D') * x o e).
+    (fun o => (fairness_factor F (number (protected o)) z_D
+      - fairness_factor F (number (protected o)) z_D') * attribute o e).
 
 Lemma number_cases : forall b, number b = 0 \/ number b = 1.
 Proof. intros []; [right | left]; reflexivity. Qed.
@@ -37,7 +39,7 @@ Proof. unfold D', others; rewrite !app_length; simpl; lia. Qed.
 
 Lemma linear_change : forall r e,
   coefficient r D (Linear e) - coefficient r D' (Linear e) =
-  (1 / 2 - number (y t)) * x t e - (1 / 2 - number (y t')) * x t' e +
+  (1 / 2 - number (label t)) * attribute t e - (1 / 2 - number (label t')) * attribute t' e +
   alpha_1 r * fairness_sum (fairness_term r) (zbar D) (zbar D') t t' others e.
 Proof.
   intros r e; unfold coefficient, fairness_sum; unfold D at 1; unfold D' at 1.
@@ -45,19 +47,20 @@ Proof.
   assert (H : forall a b c d : R, a + b - (c + d) = a - c + (b - d)) by (intros; lra).
   rewrite H, <- sum_minus, Rmult_plus_distr_l, <- sum_scal.
   rewrite (sum_ext others _ (fun o => alpha_1 r *
-    ((fairness_factor (fairness_term r) (number (z o)) (zbar D)
-      - fairness_factor (fairness_term r) (number (z o)) (zbar D')) * x o e))) by (intros; ring).
+    ((fairness_factor (fairness_term r) (number (protected o)) (zbar D)
+      - fairness_factor (fairness_term r) (number (protected o)) (zbar D')) * attribute o e)))
+          by (intros; ring).
   ring.
 Qed.
 
 Lemma quadratic_change : forall r e l,
   coefficient r D (Quadratic e l) - coefficient r D' (Quadratic e l) =
-  quadratic_factor (basis r) e l * (x t e * x t l - x t' e * x t' l).
+  quadratic_factor (basis r) e l * (attribute t e * attribute t l - attribute t' e * attribute t' l).
 Proof.
   intros r e l; unfold coefficient, D, D'; rewrite !sum_middle; cbn [record_coefficient]; ring.
 Qed.
 
-Let m := sum_over others (fun o => number (z o)).
+Let m := sum_over others (fun o => number (protected o)).
 Let K := INR (length others).
 
 Lemma m_bounds : 0 <= m <= K.
@@ -70,44 +73,44 @@ Qed.
 Lemma K_nonneg : 0 <= K.
 Proof. apply pos_INR. Qed.
 
-Lemma zbar_D : zbar D = (m + number (z t)) / (K + 1).
+Lemma zbar_D : zbar D = (m + number (protected t)) / (K + 1).
 Proof.
   unfold zbar; rewrite length_middle, S_INR; unfold D; rewrite sum_middle; fold others; fold m K.
   f_equal; ring.
 Qed.
 
-Lemma zbar_D' : zbar D' = (m + number (z t')) / (K + 1).
+Lemma zbar_D' : zbar D' = (m + number (protected t')) / (K + 1).
 Proof.
   unfold zbar; rewrite length_middle', S_INR; unfold D'; rewrite sum_middle; fold others; fold m K.
   f_equal; ring.
 Qed.
 
-Lemma nu_K : nu (length D) = K / (K + 1).
-Proof. unfold nu; rewrite length_middle, S_INR; fold K; f_equal; ring. Qed.
+Lemma nu_K : drift_limit (length D) = K / (K + 1).
+Proof. unfold drift_limit; rewrite length_middle, S_INR; fold K; f_equal; ring. Qed.
 
 (** The distances of z and z' from their averages. *)
-Lemma distance_z : Rabs (number (z t) - zbar D) <= nu (length D).
+Lemma distance_z : Rabs (number (protected t) - zbar D) <= drift_limit (length D).
 Proof.
   rewrite nu_K, zbar_D; generalize m_bounds K_nonneg; intros Hm HK.
-  apply Rabs_le; destruct (number_cases (z t)) as [-> | ->]; split.
+  apply Rabs_le; destruct (number_cases (protected t)) as [-> | ->]; split.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
 Qed.
 
-Lemma distance_z' : Rabs (number (z t') - zbar D') <= nu (length D).
+Lemma distance_z' : Rabs (number (protected t') - zbar D') <= drift_limit (length D).
 Proof.
   rewrite nu_K, zbar_D'; generalize m_bounds K_nonneg; intros Hm HK.
-  apply Rabs_le; destruct (number_cases (z t')) as [-> | ->]; split.
+  apply Rabs_le; destruct (number_cases (protected t')) as [-> | ->]; split.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
   - apply Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra.
 Qed.
 
-Lemma distance_sum : z t <> z t' ->
-  Rabs (number (z t) - zbar D) + Rabs (number (z t') - zbar D') = nu (length D).
+Lemma distance_sum : protected t <> protected t' ->
+  Rabs (number (protected t) - zbar D) + Rabs (number (protected t') - zbar D') = drift_limit (length D).
 Proof.
   intros Hz; rewrite nu_K, zbar_D, zbar_D'; generalize m_bounds K_nonneg; intros Hm HK.
   assert (H0 : Rabs (0 - (m + 0) / (K + 1)) = m / (K + 1)).
@@ -116,16 +119,18 @@ Proof.
   assert (H1 : Rabs (1 - (m + 1) / (K + 1)) = (K - m) / (K + 1)).
   { rewrite Rabs_right; [field; lra |].
     apply Rle_ge, Rmult_le_reg_r with (K + 1); [lra |]; field_simplify; lra. }
-  destruct (z t), (z t'); try (exfalso; apply Hz; reflexivity); cbn [number]; rewrite H0, H1; field; lra.
+  destruct (protected t), (protected t'); try (exfalso; apply Hz; reflexivity); cbn [number]; rewrite H0, H1;
+    field; lra.
 Qed.
 
-Lemma zbar_moves : Rabs (zbar D - zbar D') = (if Bool.eqb (z t) (z t') then 0 else 1) / (K + 1).
+Lemma zbar_moves : Rabs (zbar D - zbar D')
+  = (if Bool.eqb (protected t) (protected t') then 0 else 1) / (K + 1).
 Proof.
   rewrite zbar_D, zbar_D'; generalize K_nonneg; intros HK.
-  replace ((m + number (z t)) / (K + 1) - (m + number (z t')) / (K + 1))
-    with ((number (z t) - number (z t')) / (K + 1)) by (field; lra).
+  replace ((m + number (protected t)) / (K + 1) - (m + number (protected t')) / (K + 1))
+    with ((number (protected t) - number (protected t')) / (K + 1)) by (field; lra).
   unfold Rdiv; rewrite Rabs_mult, (Rabs_right (/ (K + 1))).
-  - f_equal; destruct (z t), (z t'); cbn; unfold Rabs; destruct Rcase_abs; lra.
+  - f_equal; destruct (protected t), (protected t'); cbn; unfold Rabs; destruct Rcase_abs; lra.
   - apply Rle_ge, Rlt_le, Rinv_0_lt_compat; lra.
 Qed.
 
@@ -133,7 +138,7 @@ Lemma zbar_moves_le : Rabs (zbar D - zbar D') <= 1 / (K + 1).
 Proof.
   rewrite zbar_moves; generalize K_nonneg; intros HK; unfold Rdiv; apply Rmult_le_compat_r.
   - apply Rlt_le, Rinv_0_lt_compat; lra.
-  - destruct (Bool.eqb (z t) (z t')); lra.
+  - destruct (Bool.eqb (protected t) (protected t')); lra.
 Qed.
 
 End Change.
@@ -149,9 +154,9 @@ Proof.
   - replace (- (a - u) - - (a - v)) with (u - v) by ring; apply Rle_refl.
 Qed.
 
-Lemma nu_bounds : forall n, (1 <= n)%nat -> 0 <= nu n < 1.
+Lemma nu_bounds : forall n, (1 <= n)%nat -> 0 <= drift_limit n < 1.
 Proof.
-  intros n Hn; unfold nu; assert (1 <= INR n) by (apply (le_INR 1); exact Hn); split.
+  intros n Hn; unfold drift_limit; assert (1 <= INR n) by (apply (le_INR 1); exact Hn); split.
   - apply Rmult_le_reg_r with (INR n); [lra |]; field_simplify; lra.
   - apply Rmult_lt_reg_r with (INR n); [lra |]; field_simplify; lra.
 Qed.

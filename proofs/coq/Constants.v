@@ -18,7 +18,7 @@ Ltac premise_holds := first [lia | lra | reflexivity | left; reflexivity | right
 Ltac at_readings theorem :=
   let H := fresh in assert (H := theorem);
   repeat match type of H with ?premise -> _ => specialize (H ltac:(cbn; premise_holds)) end;
-  cbn [alpha_1 fairness_term basis fairness_gain Nat.leb largest] in H; unfold nu in H;
+  cbn [alpha_1 fairness_term basis fairness_gain Nat.leb largest] in H; unfold drift_limit in H;
   rewrite ?INR_IZR_INZ in H; cbn [Z.of_nat Pos.of_succ_nat Pos.succ] in H;
   match type of H with ?holds ?v => match goal with |- _ ?q => apply (eq_ind v holds H q) end end;
   repeat match goal with |- context [Rmax ?a ?b] =>
@@ -991,8 +991,8 @@ Proof.
   fold total; field.
 Qed.
 
-Lemma python_box_linear_change : forall r n multiple, fairness_gain (fairness_term r) n = multiple * nu n ->
-    ((1 / 2) + (multiple * (alpha_1 r * nu n))) = linear_gain r n.
+Lemma python_box_linear_change : forall r n multiple, fairness_gain (fairness_term r) n = multiple *
+    drift_limit n -> ((1 / 2) + (multiple * (alpha_1 r * drift_limit n))) = linear_gain r n.
 Proof.
   intros r n multiple H; unfold linear_gain; rewrite H; ring.
 Qed.

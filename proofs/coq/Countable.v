@@ -15,7 +15,7 @@ Open Scope R_scope.
 Definition chance {A : Type} (mass : A -> R) (event : A -> Prop) (value : R) : Prop :=
   is_lub (fun total => exists l, NoDup l /\ Forall event l /\ total = sum_over l mass) value.
 
-Definition law {A : Type} (mass : A -> R) : Prop :=
+Definition countable_law {A : Type} (mass : A -> R) : Prop :=
   (forall a, 0 <= mass a) /\ chance mass (fun _ => True) 1.
 
 (** (epsilon, delta)-indistinguishability for every event. *)
@@ -67,16 +67,17 @@ Proof.
   intros epsilon delta p q Hp Hq H l Hl; apply (H (fun a => In a l)); apply chance_finite; assumption.
 Qed.
 
-Lemma law_nonneg : forall mass, law mass -> forall a, 0 <= mass a.
+Lemma law_nonneg : forall mass, countable_law mass -> forall a, 0 <= mass a.
 Proof. intros mass [H _]; exact H. Qed.
 
-Lemma law_sum : forall mass l, law mass -> NoDup l -> sum_over l mass <= 1.
+Lemma law_sum : forall mass l, countable_law mass -> NoDup l -> sum_over l mass <= 1.
 Proof.
   intros mass l [_ [H _]] Hl; apply H; exists l; split; [exact Hl | split; [| reflexivity]].
   apply Forall_forall; auto.
 Qed.
 
-Lemma law_nearly : forall mass eta, law mass -> 0 < eta -> exists l, NoDup l /\ 1 - eta <= sum_over l mass.
+Lemma law_nearly : forall mass eta, countable_law mass -> 0 < eta -> exists l, NoDup l /\
+  1 - eta <= sum_over l mass.
 Proof.
   intros mass eta [_ [_ H]] Heta.
   destruct (Classical_Prop.classic (exists l, NoDup l /\ 1 - eta <= sum_over l mass)) as [Hyes | Hno];
@@ -88,7 +89,7 @@ Qed.
 
 (** Finite sums that stay below 1 and come near to it. *)
 Lemma law_intro : forall mass, (forall a, 0 <= mass a) -> (forall l, NoDup l -> sum_over l mass <= 1) ->
-  (forall eta, 0 < eta -> exists l, NoDup l /\ 1 - eta <= sum_over l mass) -> law mass.
+  (forall eta, 0 < eta -> exists l, NoDup l /\ 1 - eta <= sum_over l mass) -> countable_law mass.
 Proof.
   intros mass Hm Hle Hnear; split; [exact Hm |]; split; [intros total [l [Hl [_ ->]]]; apply Hle, Hl |].
   intros M HM; apply le_epsilon; intros eta Heta; destruct (Hnear eta Heta) as [l [Hl Hsum]].
@@ -97,7 +98,7 @@ Proof.
 Qed.
 
 (** Every event has a probability. *)
-Theorem every_event_has_a_chance : forall mass event, law mass ->
+Theorem every_event_has_a_chance : forall mass event, countable_law mass ->
   exists value, chance mass event value /\ 0 <= value <= 1.
 Proof.
   intros mass event Hlaw.
@@ -205,8 +206,8 @@ Lemma sum_fst : forall (f : A -> R) (G : list (A * list B)),
   sum_over G (fun g => f (fst g)) = sum_over (map fst G) f.
 Proof. intros f G; symmetry; apply sum_map. Qed.
 
-Lemma joint_nearly : forall (first : A -> R) (second : A -> B -> R) eta l, law first ->
-  (forall a, law (second a)) -> 0 < eta -> NoDup l ->
+Lemma joint_nearly : forall (first : A -> R) (second : A -> B -> R) eta l, countable_law first ->
+  (forall a, countable_law (second a)) -> 0 < eta -> NoDup l ->
   exists L, NoDup L /\ (forall ab, In ab L -> In (fst ab) l) /\
     sum_over l first * (1 - eta) <= sum_over L (joint first second).
 Proof.
@@ -224,8 +225,8 @@ Proof.
         by (apply Rmult_le_compat_l; [apply law_nonneg, Hfirst | exact Hnear]); lra.
 Qed.
 
-Theorem joint_law : forall (first : A -> R) (second : A -> B -> R), law first ->
-  (forall a, law (second a)) -> law (joint first second).
+Theorem joint_law : forall (first : A -> R) (second : A -> B -> R), countable_law first ->
+  (forall a, countable_law (second a)) -> countable_law (joint first second).
 Proof.
   intros first second Hfirst Hsecond.
   assert (Hpos := law_nonneg _ Hfirst); assert (Hpos2 := fun a => law_nonneg _ (Hsecond a));
@@ -246,7 +247,8 @@ End Two.
 (** Adaptive composition: the second mechanism may depend on what the first one released. *)
 Theorem adaptive_composition : forall (A B : Type) epsilon1 delta1 epsilon2 delta2 (p q : A -> R)
     (p2 q2 : A -> B -> R),
-  law p -> law q -> (forall a, law (p2 a)) -> (forall a, law (q2 a)) ->
+  countable_law p -> countable_law q -> (forall a, countable_law (p2 a)) ->
+    (forall a, countable_law (q2 a)) ->
   close epsilon1 delta1 p q -> (forall a, close epsilon2 delta2 (p2 a) (q2 a)) ->
   close (epsilon1 + epsilon2) (delta1 + delta2) (joint p p2) (joint q q2).
 Proof.
@@ -306,7 +308,7 @@ Section Product.
 Context {A : Type}.
 Implicit Types (l : list A) (p q : A -> Z -> R).
 
-Lemma product_law : forall l p, (forall a, law (p a)) -> law (product_mass l p).
+Lemma product_law : forall l p, (forall a, countable_law (p a)) -> countable_law (product_mass l p).
 Proof.
   intros l p Hp; induction l as [| a l IH].
   - apply law_intro; [intros; cbn; lra | |].

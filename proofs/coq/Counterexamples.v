@@ -44,15 +44,15 @@ Qed.
 Theorem lemma2_other_weights : forall r n d,
   fairness_term r = Absolute -> 0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat ->
   (forall D D', neighbours n (unit_box d) D D' -> l1_change r d all_monomials D D' <= published_fair_l1 d) <->
-  alpha_1 r * nu n <= INR d / 16 + 5 / 4 - 1 / (4 * INR d).
+  alpha_1 r * drift_limit n <= INR d / 16 + 5 / 4 - 1 / (4 * INR d).
 Proof.
   intros r n d HF Ha Hn Hd; destruct (box_l1_exact r n d Ha Hn ltac:(lia)) as [Hle [D [D' [HDD' Heq]]]].
   assert (Hd2 : 2 <= INR d) by (apply (le_INR 2); exact Hd).
-  assert (HS : box_l1 r n d = INR d * (1 / 2 + 2 * (alpha_1 r * nu n)) + INR d ^ 2 / 8 + 1 / 2).
+  assert (HS : box_l1 r n d = INR d * (1 / 2 + 2 * (alpha_1 r * drift_limit n)) + INR d ^ 2 / 8 + 1 / 2).
   { unfold box_l1, linear_gain; rewrite HF; cbn [fairness_gain]; destruct (Nat.leb_spec 2 d); [ring | lia]. }
-  assert (Hiff : box_l1 r n d <= published_fair_l1 d <-> alpha_1 r * nu n <= INR d / 16 + 5 / 4
+  assert (Hiff : box_l1 r n d <= published_fair_l1 d <-> alpha_1 r * drift_limit n <= INR d / 16 + 5 / 4
     - 1 / (4 * INR d)).
-  { rewrite HS; unfold published_fair_l1; set (e := alpha_1 r * nu n); set (k := INR d) in *.
+  { rewrite HS; unfold published_fair_l1; set (e := alpha_1 r * drift_limit n); set (k := INR d) in *.
     assert (E : k ^ 2 / 4 + 3 * k - (k * (1 / 2 + 2 * e) + k ^ 2 / 8 + 1 / 2)
       = 2 * k * (k / 16 + 5 / 4 - 1 / (4 * k) - e)) by (field; lra).
     split; intros H.
@@ -68,12 +68,13 @@ Qed.
 
     The covariance vector, and its sign at w = (1, 1) as the data have it. *)
 
-Definition covariance (D : dataset) (e : nat) : R := sum_over D (fun t => (number (z t) - zbar D) * x t e).
+Definition covariance (D : dataset) (e : nat) : R :=
+  sum_over D (fun t => (number (protected t) - zbar D) * attribute t e).
 Definition sign_at_ones (D : dataset) : R := if Rle_dec 0 (covariance D 0 + covariance D 1) then 1 else - 1.
 
 (** The linear coefficient when that sign is used. *)
 Definition signed_coefficient (D : dataset) (e : nat) : R :=
-  sum_over D (fun t => (1 / 2 - number (y t)) * x t e) + sign_at_ones D * covariance D e.
+  sum_over D (fun t => (1 / 2 - number (label t)) * attribute t e) + sign_at_ones D * covariance D e.
 
 Definition unit_0 (e : nat) : R := if Nat.eqb e 0 then 1 else 0.
 Definition unit_1 (e : nat) : R := if Nat.eqb e 1 then 1 else 0.

@@ -7,14 +7,16 @@ From CFM Require Import Definitions Sums Change Box BoxSensitivity Theorem5 Ball
 Import ListNotations.
 Open Scope R_scope.
 
-Definition quartic (d : nat) (u v : nat -> R) : R := (dot d u u ^ 2 - 2 * dot d u v ^ 2 + dot d v v ^ 2) / 32.
+Definition quartic (d : nat) (u v : nat -> R) : R :=
+  (dot_product d u u ^ 2 - 2 * dot_product d u v ^ 2 + dot_product d v v ^ 2) / 32.
 
 Lemma expand_three : forall d c1 c2 u v w,
   sum_over (coordinates d) (fun e => (c1 * u e + c2 * v e + w e) ^ 2) =
-  c1 ^ 2 * dot d u u + c2 ^ 2 * dot d v v + dot d w w + 2 * (c1 * c2) * dot d u v
-  + 2 * c1 * dot d u w + 2 * c2 * dot d v w.
+  c1 ^ 2 * dot_product d u u + c2 ^ 2 * dot_product d v v + dot_product d w w + 2 *
+    (c1 * c2) * dot_product d u v
+  + 2 * c1 * dot_product d u w + 2 * c2 * dot_product d v w.
 Proof.
-  intros; unfold dot; rewrite <- !sum_scal, <- !sum_plus; apply sum_ext; intros; ring.
+  intros; unfold dot_product; rewrite <- !sum_scal, <- !sum_plus; apply sum_ext; intros; ring.
 Qed.
 
 Section Vectors.
@@ -26,57 +28,59 @@ Hypothesis e_nonneg : 0 <= e.
 Hypothesis u_pos : forall i, (i < d)%nat -> 0 <= u i.
 Hypothesis v_pos : forall i, (i < d)%nat -> 0 <= v i.
 Hypothesis w_pos : forall i, (i < d)%nat -> 0 <= w i.
-Hypothesis u_ball : dot d u u <= 1.
-Hypothesis v_ball : dot d v v <= 1.
-Hypothesis w_ball : dot d w w <= e ^ 2.
+Hypothesis u_ball : dot_product d u u <= 1.
+Hypothesis v_ball : dot_product d v v <= 1.
+Hypothesis w_ball : dot_product d w w <= e ^ 2.
 
 Lemma dot_pos : forall f g, (forall i, (i < d)%nat -> 0 <= f i) -> (forall i, (i < d)%nat -> 0 <= g i) ->
-  0 <= dot d f g.
+  0 <= dot_product d f g.
 Proof. intros f g Hf Hg; apply sum_nonneg; intros i Hi; apply in_coordinates in Hi; apply Rmult_le_pos;
   [apply Hf | apply Hg]; exact Hi. Qed.
 
-Lemma dot_le : forall f g k, 0 <= k -> dot d f f <= 1 -> dot d g g <= k ^ 2 -> dot d f g <= k.
+Lemma dot_le : forall f g k, 0 <= k -> dot_product d f f <= 1 -> dot_product d g g <= k ^ 2 ->
+  dot_product d f g <= k.
 Proof.
   intros f g k Hk Hf Hg; assert (H := dot_cauchy d f g); assert (Hf0 := dot_nonneg d f);
     assert (Hg0 := dot_nonneg d g).
-  assert (dot d f g ^ 2 <= k ^ 2) by nra.
-  destruct (Rle_or_lt (dot d f g) k); [assumption | nra].
+  assert (dot_product d f g ^ 2 <= k ^ 2) by nra.
+  destruct (Rle_or_lt (dot_product d f g) k); [assumption | nra].
 Qed.
 
-Lemma dots : 0 <= dot d u v <= 1 /\ 0 <= dot d u w <= e /\ 0 <= dot d v w <= e /\
-  quartic d u v <= (1 - dot d u v) / 8 /\ quartic d u v <= 1 / 16.
+Lemma dots : 0 <= dot_product d u v <= 1 /\ 0 <= dot_product d u w <= e /\ 0 <= dot_product d v w <= e /\
+  quartic d u v <= (1 - dot_product d u v) / 8 /\ quartic d u v <= 1 / 16.
 Proof.
-  assert (H1 : 0 <= dot d u v <= 1).
+  assert (H1 : 0 <= dot_product d u v <= 1).
   { split; [apply dot_pos; assumption |]; apply dot_le; [lra | exact u_ball | rewrite pow1; exact v_ball]. }
   split; [exact H1 |].
   split; [split; [apply dot_pos; assumption | apply dot_le; assumption] |].
   split; [split; [apply dot_pos; assumption | apply dot_le; assumption] |].
   assert (Hu := dot_nonneg d u); assert (Hv := dot_nonneg d v); unfold quartic.
-  assert (dot d u u ^ 2 <= 1) by nra; assert (dot d v v ^ 2 <= 1) by nra; split; nra.
+  assert (dot_product d u u ^ 2 <= 1) by nra; assert (dot_product d v v ^ 2 <= 1) by nra; split; nra.
 Qed.
 
-Lemma squares_le : forall c, c ^ 2 * dot d u u <= c ^ 2 /\ c ^ 2 * dot d v v <= c ^ 2.
+Lemma squares_le : forall c, c ^ 2 * dot_product d u u <= c ^ 2 /\ c ^ 2 * dot_product d v v <= c ^ 2.
 Proof. intros c; generalize (pow2_ge_0 c); intros; split; nra. Qed.
 
 (** The change's square when both coefficients have one sign, with what the angle between u and v takes
     off. *)
 Lemma same_sign_le : forall c1 c2, 0 <= c1 * c2 ->
-  c1 ^ 2 + c2 ^ 2 + 2 * (c1 * c2) * dot d u v = (c1 + c2) ^ 2 - 2 * (c1 * c2) * (1 - dot d u v) /\
-  0 <= 2 * (c1 * c2) * (1 - dot d u v) /\
-  (1 / 16 <= c1 * c2 -> quartic d u v <= 2 * (c1 * c2) * (1 - dot d u v)).
+  c1 ^ 2 + c2 ^ 2 + 2 * (c1 * c2) * dot_product d u v
+    = (c1 + c2) ^ 2 - 2 * (c1 * c2) * (1 - dot_product d u v) /\
+  0 <= 2 * (c1 * c2) * (1 - dot_product d u v) /\
+  (1 / 16 <= c1 * c2 -> quartic d u v <= 2 * (c1 * c2) * (1 - dot_product d u v)).
 Proof.
   intros c1 c2 Hp; destruct dots as [[H0 H1] [_ [_ [Hq _]]]].
-  assert (Hs : 0 <= 1 - dot d u v) by lra.
+  assert (Hs : 0 <= 1 - dot_product d u v) by lra.
   split; [ring |]; split; [apply Rmult_le_pos; lra |].
-  intros H; apply Rle_trans with (1 := Hq), Rle_trans with (2 * (1 / 16) * (1 - dot d u v)); [lra |].
+  intros H; apply Rle_trans with (1 := Hq), Rle_trans with (2 * (1 / 16) * (1 - dot_product d u v)); [lra |].
   apply Rmult_le_compat_r; lra.
 Qed.
 
 (** Two coefficients of opposite sign: their product only takes off. *)
-Lemma opposite_signs_le : forall c1 c2, c1 * c2 <= 0 -> 2 * (c1 * c2) * dot d u v <= 0.
+Lemma opposite_signs_le : forall c1 c2, c1 * c2 <= 0 -> 2 * (c1 * c2) * dot_product d u v <= 0.
 Proof.
   intros c1 c2 Hp; destruct dots as [[H0 _] _].
-  assert (0 <= - (c1 * c2) * dot d u v) by (apply Rmult_le_pos; lra); lra.
+  assert (0 <= - (c1 * c2) * dot_product d u v) by (apply Rmult_le_pos; lra); lra.
 Qed.
 
 (** One coefficient with the pull of w and one against it. *)
@@ -109,12 +113,12 @@ Proof.
   assert (He2 : 0 <= e ^ 2) by apply pow2_ge_0.
   destruct (Rle_or_lt c1 0) as [H1 | H1], (Rle_or_lt c2 0) as [H2 | H2].
   - (* both against the pull *)
-    assert (P1 := against_the_pull c1 (dot d u w) H1 Hp0);
-      assert (P2 := against_the_pull c2 (dot d v w) H2 Hq0).
+    assert (P1 := against_the_pull c1 (dot_product d u w) H1 Hp0);
+      assert (P2 := against_the_pull c2 (dot_product d v w) H2 Hq0).
     assert (Hp : 0 <= c1 * c2).
     { replace (c1 * c2) with (- c1 * - c2) by ring; apply Rmult_le_pos; lra. }
     destruct (same_sign_le c1 c2 Hp) as [Hsquare [Htaken Hpays]].
-    enough ((c1 + c2) ^ 2 + (quartic d u v - 2 * (c1 * c2) * (1 - dot d u v)) <= (1 + e) ^ 2) by lra.
+    enough ((c1 + c2) ^ 2 + (quartic d u v - 2 * (c1 * c2) * (1 - dot_product d u v)) <= (1 + e) ^ 2) by lra.
     destruct Hh as [Hh | Hh], Hh' as [Hh' | Hh'].
     + assert (Hc : c1 + c2 = 1 - e) by (unfold c1, c2; lra); rewrite Hc; lra.
     + assert (Hc : c1 + c2 = - e) by (unfold c1, c2; lra); rewrite Hc; lra.
@@ -125,22 +129,22 @@ Proof.
       specialize (Hpays Hlarge).
       assert (Hc : c1 + c2 = - (1 + e)) by (unfold c1, c2; lra); rewrite Hc; lra.
   - assert (Hp : 0 <= - c1 * c2) by (apply Rmult_le_pos; lra).
-    assert (P1 := against_the_pull c1 (dot d u w) H1 Hp0).
-    assert (P2 := with_the_pull c2 (dot d v w) (Rlt_le _ _ H2) Hqe).
+    assert (P1 := against_the_pull c1 (dot_product d u w) H1 Hp0).
+    assert (P2 := with_the_pull c2 (dot_product d v w) (Rlt_le _ _ H2) Hqe).
     assert (P3 := opposite_signs_le c1 c2 ltac:(lra)).
     assert (P4 : c1 ^ 2 + c2 ^ 2 + 2 * c2 * e + 1 / 16 <= (1 + e) ^ 2)
       by (apply half_with_the_pull; unfold c1, c2 in *; destruct Hh, Hh'; lra).
     lra.
   - assert (Hp : 0 <= c1 * - c2) by (apply Rmult_le_pos; lra).
-    assert (P1 := with_the_pull c1 (dot d u w) (Rlt_le _ _ H1) Hpe).
-    assert (P2 := against_the_pull c2 (dot d v w) H2 Hq0).
+    assert (P1 := with_the_pull c1 (dot_product d u w) (Rlt_le _ _ H1) Hpe).
+    assert (P2 := against_the_pull c2 (dot_product d v w) H2 Hq0).
     assert (P3 := opposite_signs_le c1 c2 ltac:(lra)).
     assert (P4 : c2 ^ 2 + c1 ^ 2 + 2 * c1 * e + 1 / 16 <= (1 + e) ^ 2)
       by (apply half_with_the_pull; unfold c1, c2 in *; destruct Hh, Hh'; lra).
     lra.
   - (* both with the pull: half = half' = 1/2 *)
-    assert (P1 := with_the_pull c1 (dot d u w) (Rlt_le _ _ H1) Hpe).
-    assert (P2 := with_the_pull c2 (dot d v w) (Rlt_le _ _ H2) Hqe).
+    assert (P1 := with_the_pull c1 (dot_product d u w) (Rlt_le _ _ H1) Hpe).
+    assert (P2 := with_the_pull c2 (dot_product d v w) (Rlt_le _ _ H2) Hqe).
     assert (Hp : 0 <= c1 * c2) by (apply Rmult_le_pos; lra).
     destruct (same_sign_le c1 c2 Hp) as [Hsquare [Htaken Hpays]].
     assert (E1 : half = 1 / 2) by (unfold c1 in *; destruct Hh; lra).
@@ -163,7 +167,7 @@ Proof.
   intros h half half' Hh H1 H2.
   rewrite (sum_ext _ _ (fun i => ((half + h) * u i + (- (half' + h)) * v i + 0) ^ 2)) by (intros; ring).
   rewrite (expand_three d (half + h) (- (half' + h)) u v (fun _ => 0)).
-  assert (Hz : forall f, dot d f (fun _ => 0) = 0) by (intros f; apply sum_zero; intros; ring).
+  assert (Hz : forall f, dot_product d f (fun _ => 0) = 0) by (intros f; apply sum_zero; intros; ring).
   rewrite !Hz; destruct dots as [[Hs0 _] [_ [_ [_ Hquartic]]]].
   set (c1 := half + h); set (c2 := - (half' + h)).
   assert (S1 := proj1 (squares_le c1)); assert (S2 := proj2 (squares_le c2)).
@@ -182,7 +186,7 @@ Proof.
         (exfalso; assert (0 <= (1 / 2 + h) ^ 2) by apply pow2_ge_0; assert (0 <= (- (1 / 2) + h) ^ 2)
           by apply pow2_ge_0; lra). }
     destruct E as [E1 E2]; destruct dots as [[_ Hs1] [_ [_ [Hangle _]]]]; rewrite E1.
-    assert (0 <= h ^ 2 * dot d u v) by (apply Rmult_le_pos; [apply pow2_ge_0 | exact Hs0]); lra.
+    assert (0 <= h ^ 2 * dot_product d u v) by (apply Rmult_le_pos; [apply pow2_ge_0 | exact Hs0]); lra.
 Qed.
 
 End Vectors.
@@ -201,13 +205,13 @@ Hypothesis ball_t' : unit_ball d t'.
 Hypothesis ball_others : Forall (unit_ball d) others.
 
 Let K := INR (length others).
-Let m := sum_over others (fun o => number (z o)).
-Let mean_pull (alpha : R) (e : nat) : R := alpha / (K + 1) * sum_over others (fun o => x o e).
+Let m := sum_over others (fun o => number (protected o)).
+Let mean_pull (alpha : R) (e : nat) : R := alpha / (K + 1) * sum_over others (fun o => attribute o e).
 
 Lemma covariance_sum : forall e,
   fairness_sum (Covariance true) (zbar D) (zbar D') t t' others e =
-  (number (z t) - zbar D) * x t e - (number (z t') - zbar D') * x t' e
-  + (zbar D' - zbar D) * sum_over others (fun o => x o e).
+  (number (protected t) - zbar D) * attribute t e - (number (protected t') - zbar D') * attribute t' e
+  + (zbar D' - zbar D) * sum_over others (fun o => attribute o e).
 Proof.
   intros e; unfold fairness_sum; cbn [fairness_factor]; f_equal; rewrite <- sum_scal; apply sum_ext; intros;
     ring.
@@ -218,24 +222,26 @@ Lemma covariance_flip : forall e,
   - fairness_sum (Covariance true) (zbar D) (zbar D') t t' others e.
 Proof.
   intros e; rewrite covariance_sum; unfold fairness_sum; cbn [fairness_factor].
-  rewrite (sum_ext others _ (fun o => (zbar D - zbar D') * x o e)) by (intros; ring); rewrite sum_scal; ring.
+  rewrite (sum_ext others _ (fun o => (zbar D - zbar D') * attribute o e)) by (intros; ring);
+    rewrite sum_scal; ring.
 Qed.
 
 Lemma covariance_ball_upper : forall r sign, 0 <= alpha_1 r -> fairness_term r = Covariance sign ->
-  l2_change_squared r d all_monomials D D' <= (1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2.
+  l2_change_squared r d all_monomials D D'
+    <= (1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2.
 Proof.
   intros r sign Ha HF; unfold l2_change_squared; rewrite filter_all, sum_Phi.
   assert (Hq : sum_over (pairs (basis r) d) (fun p =>
       (coefficient r D (Quadratic (fst p) (snd p)) - coefficient r D' (Quadratic (fst p) (snd p))) ^ 2)
-    <= quartic d (x t) (x t')).
+    <= quartic d (attribute t) (attribute t')).
   { eapply Rle_trans; [| apply (quadratic_square_le (basis r))]; right; apply sum_ext; intros p _.
     unfold D, D'; rewrite quadratic_change; reflexivity. }
-  assert (Hu : dot d (x t) (x t) <= 1) by (rewrite <- dot_square; apply ball_t).
-  assert (Hv : dot d (x t') (x t') <= 1) by (rewrite <- dot_square; apply ball_t').
+  assert (Hu : dot_product d (attribute t) (attribute t) <= 1) by (rewrite <- dot_square; apply ball_t).
+  assert (Hv : dot_product d (attribute t') (attribute t') <= 1) by (rewrite <- dot_square; apply ball_t').
   assert (HK : 0 <= K) by apply pos_INR.
   assert (Hm := m_bounds before after); fold others in Hm; fold m K in Hm.
-  assert (Hnu : nu n = K / (K + 1)) by apply nu_K.
-  set (e := alpha_1 r * nu n).
+  assert (Hnu : drift_limit n = K / (K + 1)) by apply nu_K.
+  set (e := alpha_1 r * drift_limit n).
   assert (He : 0 <= e).
   { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos;
       [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
@@ -244,9 +250,9 @@ Proof.
   { intros i Hi; apply Rmult_le_pos.
     - apply Rmult_le_pos; [exact Ha | apply Rlt_le, Rinv_0_lt_compat; lra].
     - apply sum_nonneg; intros o Ho; apply (Hothers o Ho); exact Hi. }
-  assert (Hw : dot d (mean_pull (alpha_1 r)) (mean_pull (alpha_1 r)) <= e ^ 2).
-  { unfold dot, mean_pull; rewrite (sum_ext _ _
-      (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => x o i) ^ 2)) by (intros; ring).
+  assert (Hw : dot_product d (mean_pull (alpha_1 r)) (mean_pull (alpha_1 r)) <= e ^ 2).
+  { unfold dot_product, mean_pull; rewrite (sum_ext _ _
+      (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => attribute o i) ^ 2)) by (intros; ring).
     rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu;
       field; lra).
     apply Rmult_le_compat_l; [apply pow2_ge_0 |].
@@ -254,46 +260,48 @@ Proof.
   (* one sign of the penalty is the other with all labels flipped *)
   assert (Hform : forall i,
     (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2 =
-    ((if sign then 1 / 2 - number (y t) else - (1 / 2 - number (y t))) * x t i
-     - (if sign then 1 / 2 - number (y t') else - (1 / 2 - number (y t'))) * x t' i
-     + alpha_1 r * ((number (z t) - zbar D) * x t i - (number (z t') - zbar D') * x t' i
-                    + (zbar D' - zbar D) * sum_over others (fun o => x o i))) ^ 2).
+    ((if sign then 1 / 2 - number (label t) else - (1 / 2 - number (label t))) * attribute t i
+     - (if sign then 1 / 2 - number (label t') else - (1 / 2 - number (label t'))) * attribute t' i
+     + alpha_1 r * ((number (protected t) - zbar D) * attribute t i -
+         (number (protected t') - zbar D') * attribute t' i
+                    + (zbar D' - zbar D) * sum_over others (fun o => attribute o i))) ^ 2).
   { intros i; unfold D at 1, D' at 1; rewrite linear_change; fold D D' others; rewrite HF; destruct sign.
     - rewrite covariance_sum; reflexivity.
     - rewrite covariance_flip, covariance_sum; ring. }
   rewrite (sum_ext (coordinates d) _ _ (fun i _ => Hform i)).
-  set (half := if sign then 1 / 2 - number (y t) else - (1 / 2 - number (y t))).
-  set (half' := if sign then 1 / 2 - number (y t') else - (1 / 2 - number (y t'))).
-  assert (Hhalf : half = 1 / 2 \/ half = - (1 / 2)) by (unfold half; destruct sign, (y t); cbn; lra).
-  assert (Hhalf' : half' = 1 / 2 \/ half' = - (1 / 2)) by (unfold half'; destruct sign, (y t'); cbn; lra).
+  set (half := if sign then 1 / 2 - number (label t) else - (1 / 2 - number (label t))).
+  set (half' := if sign then 1 / 2 - number (label t') else - (1 / 2 - number (label t'))).
+  assert (Hhalf : half = 1 / 2 \/ half = - (1 / 2)) by (unfold half; destruct sign, (label t); cbn; lra).
+  assert (Hhalf' : half' = 1 / 2 \/ half' = - (1 / 2)) by (unfold half'; destruct sign, (label t'); cbn; lra).
   assert (Hminus : - half' = 1 / 2 \/ - half' = - (1 / 2)) by (destruct Hhalf' as [-> | ->]; lra).
   assert (Hminus1 : - half = 1 / 2 \/ - half = - (1 / 2)) by (destruct Hhalf as [-> | ->]; lra).
-  assert (Hzd : zbar D = (m + number (z t)) / (K + 1)) by apply zbar_D.
-  assert (Hzd' : zbar D' = (m + number (z t')) / (K + 1)) by apply zbar_D'.
+  assert (Hzd : zbar D = (m + number (protected t)) / (K + 1)) by apply zbar_D.
+  assert (Hzd' : zbar D' = (m + number (protected t')) / (K + 1)) by apply zbar_D'.
   assert (Hi : 0 < / (K + 1)) by (apply Rinv_0_lt_compat; lra).
   set (a := alpha_1 r * (m / (K + 1))); set (a' := alpha_1 r * ((K - m) / (K + 1))).
   assert (Ha0 : 0 <= a) by (unfold a, Rdiv; repeat apply Rmult_le_pos; lra).
   assert (Ha0' : 0 <= a') by (unfold a', Rdiv; repeat apply Rmult_le_pos; lra).
   assert (Haa : a + a' = e) by (unfold a, a', e; rewrite Hnu; field; lra).
   eapply Rle_trans; [apply Rplus_le_compat_l; exact Hq |].
-  destruct (z t) eqn:Hz, (z t') eqn:Hz'; cbn [number] in *.
-  - rewrite (sum_ext _ _ (fun i => ((half + a') * x t i - (half' + a') * x t' i) ^ 2))
+  destruct (protected t) eqn:Hz, (protected t') eqn:Hz'; cbn [number] in *.
+  - rewrite (sum_ext _ _ (fun i => ((half + a') * attribute t i - (half' + a') * attribute t' i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a'; f_equal; field; lra).
-    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+    apply (group_stays d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption; try lra;
       [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((- half - a') * x t i + (- - half' - a) * x t' i
+  - rewrite (sum_ext _ _ (fun i => ((- half - a') * attribute t i + (- - half' - a) * attribute t' i
       + mean_pull (alpha_1 r) i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; field; lra).
-    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+    apply (group_changes d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption; try lra;
       [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((half - a) * x t i + (- half' - a') * x t' i + mean_pull (alpha_1 r) i)
+  - rewrite (sum_ext _ _ (fun i => ((half - a) * attribute t i + (- half' - a') * attribute t' i + mean_pull
+      (alpha_1 r) i)
       ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; f_equal; field; lra).
-    apply (group_changes d (x t) (x t') (mean_pull (alpha_1 r))); try assumption;
+    apply (group_changes d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption;
       [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((half + - a) * x t i - (half' + - a) * x t' i) ^ 2))
+  - rewrite (sum_ext _ _ (fun i => ((half + - a) * attribute t i - (half' + - a) * attribute t' i) ^ 2))
       by (intros; rewrite Hzd, Hzd'; unfold a; f_equal; field; lra).
-    apply (group_stays d (x t) (x t') (mean_pull (alpha_1 r))); try assumption; try lra;
+    apply (group_stays d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption; try lra;
       [apply ball_t | apply ball_t'].
 Qed.
 
@@ -320,8 +328,8 @@ Qed.
 
 Lemma cov_change : forall r sign k i, fairness_term r = Covariance sign ->
   (coefficient r (cov_D sign k) (Linear i) - coefficient r (cov_D' sign k) (Linear i)) ^ 2 =
-  (if Nat.eqb i 0 then (1 + alpha_1 r * nu (S k)) ^ 2 else 0)
-    + (if Nat.eqb i 1 then (alpha_1 r * nu (S k)) ^ 2 else 0).
+  (if Nat.eqb i 0 then (1 + alpha_1 r * drift_limit (S k)) ^ 2 else 0)
+    + (if Nat.eqb i 1 then (alpha_1 r * drift_limit (S k)) ^ 2 else 0).
 Proof.
   intros r sign k i HF.
   set (t := Tuple (unit_vector 0) sign false); set (t' := Tuple (unit_vector 0) (negb sign) true).
@@ -329,12 +337,13 @@ Proof.
   change (cov_D sign k) with ([] ++ t :: rest); change (cov_D' sign k) with ([] ++ t' :: rest).
   assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
   assert (Hk : 0 <= INR k) by apply pos_INR.
-  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app;
+  assert (Hm : sum_over ([] ++ rest) (fun o => number (protected o)) = 0) by (unfold rest; simpl app;
     rewrite sum_repeat; simpl; ring).
-  assert (Hnu : nu (S k) = INR k / (INR k + 1)) by (unfold nu; rewrite S_INR; field; lra).
+  assert (Hnu : drift_limit (S k) = INR k / (INR k + 1)) by (unfold drift_limit; rewrite S_INR; field; lra).
   rewrite linear_change, zbar_D, zbar_D', Hm, HK, HF; unfold fairness_sum; simpl app; unfold rest;
     rewrite sum_repeat, Hnu.
-  unfold unit_vector; destruct sign; cbn [fairness_factor t t' x y z number negb]; unfold unit_vector;
+  unfold unit_vector; destruct sign; cbn [fairness_factor t t' attribute label protected number negb];
+    unfold unit_vector;
     destruct (Nat.eqb_spec i 0) as [-> | H0]; try (cbn [Nat.eqb]; field; lra);
     destruct (Nat.eqb_spec i 1); field; lra.
 Qed.
@@ -342,7 +351,7 @@ Qed.
 Theorem ball_l2_covariance_exact : forall r n d sign,
   0 <= alpha_1 r -> fairness_term r = Covariance sign -> (1 <= n)%nat -> (2 <= d)%nat ->
   exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials)
-    ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2).
+    ((1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2).
 Proof.
   intros r n d sign Ha HF Hn Hd; split.
   - intros D D' (Hlen & HD & HD' & before & t & t' & after & -> & ->).
@@ -354,13 +363,13 @@ Proof.
     + apply cov_neighbours; exact Hd.
     + unfold l2_change_squared; rewrite filter_all, sum_Phi.
       rewrite (sum_ext (coordinates d) _ _ (fun i _ => cov_change r sign k i HF)).
-      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * nu (S k)) ^ 2)),
-        (sum_delta d 1 (fun _ => (alpha_1 r * nu (S k)) ^ 2)) by lia.
+      rewrite sum_plus, (sum_delta d 0 (fun _ => (1 + alpha_1 r * drift_limit (S k)) ^ 2)),
+        (sum_delta d 1 (fun _ => (alpha_1 r * drift_limit (S k)) ^ 2)) by lia.
       rewrite (sum_zero (pairs _ _)); [ring |].
       intros p _; unfold cov_D, cov_D'.
       change (Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k)
         with ([] ++ Tuple (unit_vector 0) sign false :: repeat (Tuple (unit_vector 1) false false) k).
       change (Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k)
         with ([] ++ Tuple (unit_vector 0) (negb sign) true :: repeat (Tuple (unit_vector 1) false false) k).
-      rewrite quadratic_change; cbn [x]; ring.
+      rewrite quadratic_change; cbn [attribute]; ring.
 Qed.

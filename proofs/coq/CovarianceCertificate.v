@@ -12,6 +12,6 @@ Lemma covariance_ball_l2_limit : forall r n d sign D D', 0 <= alpha_1 r -> (2 <=
 Proof.
   intros r n d sign D D' Ha Hd HF H; assert (Hn := neighbours_nonempty _ _ _ _ H).
   eapply Rle_trans; [exact (proj1 (ball_l2_covariance_exact r n d sign Ha HF Hn Hd) D D' H) |].
-  generalize (nu_bounds n Hn); intros; assert (0 <= alpha_1 r * nu n <= alpha_1 r) by (split; nra).
-  set (e := alpha_1 r * nu n) in *; nra.
+  generalize (nu_bounds n Hn); intros; assert (0 <= alpha_1 r * drift_limit n <= alpha_1 r) by (split; nra).
+  set (e := alpha_1 r * drift_limit n) in *; nra.
 Qed.

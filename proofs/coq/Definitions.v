@@ -20,22 +20,22 @@ Definition coordinates (d : nat) : list nat := seq 0 d.
 
 (** ** Records and data sets *)
 
-(** A record (x, y, z): unprotected attributes, label, protected attribute. *)
-Record record := Tuple { x : nat -> R; y : bool; z : bool }.
+(** The paper's (x, y, z): unprotected attributes, label, protected attribute. *)
+Record record := Tuple { attribute : nat -> R; label : bool; protected : bool }.
 
 Definition number (b : bool) : R := if b then 1 else 0.
 
 Definition dataset := list record.
 
 (** The paper's z-bar: the average of z over the data set at hand. *)
-Definition zbar (D : dataset) : R := sum_over D (fun t => number (z t)) / INR (length D).
+Definition zbar (D : dataset) : R := sum_over D (fun t => number (protected t)) / INR (length D).
 
 (** The domain that the constants of the paper need, and the domain that the paper states. *)
 Definition unit_box (d : nat) (t : record) : Prop :=
-  forall e, (e < d)%nat -> 0 <= x t e <= 1.
+  forall e, (e < d)%nat -> 0 <= attribute t e <= 1.
 
 Definition unit_ball (d : nat) (t : record) : Prop :=
-  (forall e, (e < d)%nat -> 0 <= x t e) /\ sum_over (coordinates d) (fun e => x t e ^ 2) <= 1.
+  (forall e, (e < d)%nat -> 0 <= attribute t e) /\ sum_over (coordinates d) (fun e => attribute t e ^ 2) <= 1.
 
 (** D' is D with one record replaced; both averages of z are those of their own data set. *)
 Definition replace_one (D D' : dataset) : Prop :=
@@ -92,8 +92,9 @@ Definition quadratic_factor (b : quadratic_basis) (e l : nat) : R :=
 Definition record_coefficient (r : reading) (average : R) (t : record) (phi : monomial) : R :=
   match phi with
   | Linear e =>
-      (1 / 2 - number (y t) + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) average) * x t e
-  | Quadratic e l => quadratic_factor (basis r) e l * (x t e * x t l)
+      (1 / 2 - number (label t)
+        + alpha_1 r * fairness_factor (fairness_term r) (number (protected t)) average) * attribute t e
+  | Quadratic e l => quadratic_factor (basis r) e l * (attribute t e * attribute t l)
   end.
 
 (** The released coefficient: the sum of lambda-bar_(phi t) over the data set. *)
@@ -141,7 +142,7 @@ Definition neighbours_add_one (n : nat) (domain : record -> Prop) (D D' : datase
 (** The paper's g: the covariance vector, sum of (z_i - zbar) x_i.  The reading [separate] releases it,
     without the weight alpha_1, beside the coefficients without a fairness term. *)
 Definition covariance_vector (D : dataset) (e : nat) : R :=
-  sum_over D (fun t => (number (z t) - zbar D) * x t e).
+  sum_over D (fun t => (number (protected t) - zbar D) * attribute t e).
 
 Definition separate_l1_change (b : quadratic_basis) (d : nat) (D D' : dataset) : R :=
   l1_change (Reading b NoFairness 0) d all_monomials D D' +

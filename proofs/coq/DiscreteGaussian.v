@@ -118,7 +118,7 @@ Proof.
   apply Rmult_le_compat_l; [lra |]; apply Hbell; rewrite Rabs_right; lra.
 Qed.
 
-Lemma rounded_law_0 : law (rounded_gaussian s 0).
+Lemma rounded_law_0 : countable_law (rounded_gaussian s 0).
 Proof.
   assert (Hk := kappa_pos); apply law_intro; [apply rounded_nonneg | |].
   - intros l Hl; destruct (within_up_to l) as [k Hin].
@@ -133,7 +133,7 @@ Proof.
     apply Rmult_le_reg_r with kappa; [exact Hk |]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l; lra.
 Qed.
 
-Lemma rounded_law : forall c, law (rounded_gaussian s (IZR c)).
+Lemma rounded_law : forall c, countable_law (rounded_gaussian s (IZR c)).
 Proof.
   intros c; assert (H := shifted_law _ c rounded_law_0); destruct H as [H0 H]; split;
     [apply rounded_nonneg |].
@@ -325,7 +325,7 @@ Proof.
   cbn [up_to]; rewrite sum_cons; cbn [sum_over fold_right]; generalize (weight_pos 0); lra.
 Qed.
 
-Lemma discrete_gaussian_law_0 : law (discrete_gaussian s).
+Lemma discrete_gaussian_law_0 : countable_law (discrete_gaussian s).
 Proof.
   assert (Ht := total_pos); destruct total_is_lub as [Hup Hleast].
   assert (Hsum : forall l, sum_over l (discrete_gaussian s) = sum_over l (gaussian_weight s) /

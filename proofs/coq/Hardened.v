@@ -106,7 +106,7 @@ Proof.
     rewrite Z.abs_opp, Z.abs_eq by lia; field; lra.
 Qed.
 
-Lemma discrete_laplace_law : law (discrete_laplace scale).
+Lemma discrete_laplace_law : countable_law (discrete_laplace scale).
 Proof.
   generalize ratio_range; intros Ha; apply law_intro.
   - intros j; left; apply discrete_laplace_pos.
@@ -155,7 +155,7 @@ Proof.
 Qed.
 End DiscreteLaplace.
 
-Lemma shifted_law : forall (p : Z -> R) c, law p -> law (fun j => p (j - c)%Z).
+Lemma shifted_law : forall (p : Z -> R) c, countable_law p -> countable_law (fun j => p (j - c)%Z).
 Proof.
   intros p c Hp; apply law_intro; [intros j; apply law_nonneg, Hp | |].
   - intros l Hl; rewrite <- (sum_map Z Z l (fun j => (j - c)%Z) p); apply law_sum; [exact Hp |].
@@ -187,7 +187,7 @@ Variables (a : adjacency) (r : reading) (n d : nat) (domain : record -> Prop) (g
   (scale : monomial -> R).
 Hypothesis scale_pos : forall phi, 0 < scale phi.
 
-Lemma hardened_laplace_law : forall D, law (hardened_release discrete_laplace g scale r d D).
+Lemma hardened_laplace_law : forall D, countable_law (hardened_release discrete_laplace g scale r d D).
 Proof. intros D; apply product_law; intros phi; apply shifted_law, discrete_laplace_law, scale_pos. Qed.
 
 Definition hardened_loss (D D' : dataset) : R := sum_over (Phi (basis r) d) (fun phi =>

@@ -15,7 +15,8 @@ Open Scope R_scope.
 (** ** Closeness, one law after the other *)
 
 Lemma close_trans : forall (A : Type) epsilon1 delta1 epsilon2 delta2 (p q r : A -> R),
-  law p -> law q -> law r -> close epsilon1 delta1 p q -> close epsilon2 delta2 q r ->
+  countable_law p -> countable_law q -> countable_law r -> close epsilon1 delta1 p q ->
+    close epsilon2 delta2 q r ->
   close (epsilon1 + epsilon2) (delta1 + exp epsilon1 * delta2) p r.
 Proof.
   intros A e1 d1 e2 d2 p q r Hp Hq Hr H1 H2; apply close_of_finite; intros l Hl.
@@ -27,7 +28,7 @@ Proof.
 Qed.
 
 Lemma product_close : forall (A : Type) (l : list A) (p q : A -> Z -> R) epsilon delta,
-  (forall a, law (p a)) -> (forall a, law (q a)) ->
+  (forall a, countable_law (p a)) -> (forall a, countable_law (q a)) ->
   (forall a, In a l -> close (epsilon a) (delta a) (p a) (q a)) ->
   close (sum_over l epsilon) (sum_over l delta) (product_mass l p) (product_mass l q).
 Proof.
@@ -261,7 +262,7 @@ Variables (a : adjacency) (r : reading) (n d : nat) (domain : record -> Prop) (g
   (scale : monomial -> R).
 Hypothesis scale_pos : forall phi, 0 < scale phi.
 
-Lemma hardened_gaussian_law : forall D, law (hardened_release discrete_gaussian g scale r d D).
+Lemma hardened_gaussian_law : forall D, countable_law (hardened_release discrete_gaussian g scale r d D).
 Proof.
   intros D; apply product_law; intros phi; apply shifted_law, discrete_gaussian_law_0, scale_pos.
 Qed.
@@ -294,8 +295,8 @@ Proof.
   set (X' := hardened_release discrete_gaussian g scale r d D').
   set (G := product_mass l (fun phi => rounded_gaussian (scale phi) (IZR (v phi)))).
   set (G' := product_mass l (fun phi => rounded_gaussian (scale phi) (IZR (v' phi)))).
-  assert (HG : law G) by (apply product_law; intros phi; apply rounded_law, scale_pos).
-  assert (HG' : law G') by (apply product_law; intros phi; apply rounded_law, scale_pos).
+  assert (HG : countable_law G) by (apply product_law; intros phi; apply rounded_law, scale_pos).
+  assert (HG' : countable_law G') by (apply product_law; intros phi; apply rounded_law, scale_pos).
   assert (H1 : close (gaussian_gap T) (sum_over l (fun _ => 0)) X G).
   { apply (product_close _ l (fun phi j => discrete_gaussian (scale phi) (j - v phi))).
     - intros phi; apply shifted_law, discrete_gaussian_law_0, scale_pos.

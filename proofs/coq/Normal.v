@@ -111,7 +111,7 @@ Proof. intros t; apply (derive_continuity bell t _ (bell_derivative t)). Qed.
 
 (** ** The Gaussian integral *)
 
-Definition arc (x : R) : R := RInt (fun t => bell x * bell (x * t) * (2 / (1 + t ^ 2))) 0 1.
+Definition bell_arc (x : R) : R := RInt (fun t => bell x * bell (x * t) * (2 / (1 + t ^ 2))) 0 1.
 
 Lemma one_plus_square_pos : forall t, 0 < 1 + t ^ 2.
 Proof. intros t; generalize (pow2_ge_0 t); lra. Qed.
@@ -138,9 +138,9 @@ Proof.
       [simpl in H; lra | field; simpl in H; lra].
 Qed.
 
-Lemma arc_derivative : forall x, is_derive arc x (- 2 * bell x * bell_integral x).
+Lemma arc_derivative : forall x, is_derive bell_arc x (- 2 * bell x * bell_integral x).
 Proof.
-  intros x; unfold arc.
+  intros x; unfold bell_arc.
   set (f := fun u t => bell u * bell (u * t) * (2 / (1 + t ^ 2))).
   set (df := fun u t => - 2 * u * bell u * bell (u * t)).
   apply derive_value with (RInt (df x) 0 1).
@@ -171,9 +171,9 @@ Proof.
     reflexivity.
 Qed.
 
-Lemma arc_0 : arc 0 = PI / 2.
+Lemma arc_0 : bell_arc 0 = PI / 2.
 Proof.
-  unfold arc.
+  unfold bell_arc.
   rewrite (RInt_same _ (fun t => 2 / (1 + t ^ 2))).
   - rewrite (RInt_derivative (fun t => 2 * atan t) (fun t => 2 / (1 + t ^ 2))).
     + rewrite atan_1, atan_0; field.
@@ -185,10 +185,11 @@ Proof.
   - intros t; rewrite Rmult_0_l; unfold bell; replace (- (0 ^ 2 / 2)) with 0 by field; rewrite exp_0; ring.
 Qed.
 
-Lemma arc_identity : forall x, bell_integral x ^ 2 + arc x = PI / 2.
+Lemma arc_identity : forall x, bell_integral x ^ 2 + bell_arc x = PI / 2.
 Proof.
-  intros x; replace (PI / 2) with (bell_integral 0 ^ 2 + arc 0) by (rewrite bell_integral_0, arc_0; ring).
-  apply (derivative_zero_constant (fun u => bell_integral u ^ 2 + arc u)); intros u.
+  intros x; replace (PI / 2) with (bell_integral 0 ^ 2 + bell_arc 0)
+    by (rewrite bell_integral_0, arc_0; ring).
+  apply (derivative_zero_constant (fun u => bell_integral u ^ 2 + bell_arc u)); intros u.
   apply derive_value with (2 * bell_integral u * bell u + (- 2 * bell u * bell_integral u)); [| ring].
   apply derive_plus; [| apply arc_derivative].
   apply derive_value with (bell u * (2 * bell_integral u)); [| ring].
@@ -199,13 +200,13 @@ Qed.
 Lemma arc_integrable : forall x, ex_RInt (fun t => bell x * bell (x * t) * (2 / (1 + t ^ 2))) 0 1.
 Proof. intros x; apply ex_RInt_cont, arc_continuous. Qed.
 
-Lemma arc_bounds : forall x, 0 <= arc x <= PI / 2 * bell x.
+Lemma arc_bounds : forall x, 0 <= bell_arc x <= PI / 2 * bell x.
 Proof.
   intros x; split.
-  - unfold arc; apply RInt_ge_0; [lra | apply arc_integrable |]; intros t _.
+  - unfold bell_arc; apply RInt_ge_0; [lra | apply arc_integrable |]; intros t _.
     apply Rmult_le_pos; [apply Rmult_le_pos; apply Rlt_le, bell_pos |].
     apply Rlt_le, Rdiv_lt_0_compat; [lra | apply one_plus_square_pos].
-  - rewrite <- arc_0, Rmult_comm; unfold arc; rewrite <- RInt_mult_const by apply arc_integrable.
+  - rewrite <- arc_0, Rmult_comm; unfold bell_arc; rewrite <- RInt_mult_const by apply arc_integrable.
     apply RInt_le; [lra | apply arc_integrable | apply ex_RInt_mult_const, arc_integrable |]; intros t _.
     replace (bell 0) with 1 by (unfold bell; rewrite <- exp_0; f_equal; field).
     rewrite Rmult_0_l; replace (bell 0) with 1 by (unfold bell; rewrite <- exp_0; f_equal; field).

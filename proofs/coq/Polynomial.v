@@ -12,15 +12,16 @@ Definition inner_product (d : nat) (u w : nat -> R) : R := sum_over (coordinates
 
 Lemma record_polynomial : forall r d average t w,
   sum_over (Phi (basis r) d) (fun phi => record_coefficient r average t phi * evaluate phi w) =
-  let u := inner_product d (x t) w in
-  u / 2 + u ^ 2 / 8 - number (y t) * u
-  + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) average * u.
+  let u := inner_product d (attribute t) w in
+  u / 2 + u ^ 2 / 8 - number (label t) * u
+  + alpha_1 r * fairness_factor (fairness_term r) (number (protected t)) average * u.
 Proof.
   intros r d average t w.
-  set (k := 1 / 2 - number (y t) + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) average).
+  set (k := 1 / 2 - number (label t) + alpha_1 r * fairness_factor (fairness_term r)
+    (number (protected t)) average).
   rewrite (sum_ext _ _ (fun phi => match phi with
-    Linear e => k * (x t e * w e)
-  | Quadratic e l => quadratic_factor (basis r) e l * ((x t e * w e) * (x t l * w l)) end)).
+    Linear e => k * (attribute t e * w e)
+  | Quadratic e l => quadratic_factor (basis r) e l * ((attribute t e * w e) * (attribute t l * w l)) end)).
   - rewrite sum_all_monomials by (intros; ring).
     rewrite sum_scal, sum_product; unfold inner_product, k; cbv zeta; field.
   - intros [e | e l] _; cbn [record_coefficient evaluate]; fold k; ring.
@@ -28,9 +29,9 @@ Qed.
 
 Theorem objective_polynomial : forall r d D w,
   sum_over (Phi (basis r) d) (fun phi => coefficient r D phi * evaluate phi w) =
-  sum_over D (fun t => let u := inner_product d (x t) w in
-    u / 2 + u ^ 2 / 8 - number (y t) * u
-    + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) (zbar D) * u).
+  sum_over D (fun t => let u := inner_product d (attribute t) w in
+    u / 2 + u ^ 2 / 8 - number (label t) * u
+    + alpha_1 r * fairness_factor (fairness_term r) (number (protected t)) (zbar D) * u).
 Proof.
   intros r d D w; unfold coefficient.
   rewrite (sum_ext _ _ 

@@ -52,10 +52,10 @@ Lemma rational_linear_correct : forall r alpha n, (1 <= n)%nat -> alpha_1 r = Q2
 Proof.
   intros r alpha n Hn Ha; unfold rational_linear; rewrite Q2R_plus, Q2R_mult, <- Ha.
   assert (Hpos : 0 < INR n) by (apply lt_0_INR; lia).
-  assert (Hnu : Q2R ((rational_of_nat n - 1) / rational_of_nat n) = nu n).
+  assert (Hnu : Q2R ((rational_of_nat n - 1) / rational_of_nat n) = drift_limit n).
   { rewrite Q2R_div, Q2R_minus, RMicromega.Q2R_1, rational_of_nat_correct by (rewrite
     rational_of_nat_correct;
-      exact Hpos); unfold nu; reflexivity. }
+      exact Hpos); unfold drift_limit; reflexivity. }
   rewrite (Q2R_by 1 2), RMicromega.Q2R_1; f_equal; f_equal; unfold rational_gain, fairness_gain.
   destruct (fairness_term r); [apply RMicromega.Q2R_0 | rewrite Q2R_mult, Hnu, (Q2R_literal 2);
     ring | exact Hnu].

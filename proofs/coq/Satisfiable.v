@@ -21,7 +21,7 @@ Lemma weighted_change_has_a_supremum : forall r n d s sigma, 0 < sigma ->
 Proof.
   intros r n d s sigma Hs Ha Hn Hd HF; destruct (ball_l2_exact r n d Ha Hn Hd HF) as [Hup [D [D' [HDD' E]]]].
   assert (Hgain : 0 < ball_gain r n).
-  { assert (0 <= alpha_1 r * nu n) by (apply Rmult_le_pos; [exact Ha | apply (nu_bounds n Hn)]).
+  { assert (0 <= alpha_1 r * drift_limit n) by (apply Rmult_le_pos; [exact Ha | apply (nu_bounds n Hn)]).
     unfold ball_gain; destruct (fairness_term r) as [| | sign]; [lra | lra | destruct (HF sign eq_refl)]. }
   assert (Hsum : forall E E', l2_change_squared r d (contains s) E E' / sigma ^ 2 +
     l2_change_squared r d (contains_not s) E E' / sigma ^ 2
@@ -66,7 +66,8 @@ Proof.
   intros n x Hx k Hk; destruct (Nat.eqb k n) eqn:E; [| split; [lra | intros; lra]].
   apply Nat.eqb_eq in E; subst k; split; [exact Hx | intros _]; unfold at_least, probability, outcomes.
   rewrite seq_S, sum_app, (sum_zero (seq 0 n)).
-  - cbn [sum_over fold_right]; rewrite Nat.leb_refl, binomial_formula, C_n, Nat.sub_diag by lia; cbn; lra.
+  - cbn [sum_over fold_right]; rewrite Nat.leb_refl, binomial_formula, choose_n, Nat.sub_diag by lia; cbn;
+      lra.
   - intros j Hj; apply in_seq in Hj; destruct (Nat.leb_spec n j); [lia | reflexivity].
 Qed.
 

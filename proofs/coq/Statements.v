@@ -2,16 +2,16 @@
 
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
     one line. The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
-    ([Taylor.v]), [nu] ([Change.v]), [fairness_gain] ([Box.v]), [largest], [box_l1] ([BoxSensitivity.v]),
-    [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]),
-    [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v], [JointBound.v]), the joint bound
-    ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and
-    what begins with release ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v],
-    [ConditionalVerdicts.v]), transcripts ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v],
-    [BorelEvents.v]), events of countable spaces ([Countable.v]), hardened noise ([Hardened.v],
-    [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v], [RationalSensitivity.v]),
-    names of data sets where they are built. [README.md] says in words what each theorem says and what it
-    does not say. *)
+    ([Taylor.v]), [drift_limit] ([Change.v]), [fairness_gain] ([Box.v]), [largest] and [box_l1]
+    ([BoxSensitivity.v]), [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail]
+    ([ExtendedGaussian.v]), [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v],
+    [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v],
+    [JointCells.v]), adjacency and what begins with release ([Certificates.v], [SigmaBound.v]), verdicts
+    ([Verdicts.v], [ConditionalVerdicts.v]), transcripts ([Adaptive.v]), measures and Borel sets
+    ([CountableMeasures.v], [BorelEvents.v]), events of countable spaces ([Countable.v]), hardened noise
+    ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v],
+    [RationalSensitivity.v]), names of data sets where they are built. [README.md] says in words what each
+    theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
@@ -43,9 +43,9 @@ Proof. intros t; split; [apply remainder_lower | apply remainder_upper]. Qed.
 (** O1: in both bases the coefficients are those of the approximate objective (without its constant). *)
 Theorem coefficients_of_the_objective : forall r d D w,
   sum_over (Phi (basis r) d) (fun phi => coefficient r D phi * evaluate phi w) =
-  sum_over D (fun t => let u := sum_over (coordinates d) (fun e => x t e * w e) in
-    u / 2 + u ^ 2 / 8 - number (y t) * u
-    + alpha_1 r * fairness_factor (fairness_term r) (number (z t)) (zbar D) * u).
+  sum_over D (fun t => let u := sum_over (coordinates d) (fun e => attribute t e * w e) in
+    u / 2 + u ^ 2 / 8 - number (label t) * u
+    + alpha_1 r * fairness_factor (fairness_term r) (number (protected t)) (zbar D) * u).
 Proof. exact objective_polynomial. Qed.
 
 (** ** Sensitivities: all neighbouring data sets of n records, zbar recomputed on each side *)
@@ -127,9 +127,10 @@ Qed.
 (** L4.ball: with |z - zbar| it is 1 + 2 alpha_1 (n-1)/n, less than 3 for weight 1. *)
 Theorem ball_l2_absolute : forall r n d,
   fairness_term r = Absolute -> 0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat ->
-  exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials) ((1 + 2 * alpha_1 r * nu n) ^ 2).
+  exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials)
+    ((1 + 2 * alpha_1 r * drift_limit n) ^ 2).
 Proof.
-  intros r n d HF Ha Hn Hd; replace (1 + 2 * alpha_1 r * nu n) with (ball_gain r n)
+  intros r n d HF Ha Hn Hd; replace (1 + 2 * alpha_1 r * drift_limit n) with (ball_gain r n)
     by (unfold ball_gain; rewrite HF; reflexivity).
   apply ball_l2_exact; try assumption; intros sign; rewrite HF; discriminate.
 Qed.
@@ -138,7 +139,7 @@ Qed.
 Theorem ball_l2_covariance : forall r n d sign,
   fairness_term r = Covariance sign -> 0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat ->
   exact_sensitivity n (unit_ball d) (l2_change_squared r d all_monomials)
-    ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2).
+    ((1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2).
 Proof. intros r n d sign HF Ha Hn Hd; exact (ball_l2_covariance_exact r n d sign Ha HF Hn Hd). Qed.
 
 (** L1.ball, L2.ball: replacing a record changes the coefficients by at most this in l1, and by at least its
@@ -146,8 +147,8 @@ Proof. intros r n d sign HF Ha Hn Hd; exact (ball_l2_covariance_exact r n d sign
 Theorem ball_l1_bounds : forall r n d, 0 <= alpha_1 r -> (1 <= n)%nat -> (1 <= d)%nat ->
   let reach := match fairness_term r with
     | NoFairness => 1
-    | Absolute => 1 + 2 * alpha_1 r * nu n
-    | Covariance _ => sqrt ((1 + alpha_1 r * nu n) ^ 2 + (alpha_1 r * nu n) ^ 2)
+    | Absolute => 1 + 2 * alpha_1 r * drift_limit n
+    | Covariance _ => sqrt ((1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2)
     end in
   (forall D D', neighbours n (unit_ball d) D D' ->
     l1_change r d all_monomials D D' <= sqrt (INR d) * reach + sqrt 2 / 8 * INR d) /\
@@ -179,7 +180,7 @@ Proof. exact ball_l2_add_exact. Qed.
 (** S1: the reading [separate] on the box, coefficients and covariance vector together. *)
 Theorem separate_box_l1_sensitivity : forall b n d, (1 <= n)%nat -> (1 <= d)%nat ->
   exact_sensitivity n (unit_box d) (separate_l1_change b d)
-    (INR d * (1 / 2 + nu n) + INR d ^ 2 / 8 + (if (2 <=? d)%nat then 1 / 2 else 3 / 8)).
+    (INR d * (1 / 2 + drift_limit n) + INR d ^ 2 / 8 + (if (2 <=? d)%nat then 1 / 2 else 3 / 8)).
 Proof. exact separate_l1_exact. Qed.
 
 (** S2: the same in l2, the largest of d + 1 numbers. *)
@@ -189,12 +190,12 @@ Theorem separate_box_l2_sensitivity : forall b n d, (1 <= n)%nat ->
       match b with
       | MatrixBasis => (INR d ^ 2 - INR k ^ 2) / 64
       | MonomialBasis => (2 * INR d ^ 2 - INR d - 2 * INR k ^ 2 + INR k) / 64
-      end) d + INR d * nu n ^ 2).
+      end) d + INR d * drift_limit n ^ 2).
 Proof. exact separate_l2_exact. Qed.
 
 (** S3: on the ball, for every d >= 2. *)
 Theorem separate_ball_l2_sensitivity : forall b n d, (1 <= n)%nat -> (2 <= d)%nat ->
-  exact_sensitivity n (unit_ball d) (separate_l2_change_squared b d) (1 + 2 * nu n ^ 2).
+  exact_sensitivity n (unit_ball d) (separate_l2_change_squared b d) (1 + 2 * drift_limit n ^ 2).
 Proof. exact separate_ball_l2_exact. Qed.
 
 (** L1.add, L2.add: adding or removing one record, on the box; n counts the larger data set. *)
@@ -224,7 +225,7 @@ Theorem lemma_2_other_weights : forall r n d,
   fairness_term r = Absolute -> 0 <= alpha_1 r -> (1 <= n)%nat -> (2 <= d)%nat ->
   (forall D D', neighbours n (unit_box d) D D' ->
     l1_change r d all_monomials D D' <= INR d ^ 2 / 4 + 3 * INR d) <->
-  alpha_1 r * nu n <= INR d / 16 + 5 / 4 - 1 / (4 * INR d).
+  alpha_1 r * drift_limit n <= INR d / 16 + 5 / 4 - 1 / (4 * INR d).
 Proof. exact lemma2_other_weights. Qed.
 
 (** L2.sign: no bound in n when the sign of the penalty is read from the data. *)
@@ -947,7 +948,8 @@ Proof. exact certificate_on_the_ball. Qed.
     every event of a countable space of outcomes. *)
 Theorem composition_adaptive : forall (A B : Type) epsilon1 delta1 epsilon2 delta2 (p q : A -> R)
     (p2 q2 : A -> B -> R),
-  law p -> law q -> (forall a, law (p2 a)) -> (forall a, law (q2 a)) ->
+  countable_law p -> countable_law q ->
+  (forall a, countable_law (p2 a)) -> (forall a, countable_law (q2 a)) ->
   close epsilon1 delta1 p q -> (forall a, close epsilon2 delta2 (p2 a) (q2 a)) ->
   close (epsilon1 + epsilon2) (delta1 + delta2) (joint p p2) (joint q q2).
 Proof. exact adaptive_composition. Qed.
@@ -969,7 +971,7 @@ Proof. exact adaptive_gaussian_profile. Qed.
 
 (** H1: every event of a countable space has a probability, and what H3 to H5 speak of are laws. *)
 Theorem hardened_laplace_is_a_law : forall r d g scale D, (forall phi, 0 < scale phi) ->
-  law (hardened_release discrete_laplace g scale r d D) /\
+  countable_law (hardened_release discrete_laplace g scale r d D) /\
   forall event, exists P, chance (hardened_release discrete_laplace g scale r d D) event P /\ 0 <= P <= 1.
 Proof.
   intros r d g scale D Hscale; assert (H := hardened_laplace_law r d g scale Hscale D).
@@ -1029,7 +1031,7 @@ Proof. exact hardened_pdfc_published. Qed.
 
 (** H7: its masses, proportional to exp (- j^2 / (2 scale^2)), are a law. *)
 Theorem hardened_gaussian_is_a_law : forall r d g scale D, (forall phi, 0 < scale phi) ->
-  law (hardened_release discrete_gaussian g scale r d D) /\
+  countable_law (hardened_release discrete_gaussian g scale r d D) /\
   forall event, exists P, chance (hardened_release discrete_gaussian g scale r d D) event P /\ 0 <= P <= 1.
 Proof.
   intros r d g scale D Hscale; assert (H := hardened_gaussian_law r d g scale Hscale D).

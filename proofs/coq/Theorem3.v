@@ -159,15 +159,15 @@ Proof.
   intros b d phi Hphi; apply in_Phi in Hphi; split.
   - intros t average Ht Hav; destruct phi as [e | e l]; cbn.
     + specialize (Ht e Hphi).
-      assert (Hz : Rabs (number (z t) - average) <= 1)
-        by (apply Rabs_le; destruct (number_cases (z t)) as [-> | ->]; lra).
-      generalize (Rabs_pos (number (z t) - average)); intros.
-      set (h := Rabs (number (z t) - average)) in *.
-      assert (Rabs ((1 / 2 - number (y t) + 1 * h) * x t e) <= 3 / 2); [| lra].
-      apply Rabs_le; destruct (number_cases (y t)) as [-> | ->]; split; nra.
+      assert (Hz : Rabs (number (protected t) - average) <= 1)
+        by (apply Rabs_le; destruct (number_cases (protected t)) as [-> | ->]; lra).
+      generalize (Rabs_pos (number (protected t) - average)); intros.
+      set (h := Rabs (number (protected t) - average)) in *.
+      assert (Rabs ((1 / 2 - number (label t) + 1 * h) * attribute t e) <= 3 / 2); [| lra].
+      apply Rabs_le; destruct (number_cases (label t)) as [-> | ->]; split; nra.
     + generalize (quadratic_factor_pos b e l) (Ht e (proj1 Hphi)) (Ht l (proj2 Hphi)); intros Hw He Hl.
       rewrite Rabs_right by (apply Rle_ge; repeat apply Rmult_le_pos; lra).
-      assert (x t e * x t l <= 1) by nra; nra.
+      assert (attribute t e * attribute t l <= 1) by nra; nra.
   - exists (Tuple ones false true), 0; split; [intros e _; cbn; unfold ones; lra |]; split; [lra |].
     destruct phi as [e | e l]; cbn; unfold ones.
     + rewrite !Rminus_0_r, Rabs_R1, Rabs_right; lra.

@@ -25,7 +25,7 @@ Lemma unit_vector_in_ball : forall s d y z, (s < d)%nat -> unit_ball d (Tuple (u
 Proof.
   intros s d y z Hs; split.
   - intros e _; cbn; unfold unit_vector; destruct (Nat.eqb e s); lra.
-  - cbn [x]; rewrite (sum_ext _ _ (fun e => if Nat.eqb e s then 1 else 0)).
+  - cbn [attribute]; rewrite (sum_ext _ _ (fun e => if Nat.eqb e s then 1 else 0)).
     + rewrite (sum_delta d s (fun _ => 1)) by exact Hs; lra.
     + intros e _; unfold unit_vector; destruct (Nat.eqb e s); ring.
 Qed.
@@ -47,7 +47,7 @@ Qed.
 Definition ball_gain (r : reading) (n : nat) : R :=
   match fairness_term r with
   | NoFairness => 1
-  | Absolute => 1 + 2 * alpha_1 r * nu n
+  | Absolute => 1 + 2 * alpha_1 r * drift_limit n
   | Covariance _ => 0
   end.
 
@@ -63,12 +63,12 @@ Proof.
   change (t :: rest) with ([] ++ t :: rest); change (t' :: rest) with ([] ++ t' :: rest).
   assert (HK : INR (length ([] ++ rest)) = INR k) by (unfold rest; simpl; rewrite repeat_length; reflexivity).
   assert (Hk : 0 <= INR k) by apply pos_INR.
-  assert (Hm : sum_over ([] ++ rest) (fun o => number (z o)) = 0) by (unfold rest; simpl app;
+  assert (Hm : sum_over ([] ++ rest) (fun o => number (protected o)) = 0) by (unfold rest; simpl app;
     rewrite sum_repeat; simpl; ring).
   destruct phi as [e | e l].
   - rewrite linear_change, zbar_D, zbar_D', Hm, HK; unfold fairness_sum; simpl app; unfold rest;
       rewrite sum_repeat.
-    unfold ball_gain; unfold nu; rewrite S_INR.
+    unfold ball_gain; unfold drift_limit; rewrite S_INR.
     assert (H2 : Rabs (0 - (0 + 1) / (INR k + 1)) = 1 / (INR k + 1)).
     { rewrite Rabs_left1; [field; lra |].
       apply Rmult_le_reg_r with (INR k + 1); [lra |]; field_simplify; lra. }
@@ -79,10 +79,10 @@ Proof.
     { replace (0 - (0 + 0) / (INR k + 1)) with 0 by (field; lra); apply Rabs_R0. }
     destruct (fairness_term r) as [| | []]; try (exfalso; apply HF1; reflexivity);
       try (exfalso; apply HF2; reflexivity);
-      cbn [fairness_factor t t' x y z number].
+      cbn [fairness_factor t t' attribute label protected number].
     + field.
     + rewrite H0, H1, H2; field; lra.
-  - rewrite quadratic_change; cbn [t t' x]; ring.
+  - rewrite quadratic_change; cbn [t t' attribute]; ring.
 Qed.
 
 Lemma ball_change : forall r s n phi, (1 <= n)%nat ->
@@ -120,8 +120,8 @@ Proof.
   assert (Hd2 : 2 <= INR d) by (apply (le_INR 2); exact Hd).
   assert (Hn3 : 3 <= INR n) by (replace 3 with (INR 3) by (simpl; lra); apply le_INR; exact Hn).
   unfold Rdiv in H; rewrite Rpow_mult_distr, pow2_sqrt in H by (unfold published_fair_l2_squared; nra).
-  assert (Hnu : 2 / 3 <= nu n).
-  { unfold nu; apply Rmult_le_reg_r with (INR n); [lra |]; field_simplify; lra. }
+  assert (Hnu : 2 / 3 <= drift_limit n).
+  { unfold drift_limit; apply Rmult_le_reg_r with (INR n); [lra |]; field_simplify; lra. }
   assert (Hright : published_fair_l2_squared d * (/ INR d) ^ 2 <= 73 / 16).
   { unfold published_fair_l2_squared.
     replace ((INR d ^ 2 / 16 + 9 * INR d) * (/ INR d) ^ 2) with (1 / 16 + 9 * / INR d) by (field; lra).
@@ -271,7 +271,7 @@ Lemma t5_change : forall phi, c phi - c' phi =
 Proof.
   intros phi; unfold c, c', D, D'; rewrite ball_change by (try lia; rewrite absolute_term; discriminate).
   assert (Hg : ball_gain r 1000 = 2998 / 1000).
-  { unfold ball_gain, nu; rewrite absolute_term, weight_one; replace (INR 1000) with 1000
+  { unfold ball_gain, drift_limit; rewrite absolute_term, weight_one; replace (INR 1000) with 1000
       by (rewrite INR_IZR_INZ; reflexivity); field. }
   destruct phi as [e | e k]; [rewrite Hg |]; reflexivity.
 Qed.

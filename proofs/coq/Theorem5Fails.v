@@ -281,10 +281,10 @@ Qed.
 
 (** ** epsilon_s < epsilon_n *)
 
-Lemma nu_ge : forall n k, (1 <= k)%nat -> (k <= n)%nat -> 1 - / INR k <= nu n.
+Lemma nu_ge : forall n k, (1 <= k)%nat -> (k <= n)%nat -> 1 - / INR k <= drift_limit n.
 Proof.
   intros n k Hk Hn; assert (H1 := one_le_INR k Hk); assert (H2 : INR k <= INR n) by (apply le_INR; exact Hn).
-  unfold nu; replace ((INR n - 1) / INR n) with (1 - / INR n) by (field; lra).
+  unfold drift_limit; replace ((INR n - 1) / INR n) with (1 - / INR n) by (field; lra).
   assert (/ INR n <= / INR k) by (apply Rinv_le_contravar; lra); lra.
 Qed.
 
@@ -322,11 +322,11 @@ Proof.
   unfold ball_gain; rewrite HF, Ha; rewrite Rpow_mult_distr; unfold Delta; rewrite pow2_sqrt by lra.
   unfold stated_epsilon, published_fair_l2_squared, es; replace (INR 2) with 2 by (simpl; lra).
   assert (H := l2_nonneg r 2 (contains s) (ball_D f n) (ball_D' f n)).
-  assert (H5 : 49 / 9 <= (1 + 2 * 1 * nu n) ^ 2) by nra.
+  assert (H5 : 49 / 9 <= (1 + 2 * 1 * drift_limit n) ^ 2) by nra.
   assert (Hen2 : 0 < en ^ 2) by (apply pow_lt; exact Hen).
   assert (0 <= (en / 20) ^ 2 * l2_change_squared r 2 (contains s) (ball_D f n) (ball_D' f n)).
   { apply Rmult_le_pos; [apply pow2_ge_0 | exact H]. }
-  assert (en ^ 2 * (49 / 9) <= en ^ 2 * (1 + 2 * 1 * nu n) ^ 2) by (apply Rmult_le_compat_l; lra).
+  assert (en ^ 2 * (49 / 9) <= en ^ 2 * (1 + 2 * 1 * drift_limit n) ^ 2) by (apply Rmult_le_compat_l; lra).
   nra.
 Qed.
 
@@ -362,7 +362,7 @@ Proof.
   destruct (box_changes_attained r n d ones) as (D & D' & HDD' & Hphi);
     [lra | lia | intros e _; unfold ones; lra |].
   exists D, D'; split; [exact HDD' |]; rewrite (box_l2_n r n d s D D' Hs Hphi).
-  assert (Hnu : 199 / 200 <= nu n).
+  assert (Hnu : 199 / 200 <= drift_limit n).
   { assert (H := nu_ge n 200 ltac:(lia) Hn).
     replace (INR 200) with 200 in H by (rewrite INR_IZR_INZ; reflexivity); lra. }
   unfold linear_gain; rewrite HF, Ha; cbn [fairness_gain].
@@ -372,9 +372,9 @@ Proof.
   assert (0 <= es ^ 2 * l2_change_squared r d (contains s) D D').
   { apply Rmult_le_pos; [apply pow2_ge_0 | exact H]. }
   assert (Hk : 1 <= INR d - 1) by (assert (2 <= INR d) by (apply (le_INR 2); lia); lra).
-  assert (Hgain : (299 / 100) ^ 2 <= (1 / 2 + 1 * (2 * nu n) + 1 / 2) ^ 2) by nra.
+  assert (Hgain : (299 / 100) ^ 2 <= (1 / 2 + 1 * (2 * drift_limit n) + 1 / 2) ^ 2) by nra.
   assert (Hright : en ^ 2 * ((INR d - 1) * (299 / 100) ^ 2) <=
-    en ^ 2 * ((INR d - 1) * (1 / 2 + 1 * (2 * nu n) + 1 / 2) ^ 2)).
+    en ^ 2 * ((INR d - 1) * (1 / 2 + 1 * (2 * drift_limit n) + 1 / 2) ^ 2)).
   { apply Rmult_le_compat_l; [lra |]; apply Rmult_le_compat_l; [lra | exact Hgain]. }
   assert (Hleft : published_fair_l2_squared d * stated_epsilon d es en ^ 2 <
     en ^ 2 * ((INR d - 1) * (299 / 100) ^ 2)); [| lra].

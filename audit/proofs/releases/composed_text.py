@@ -276,7 +276,7 @@ Fixpoint transcript_mass (c : list Z -> Z) (k : nat) (past : list Z) : integers 
       transcript_mass c k' (past ++ [fst zs]) (snd zs)
   end.
 
-Lemma transcript_law : forall c k past, law (transcript_mass c k past).
+Lemma transcript_law : forall c k past, countable_law (transcript_mass c k past).
 Proof.
   intros c; induction k as [| k IH]; intros past.
   - exact (product_law (A := False) [] (fun a _ => 1) (fun a => False_ind _ a)).
