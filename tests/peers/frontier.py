@@ -409,7 +409,7 @@ HEAD = "| library | model | privacy is of | epsilon | splits | accuracy at risk 
 
 NEIGHBOURS = {"add_or_remove_one": "adding or removing", "replace_one": "replacing", None: "not private"}
 
-SHOWN = (None, "0.1", "1")
+SHOWN = (None, "1")
 
 
 def rival_table(found: dict[str, Any], encoding: str = "public") -> str:

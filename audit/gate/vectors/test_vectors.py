@@ -204,13 +204,14 @@ def test_steps_scale_noise_as_the_mechanisms_do():
 
 
 def examples() -> Iterator[tuple[str, str]]:
-    """Yield the cases that the README shows, and their answers."""
+    """Yield the cases that the README and the examples show, and their answers."""
     blocks = re.findall(r"```json\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    blocks.append(README.with_name("examples.jsonl").read_text(encoding="utf-8"))
     lines = [line for block in blocks for line in block.splitlines()]
     yield from zip(lines[::2], lines[1::2], strict=True)
 
 
-def test_examples_of_the_readme_are_cases_and_right():
+def test_examples_are_cases_and_right():
     committed = {case.tc_id: (kind, case) for kind in TYPES for case in load(kind).cases}
     shown = set()
     for asked, answered in examples():
