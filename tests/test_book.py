@@ -35,7 +35,8 @@ def test_first_page_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     assert len(lines) == 8
     printed = {}
     for line in lines:
-        words = shlex.split(line)
+        # an audit without a seed refutes a right mechanism in up to one run of twenty
+        words = shlex.split(line) + ["--seed", "1"] * line.startswith("cfm audit estimate")
         assert words[0] == "cfm"
         code = run(command, words[1:], name="cfm")
         printed[line.split(" --")[0]] = capsys.readouterr().out
