@@ -1,4 +1,4 @@
-"""What was checked about the mechanisms, how, and how sure that makes us."""
+"""The checks of the mechanisms, and how sure each one makes us."""
 
 from __future__ import annotations
 

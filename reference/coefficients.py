@@ -17,7 +17,7 @@ from reference.common.arrays import BoolArray, FloatArray, NumberArray
 
 
 class AddedNoise(Protocol):
-    """What the noise that was added has to say of itself: public."""
+    """The public facts about the noise that was added."""
 
     @property
     def largest_standard_deviation(self) -> float:
@@ -26,7 +26,7 @@ class AddedNoise(Protocol):
 
 @dataclass(frozen=True)
 class Layout:
-    """Which coefficients are released, in which order: public.
+    """The coefficients that are released, in their order: public.
 
     First the d linear ones (Phi_1); then the quadratic ones (Phi_2) row by row: the d (d + 1) / 2 pairs e <= l
     in the `monomial` basis, all d^2 pairs in the `matrix` basis; then, for fairness `separate`, the d entries

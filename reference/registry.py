@@ -1,4 +1,4 @@
-"""What the command lines and the audit need to know about each mechanism."""
+"""Each mechanism, with the facts that the command lines and the audit need."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MechanismSpec:
 
     @property
     def private(self) -> bool:
-        """Whether the mechanism adds noise at all."""
+        """True if the mechanism adds noise."""
         return self.noise_function is not None
 
     def noise(self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, x_s: int) -> Noise:

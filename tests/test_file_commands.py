@@ -125,7 +125,7 @@ def test_bounds_from_the_data_are_marked_and_refused(run: Run, files: Path) -> N
     assert "break privacy" in err
     assert template["attributes"] == [
         {"name": "age", "kind": "numeric", "lower": None, "upper": None},
-        {"name": "school", "kind": "ordinal", "categories": None},
+        {"name": "school", "kind": "one_hot", "categories": None},
     ]
     assert template["label"] == {"column": "income", "one": None, "zero": None}
     # a template is not a domain yet, and says what is missing
@@ -170,7 +170,7 @@ def test_describe_does_not_offer_a_column_of_names_as_categories(run: Run, files
     (files / "names.csv").write_text("name,number,y\n" + rows, encoding="utf-8")
     _, out, _ = run("domain", "--describe", "--data", "names.csv", "--label", "y", "--bounds-from-data")
     name, number = json.loads(out)["attributes"]
-    assert name == {"name": "name", "kind": "ordinal", "categories": None}
+    assert name == {"name": "name", "kind": "one_hot", "categories": None}
     assert number == {"name": "number", "kind": "numeric", "lower": 0, "upper": 299, "from_data": True}
     assert json.loads(out)["label"] == {"column": "y", "one": [1], "zero": [0]}
 

@@ -48,7 +48,7 @@ def test_release_and_predictions_are_written_and_used(run: Run, files: Path) -> 
     x = record_blocks(open_table(files / "people.csv"), declared).collect().x
     scores = x @ np.array(release.w)
     assert [float(row["score"]) for row in made] == pytest.approx(scores, abs=1e-12)
-    assert [int(row["prediction"]) for row in made] == (scores > 0).astype(int).tolist()
+    assert [row["prediction"] for row in made] == np.where(scores > 0, "high", "low").tolist()
     # predict gives them again, from either kind of file
     for name in ("people.csv", "people.parquet"):
         code, out, err = run("predict", "--release", "release.json", "--data", name, "--block-rows", "11")

@@ -223,10 +223,19 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("21,1,high,M", "21,1,middle,M", "is not 'low' or 'high'; 3 distinct values occur where 2 are declared"),
         ("21,1,high,M", "21,1,high,X", "is not 'F' or 'M'; 3 distinct values occur where 2 are declared"),
         # one value is wrong, and nothing is said of several
-        ("21,1,high,M", "21,x,high,M", "error: not a number (file people.csv, row 2, line 3, column 'hours', "),
+        (
+            "21,1,high,M",
+            "21,x,high,M",
+            "error: not a number (file people.csv, row 2, line 3, column 'hours', value 'x')\n",
+        ),
+        (
+            "21,1,high,M\n22,2,high,F\n",
+            "21,1,high,X\n22,y,high,F\n",
+            "row 3, line 4, column 'hours', value 'y'); also wrong: row 2, column 'sex', value 'X'\n",
+        ),
     ],
 )
-def test_all_columns_with_missing_values_and_all_values_of_a_mark_are_told(
+def test_what_is_wrong_with_a_table_is_told(
     fit: CommandLine, people: Path, mechanism: str, old: str, new: str, said: str
 ) -> None:
     assert old in PEOPLE

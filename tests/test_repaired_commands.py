@@ -46,12 +46,22 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     assert found["readings"]["records"] == len(NEW)
     lines = run("predict --release release.json --data new.csv").out.splitlines()
     model = RepairedClassifier.from_release(folder / "release.json")
-    chosen = model.predict(NEW[:5], sensitive_features=NEW_Z[:5]) == "high"
-    assert [line.split(",")[2] for line in lines[1:]] == [str(int(one)) for one in chosen]
+    chosen = model.predict(NEW[:5], sensitive_features=NEW_Z[:5])
+    assert [line.split(",")[2] for line in lines[1:]] == chosen.tolist()
     card = run("card release.json").out
     assert "Nothing: the noise came from a seed" in card
     facts = json.loads(run("card release.json --format json").out)
     assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
+
+
+def test_a_risk_difference_comes_with_its_sampling_error(run):
+    found = json.loads(run(f"{FIT} --format json").out)["metrics"]
+    assert set(found["risk_difference"]) == {"mean", "std", "sampling_error"}
+    # 800 records held out, half of each group or so: between that of rates near 0 or 1 and that of halves
+    assert 0 < found["risk_difference"]["sampling_error"] <= 0.5 * (2 / 390) ** 0.5
+    assert set(found["accuracy"]) == {"mean", "std"}
+    assert " (sampling error)" in run(FIT).out
+    assert "sampling" not in run(f"{FIT} --splits 2").out
 
 
 def test_a_fit_of_a_ledgers_size_fits_and_is_not_rounded_down(run):

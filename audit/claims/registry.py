@@ -1,4 +1,4 @@
-"""What a row of the ledger is: a claim as printed, a check that decides it, and the check's two controls.
+"""A row of the ledger: a claim as printed, the check that decides it, and the check's two controls.
 
 The verdict of a row is what its check finds.  The registered verdict says only what is expected; a difference is
 reported and never hidden.
@@ -49,7 +49,7 @@ Evidence: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found.
+    """The finding of a check.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Claim:
     needs: tuple[str, ...] = ()
     drawn: bool = False
     open_for: str = field(default="")
-    """Which later work decides an open row."""
+    """The later work that decides an open row."""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS or self.proof not in PROOFS or not set(self.needs) <= set(NEEDS):
@@ -158,7 +158,7 @@ class Claim:
 
     @property
     def is_open(self) -> bool:
-        """Whether a later issue decides the row."""
+        """True if later work decides the row."""
         return self.check is None
 
     @property
@@ -173,7 +173,7 @@ class Claim:
 
 
 SEED = 20200207
-"""Of rows whose evidence is drawn, unless another is asked for."""
+"""Seed of rows whose evidence is drawn, unless you give another."""
 
 _CLAIMS: dict[str, Claim] = {}
 _seed = SEED

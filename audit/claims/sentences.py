@@ -23,7 +23,7 @@ OTHER_WORK = "other work"
 """A sentence about the literature or the world, which no row decides."""
 
 WORDS = 6
-"""Of a sentence, in the table."""
+"""Words of a sentence that the table shows."""
 
 SHORTEST = 16
 """Characters; less is a remainder of a formula."""

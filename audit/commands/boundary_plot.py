@@ -22,7 +22,7 @@ FAIRNESS = {
 }
 
 RATIOS = [step * 10.0**power for power in range(-2, 4) for step in (1, 2, 5)][:-2]
-"""Where an axis of ratios may begin or end."""
+"""Ratios at which an axis may begin or end."""
 
 
 def plot(document: dict[str, Any], path: str) -> None:

@@ -107,13 +107,11 @@ def _renew_pages() -> None:
 def _chosen(id: str | None) -> list[str] | None:  # noqa: A002
     if id is None:
         return None
-    known = claims()
-    stem = id.removesuffix(".*")
-    chosen = [
-        name for name in known if name == id or (stem != id and (name == stem or name.startswith(stem + ".")))
-    ]
+    stem, rest = id.casefold().removesuffix(".*"), id.endswith(".*")
+    known = {name: name.casefold() for name in claims()}
+    chosen = [name for name, one in known.items() if one == stem or (rest and one.startswith(stem + "."))]
     if not chosen:
-        check_known("claim", [stem], known)
+        check_known("claim", [id.removesuffix(".*")], known)
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""What an estimate says in text: a table, with the witnesses below."""
+"""An estimate as text: a table, with the witnesses below."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class SignDataSetOptions(DataSetShape):
 UNDER = "audit thresholds"
 
 COVARIANCE = TermOptions(fairness="covariance", basis="monomial", adjacency="replace_one")
-"""How the paper reads the term whose sign is chosen."""
+"""The paper's reading of the term whose sign is chosen."""
 
 
 @make_command(

@@ -37,7 +37,7 @@ from reference.common.numbers import text_below
 from reference.common.printable import shown
 
 BELOW_THE_BOUND = Fraction(999_999, 1_000_000)
-"""Of the bound on epsilon, when Coq is asked about the bound: its sums are rounded to the safe side."""
+"""Share of the bound on epsilon that Coq is asked about: its sums are rounded to the safe side."""
 
 BY_COQ = "counts contradict the claim, by a theorem that Coq checks"
 BY_COQ_BELOW = "counts contradict an epsilon, by a theorem that Coq checks"

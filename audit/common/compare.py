@@ -1,4 +1,4 @@
-"""Where two pieces of evidence differ."""
+"""Compare two pieces of evidence."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How another implementation answers the vectors, and which bug it has where it answers wrongly."""
+"""Run the vectors against another implementation, and name the bug behind its wrong answers."""

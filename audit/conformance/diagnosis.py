@@ -1,4 +1,4 @@
-"""Which bug it is: a broken variant that answers as the program does names it."""
+"""Name the bug: some broken variant answers as the program does."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Diagnosis:
 
     @property
     def is_certain(self) -> bool:
-        """Whether each compared answer is the variant's, nearly all cases that catch it fail, few others do."""
+        """True if each compared answer is the variant's, and nearly all cases that catch it fail, few others."""
         told = self.failed >= MARGINAL * self.unexplained
         return self.same == self.asked > 0 and self.failed >= NEARLY_ALL * self.carried and told
 

@@ -38,16 +38,16 @@ COMPARED = ("Domain", "Coefficients", "FairnessMetric", "Release")
 """Group types whose inputs have records.  All their cases ask for doubles only."""
 
 SHRUNK = ("failed", "crash")
-"""What is made smaller; a program that hangs would hang at every step."""
+"""Outcomes whose cases are made smaller; a program that hangs would hang at every step."""
 
 RANDOM_SHARE = 5
 """One of so many data sets is drawn by hypothesis."""
 
 MOST_STARTS = 150
-"""Of the program, to make a counterexample small."""
+"""Starts of the program, to make one counterexample small."""
 
 OFTEN = 9
-"""How often a value stays as it was found, when it is once made simple."""
+"""A value stays as it was found this many times for each time that it is made simple."""
 
 LARGEST = 2**53
 """Doubles hold whole numbers up to here."""
@@ -57,7 +57,7 @@ Inputs = dict[str, Any]
 
 @dataclass(frozen=True)
 class Differences:
-    """What a comparison found.
+    """The finding of a comparison.
 
     Parameters
     ----------

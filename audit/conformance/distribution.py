@@ -1,4 +1,4 @@
-"""Whether sampled noise has the stated distribution: exact tests of stated size, with what they can detect.
+"""Test that sampled noise has the stated distribution: exact tests of stated size and power.
 
 The tests look at noise in scales, u = (noisy - exact) / scale, of each coefficient: location (signs), scale (sums
 of |u| or u^2), tails, shape, and independence between coefficients and from draw to draw (agreement of signs).

@@ -15,7 +15,7 @@ LISTED = (
     *("linear", "quadratic", "covariance", "noisy", "w", "gradient", "counts", "advantage", "belonging"),
 )
 LISTS = dict.fromkeys(ROWS, 2) | dict.fromkeys(LISTED, 1)
-"""Of answered fields how deep their lists are; a number otherwise."""
+"""Depth of the lists in answered fields; all others are numbers."""
 
 
 class UnreadableAnswerError(ValueError):

@@ -1,4 +1,4 @@
-"""What became of each case, and of all of them."""
+"""The outcome of each case, and of all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reference.common.printable import short_line
 GOOD = ("passed", "skipped")
 
 AGAIN = ("failed", "garbage", "missing", "twice")
-"""What is asked again; what crashed or hung was asked twice."""
+"""Outcomes that are asked again; crashes and hangs were asked twice."""
 
 SAID = 200
 """Characters that are shown of what a program answered."""

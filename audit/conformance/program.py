@@ -19,10 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from audit.conformance.exchange import Exchange, UnreadableAnswerError, answer_of, case_line
-from audit.subjects.programs import ProgramStartError
 from audit.subjects.programs.process import started
 from audit.vectors.format import VectorCase
-from reference.common.errors import ParameterError
 from reference.common.printable import shown
 
 LONGEST_LINE = 2**20
@@ -47,14 +45,14 @@ PATIENCE = 40
 """Failures on end without a single answer, after which the program is given up."""
 
 BLAMED = ("crash", "hang", "garbage")
-"""What explains that a run failed."""
+"""Outcomes that explain why a run failed."""
 
 Work = list[tuple[str, VectorCase]]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a program made of one case.
+    """A program's reply to one case.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ class Session:
 
     @property
     def failed(self) -> bool:
-        """Whether it ended otherwise than by itself and well."""
+        """True unless it ended by itself and well."""
         return bool(self.end)
 
 
@@ -109,7 +107,7 @@ def run_program(
 
     Raises
     ------
-    reference.common.errors.ParameterError
+    audit.subjects.programs.errors.ProgramStartError
         When the program cannot be started.
     """
     found: dict[int, Reply] = {}
@@ -187,12 +185,7 @@ def _session(
     on_answer: Callable[[int], None] | None = None,
 ) -> Session:
     """Run the program once on some cases."""
-    try:
-        child, lifeline = started(command)
-    except ProgramStartError as problem:
-        raise ParameterError(
-            "program", " ".join(command), f"a program that can be started ({problem})"
-        ) from problem
+    child, lifeline = started(command)
     lines: queue.Queue[bytes | None] = queue.Queue(maxsize=WAITING)
     tail: list[bytes] = []
     drain = threading.Thread(target=_drain, args=(child, tail), daemon=True)

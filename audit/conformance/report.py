@@ -1,4 +1,4 @@
-"""What is reported of a run: text, JSON and JUnit XML."""
+"""The report of a run: text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Report:
 
     @property
     def unexplained(self) -> int:
-        """How many failed cases carry no flag that was named, and show no symptom."""
+        """Failed cases that carry none of the named flags and show no symptom."""
         return len(self._unexplained())
 
     def _unexplained(self) -> list[Outcome]:

@@ -34,12 +34,12 @@ ASKED: dict[str, dict[str, Any]] = {
     }
     for noise in ("laplace", "gaussian")
 }
-"""What is asked of each kind of noise: five coefficients, two scales."""
+"""The request for each kind of noise: five coefficients, two scales."""
 
 
 @dataclass(frozen=True)
 class SampledNoise:
-    """What was found of one kind of noise.
+    """The finding about one kind of noise.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which cases are run, and the program that runs them."""
+"""Choose the cases to run, and the program that answers them."""
 
 from __future__ import annotations
 

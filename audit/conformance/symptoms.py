@@ -1,4 +1,4 @@
-"""What is wrong all over a run and is no bug of one step: digits, cancelled tails, transposed eigenvectors."""
+"""Faults of a whole run rather than of one step: digits, cancelled tails, transposed eigenvectors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENOUGH_NUMBERS = 20
 """Numbers in the answers, of which the longest shows how many digits are printed."""
 
 ROUNDINGS = Fraction(16, 2**53)
-"""Of numbers near 1."""
+"""Sixteen roundings of numbers near 1."""
 
 TELLING = Fraction(1, 10**6)
 """Where roundings of 1 explain more than this of a delta, they show nothing."""
@@ -40,7 +40,7 @@ LEAST_CASES = 2
 
 @dataclass(frozen=True)
 class Symptom:
-    """What many failed cases have in common.
+    """A fault that many failed cases share.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What arithmetic decides: sensitivities, privacy, theorems, boundaries."""
+"""Everything that arithmetic decides: sensitivities, privacy, theorems, boundaries."""

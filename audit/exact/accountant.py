@@ -70,7 +70,7 @@ class NoisySums:
 
     @property
     def moved(self) -> Fraction:
-        """How far one release moves between neighbours.
+        """The shift of one release between neighbours.
 
         A replaced record takes one contribution away and brings another one, perhaps its negative.
         """
@@ -96,7 +96,7 @@ class NoisySums:
 
     @property
     def road(self) -> str:
-        """How the enclosure is found, in words."""
+        """The method of the enclosure, in words."""
         if self.noise == "gaussian":
             return "exact: mu adds up in squares"
         if self.delta == 0:

@@ -32,7 +32,7 @@ CLOSE = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Which boundary is asked for.
+    """The boundary that is asked for.
 
     Parameters
     ----------

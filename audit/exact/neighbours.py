@@ -1,4 +1,4 @@
-"""What a pair of neighbouring data sets loses under a mechanism's noise, and the pair that loses most."""
+"""The loss of a pair of neighbouring data sets under a mechanism's noise, and the pair that loses most."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CountedRecords(Protocol):
 
     @property
     def domain(self) -> Domain:
-        """What the records were checked against."""
+        """The domain that the records were checked against."""
         ...
 
     @property

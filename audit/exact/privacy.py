@@ -1,4 +1,4 @@
-"""Whether the paper's privacy statement is true, and what is.
+"""Judge the paper's privacy statement by the exact loss.
 
 The exact privacy of the noisy coefficients over all neighbouring data sets, beside the published formula, with
 two explicit neighbouring data sets as witness.
@@ -31,7 +31,7 @@ WITNESS_SIZES = (1000, 1_000_000)
 """Persons of the witness where the statement is about all numbers of records: the first that shows the verdict."""
 
 AGREEMENT = Fraction(1, 10**9)
-"""How far the coefficients of the witness may differ from the stated supremum, relatively, up to 10^5 records.
+"""Largest relative distance of the witness's coefficients from the stated supremum, up to 10^5 records.
 
 For more records sums of floats lose digits: see :func:`agreement`.
 """
@@ -80,7 +80,7 @@ class Judgement:
 
     @property
     def rows_of(self) -> str:
-        """Which rows data sets are made of."""
+        """The rows that data sets are made of."""
         return (
             self.setting.norm
             if self.norm_domain is None
@@ -89,7 +89,7 @@ class Judgement:
 
     @property
     def factor(self) -> Fraction:
-        """How many times the claimed delta (Laplace: epsilon) the exact one is; its lower end."""
+        """The exact delta (Laplace: epsilon) over the claimed one; its lower end."""
         if self.exact.delta is None:
             return self.exact.epsilon.lower / self.claim.epsilon
         return self.exact.delta.lower / self.claim.delta
@@ -154,7 +154,7 @@ class PrivacyWitness:
 
     @property
     def attains(self) -> bool:
-        """Whether the pair attains the supremum of its size, up to rounding."""
+        """True if the pair attains the supremum of its size, up to rounding."""
         return self.loss >= self.supremum.lower * (1 - agreement(self.records))
 
     def violates(self, claim: PrivacyStatement) -> bool:

@@ -1,4 +1,4 @@
-"""What one event of the released w shows, enclosed: no draw, and no limit of large data sets.
+"""Enclose the loss that one event of the released w shows: no draw, and no limit of large data sets.
 
 Two data sets of the unit ball whose records lie at the unit vectors, so that the exact quadratic is diagonal.
 The release is w = arg min of the noisy objective, without repair.  Where no noise exceeds a cap, the noisy

@@ -1,4 +1,4 @@
-"""Whether ADFC's released w keeps Theorem 5.
+"""Decide whether ADFC's released w keeps Theorem 5.
 
 The coefficients that a release perturbs are not published: w = arg min of the noisy objective is.  Here many
 records are spread over the coordinates so that the noisy quadratic is positive definite almost surely, no repair
@@ -114,7 +114,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class WeightsResult:
-    """What the released weights show.
+    """The finding about the released weights.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far one record can move the coefficients.
+"""The largest change of the coefficients that one record can make.
 
 The paper's bound beside the exact supremum over all neighbouring data sets (or a certified enclosure of it), with
 data sets that attain it.

@@ -130,7 +130,7 @@ class RatioInterval:
 
     @property
     def holds_for_all(self) -> bool | None:
-        """Whether the theorem holds for every ratio; None where the enclosures do not decide."""
+        """True if the theorem holds for every ratio; None if the enclosures do not decide."""
         if isinstance(self.upper, Enclosure):
             return False
         below = self.holds_up_to_one
@@ -138,7 +138,7 @@ class RatioInterval:
 
     @property
     def holds_up_to_one(self) -> bool | None:
-        """Whether the theorem holds in the regime epsilon_s <= epsilon_n; None where that is not decided."""
+        """True if the theorem holds in the regime epsilon_s <= epsilon_n; None if that is not decided."""
         if self.lower.upper == 0:
             return True
         return False if self.lower.lower > 0 else None
@@ -234,7 +234,7 @@ def _last(excess: Callable[[Fraction], int], certain: Fraction, unknown: Fractio
 
 @dataclass(frozen=True)
 class FailingRatio:
-    """Where Theorem 5 starts to fail, for one epsilon_n and one delta_s = delta_n.
+    """The ratio at which Theorem 5 starts to fail, for one epsilon_n and one delta_s = delta_n.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is printed of the thresholds of the published sensitivities, as JSON documents with their data sets."""
+"""Thresholds of the published sensitivities as JSON documents, with their data sets."""
 
 from __future__ import annotations
 

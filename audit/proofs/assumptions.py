@@ -1,4 +1,4 @@
-"""What proofs assume, and what they may assume.
+"""The assumptions of proofs, and those that they may have.
 
 ``Print Assumptions`` reads every proof that a proof rests on.  So the theorems that may assume the same are asked
 about together: none of them assumes what all of them together do not.

@@ -53,7 +53,7 @@ class CoqStoppedError(Exception):
 
 @dataclass(frozen=True)
 class Theorem:
-    """What Coq says of one theorem.
+    """Coq's answer about one theorem.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Theorem:
 
 @dataclass(frozen=True)
 class Answers:
-    """What Coq says of a project.
+    """Coq's answers about a project.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which claim each theorem carries, and which Python code speaks of the same object.
+"""The claims that each theorem carries, and the Python code that speaks of the same object.
 
 ``claims.json`` has one row for every theorem: claims of the ledger, place in the paper, Python symbols, the level
 of axioms that the proof may use, what the theorem says of the claims, and what it covers.  It ships with the
@@ -23,7 +23,7 @@ STATUSES = {
     "value": "the exact value that the claim bounds",
     "support": "a fact that no claim of the paper states",
 }
-"""What a theorem says of its claims."""
+"""The relations between a theorem and its claims."""
 
 SCOPE = (
     "reference.sensitivity.published",

@@ -53,7 +53,7 @@ class Quotation:
 
 
 WIDTH = 108
-"""Of a line in Coq."""
+"""Width of a line in Coq."""
 
 STATEMENTS = "reference.accounting.statements"
 BUDGETS = "reference.budgets"

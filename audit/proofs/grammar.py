@@ -139,7 +139,7 @@ def refused(text: str) -> Iterator[str]:
 
 
 class _Reader:
-    """Where in a file a sentence stands: in which sections, and in which part of a proof."""
+    """The place of a sentence in a file: its sections, and its part of a proof."""
 
     def __init__(self) -> None:
         self.sections: list[str] = []

@@ -1,4 +1,4 @@
-"""Which constant of the kernel a printed word means, and which constants a compiled file has.
+"""Find the kernel's constant behind a printed word, and the constants that a compiled file has.
 
 Coq prints the shortest name by which a constant is known, so that a constant ``CFM.Rdefinitions.Rle`` may be
 printed like the one of Coq's library.  Every word that Coq prints is therefore located, and replaced by its full

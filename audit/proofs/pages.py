@@ -35,7 +35,7 @@ LIMITS = "nothing here says that a program is differentially private"
 
 @dataclass(frozen=True)
 class TheoremEntry:
-    """What a page says of one theorem.
+    """A page's entry on one theorem.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from audit.proofs.grammar import cut, refused
 from audit.proofs.names import owned_by_libraries
 
 SHIPPED = Path(__file__).parent / "shipped" / "coq"
-"""Where a wheel has the development."""
+"""The development in a wheel."""
 
 PROJECT = SHIPPED if SHIPPED.is_dir() else Path(__file__).parents[2] / "proofs" / "coq"
 """The development."""
@@ -21,13 +21,13 @@ STATEMENTS = "Statements.v"
 LIST = "_CoqProject"
 
 OPTIONS = ("-Q . CFM", "-arg -w -arg -ambiguous-paths")
-"""What ``_CoqProject`` holds beside the files; other options could weaken the kernel."""
+"""The options that ``_CoqProject`` holds beside the files; others could weaken the kernel."""
 
 OTHERS = (LIST, "Makefile", "README.md", "GATE.md", ".gitignore")
-"""What the folder holds beside the files."""
+"""Other files of the folder."""
 
 MADE = re.compile(r"\.(?:vo|vos|vok|glob|aux)$|^\.depend$")
-"""What a build leaves there; none of it is copied."""
+"""Files that a build leaves there; none of them is copied."""
 
 
 def sentences(text: str) -> list[str]:

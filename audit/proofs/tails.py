@@ -1,4 +1,4 @@
-"""How many terms of a tail Coq is to add, so that it sees the tail is small: ``proofs/coq/Tails.v``.
+"""Count the terms of a tail that Coq adds until it sees that the tail is small: ``proofs/coq/Tails.v``.
 
 The sums are those of Coq, in the same whole numbers.  What is found here is believed nowhere.
 """

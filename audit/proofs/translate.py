@@ -34,10 +34,10 @@ FUNCTIONS = {
     "math.exp": "exp",
 }
 METHODS = {"sqrt": "sqrt", "log": "ln", "exp": "exp"}
-"""Of a ball."""
+"""Methods of a ball."""
 
 ENDS = frozenset(("lower", "upper"))
-"""Of an enclosure: the number that it encloses, but for rounding."""
+"""Ends of an enclosure: both stand for the number that it encloses, but for rounding."""
 
 CHOICES = {"max": "Rmax", "min": "Rmin"}
 CONSTANTS = {"arb.pi()": "PI"}
@@ -49,7 +49,7 @@ class TranslationError(ValueError):
 
 @dataclass(frozen=True)
 class Formula:
-    """Where a formula stands in the Python code.
+    """The place of a formula in the Python code.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ Open Scope R_scope.
 
 @dataclass(frozen=True)
 class AuditedClaim:
-    """What is contradicted.
+    """A claim on epsilon and delta, and the significance to judge it at.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ HOW_TO: dict[str, tuple[str, ...]] = {
     "RepairedThreshold": ("Compute a step of the threshold from what was released.", "Answer it."),
     "Release": ("Encode, sum, scale, perturb with the given variates, minimise.", "Answer every step."),
 }
-"""Of each group type what a program does with a case."""
+"""For each group type, the task that a case sets a program."""
 
 FIRST_ID = 1000
 """Ids of the n-th group type start at n times this."""
@@ -65,7 +65,7 @@ def replaced_steps(mutant: type[Broken]) -> set[str]:
 
 
 REPLACED = {flag: replaced_steps(mutant) for flag, mutant in MUTANTS.items()}
-"""Of each flag the steps that its mutant replaces."""
+"""The steps that each flag's mutant replaces."""
 
 
 def mutated(flag: str, kind: str, inputs: Answer) -> Answer:

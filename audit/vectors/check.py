@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from audit.vectors.build import FIRST_ID, build, mutated
 from audit.vectors.cover import gaps
-from audit.vectors.format import VectorCase, VectorFile, load, path_of, text_of
+from audit.vectors.format import VectorFile, load, path_of, text_of
 from audit.vectors.judge import passes
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
@@ -87,8 +87,3 @@ def survivors(flag: str, files: dict[str, VectorFile]) -> Iterator[str]:
                 yield f"{flag}: its variant {'passes' if passed else 'fails'} case {case.tc_id}"
     if not kills:
         yield f"{flag}: its variant passes every case"
-
-
-def cases_of(flag: str, files: dict[str, VectorFile]) -> list[VectorCase]:
-    """Return the cases that carry a flag."""
-    return [case for file in files.values() for case in file.cases if flag in case.flags]

@@ -29,7 +29,7 @@ Expected: TypeAlias = str | Ends | tuple[str | Ends | tuple[str | Ends, ...], ..
 
 
 class Note(Document, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What a flag says: the bug that its cases catch.
+    """The bug that the cases of a flag catch.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class VectorCase(Document, frozen=True, kw_only=True, rename="camel", omit_defau
 
     @property
     def right(self) -> dict[str, Any] | None:
-        """What is expected, as JSON has it; None where an error is."""
+        """The expected answer, as JSON has it; None where an error is expected."""
         return None if self.expected is UNSET else plain(self.expected)
 
     @property
@@ -92,7 +92,7 @@ class VectorCase(Document, frozen=True, kw_only=True, rename="camel", omit_defau
 
 
 class SecondSource(Document, frozen=True):
-    """What computed the expected values, without the reference."""
+    """The code that computed the expected values, without the reference."""
 
     name: str
     version: str

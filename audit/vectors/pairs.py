@@ -11,7 +11,7 @@ from audit.vectors.sources.numbers import Answer, exactly
 from audit.vectors.sources.suprema import change
 
 SLACK = Fraction(1, 2**48)
-"""What a squared length may exceed 1 by: a record is rounded to doubles."""
+"""A squared length may exceed 1 by so much: a record is rounded to doubles."""
 
 Row = tuple[Fraction, ...]
 

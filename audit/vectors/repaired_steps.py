@@ -22,7 +22,7 @@ from reference.repaired.spent import Change, Spent
 from reference.repaired.threshold import Probe, next_multiplier
 
 Curve: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
-"""What speaks for each record, what its group counts, and who belongs to group 1."""
+"""The log odds of each record, the weight of its group, and who belongs to group 1."""
 
 
 class _Told:

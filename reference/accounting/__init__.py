@@ -1,4 +1,4 @@
-"""A release, what it claims about privacy and what is true of it, and the privacy of many together."""
+"""A release, its published statement and exact privacy loss, and the loss of many together."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ BEYOND_SHARE, DELTA_SHARE = Fraction(1, 10**60), Fraction(1, 10**20)
 
 
 class Counted(Protocol):
-    """What is composed: a :class:`reference.accounting.release.Release`, or the record of one."""
+    """One part of a composition: a :class:`reference.accounting.release.Release`, or the record of one."""
 
     @property
     def mechanism(self) -> str:
@@ -46,7 +46,7 @@ class Counted(Protocol):
 
     @property
     def privacy(self) -> Privacy:
-        """What it claims and what is true."""
+        """Its published statement and its exact loss."""
 
 
 class Composition(Document, frozen=True):
@@ -85,7 +85,7 @@ class Composition(Document, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether every statement that was added up is known to be true."""
+        """True if every statement that was added up is known to hold."""
         return all(verdict in ("proved", "enclosed") for verdict in self.verdicts)
 
 
@@ -141,7 +141,7 @@ def compose(
 
 
 def _published(releases: Sequence[Counted], known: list[ExactPrivacy], adjacency: str) -> Composition:
-    """Add up what is claimed, with the verdicts."""
+    """Add up the published statements, with their verdicts."""
     total = basic_composition([_published_of(release) for release in releases])
     assert total is not None
     verdicts = tuple(dict.fromkeys(str(one.verdict) for one in known))
@@ -149,7 +149,7 @@ def _published(releases: Sequence[Counted], known: list[ExactPrivacy], adjacency
 
 
 class Total(Document, frozen=True, omit_defaults=True):
-    """What releases add up to by one method; the parts of the others stay 0.
+    """The total of releases by one method; the parts of the others stay 0.
 
     Parameters
     ----------

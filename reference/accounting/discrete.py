@@ -1,4 +1,4 @@
-"""What discrete Gaussian noise on a fine grid gives, from the profile of the continuous one.
+"""The privacy of discrete Gaussian noise on a fine grid, from the profile of the continuous one.
 
 Let s be sigma in steps, X discrete Gaussian and U uniform on [-1/2, 1/2].  X + U has a density within a factor
 of exp((T + 1) / (2 s)) of that of N(0, s^2) on [-T s, T s], and both rarely leave that interval.  X is X + U

@@ -56,7 +56,7 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
     mechanism : str
     adjacency : str
     privacy : Privacy
-        What it claims and what is true, known before any noise is drawn.
+        Its published statement and its exact loss, known before any noise is drawn.
     time : str
         When it was reserved, in UTC; the ledger fills it in.
     seeded : bool
@@ -105,7 +105,7 @@ class ReleaseLine(Document, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LedgerTerms(Document, frozen=True, omit_defaults=True):
-    """What a ledger was opened for; fixed for its life.
+    """The terms that a ledger was opened for, fixed for its life.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class LedgerHeader(
     Parameters
     ----------
     id : str
-        Drawn at random, so that one ledger is no other.
+        Drawn at random: no two ledgers share one.
     data, adjacency, epsilon, delta, method, rows_per_person
         As in :class:`LedgerTerms`.
     """
@@ -180,7 +180,7 @@ class LedgerHeader(
 
     @property
     def terms(self) -> LedgerTerms:
-        """What the ledger was opened for."""
+        """The terms that the ledger was opened for."""
         return LedgerTerms(**{name: getattr(self, name) for name in LedgerTerms.__struct_fields__})
 
 
@@ -346,7 +346,7 @@ def _digest(document: dict[str, Any], before: bytes) -> str:
 
 @dataclass(frozen=True)
 class Written:
-    """What a ledger's file says.
+    """The contents of a ledger's file.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class Written:
 
     @property
     def total(self) -> Total:
-        """What all releases up to the last one add up to."""
+        """The total of all releases up to the last one."""
         return self.lines[-1].total if self.lines else Total()
 
 

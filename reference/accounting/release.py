@@ -93,7 +93,7 @@ class StatedReadings(Document, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StatedNoise(Document, frozen=True, kw_only=True):
-    """What a release says of its noise: all public.
+    """The noise that a release states: all public.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class StatedNoise(Document, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class PublicRun:
-    """What is public about one run of a mechanism: all that its release states beside w.
+    """The public part of one run of a mechanism: all that its release states beside w.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
     columns : tuple of str
         Names of the coordinates of w.
     privacy : Privacy
-        What is claimed (`published`), what is true of the declared domain (`exact`) and of its norm
+        The statement as printed (`published`), the exact loss over the declared domain (`exact`) and over its norm
         (`norm_domain`); all None for `no_privacy` and `lr`, whose w is an exact function of the data.
     budget : dict
         Budget parameters.

@@ -1,4 +1,4 @@
-"""What a release claims about privacy, beside what is true.
+"""The privacy that a release states, beside the exact loss of its noise.
 
 Each `published_*` function is a theorem's formula as the paper prints it, of (budget, dimension, adjacency).
 Whether the theorem is true is another question: see the claim that :attr:`PrivacyStatement.claim` names.
@@ -76,7 +76,7 @@ def published_functional(budget: Budget, dimension: int, adjacency: str) -> Priv
 
 
 def published_pflr(budget: Budget, dimension: int, adjacency: str) -> PrivacyStatement:  # noqa: ARG001
-    """Return what is claimed for noise whose mean comes from the data: epsilon, by Theorem 1 without the mean.
+    """Return the claim for noise whose mean comes from the data: epsilon, by Theorem 1 without the mean.
 
     No theorem of the paper says this; `T1.shift` is the claim that Theorem 1 covers such a mean.
     """
@@ -240,7 +240,7 @@ class ExactPrivacy(Document, frozen=True):
 
 
 class Privacy(Document, frozen=True):
-    """What a release claims, beside what is true.
+    """The published statement of a release, beside its exact loss.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ WARNING = (
 
 HINTS = (
     "Move the name of a column that is not a feature, such as a number of the record, to `ignore`. Categories "
-    "without an order are `one_hot`; `otherwise` names the one that undeclared values count as. With `clip` true "
+    "with an order may be `ordinal`; `otherwise` names the one that undeclared values count as. With `clip` true "
     "a number beyond a bound is the bound. A group of more than two values has `values`, not `one` and `zero`."
 )
 
@@ -77,7 +77,9 @@ class DomainOptions:
     )
     domain: str | None = option("--domain", type=click.Choice(NORMS), help="norm of a printed domain (unit_ball)")
     encoding: str | None = option(
-        "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
+        "--encoding",
+        type=click.Choice(ENCODINGS),
+        help="categories as ranks or one-hot (ordinal; one_hot in a template)",
     )
     intercept: bool = option("--intercept", is_flag=True, help="with an intercept coordinate")
     keep_group: bool = option("--keep-group", is_flag=True, help="with the group among the features")
@@ -201,7 +203,7 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
         "attributes": [],
         "ignore": [],
     }
-    kind_of_categories = options.encoding or "ordinal"
+    kind_of_categories = options.encoding or "one_hot"
     found = values_in(table) if options.bounds_from_data else {}
     for name in names:
         if name not in (options.label, options.group):

@@ -1,4 +1,4 @@
-"""How a command ends, and what it says then."""
+"""The ways in which a command ends, and its message then."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.common.printable import short_line
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""What a disk says that takes no more."""
+"""Error numbers of a disk that takes no more."""
 
 
 def close_quietly() -> None:

@@ -432,7 +432,8 @@ def write_predictions(path: str, data: Data, release: Release, held_out: BoolArr
     if release.w is None:
         sys.stderr.write("warning: no predictions are written, because the release is unbounded and has no w\n")
         return
-    write_file("predictions", path, prediction_lines(release.w, data.records, held_out))
+    names = data.declared.label.names if data.declared.label else ("0", "1")
+    write_file("predictions", path, prediction_lines(release.w, data.records, held_out, names))
 
 
 def as_json(runs: Sequence[Run], results: Sequence[Evaluation], counter: Counter | None = None) -> str:

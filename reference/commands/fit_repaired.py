@@ -35,7 +35,7 @@ from reference.datasets.from_file import record_blocks
 from reference.datasets.record_blocks import said_of_group
 from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
-from reference.fairness.metrics import MEASURES, ODDS, measures
+from reference.fairness.metrics import MEASURES, ODDS, measures, risk_difference_error
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
@@ -44,6 +44,7 @@ from reference.repaired.released import RepairedRelease
 
 REPAIRED = "repaired"
 DEFAULT_DELTA = "1e-5"
+SAMPLING_ERROR = "sampling_error"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class RepairedOptions:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a command line asks of the mechanism.
+    """The fits that a command line asks for.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def fit_repaired(
         made = fit_once(wanted, kept, split)
         on = wanted.records.take(test if held else train)
         releases.append(made)
-        found.append(measures(made.model.predict(on.x, on.z), on.y, on.z, wanted.declared.domain.groups))
+        found.append(measured(made, on, wanted.declared.domain.groups))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
@@ -179,6 +180,15 @@ def fit_repaired(
     return EXIT_FINE
 
 
+def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, float]:
+    """Return the metrics of a release on some records, and the sampling error of its risk difference."""
+    predicted = release.model.predict(on.x, on.z)
+    found = measures(predicted, on.y, on.z, groups)
+    if on.z is not None:
+        found[SAMPLING_ERROR] = risk_difference_error(predicted, on.z, groups)
+    return found
+
+
 def document_of(
     releases: list[RepairedRelease], found: list[dict[str, float]], advice: dict[str, Any]
 ) -> dict[str, Any]:
@@ -192,6 +202,8 @@ def document_of(
         for name in (*MEASURES, ODDS)
         if all(name in one for one in found)
     }
+    if len(found) == 1 and "risk_difference" in metrics:
+        metrics["risk_difference"][SAMPLING_ERROR] = found[0][SAMPLING_ERROR]
     names = ("fairness", "slack", "noise", "adjacency", "budget", "records", "seeded", "rows_per_person")
     return {
         "mechanism": REPAIRED,
@@ -232,5 +244,7 @@ def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
     for name, value in document["metrics"].items():
         if name != "note":
             spread = "" if value["std"] is None else f" ± {value['std']:.4f}"
+            if SAMPLING_ERROR in value:
+                spread = f" ± {value[SAMPLING_ERROR]:.4f} (sampling error)"
             lines.append(f"  {name:26}{value['mean']:.4f}{spread}")
     return on.text(*lines)

@@ -14,7 +14,7 @@ PANELS = (("public", True), ("public", False), ("generic", True), ("generic", Fa
 
 
 MARKERS = {"interpret": "s", "diffprivlib": "^"}
-"""Of other libraries' private models, tuned; what is not private is a cross."""
+"""Marks of other libraries' private models, tuned; a cross marks models that are not private."""
 
 
 RIVALS = (

@@ -60,7 +60,7 @@ COMPLETED = "cfm"
 CONTEXT = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
 
 PARAMETER = "parameter"
-"""Where a field of a group keeps the maker of the parameter that it is read from."""
+"""Key of a field's metadata that holds the maker of its parameter."""
 
 # --- What a value may be ---------------------------------------------------------------------------------------
 
@@ -431,7 +431,7 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
     except click.ClickException as problem:
         return say(problem.format_message())
     except InputError as problem:
-        return say(str(problem))
+        return say("; ".join([str(problem), *getattr(problem, "__notes__", [])]))
     except (KeyboardInterrupt, click.Abort) as problem:
         return interrupted(str(problem))
     except BrokenPipeError:

@@ -55,8 +55,9 @@ def command(options: PredictOptions) -> int:
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     require_writable({"release": options.release, "data": options.data, "domain": options.domain}, out=options.out)
-    predictor, declared = predictor_of(options)
-    lines = prediction_lines(predictor, record_blocks(open_table(options.data), declared, rows=options.block_rows))
+    predictor, declared, names = predictor_of(options)
+    records = record_blocks(open_table(options.data), declared, rows=options.block_rows)
+    lines = prediction_lines(predictor, records, names=names)
     if options.out is not None:
         write_file("out", options.out, lines)
         return EXIT_FINE
@@ -68,18 +69,24 @@ def command(options: PredictOptions) -> int:
     return EXIT_FINE
 
 
-def predictor_of(options: PredictOptions) -> tuple[tuple[float, ...] | Model, DomainFile]:
-    """Return what predicts, and how new records are encoded for it."""
+def predictor_of(options: PredictOptions) -> tuple[tuple[float, ...] | Model, DomainFile, tuple[str, str]]:
+    """Return the model, how new records are encoded for it, and what 0 and 1 are called."""
     given = None if options.domain is None else load_domain_file(options.domain)
     if is_repaired(options.release):
         if given is not None:
             raise ReadingError("domain", options.domain, "left out: this release has its own")
         repaired = load_repaired(options.release)
-        return repaired.model, for_new_records(repaired.domain.without_marks(), [repaired.domain])
+        declared = for_new_records(repaired.domain.without_marks(), [repaired.domain])
+        return repaired.model, declared, names_of([repaired.domain])
     release = load_release(options.release)
-    declared = fitting_domain(release, given)
+    files = [found for found in (given, release.domain) if found]
     assert release.w is not None
-    return release.w, for_new_records(declared, [found for found in (release.domain, given) if found])
+    return release.w, for_new_records(fitting_domain(release, given), files), names_of(files)
+
+
+def names_of(files: Sequence[DomainFile]) -> tuple[str, str]:
+    """Return how the first of these files that declares a label writes 0 and 1."""
+    return next((found.label.names for found in files if found.label), ("0", "1"))
 
 
 def for_new_records(declared: DomainFile, files: Sequence[DomainFile]) -> DomainFile:

@@ -6,6 +6,8 @@ hide the record that the prediction is for.  So all are marked, those on trainin
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 
 from reference.accounting import NOT_PRIVATE
@@ -17,7 +19,10 @@ from reference.repaired import Model
 
 
 def prediction_lines(
-    w: tuple[float, ...] | Model, records: Records | RecordBlocks, held_out: BoolArray | None = None
+    w: tuple[float, ...] | Model,
+    records: Records | RecordBlocks,
+    held_out: BoolArray | None = None,
+    names: tuple[str, str] = ("0", "1"),
 ) -> Iterator[str]:
     """Yield the lines of a CSV file with a prediction for every record.
 
@@ -28,15 +33,18 @@ def prediction_lines(
     records : Records or RecordBlocks
     held_out : ndarray of bool, shape (n,), optional
         Which records were not trained on; without it there is no column `part`.
+    names : (str, str)
+        How the labels 0 and 1 are written.
 
     Yields
     ------
     str
         ``row`` counts the records from 1; ``score`` is x.w, or how far that is beyond the
-        threshold; ``prediction`` is 1 where it is positive.
+        threshold; ``prediction`` is the label 1 where it is positive.
     """
     part = "" if held_out is None else "part,"
     yield f"row,{part}score,prediction,note\n"
+    labels = [_cell(name) for name in names]
     row = 0
     for block in blocks_of(records):
         scores = w.excess(block.x, block.z) if isinstance(w, Model) else decision_scores(w, block.x)
@@ -44,4 +52,11 @@ def prediction_lines(
             if held_out is not None:
                 part = "test," if held_out[row] else "train,"
             row += 1
-            yield f"{row},{part}{score!r},{int(score > 0.0)},{NOT_PRIVATE}\n"
+            yield f"{row},{part}{score!r},{labels[score > 0.0]},{NOT_PRIVATE}\n"
+
+
+def _cell(text: str) -> str:
+    """Return a text as a cell of a CSV file, quoted where it must be."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([text])
+    return line.getvalue()

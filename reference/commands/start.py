@@ -13,10 +13,10 @@ from reference.commands.supervision import EndedBySignalError, leave
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Numbers of errors by which a system gives no more files or memory."""
+"""Error numbers of a system that has no more files or memory to give."""
 
 OF_LIBRARIES = (*map(os.strerror, SCARCE), "failed to map segment")
-"""How the loader of a library says so."""
+"""The same in the words of a library's loader."""
 
 
 def scarce(problem: BaseException | None) -> str | None:

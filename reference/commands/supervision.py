@@ -31,7 +31,7 @@ PASSED_ON = frozenset(
 """Signals that somebody sends to a program, and means the process that does the work."""
 
 HEARD, RESULT = b"heard", b"ended"
-"""What the child tells: that it was interrupted; its exit code, which follows."""
+"""The child's messages: it was interrupted; it ended, and its exit code follows."""
 
 SETTLED = 0.05
 """Seconds after which a process has heard a signal, or has it waiting, where a second one is lost in the first."""
@@ -81,7 +81,7 @@ class Channel:
 
     @property
     def pipe(self) -> tuple[int, int]:
-        """What the number leads to."""
+        """The pipe behind the number."""
         found = os.fstat(self.number)
         return found.st_dev, found.st_ino
 
@@ -94,7 +94,7 @@ class Channel:
 
     @property
     def interruptions(self) -> int:
-        """How many interruptions the child has heard."""
+        """The number of interruptions that the child has heard."""
         return self.read().count(self.token + HEARD)
 
     @property

@@ -41,7 +41,7 @@ CHOICES = {
     "symmetric": "The symmetric matrix holds half of a monomial's coefficient at (e, l) and half at (l, e).",
     "constant": "n log 2 is not part of the release.",
 }
-"""What the paper leaves open and a port must do in the same way."""
+"""Choices that the paper leaves open; a port must make the same ones."""
 
 
 class TracedMoments(Document, frozen=True, kw_only=True):

@@ -248,7 +248,7 @@ class DocumentError(InputError):
     """
 
     document = "document"
-    """What the message calls it."""
+    """The document's name in messages."""
 
     def __init__(
         self, problem: str, *, file: str | None = None, place: str | None = None, line: int | None = None

@@ -12,7 +12,7 @@ from typing import Any
 from reference.common.processes import end_copy
 
 SCRATCH = ".writing-"
-"""How the names of files begin that are not whole yet: the target's own may be as long as a name can be."""
+"""Start of the names of unfinished files: the target's own name may already be as long as a name can be."""
 
 
 def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:

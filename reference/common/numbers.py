@@ -17,7 +17,7 @@ import numpy as np
 from reference.common.errors import ReadingError
 
 RealLike: TypeAlias = int | float | str | Decimal | Fraction
-"""What is accepted where an exact number is meant."""
+"""The types accepted where an exact number is meant."""
 
 LARGEST_EXPONENT = 4000
 """Decimal exponents beyond this are refused: Python writes integers of at most 4,300 digits."""

@@ -12,7 +12,7 @@ from reference.common.printable import one_line
 INDENT = "  "
 
 TYPED = {"–": "-", "±": "+-", "…": "..."}
-"""What is written for a character that the page does not have; a question mark for any other."""
+"""Substitutes for characters that the page does not have; a question mark stands for any other."""
 
 BORDERS = "┏━┳┓┃┡╇┩│└┴┘├┼┤"
 
@@ -42,7 +42,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Page:
-    """What a text is written on.
+    """The page that a text is written on.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import signal
 from reference.common.exit_codes import EXIT_UNDECIDED
 
 PR_SET_PDEATHSIG = 1
-"""Of prctl(2), Linux: which signal a process gets when its parent is no more."""
+"""Of prctl(2), Linux: which signal a process gets when its parent has ended."""
 
 _ONLY: list[int] = []
 """The process that a command runs in, where it has one of its own."""
@@ -32,7 +32,7 @@ def end_copy() -> None:
 
 
 def end_with(parent: int) -> None:
-    """Have this process killed when the parent that started it is no more, where the system can do that."""
+    """Have this process killed when the parent that started it ends, where the system can do that."""
     with contextlib.suppress(ImportError, OSError, AttributeError):
         import ctypes
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from reference.common.errors import (
     LabelError,
     MissingColumnError,
 )
+from reference.common.printable import quoted
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
@@ -26,6 +28,9 @@ from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_inside
+
+SHOWN = 3
+"""So many records are named after the first one that is wrong."""
 
 OnBlock: TypeAlias = Callable[[int, float | None], None]
 
@@ -132,14 +137,23 @@ class FileReader:
             return self._plain_records(block.plain())
 
     def _plain_records(self, block: Block) -> Records:
-        """Encode the values as they stand in the file; the first bad one is named with its place."""
+        """Encode the values as they stand in the file; bad ones are named with their place."""
         try:
             return encode_raw(self.declared, block.columns)
         except DataError as problem:
             lines = block.lines()
             record = None if problem.row is None else block.records[problem.row]
             line = None if problem.row is None or lines is None else lines[problem.row]
-            raise in_file(problem, str(self.table.path), record, line) from problem
+            placed = in_file(problem, str(self.table.path), record, line)
+            others = {
+                block.records[other.row]: f"column {quoted(other.column)}, value {quoted(other.value)}"
+                for other in islice(further_problems(self.declared, block.columns, problem), SHOWN)
+                if other.row is not None
+            }
+            if others:
+                named = "; ".join(f"row {row}, {what}" for row, what in sorted(others.items()))
+                placed.add_note(f"also wrong: {named}{'; and maybe more' * (len(others) == SHOWN)}")
+            raise placed from problem
 
 
 def hint_of_delimiter(columns: Sequence[str]) -> str:
@@ -244,6 +258,22 @@ def _encoded_at_once(declared: DomainFile, table: Mapping[str, Column]) -> Recor
     if not encoder.encode_columns(numbers, x, z):
         return None
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
+
+
+def further_problems(declared: DomainFile, table: Mapping[str, Column], problem: DataError) -> Iterator[DataError]:
+    """Yield what else is wrong with a table of raw columns, at most one problem a record."""
+    rows = np.arange(len(next(iter(table.values()))))
+    while problem.row is not None:
+        rows = rows[rows != problem.row]
+        left = {name: [values[row] for row in rows.tolist()] for name, values in table.items()}
+        try:
+            encode_raw(declared, left)
+        except DataError as found:
+            row = None if found.row is None else int(rows[found.row])
+            problem = type(found)(found.problem, row=row, column=found.column, value=found.value)
+            yield problem
+        else:
+            return
 
 
 def in_file(problem: DataError, file: str, record: int | None, line: int | None) -> DataError:

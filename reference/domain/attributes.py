@@ -21,7 +21,7 @@ MOST_NAMED = 8
 Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 Category: TypeAlias = str | int | float
-"""What a domain file can declare; without a file, any hashable value is a category."""
+"""A value that a domain file can declare; without a file, any hashable value is a category."""
 
 Categories: TypeAlias = Annotated[
     tuple[Category, ...], Meta(extra_json_schema={"minItems": 2, "uniqueItems": True})

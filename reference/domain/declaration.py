@@ -1,4 +1,4 @@
-"""What an estimator is told about its input: bounds, classes and groups, and how arrays become a table.
+"""The declarations of an estimator: bounds, classes and groups, and how arrays become a table.
 
 Everything here comes from the caller's declaration.  The one exception is :func:`observed_classes`, which a
 caller asks for by name.

@@ -132,7 +132,7 @@ class Domain:
 
     @property
     def groups(self) -> int:
-        """How many groups there are; z is a whole number below it."""
+        """The number of groups; z is a whole number below it."""
         return len(self.group_values) or 2
 
     def require_two_groups(self) -> None:

@@ -27,7 +27,7 @@ MARKER_RULES = {
     "dependentRequired": {"one": ["zero"], "zero": ["one"]},
     "not": {"anyOf": [{"required": list(pair)} for pair in _NOT_TOGETHER]},
 }
-"""What the JSON Schema says of a marker's fields together."""
+"""Rules of the JSON Schema that concern several fields of a marker."""
 
 
 class Marker(Document, frozen=True, omit_defaults=True):
@@ -81,7 +81,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
 
     @property
     def called(self) -> str:
-        """What the domain calls the column."""
+        """The column's name in the domain."""
         return self.column if self.name is UNSET else self.name
 
     @property
@@ -96,6 +96,13 @@ class Marker(Document, frozen=True, omit_defaults=True):
             return {value: code for code, value in enumerate(self.values)}
         zero, one = (() if values is UNSET else values for values in (self.zero, self.one))
         return {**dict.fromkeys(zero, 0), **dict.fromkeys(one, 1)}
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of 0 and 1 in the raw table: the declared values, where each has a single one."""
+        if self.zero is UNSET or self.one is UNSET or len(self.zero) != 1 or len(self.one) != 1:
+            return "0", "1"
+        return str(self.zero[0]), str(self.one[0])
 
     def decode(self, values: Column, error: type[LabelError | GroupError]) -> NumberArray:
         """Return the meaning of each value; errors name the first without one."""

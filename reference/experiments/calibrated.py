@@ -48,7 +48,7 @@ Arm = tuple[str, int | None]
 
 @dataclass(frozen=True)
 class NoiseSetting:
-    """What does not change within a comparison.
+    """The settings that a comparison holds fixed.
 
     Parameters
     ----------

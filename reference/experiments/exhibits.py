@@ -175,7 +175,7 @@ EXHIBITS: dict[str, Exhibit] = {
 
 @dataclass(frozen=True)
 class ExhibitDesign:
-    """How often, on which records, and under which readings an exhibit is run.
+    """The design of an exhibit: its runs, records and readings.
 
     Parameters
     ----------

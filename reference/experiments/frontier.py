@@ -49,7 +49,7 @@ COLUMNS = (*MEASURES, "fit_seconds")
 
 @dataclass(frozen=True)
 class FrontierModel:
-    """What is fitted.
+    """A model to fit.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def means(runs: list[dict[str, float]]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be reached on Adult, and on which rows.
+    """A target on Adult, and the rows that must reach it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is shown of an exhibit: one document, and the text, the table and the plot that are made from it."""
+"""The output of an exhibit: one document, and the text, table and plot made from it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Shown:
 
     @property
     def data_note(self) -> str:
-        """What the data are, and whether they stand for others."""
+        """The data's name, and whether they stand for others."""
         note = DATA_NOTES[self.design.data]
         return note if self.missing is None else f"{note}; {self.missing} WAS ASKED FOR AND IS NOT THERE"
 

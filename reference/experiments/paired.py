@@ -58,7 +58,7 @@ class PairedDifference:
 
     @property
     def word(self) -> str:
-        """What is shown: a sign, neither, or that too few pairs differ."""
+        """The finding: a sign, neither, or that too few pairs differ."""
         if self.differing < LEAST_DIFFERING:
             return TOO_FEW
         return REDUCES if self.high < 0 else INCREASES if self.low > 0 else NEITHER

@@ -41,7 +41,7 @@ SHARES = ("0.5", "0.1", "0")
 """Zafar's bound, as shares of the covariance of the unconstrained minimiser on the same training records."""
 
 BASELINE = "pdfc, epsilon 1"
-"""What fit times are divided by."""
+"""The fit whose time the others are divided by."""
 
 Predictor = Callable[[FloatArray], BoolArray]
 

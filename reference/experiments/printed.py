@@ -43,7 +43,7 @@ class PrintedEntry:
 
     @property
     def name(self) -> str:
-        """What identifies the entry."""
+        """The entry's name."""
         return f"table {self.table}, {self.data}, epsilon {self.epsilon}, {self.mechanism}"
 
     @property

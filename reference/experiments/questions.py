@@ -1,4 +1,4 @@
-"""What the command line asks beside figures and tables: ``x_s``, ``rfm``, ``peers``, ``frontier``."""
+"""The questions beside figures and tables: ``x_s``, ``rfm``, ``peers``, ``frontier``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUBSET_SIZES = {"us": 50_000}
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is asked of a question, on any of its data sets.
+    """The settings of a question, for any of its data sets.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ SHARE = 0.9
 """The mechanisms are called equal where at least this share of runs is the same."""
 
 CONFIDENCE = 0.95
-"""Of each Clopper-Pearson interval."""
+"""Level of each Clopper-Pearson interval."""
 
 EQUAL, DIFFERENT, OPEN = "equal", "different", "open"
 

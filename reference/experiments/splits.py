@@ -17,7 +17,7 @@ from reference.records import Records
 
 @dataclass(frozen=True)
 class SplitSpec:
-    """Which records are trained on and which are held out.
+    """The split of records into those trained on and those held out.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came out of one run: not private, and from a seeded generator.
+    """The result of one run: not private, and from a seeded generator.
 
     Parameters
     ----------

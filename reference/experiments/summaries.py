@@ -1,4 +1,4 @@
-"""What the runs of one point have in common: means, deviations and counts."""
+"""Summaries of the runs of one point: means, deviations and counts."""
 
 from __future__ import annotations
 

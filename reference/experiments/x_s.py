@@ -1,4 +1,4 @@
-"""Whether more noise on x_s reduces the risk difference: ``python -m reference experiments x_s``.
+"""Does more noise on x_s reduce the risk difference? ``python -m reference experiments x_s``.
 
 Every choice of x_s, PDFC and ADFC, against noise that is spread evenly, in pairs on the same splits.
 """
@@ -42,7 +42,7 @@ from reference.noise import Noise
 from reference.readings import Readings
 
 SIGNIFICANCE = 0.05
-"""Of all intervals of one data set together."""
+"""For all intervals of one data set together."""
 
 SPLITS = 200
 
@@ -146,7 +146,7 @@ class ChoiceDesign:
 
     @property
     def intervals(self) -> int:
-        """How many intervals are looked at."""
+        """The number of intervals looked at."""
         return sum(len(COMPARISONS) * len(self.choices(setting.variant.encoding)) for setting in self.settings)
 
 

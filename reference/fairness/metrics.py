@@ -1,7 +1,8 @@
-"""How fair a predictor is: exact metrics, not private, for the data holder."""
+"""Fairness and accuracy of a predictor: exact metrics, not private, for the data holder."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -69,6 +70,13 @@ def risk_difference(prediction: BoolArray, z: FloatArray, groups: int = 2) -> fl
     """
     rates = [rate for group in range(groups) if (rate := positive_rate(prediction, z == group)) is not None]
     return max(rates) - min(rates) if len(rates) == groups else None
+
+
+def risk_difference_error(prediction: BoolArray, z: FloatArray, groups: int = 2) -> float:
+    """Return the standard error of the risk difference of a sample: of the two groups that differ most."""
+    parts = [prediction[z == group] for group in range(groups)]
+    rates = sorted((float(part.mean()), len(part)) for part in parts if len(part))
+    return math.sqrt(sum(rate * (1 - rate) / size for rate, size in (rates[0], rates[-1])))
 
 
 def equalized_odds_difference(

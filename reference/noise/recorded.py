@@ -17,15 +17,15 @@ Source: TypeAlias = int | np.integer | np.random.Generator | Literal["entropy"] 
 
 
 class _Perturbs(Protocol):
-    """What is recorded: either sampler."""
+    """The sampler that is recorded, of either kind."""
 
     @property
     def random(self) -> Any:
-        """Where numbers come from."""
+        """The source of random numbers."""
 
     @property
     def seeded(self) -> bool:
-        """Whether a caller chose them."""
+        """True if a caller chose the seed."""
         ...
 
     def perturb(self, coefficients: Coefficients, noise: Noise) -> NoisyCoefficients:

@@ -1,4 +1,4 @@
-"""Whether noise drowns the curvature that any data set of n records can have: from public numbers alone."""
+"""Compare noise with the curvature that n records can have at most, from public numbers alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one pair of neighbouring data sets attains, in exact arithmetic."""
+"""The change between one pair of neighbouring data sets, in exact arithmetic."""
 
 from __future__ import annotations
 

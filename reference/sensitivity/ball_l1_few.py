@@ -116,7 +116,7 @@ class Few:
 
     @property
     def with_s(self) -> bool:
-        """Whether x_s counts apart."""
+        """True if x_s counts apart."""
         return self.weight_s > 0
 
     @property

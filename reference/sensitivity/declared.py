@@ -28,7 +28,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 METHOD = "finite maximum"
 
 NEARLY = 1e-9
-"""What is below the maximum by more than this share in floats is not computed exactly."""
+"""Candidates below the maximum by more than this share, in floats, are not computed exactly."""
 
 MOST_LEVELS, MOST_PLACES = 2_000, 30_000
 """Levels of x_s, and levels times blocks, that a fit tries one by one; beyond them only a bound is known."""
@@ -60,7 +60,7 @@ class Declared:
 
     @property
     def is_norm_domain(self) -> bool:
-        """Whether every point of a ball is a row: nothing is encoded."""
+        """True if every point of a ball is a row: nothing is encoded."""
         return self.domain.prescaled and self.domain.norm != "unit_box"
 
 
@@ -378,7 +378,7 @@ class _Problem:
 
     @property
     def is_convex(self) -> bool:
-        """Whether the change is convex in each level of the old row, so that the ends suffice for power 2."""
+        """True if the change is convex in each level of the old row: for power 2 the ends suffice."""
         if self.power == 1 or self.case.group == 0 or not self.replaces:
             return True
         weight_s, weight_n = self.weights

@@ -1,4 +1,4 @@
-"""What a declared domain encodes, attribute by attribute, for the suprema over its rows.
+"""The rows that a declared domain encodes, attribute by attribute, for the suprema over them.
 
 Every encoded number is the corner times a number in [0, 1], and each attribute is one of three families: a
 *ladder* (one column with levels from 0 to 1), a *block* (columns of which exactly one is 1), or a constant (the
@@ -56,7 +56,7 @@ class Families:
 
     @property
     def kind_of_x_s(self) -> tuple[str, int]:
-        """What the suprema depend on of the choice of x_s."""
+        """The part of the choice of x_s that the suprema depend on."""
         return self.special, self.place[1]
 
 

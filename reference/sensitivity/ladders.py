@@ -1,4 +1,4 @@
-"""What the levels of several columns can add up to: the aggregate that an l1 supremum depends on.
+"""Sums of the levels of several columns: the aggregate that an l1 supremum depends on.
 
 A column that is encoded by rank stands on one of the levels 0, 1/n, ..., 1; a numeric one anywhere in [0, 1].
 Sums of such columns are found by one shift of a bit set per level, so that they are exact and quick.
@@ -39,7 +39,7 @@ class Sums:
 
     @property
     def is_interval(self) -> bool:
-        """Whether every number from 0 to the largest sum is one: steps are at most as wide as one column."""
+        """True if every number from 0 to the largest sum is a sum: no step is wider than one column."""
         return not self.steps or 0 in self.steps
 
     @cached_property
@@ -49,7 +49,7 @@ class Sums:
 
     @property
     def is_large(self) -> bool:
-        """Whether there are too many sums to be listed in a fit."""
+        """True if there are too many sums to list them in a fit."""
         return not self.is_interval and self.unit * self.most > LARGEST_BITS
 
     @cached_property

@@ -45,7 +45,7 @@ class EncodedRow:
 
 @dataclass(frozen=True)
 class NeighbouringRows:
-    """What neighbouring data sets are made of: the row that differs on each side, and N - 1 equal ones.
+    """Two neighbouring data sets: the row that differs on each side, and N - 1 equal ones.
 
     Parameters
     ----------

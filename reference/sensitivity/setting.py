@@ -1,4 +1,4 @@
-"""What a supremum is taken over, and what is known of its value."""
+"""The set that a supremum is taken over, and the enclosure of its value."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Setting:
 
     @property
     def replaces(self) -> bool:
-        """Whether a record is replaced, rather than added or removed."""
+        """True if neighbours replace a record, rather than add or remove one."""
         return self.adjacency == "replace_one"
 
 
@@ -116,10 +116,10 @@ class Supremum:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the value is known exactly, as a rational number."""
+        """True if the value is known exactly, as a rational number."""
         return self.lower == self.upper
 
     @property
     def gap(self) -> Fraction:
-        """How much is not known."""
+        """The width of the enclosure."""
         return self.upper - self.lower

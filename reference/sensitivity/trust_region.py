@@ -209,7 +209,7 @@ def starts_for(points: FloatArray) -> FloatArray:
 
 @dataclass
 class Work:
-    """What searches may still do together."""
+    """The work that all searches together may still do."""
 
     cones: int = field(default_factory=lambda: MOST_CONES)
 

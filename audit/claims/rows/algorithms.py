@@ -57,7 +57,7 @@ def ends(found: Enclosure) -> Any:
 
 @dataclass(frozen=True)
 class Share:
-    """How often the noisy quadratic was not positive definite.
+    """The share of draws whose noisy quadratic was not positive definite.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the paper says of attributes: which monomials are x_s's, what its noise protects, how many there are."""
+"""The paper on attributes: the monomials of x_s, what its noise protects, how many there are."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from reference.readings import Readings
 from reference.records import Records
 
 SIGNIFICANCE = 1e-3
-"""Of all intervals of one row together: another seed must give the same verdict."""
+"""For all intervals of one row together: another seed must give the same verdict."""
 
 AGAINST = (
     "noise on x_s: epsilon_s = epsilon_n / 10; against noise spread evenly at the same published epsilon, at the "
@@ -61,7 +61,7 @@ SYMBOLS = (
 
 @dataclass(frozen=True)
 class Trial:
-    """What is compared: records, setting, choices of x_s, and the number of pairs.
+    """A comparison: records, setting, choices of x_s, and the number of pairs.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ ON_ADULT = (DEFAULT, "box", "intercept_group", "covariance", "separate")
 """Variants that the checks of the figures run; docs/experiments.md has more."""
 
 MORE_RUNS = 25
-"""Of Figure 2, whose differences are small."""
+"""Runs of Figure 2, whose differences are small."""
 
 Curves = Mapping[str, Mapping[str, float]]
 """Mean accuracy by line and by epsilon or delta; a line that depends on neither has its one value everywhere."""
@@ -384,7 +384,7 @@ def without_impossible() -> tuple[PrintedEntry, ...]:
 PRINTED_LR = entry(2, "adult", "1", "lr")
 
 NEAR = (Fraction(2, 100), Fraction(1, 100))
-"""How near our mean and our deviation have to be to the printed ones."""
+"""Largest distances of our mean and our deviation from the printed ones."""
 
 
 def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> dict[str, bool]:

@@ -47,7 +47,7 @@ DRAWS, HARDENED_DRAWS = 10_000, 500
 EPSILONS = ("1", "1/100")
 
 SIGNIFICANCE = 1e-6
-"""Of all shares together."""
+"""For all shares together."""
 
 TOY_SCALE = 1.25
 """That of `functional` at epsilon 1."""

@@ -1,4 +1,4 @@
-"""Which neighbours the paper means, and the constant that its algorithms leave out."""
+"""The paper's neighbours, and the constant that its algorithms leave out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we say of persons with several rows, decided by arithmetic: ours, no claim of the paper."""
+"""Persons with several rows, decided by arithmetic: our own statement, not the paper's."""
 
 from __future__ import annotations
 

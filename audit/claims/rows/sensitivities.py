@@ -83,7 +83,7 @@ def exceeds(setting: Setting, norm: str, bound: Fraction) -> Witness | None:
 
 
 MULTIPLES = {"L1": 1, "L2": 3, "L3": 1, "L4": 9}
-"""Of d in the published bound (L3, L4: in its square)."""
+"""Multiples of d in the published bound (L3, L4: in its square)."""
 
 
 def bound_fails(lemma: str, multiple: int) -> bool:

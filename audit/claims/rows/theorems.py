@@ -41,7 +41,7 @@ from reference.sensitivity.box import linear_change
 ONE, ZERO = Fraction(1), Fraction(0)
 
 COEFFICIENTS = "the noisy coefficients; w-hat is a function of them and may lose less (T5.released: on w-hat)"
-"""What an exact loss is the loss of."""
+"""The output whose loss is exact."""
 
 
 # --- T1: the Laplace mechanism ---------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class Database:
 
     @property
     def is_in_unit_ball(self) -> bool:
-        """Whether every x is nonnegative and of length at most 1."""
+        """True if every x is nonnegative and of length at most 1."""
         return all(min(t.x) >= 0 and sum(v * v for v in t.x) <= 1 for t in self.records)
 
     def total(self, coordinate: int, weights: Iterator[Fraction] | Sequence[Fraction]) -> Fraction:

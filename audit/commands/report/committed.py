@@ -1,4 +1,4 @@
-"""What the report reads: results that the project has committed, each with its digest."""
+"""The committed results that the report reads, each with its digest."""
 
 from __future__ import annotations
 

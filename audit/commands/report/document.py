@@ -25,7 +25,7 @@ NUMBERED = {
     **{f"Fig{number}": f"Figure {number}" for number in range(1, 4)},
     "Tables": "Tables",
 }
-"""What the paper numbers, by claim: the rows that a reader looks at first."""
+"""The paper's numbered items, by claim: the rows that a reader looks at first."""
 
 RERUN = {
     "this report": "python -m audit report --out report.html",
@@ -40,7 +40,7 @@ RERUN = {
     "the frontier": "python -m reference experiments frontier --data adult",
     "all tests, as on a fresh machine": ".ci/run",
 }
-"""What to run, by what it shows."""
+"""Commands, by what they show."""
 
 
 def report(files: CommittedResults, grid: PrivacyGrid) -> dict[str, Any]:

@@ -30,7 +30,7 @@ CONTENTS = {
 """The parts of the page."""
 
 TEXTS = ("overview", "ledger", "proofs", "rerun")
-"""Those that are there even where no result is."""
+"""The parts that are there even without results."""
 
 
 def page(document: dict[str, Any]) -> str:

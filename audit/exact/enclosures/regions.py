@@ -58,7 +58,7 @@ Split: TypeAlias = Callable[[Box], bool]
 
 @dataclass(frozen=True)
 class RegionCertificate:
-    """What a region check found.
+    """The outcome of a region check.
 
     Parameters
     ----------

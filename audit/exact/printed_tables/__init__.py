@@ -1,1 +1,1 @@
-"""What arithmetic says about the numbers of the paper's tables (`reference.experiments.printed`)."""
+"""Arithmetic on the numbers of the paper's tables (`reference.experiments.printed`)."""

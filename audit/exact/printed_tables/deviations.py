@@ -1,4 +1,4 @@
-"""Which `mean +- standard deviation` entries no ten numbers of [0, 1] have, however they were rounded.
+"""Find the `mean +- standard deviation` entries that no ten numbers of [0, 1] have, however rounded.
 
 For n numbers in [0, U] with mean m the standard deviation is largest when all but one are 0 or U (proof:
 ``proofs/printed_tables.md``).  Everything is compared as squares of rationals.  Claims: E.sd.
@@ -19,7 +19,7 @@ from reference.experiments.printed import RUNS, PrintedEntry, distinct_entries
 ONE = Fraction(1)
 
 CONVENTIONS = ("n", "n - 1")
-"""What the sum of squares is divided by."""
+"""The divisors of the sum of squares."""
 
 ROUNDINGS = {"nearest": Fraction(1, 2), "any": ONE}
 """Largest distance of the true number from the printed one, in units of the last printed digit.
@@ -79,7 +79,7 @@ def largest_variance_between(
 
 @dataclass(frozen=True)
 class EntryJudgement:
-    """Whether an entry is possible.
+    """The judgement on an entry: possible or not.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class EntryJudgement:
 
     @property
     def impossible(self) -> bool:
-        """Whether no such numbers exist."""
+        """True if no such numbers exist."""
         return self.smallest_variance > self.largest_variance
 
     def to_json(self) -> dict[str, Any]:

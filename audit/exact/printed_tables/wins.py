@@ -33,7 +33,7 @@ class Count:
 
     @property
     def is_most(self) -> bool:
-        """Whether more than half are wins; a tie is not a win."""
+        """True if more than half are wins; a tie does not count."""
         return 2 * self.wins > self.cases
 
     @property

@@ -18,7 +18,7 @@ d = sp.Symbol("d", integer=True, positive=True)
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether an inequality holds for every whole d from `start` on.
+    """The decision on an inequality for every whole d from `start` on.
 
     Parameters
     ----------

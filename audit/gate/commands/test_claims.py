@@ -15,7 +15,7 @@ main = program("claims")
 
 
 def test_command_explains_one_claim(capsys):
-    assert main(["--claim", "T1", "--jobs", "1"]) == 0
+    assert main(["--claim", "t1", "--jobs", "1"]) == 0
     text = capsys.readouterr().out
     assert "place:     Theorem 1" in text
     assert "again:     python -m audit claims --claim T1" in text

@@ -15,9 +15,9 @@ from audit.conformance.report import Report
 from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, report_of
 from audit.gate.conformance.written import HONEST, perturbations, python_program
+from audit.subjects.programs import ProgramStartError
 from audit.vectors.answers import answer
 from audit.vectors.steps import Steps
-from reference.common.errors import ParameterError
 from reference.common.files import json_text
 
 THIRD = 2
@@ -207,7 +207,7 @@ def test_program_that_never_answers_is_given_up(monkeypatch):
 
 
 def test_program_that_cannot_be_started_is_bad_input():
-    with pytest.raises(ParameterError, match="can be started"):
+    with pytest.raises(ProgramStartError, match=r"^the program '/no/such/program' was not found"):
         run_program(["/no/such/program"], perturbations())
 
 

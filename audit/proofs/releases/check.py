@@ -32,7 +32,7 @@ SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class CoqFinding:
-    """What Coq says of a certificate.
+    """Coq's answer to a certificate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a release of the repaired mechanism spends: its sensitivities and its account, added up once more.
+"""The cost of a release of the repaired mechanism: its sensitivities and its account, added up once more.
 
 The sensitivities are those of ``proofs/repaired.md``, from the declared domain alone; nothing of
 ``reference.repaired`` but the type of the file takes part.
@@ -83,12 +83,12 @@ class Composed:
 
     @property
     def discrete(self) -> bool:
-        """Whether the noise is on a grid."""
+        """True if the noise is on a grid."""
         return self.release.noise == "hardened"
 
     @property
     def spent(self) -> Fraction:
-        """What all lose together: a squared shift, or epsilon."""
+        """The loss of all together: a squared shift, or epsilon."""
         return sum((one.loss for one in self.entries), Fraction(0))
 
     @property
@@ -98,7 +98,7 @@ class Composed:
 
     @property
     def holds(self) -> bool:
-        """Whether no release changes by more than it states, and all lose at most epsilon at delta."""
+        """True if no release changes by more than it states, and all together lose at most epsilon at delta."""
         enough = all(one.change >= one.needed for one in self.entries)
         if self.mu is None:
             return enough and self.spent <= self.epsilon
@@ -162,7 +162,7 @@ def _longest(domain: Domain) -> Fraction:
 
 @dataclass(frozen=True)
 class ComposedResult:
-    """What became of one release of the repaired mechanism.
+    """The outcome for one release of the repaired mechanism.
 
     Parameters
     ----------
@@ -179,12 +179,12 @@ class ComposedResult:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know beside the outcome."""
+        """Notes that a reader needs beside the outcome."""
         return [SEEDED] if self.composed.release.seeded else []
 
     @property
     def theorem(self) -> str | None:
-        """What Coq proves of it, in words."""
+        """The statement that Coq proves, in words."""
         if self.outcome == "no theorem":
             return None
         mu = self.composed.mu

@@ -1,4 +1,4 @@
-"""What can stop a certificate."""
+"""Errors that stop a certificate."""
 
 
 class NoTheoremError(Exception):

@@ -1,4 +1,4 @@
-"""What a release's file says of its noise, read exactly, and checked to agree with itself."""
+"""The noise that a release's file states, read exactly, and checked to agree with itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reference.registry import MECHANISMS, MechanismSpec
 from reference.sensitivity import Setting
 
 NOISE_FIELDS = ("kind", "scale_s", "scale_n", "steps")
-"""What a release says of its noise."""
+"""The fields that state a release's noise."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What became of one release: certified, rejected, or undecided and why."""
+"""The outcome for one release: certified, rejected, or undecided and why."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ disagrees with Python."""
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one release.
+    """The outcome for one release.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know beside the outcome."""
+        """Notes that a reader needs beside the outcome."""
         return [SEEDED] if self.release.seeded else []
 
 

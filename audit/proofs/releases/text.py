@@ -33,7 +33,7 @@ SEEDED = """
 """
 
 MODULES = {"ball_l2_limit": " BallCertificate", "covariance_ball_l2_limit": " CovarianceCertificate"}
-"""Where lemmas are that are not in ``Certificates.v``."""
+"""Modules of the lemmas that are not in ``Certificates.v``."""
 
 EXTRA_PREMISES = {
     "l1_change_limit": "[number | lia | exact H]",
@@ -43,7 +43,7 @@ EXTRA_PREMISES = {
     "ball_l2_limit": "[number | lia | discriminate | exact H]",
     "covariance_ball_l2_limit": "[number | lia | reflexivity | exact H]",
 }
-"""How the premises of each lemma are met."""
+"""The proof of each lemma's premises."""
 
 SPLIT_CERTIFICATES = ("pdfc_exact_certificate", "adfc_split_certificate", "adfc_box_certificate")
 """Theorems that are in ``SplitCertificates.v``."""

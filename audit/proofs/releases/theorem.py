@@ -1,4 +1,4 @@
-"""Which theorem of ``proofs/coq`` covers a release, with what numbers; or why none does."""
+"""Choose the theorem of ``proofs/coq`` that covers a release, with its numbers; or say why none does."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Comparison:
 
     @property
     def holds(self) -> bool:
-        """Whether the scale reaches the formula, in exact arithmetic."""
+        """True if the scale reaches the formula, in exact arithmetic."""
         return self.scale >= self.formula
 
 
@@ -93,7 +93,7 @@ class Covered:
 
     @property
     def is_laplace(self) -> bool:
-        """Whether the noise is Laplace noise."""
+        """True if the noise is Laplace noise."""
         return not self.exported.spec.needs_delta
 
 

@@ -1,4 +1,4 @@
-"""What is asked: inputs only, by group type.  Cases are only ever appended, so that no id changes its meaning."""
+"""The cases: inputs only, by group type.  Cases are only ever appended, so that no id changes its meaning."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ CASES: dict[str, Callable[[], Iterator[AskedCase]]] = {
     "RepairedDescent": repaired.repaired_descents,
     "RepairedThreshold": repaired.repaired_thresholds,
 }
-"""Of each group type its cases, in the order of their ids."""
+"""The cases of each group type, in the order of their ids."""

@@ -29,4 +29,4 @@ MUTANTS: dict[str, type[Broken]] = {
     for module in (records, objective, noise, accounting, weights, metrics, balls, repaired)
     for name, kind in _of(module).items()
 }
-"""Of each flag its broken variant."""
+"""The broken variant of each flag."""

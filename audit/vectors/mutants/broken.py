@@ -1,4 +1,4 @@
-"""What all broken variants share."""
+"""The base of all broken variants."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from audit.vectors.sources.numbers import Answer, number
 Floats = npt.NDArray[np.float64]
 
 STARTS = 8
-"""Of each choice of labels and direction of drift."""
+"""Starts for each choice of labels and direction of drift."""
 
 STEPS = 140
 

@@ -1,4 +1,4 @@
-"""Of each group type the source of its answers."""
+"""The source of answers for each group type."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOURCES: dict[str, tuple[str, Callable[[Answer], Answer]]] = {
     "RepairedDescent": ("rational sums, mpmath with 60 digits", answer_repaired),
     "RepairedThreshold": ("rational arithmetic, mpmath with 60 digits", answer_repaired),
 }
-"""Of each group type what computes the expected values, in words, and the function."""
+"""For each group type how its expected values are computed: in words, and the function."""
 
 TYPES = tuple(SOURCES)
 

@@ -31,7 +31,7 @@ GRID = 2**20
 """Residuals and shares are multiples of 1/GRID."""
 
 SMALL = Fraction(1, 10**6)
-"""How near a decision may come to its edge, in steps: rounding does not turn it."""
+"""Least distance of a decision from its edge, in steps: rounding does not turn it."""
 
 Vector = list[Any]
 

@@ -16,7 +16,7 @@ from audit.vectors.sources.numbers import UNIT, Answer, around, exactly, number
 from audit.vectors.sources.polynomial import coefficients, in_s
 
 OFFSET, EDGE = Fraction(17, 100), Fraction(1, 20)
-"""Of the grid on which suprema that a search finds are put, in steps: round numbers stay clear of its edges."""
+"""The grid, in steps, for suprema that a search finds: round numbers stay clear of its edges."""
 
 Changes = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""What is done with coefficients and weights: perturbation, metrics, and whole releases."""
+"""Perturbation, metrics, and whole releases, from coefficients and weights."""
 
 from __future__ import annotations
 
