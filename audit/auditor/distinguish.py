@@ -7,23 +7,22 @@ and the choice did.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from audit.auditor.choose import Prospect
-from audit.auditor.curve import Cut, between, certified_curve
+from audit.auditor.curve import Cut, certified_curve
 from audit.auditor.draws import CERTIFY, Draws
 from audit.auditor.events import FAMILIES, Event
-from audit.auditor.events.reduction import Reduction
 from audit.auditor.interruption import finish
-from audit.auditor.selection import Phases, Selection, select
+from audit.auditor.selection import Phases, select
 from audit.auditor.subject import DrawingError, Subject
+from audit.auditor.tally import CertifiedEvent, EventTally
 from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
 from audit.bounds import (
-    ANYTIME,
     METHODS_AT_ZERO,
     MOST_DRAWS,
     Counts,
@@ -64,35 +63,6 @@ Bound: TypeAlias = Literal["auto"] | Method
 
 BOUNDS: tuple[Bound, ...] = ("auto", *METHODS_AT_ZERO)
 """How counts may become a bound: by a method named beforehand, or by one that the selection draws decide."""
-
-
-@dataclass(frozen=True)
-class CertifiedEvent:
-    """One certified event.
-
-    Parameters
-    ----------
-    event : Event
-        Chosen before the certifying draws.
-    counts : Counts
-        Of the certifying draws.
-    epsilon_lower_bound : float
-    decided_by : Counts
-        The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
-        was passed.
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
-        That gave the bound; fixed before the certifying draws, or anytime.
-    """
-
-    event: Event
-    counts: Counts
-    epsilon_lower_bound: float
-    decided_by: Counts
-    method: Certifier
-
-    def of(self, reduction: Reduction | None) -> CertifiedEvent:
-        """Return the same with its event on whole outputs, where reduced ones were counted."""
-        return replace(self, event=replace(self.event, reduction=reduction))
 
 
 @dataclass(frozen=True)
@@ -174,7 +144,8 @@ class Estimate:
     @property
     def largest_certifiable_epsilon(self) -> float:
         """What the best counts would have given, by the method that gave the ideal mechanism's bound."""
-        return largest_certifiable_epsilon(self.counts.likely_draws, self.delta, self.significance, self.method)
+        draws = self.counts.effective.likely_draws
+        return largest_certifiable_epsilon(draws, self.delta, self.significance, self.method)
 
     def detectable_epsilon(self, claimed_epsilon: float, *, implementation: bool = False) -> float | None:
         """Return the smallest loss at which the certified event refutes the claim, with power 0.9, or None."""
@@ -196,7 +167,7 @@ class Estimate:
         """Return whether values too rare to be learned would refute the claim, were they one input's alone."""
         if not self.unseen:
             return False
-        draws = self.counts.likely_draws
+        draws = self.counts.effective.likely_draws
         alone = Counts(round(self.unseen * draws), draws, 0, draws)
         return refutes(
             epsilon_lower_bound(alone, self.delta, self.significance, "joint"), claimed_epsilon, "joint"
@@ -231,11 +202,13 @@ class Terms:
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
     stopped_at : int, optional
         Draws of all phases and both inputs at which certifying ended in a run that is repeated.
+    outputs_per_call : int
+        With more than one, only calls of so many outputs need be independent (:mod:`audit.bounds.clusters`).
 
     Raises
     ------
     ValueError
-        When this many draws cannot be made, or the method is not for this delta.
+        When this many draws cannot be made, or the method is not for this delta or not for calls.
     """
 
     draws: int
@@ -248,15 +221,21 @@ class Terms:
     max_seconds: float | None = None
     with_curve: bool = False
     stopped_at: int | None = None
+    outputs_per_call: int = 1
 
     def __post_init__(self) -> None:
         """Check the size and the method."""
+        if self.outputs_per_call < 1:
+            raise ValueError(f"outputs_per_call must be at least 1, not {self.outputs_per_call}")
         if self.draws > LARGEST_DRAWS:
             raise ValueError(f"{self.draws} draws are too many: at most {LARGEST_DRAWS} can be counted")
-        if self.draws < SMALLEST_DRAWS:
-            raise ValueError(f"{self.draws} draws are too few: at least {SMALLEST_DRAWS} are needed")
+        if self.draws < SMALLEST_DRAWS * self.outputs_per_call:
+            smallest = SMALLEST_DRAWS * self.outputs_per_call
+            raise ValueError(f"{self.draws} draws are too few: at least {smallest} are needed")
         if self.method != "auto":
             check_method(self.method, self.delta)
+        if self.outputs_per_call > 1 and (self.method != "auto" or self.until is not None or self.with_curve):
+            raise ValueError("outputs_per_call has a bound of its own: no method, no rule to stop and no curve")
 
     @property
     def level(self) -> AnytimeBound:
@@ -294,35 +273,39 @@ def estimate(
     """
     ending = Ending.after(terms.max_seconds, terms.until)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
-    source = Draws.of(subject, entropy, workers, looks=ending.planned)
+    per_call = terms.outputs_per_call
+    source = Draws.of(subject, entropy, workers, looks=ending.planned, outputs_per_call=per_call)
     learning = tuple(terms.families) != ("likelihood_ratio",)
-    plan = Phases.of(terms.draws, source.width, learning=learning)
+    # of outputs, or of calls
+    plan = Phases.of(terms.draws // per_call, source.width, learning=learning)
     if plan.screen:
         source = source.screened(plan.screen)
     prospect = Prospect(plan.certify, terms.delta, terms.significance, claim=terms.claimed_epsilon)
     selection = select(source, plan, terms.families, prospect)
     plan = plan.chosen_on(selection.rows)
     if terms.stopped_at is not None:
-        ending = replace(ending, rows=terms.stopped_at // 2 - plan.selection)
-    progress(2 * plan.selection)
-    tally = EventTally(selection, with_curve=terms.with_curve)
+        ending = replace(ending, rows=terms.stopped_at // (2 * per_call) - plan.selection)
+    progress(2 * plan.selection * per_call)
+    tally = EventTally(selection, with_curve=terms.with_curve, outputs_per_call=per_call)
     stopped = certify(source, plan.certify, tally, progress, ending, terms.level)
     if not tally.rows:
         raise KeyboardInterrupt
     # planned looks, or an interruption that was not planned: the bound must hold at every look
     anytime = ending.planned or stopped is not None
+    drawn = 2 * (plan.selection + tally.rows) * per_call
     # an interruption from here on stops no draws, so it changes no bound: the method was fixed before
     (found, curve), late = finish(lambda: _bounds(tally, terms, anytime=anytime))
-    if tally.failure is not None and not refutes(found[0].epsilon_lower_bound, terms.claimed_epsilon, ANYTIME):
-        drawn = 2 * (plan.selection + tally.rows)
+    if tally.failure is not None and not refutes(
+        found[0].epsilon_lower_bound, terms.claimed_epsilon, found[0].method
+    ):
         raise DrawingError(
             f"{tally.failure}; the {drawn:,} draws before do not refute the claim"
         ) from tally.failure
     return Estimate(
         ideal=found[0].of(source.reduction),
         implementation=found[1].of(source.reduction),
-        draws=2 * (plan.selection + tally.rows),
-        requested_draws=plan.draws,
+        draws=drawn,
+        requested_draws=plan.draws * per_call,
         significance=terms.significance,
         delta=terms.delta,
         stopped=stopped,
@@ -341,8 +324,10 @@ def estimate(
 def _bounds(tally: EventTally, terms: Terms, *, anytime: bool) -> tuple[list[CertifiedEvent], EpsilonCurve | None]:
     """Return what the counts certify: both events, and the curve where it was asked for and no look was taken."""
     selection = tally.selection
+    if terms.outputs_per_call > 1:
+        return [tally.certified_by_calls(place, terms.level) for place in (0, 1)], None
     methods = selection.methods if terms.method == "auto" else (terms.method, terms.method)
-    found = [tally.certified(place, terms, None if anytime else methods[place]) for place in (0, 1)]
+    found = [tally.certified(place, terms.level, None if anytime else methods[place]) for place in (0, 1)]
     if not terms.with_curve or anytime:
         return found, None
     of_curve: Method = "clopper_pearson" if terms.method == "clopper_pearson" else "joint"
@@ -378,94 +363,6 @@ class Ending:
         return self.deadline is not None or self.rule is not None
 
 
-class EventTally:
-    """Counts of the certifying draws, wave by wave.
-
-    Parameters
-    ----------
-    selection : Selection
-    with_curve : bool
-        Whether to count between the levels of the curve too.
-
-    Attributes
-    ----------
-    waves : list of Wave
-    failure : DrawingError or None
-        What ended the draws.
-    """
-
-    def __init__(self, selection: Selection, *, with_curve: bool) -> None:
-        self.selection = selection
-        self.events = (selection.ideal, selection.implementation)
-        self.levels = selection.levels if with_curve else None
-        self.waves: list[Wave] = []
-        self.failure: DrawingError | None = None
-        self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
-
-    @property
-    def rows(self) -> int:
-        """Draws per input so far."""
-        return self.waves[-1].until if self.waves else 0
-
-    def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
-        """Return the counts of one chunk, without adding them."""
-        occurrences = np.zeros((2, 2), dtype=np.int64)
-        histogram = np.zeros_like(self.histogram)
-        ideal, implementation = self.events
-        for side, outputs in enumerate((left, right)):
-            scores = ideal.scores(outputs)
-            occurrences[0, side] = np.count_nonzero(ideal.within(scores))
-            if implementation is ideal:
-                occurrences[1, side] = occurrences[0, side]
-            else:
-                occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
-            if self.levels is not None:
-                histogram[side] = between(self.levels, scores)
-        return ChunkCounts(len(left), occurrences, histogram)
-
-    def add(self, blocks: Sequence[ChunkCounts]) -> None:
-        """Add the counts of a wave."""
-        rows = sum(block.rows for block in blocks)
-        occurrences = np.sum([block.occurrences for block in blocks], axis=0)
-        self.waves.append(Wave(rows, self.rows + rows, occurrences))
-        self.histogram += np.sum([block.histogram for block in blocks], axis=0)
-
-    def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
-        """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
-        waves = self.waves if waves is None else waves
-        left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
-        return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
-
-    def certified(self, place: int, terms: Terms, method: Method | None) -> CertifiedEvent:
-        """Return the certified event: by a method of a fixed size, or None: by the anytime bound."""
-        counts, event = self.counts(place), self.events[place]
-        if method is not None:
-            bound = epsilon_lower_bound(counts, terms.delta, terms.significance, method)
-            return CertifiedEvent(event, counts, bound, counts, method)
-        level = terms.level
-        for wave in self.waves:
-            level = level.after(self.counts(place, [wave]))
-        return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
-
-
-@dataclass(frozen=True, eq=False)
-class ChunkCounts:
-    """Counts of one chunk: occurrences[event, input] and histogram[input, bin]."""
-
-    rows: int
-    occurrences: IntArray
-    histogram: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Wave:
-    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
-
-    rows: int
-    until: int
-    occurrences: IntArray
-
-
 def certify(
     source: Draws, rows: int, tally: EventTally, progress: Progress, ending: Ending, level: AnytimeBound
 ) -> str | None:
@@ -477,7 +374,7 @@ def certify(
     try:
         for blocks in source.map(CERTIFY, rows, tally.count):
             tally.add(blocks)
-            progress(2 * tally.waves[-1].rows)
+            progress(2 * tally.waves[-1].rows * tally.outputs_per_call)
             if ending.rule is not None:
                 level = level.after(tally.counts(0, tally.waves[-1:]))
                 reason = ending.rule.reason(level)

@@ -60,6 +60,9 @@ class Draws:
     uses_global : bool
         Whether the first draws came from the generators that a whole process shares, and the subject does not say
         that its randomness is its own.
+    outputs_per_call : int
+        With more than one, rows are calls of so many outputs, each with a generator of its own.  Those who learn
+        and choose get the first output of each call, those who certify get all, call after call.
     """
 
     subject: Subject
@@ -70,9 +73,18 @@ class Draws:
     looks: bool = False
     reduction: Reduction | None = None
     uses_global: bool = False
+    outputs_per_call: int = 1
 
     @classmethod
-    def of(cls, subject: Subject, entropy: tuple[int, ...], workers: int = 1, *, looks: bool = False) -> Draws:
+    def of(
+        cls,
+        subject: Subject,
+        entropy: tuple[int, ...],
+        workers: int = 1,
+        *,
+        looks: bool = False,
+        outputs_per_call: int = 1,
+    ) -> Draws:
         """Return the draws of a subject, its width learned from draws that are not used."""
         check_attributes(subject)
         try:
@@ -88,9 +100,13 @@ class Draws:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
         source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
         rows, before = min(PROBE, source.chunk_rows), _global_state()
-        check_draws(lambda side, call: source._one(side, rows, source.generator(0, call + 1, side)), source.inputs)
+        check_draws(
+            lambda side, call: source._one(side, rows, source.generator(0, call + 1, side)),
+            source.inputs,
+            within_calls=outputs_per_call == 1,
+        )
         shared = not getattr(subject, "own_entropy", False) and _global_state() != before
-        return replace(source, uses_global=shared)
+        return replace(source, uses_global=shared, outputs_per_call=outputs_per_call)
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""
@@ -98,14 +114,16 @@ class Draws:
 
     @property
     def chunk_rows(self) -> int:
-        """Outputs per chunk and input."""
+        """Outputs, or calls of several, per chunk and input."""
         rows = max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
         # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
-        return min(rows, getattr(self.subject, "most_rows", rows))
+        return max(1, min(rows, getattr(self.subject, "most_rows", rows)) // self.outputs_per_call)
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return the outputs of one chunk on both inputs, shape (rows, width) each."""
-        left, right = (self._one(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
+        """Return the outputs of one chunk on both inputs, shape (rows, width) each unless rows are calls."""
+        left, right = (self._calls(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
+        if self.outputs_per_call > 1 and phase != CERTIFY:
+            left, right = left[:: self.outputs_per_call], right[:: self.outputs_per_call]
         if np.may_share_memory(left, right):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
         return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))
@@ -147,6 +165,15 @@ class Draws:
             raise
         if found:
             yield found
+
+    def _calls(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
+        """Return so many outputs, or calls of several, each with a generator that nothing else has."""
+        if self.outputs_per_call == 1:
+            return self._one(side, rows, rng)
+        seeds = rng.integers(2**63, size=(rows, 2))
+        return np.concatenate(
+            [self._one(side, self.outputs_per_call, np.random.default_rng(seed)) for seed in seeds]
+        )
 
     def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
         try:

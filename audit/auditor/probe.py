@@ -25,11 +25,16 @@ FEWEST_TOLD = 32
 MOST_REUSED = 8
 """Outputs of one value that are looked at: of a more frequent one other calls have some, too."""
 
+OR_CALLS = "; or take calls whole, by outputs_per_call"
+"""What helps where outputs of a call depend on each other, and calls do not."""
+
 CHANCE, CHANCE_OF_CALLS = 1e-12, 1e-9
 """Below this chance, at most, independent draws are called repeated; or called dependent of their call."""
 
 
-def check_draws(draw: Callable[[int, int], FloatArray], inputs: Sequence[Any]) -> None:
+def check_draws(
+    draw: Callable[[int, int], FloatArray], inputs: Sequence[Any], *, within_calls: bool = True
+) -> None:
     """Refuse a subject whose draws repeat, depend on their call, share memory or change the inputs.
 
     Parameters
@@ -38,6 +43,8 @@ def check_draws(draw: Callable[[int, int], FloatArray], inputs: Sequence[Any]) -
         `draw(side, call)` returns outputs of shape (n, k) from a generator of its own, the same n for all.
     inputs : sequence
         Left and right.
+    within_calls : bool
+        Whether the outputs of one call must be independent too.
 
     Raises
     ------
@@ -49,18 +56,20 @@ def check_draws(draw: Callable[[int, int], FloatArray], inputs: Sequence[Any]) -
         if any(np.may_share_memory(first, second) for first, second in combinations(calls, 2)):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
         calls = [np.nan_to_num(outputs) for outputs in calls]
-        _check_repeats(calls)
-        _check_reuse(calls)
-        _check_calls(calls)
+        if within_calls:
+            _check_drawn_once(calls)
+            _check_reuse(calls)
+            _check_calls(calls)
+        # what the outputs of a call share, they have in common: one of them says as much as all
+        _check_repeats(calls, independent=len(calls[0]) if within_calls else 1)
         if before[side] is not None and inputs[side].tobytes() != before[side]:
             raise SubjectError("sample() changed its input: what one call draws must not depend on another")
 
 
-def _check_repeats(calls: Sequence[FloatArray]) -> None:
-    """Refuse draws that are one number for a whole call, or the same whatever the generator.
+def _check_drawn_once(calls: Sequence[FloatArray]) -> None:
+    """Refuse draws that are one number for a whole call.
 
-    Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.  That
-    n independent draws have one value and n others another has at most the probability 4^-n.
+    That n independent draws have one value and n others another has at most the probability 4^-n.
     """
     ours, others = calls[0], calls[1]
     rows = len(ours)
@@ -68,11 +77,19 @@ def _check_repeats(calls: Sequence[FloatArray]) -> None:
     if rows >= FEWEST_TOLD and drawn_once.any():
         raise SubjectError(
             f"output[{int(drawn_once.argmax())}] is the same in all draws of one call and another one in "
-            "the next: each output must be drawn for itself"
+            f"the next: each output must be drawn for itself{OR_CALLS}"
         )
+
+
+def _check_repeats(calls: Sequence[FloatArray], independent: int) -> None:
+    """Refuse draws that are the same whatever the generator; so many outputs of a call are independent.
+
+    Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.
+    """
+    ours = calls[0]
     agree = sum(np.array_equal(ours, outputs) for outputs in calls[1:])
     counts = np.unique(np.concatenate(calls), axis=0, return_counts=True)[1]
-    by_chance = float(((counts / counts.sum()) ** 2).sum()) ** (rows * agree)
+    by_chance = float(((counts / counts.sum()) ** 2).sum()) ** (independent * agree)
     # which of the calls agree is one of so many sets
     if agree and 2 ** len(calls) * by_chance < CHANCE:
         raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
@@ -94,7 +111,7 @@ def _check_reuse(calls: Sequence[FloatArray]) -> None:
     if binom.sf(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
         raise SubjectError(
             f"draws are used again within a call: {within} values come in one call only, several times; "
-            "each output must be drawn for itself"
+            f"each output must be drawn for itself{OR_CALLS}"
         )
 
 
@@ -120,5 +137,5 @@ def _check_calls(calls: Sequence[FloatArray]) -> None:
     ):
         raise SubjectError(
             f"output[{int(found.argmax())}] differs more between calls than within one: each output must be drawn "
-            "for itself, with all that is random in it"
+            f"for itself, with all that is random in it{OR_CALLS}"
         )

@@ -64,6 +64,7 @@ def seen_by_event(
     """
     if not 0 <= claimed_epsilon <= LARGEST_EPSILON:
         return None
+    counts = counts.effective
     draws = min(counts.likely_draws, counts.unlikely_draws)
     share = max(counts.unlikely, 0.5) / counts.unlikely_draws
     found = float(detectable_by_event(claimed_epsilon, draws, delta, significance, method, np.array([share]))[0])

@@ -6,6 +6,7 @@ from audit.bounds.canaries import canary_epsilon_bound, canary_p_value
 from audit.bounds.choice import (
     METHODS,
     METHODS_AT_ZERO,
+    METHODS_OF_COUNTS,
     Method,
     delta_lower_bound,
     epsilon_lower_bound,
@@ -13,7 +14,7 @@ from audit.bounds.choice import (
     refutes,
 )
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
-from audit.bounds.clusters import cluster_epsilon_lower_bound
+from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_epsilon_lower_bound
 from audit.bounds.counts import MOST_DRAWS, SMALLEST_SIGNIFICANCE, Counts
 from audit.bounds.curve import CurvePoint, EpsilonCurve, epsilon_curve
 from audit.bounds.e_value import ANYTIME, ANYTIME_METHODS, AnytimeMethod, log_e_value
@@ -28,13 +29,16 @@ from audit.bounds.power import (
 __all__ = [
     "ANYTIME",
     "ANYTIME_METHODS",
+    "CLUSTERS",
     "METHODS",
     "METHODS_AT_ZERO",
+    "METHODS_OF_COUNTS",
     "MOST_DRAWS",
     "POWER",
     "SMALLEST_SIGNIFICANCE",
     "AnytimeBound",
     "AnytimeMethod",
+    "ClusterMethod",
     "Counts",
     "CurvePoint",
     "EpsilonCurve",

@@ -9,6 +9,7 @@ from audit.bounds.clopper_pearson import (
     clopper_pearson_epsilon_lower_bound,
     clopper_pearson_p_value,
 )
+from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_bound_of_counts
 from audit.bounds.conditional import conditional_epsilon_lower_bound, conditional_p_value
 from audit.bounds.counts import Counts
 from audit.bounds.e_value import ANYTIME_METHODS
@@ -21,6 +22,10 @@ METHODS: tuple[Method, ...] = ("joint", "clopper_pearson")
 
 METHODS_AT_ZERO: tuple[Method, ...] = (*METHODS, "conditional")
 """At delta = 0 there is also `conditional`, which is for rare events."""
+
+
+METHODS_OF_COUNTS: tuple[Method | ClusterMethod, ...] = (*METHODS_AT_ZERO, CLUSTERS)
+"""All that make a bound of counts, those of calls among them."""
 
 
 def check_method(method: str, delta: float = 0.0) -> None:
@@ -39,7 +44,9 @@ def refutes(bound: float, claimed_epsilon: float, method: str) -> bool:
     return bound > claimed_epsilon or (method in ANYTIME_METHODS and bound >= claimed_epsilon > 0)
 
 
-def epsilon_lower_bound(counts: Counts, delta: float, significance: float, method: Method = "joint") -> float:
+def epsilon_lower_bound(
+    counts: Counts, delta: float, significance: float, method: Method | ClusterMethod = "joint"
+) -> float:
     """Return a bound that exceeds the true epsilon with probability at most `significance`.
 
     (epsilon, delta)-differential privacy implies p_likely <= exp(epsilon) p_unlikely + delta for every event,
@@ -53,14 +60,16 @@ def epsilon_lower_bound(counts: Counts, delta: float, significance: float, metho
         The claimed delta, in [0, 1).
     significance : float
         In [1e-12, 1).
-    method : {'joint', 'clopper_pearson', 'conditional'}
-        `conditional` at delta = 0 only.
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting'}
+        `conditional` at delta = 0 only; `cluster_betting` where only calls are independent.
 
     Returns
     -------
     float
         At least 0; 0 says nothing.
     """
+    if method == CLUSTERS:
+        return cluster_bound_of_counts(counts, delta, significance)
     check_method(method, delta)
     if method == "conditional":
         return conditional_epsilon_lower_bound(counts, significance)

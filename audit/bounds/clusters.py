@@ -14,12 +14,18 @@ betting (2024).
 from __future__ import annotations
 
 import math
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from audit.bounds.counts import check_levels
+from audit.bounds.counts import Counts, check_levels
 from audit.bounds.e_value import STAKES
 from reference.common.arrays import FloatArray
+
+ClusterMethod: TypeAlias = Literal["cluster_betting"]
+
+CLUSTERS: Final = "cluster_betting"
+"""What a certificate calls this bound."""
 
 HALVINGS = 40
 """Steps of the search for a limit, on its safe side."""
@@ -40,12 +46,18 @@ def lower_limit_of_mean(shares: FloatArray, significance: float) -> float:
     values, counts = np.unique(shares, return_counts=True)
     if not len(values) or values[0] < 0 or values[-1] > 1:
         raise ValueError("shares must be numbers in [0, 1], one for each call")
+    return _lower_limit(values, counts.astype(np.float64), significance)
+
+
+def _lower_limit(values: FloatArray, counts: FloatArray, significance: float) -> float:
+    """Return the same for shares with these values, each so often."""
+    number = float(counts.sum())
 
     def reached(mean: float) -> bool:
         logs = np.log1p(STAKES[:, None] * (values / mean - 1)) @ counts
         peak = float(logs.max())
         wealth = peak + math.log(float(np.exp(logs - peak).mean()))
-        return wealth - ROUNDING * (len(shares) + abs(wealth)) >= -math.log(significance)
+        return wealth - ROUNDING * (number + abs(wealth)) >= -math.log(significance)
 
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
@@ -71,4 +83,40 @@ def cluster_epsilon_lower_bound(
     check_levels(delta, significance)
     low = lower_limit_of_mean(likely, significance / 2)
     high = 1 - lower_limit_of_mean(1 - unlikely, significance / 2)
+    return _bound(low, high, delta)
+
+
+def cluster_bound_of_counts(counts: Counts, delta: float, significance: float) -> float:
+    """Return the same from counts by calls; without these each draw is a call of one output.
+
+    Calls may be looked at one after another: the bound holds whenever one stops, by Ville's inequality.
+    """
+    check_levels(delta, significance)
+    low, high = limits_of_counts(counts, significance)
+    return _bound(low, high, delta)
+
+
+def limits_of_counts(counts: Counts, significance: float) -> tuple[float, float]:
+    """Return the lower limit of the likely probability and the upper one of the other, each at half."""
+    (ours, weights), (others, other_weights) = shares_of_counts(counts)
+    low = _lower_limit(ours, weights, significance / 2)
+    return low, 1 - _lower_limit(1 - others, other_weights, significance / 2)
+
+
+def shares_of_counts(counts: Counts) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    """Return for the likely input and the other one: the shares that calls have, and how many have each."""
+    calls = counts.calls
+    if calls is None:
+        each = np.array([0.0, 1.0])
+        k, m = counts.likely, counts.unlikely
+        return (
+            (each, np.array([counts.likely_draws - k, k], dtype=np.float64)),
+            (each, np.array([counts.unlikely_draws - m, m], dtype=np.float64)),
+        )
+    likely, unlikely = (np.array(side, dtype=np.float64).T for side in (calls.likely, calls.unlikely))
+    per_call = calls.outputs_per_call
+    return (likely[0] / per_call, likely[1]), (unlikely[0] / per_call, unlikely[1])
+
+
+def _bound(low: float, high: float, delta: float) -> float:
     return max(0.0, math.log((low - delta) / high)) if low > delta else 0.0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 from scipy.special import betainc, betaincc
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 
 MOST_DRAWS = 10**9
 """Draws per input up to which the tail probabilities were compared with ball arithmetic."""
@@ -22,7 +24,34 @@ LARGEST_EPSILON = 700.0
 """Above this exp(epsilon) has no double."""
 
 
-class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Calls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Calls of several outputs each, by how many of their outputs had the event.
+
+    Parameters
+    ----------
+    outputs_per_call : int
+        At least 2.
+    likely, unlikely : tuple of pairs
+        (outputs with the event, calls), by increasing outputs, each with a call at least.
+    """
+
+    outputs_per_call: int
+    likely: tuple[tuple[int, int], ...]
+    unlikely: tuple[tuple[int, int], ...]
+
+    def fits(self, side: Sequence[tuple[int, int]], occurrences: int, draws: int) -> bool:
+        """Return whether the calls of one input are possible, and come to these occurrences and draws."""
+        outputs = [found for found, _ in side]
+        return (
+            self.outputs_per_call >= 2
+            and outputs == sorted(set(outputs))
+            and all(0 <= found <= self.outputs_per_call and calls >= 1 for found, calls in side)
+            and sum(found * calls for found, calls in side) == occurrences
+            and sum(calls for _, calls in side) * self.outputs_per_call == draws
+        )
+
+
+class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How often an event occurred.
 
     Parameters
@@ -31,17 +60,21 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Occurrences and draws on the input where the event is more likely.
     unlikely, unlikely_draws : int
         The same on the other input.
+    calls : Calls or None
+        The same by calls, where only these are independent.
 
     Raises
     ------
     ValueError
-        When a count is negative or above its number of draws, or there are no draws or more than 1e9.
+        When a count is negative or above its number of draws, or there are no draws or more than 1e9; or when the
+        calls come to other counts.
     """
 
     likely: int
     likely_draws: int
     unlikely: int
     unlikely_draws: int
+    calls: Calls | None = None
 
     @classmethod
     def of(cls, left: int, right: int, draws: int, likely_input: str) -> Counts:
@@ -63,6 +96,45 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"{side}_draws must be between 1 and {MOST_DRAWS}, got {draws}")
             if not 0 <= occurrences <= draws:
                 raise ValueError(f"{side} must be between 0 and {side}_draws = {draws}, got {occurrences}")
+            if self.calls is not None and not self.calls.fits(getattr(self.calls, side), occurrences, draws):
+                raise ValueError(f"calls.{side} must be calls that come to {occurrences} of {draws}")
+
+    @classmethod
+    def of_calls(cls, likely: IntArray, unlikely: IntArray) -> Counts:
+        """Return the counts of calls: entry k of each array is how many calls had the event in k outputs.
+
+        Parameters
+        ----------
+        likely, unlikely : ndarray of int, shape (outputs per call + 1,)
+        """
+        per_call = len(likely) - 1
+        pairs = [tuple((int(k), int(side[k])) for k in np.flatnonzero(side)) for side in (likely, unlikely)]
+        found = [sum(k * calls for k, calls in side) for side in pairs]
+        draws = [int(side.sum()) * per_call for side in (likely, unlikely)]
+        return cls(found[0], draws[0], found[1], draws[1], Calls(per_call, pairs[0], pairs[1]))
+
+    @property
+    def effective(self) -> Counts:
+        """Counts of about as many independent draws as say as much: all of them, or fewer where calls are alike.
+
+        By the variance of a call's outputs beside that of independent ones; never fewer than one for each call.
+        """
+        if self.calls is None:
+            return self
+        per_call = self.calls.outputs_per_call
+        alike = max(_alike(self.calls.likely, per_call), _alike(self.calls.unlikely, per_call))
+        pairs = ((self.likely, self.likely_draws), (self.unlikely, self.unlikely_draws))
+        (k, n), (m, others) = ((round(found / alike), max(1, round(draws / alike))) for found, draws in pairs)
+        return Counts(min(k, n), n, min(m, others), others)
+
+
+def _alike(side: Sequence[tuple[int, int]], per_call: int) -> float:
+    """Return the variance of the outputs' sum in a call, over that of independent ones: from 1 to their number."""
+    outputs, calls = np.array(side, dtype=np.float64).T
+    share = float((outputs * calls).sum() / calls.sum() / per_call)
+    found = float(((outputs / per_call - share) ** 2 * calls).sum() / calls.sum())
+    usual = share * (1 - share) / per_call
+    return min(max(found / usual, 1.0), per_call) if usual else 1.0
 
 
 def check_levels(delta: float, significance: float) -> None:

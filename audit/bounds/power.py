@@ -11,14 +11,18 @@ from scipy.stats import beta, binom
 
 from audit.bounds.anytime import LARGEST_LEVEL
 from audit.bounds.choice import Method, check_method, epsilon_lower_bound
+from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_bound_of_counts
 from audit.bounds.conditional import conditional_rejects
 from audit.bounds.counts import Counts, check_epsilon, check_levels
 from audit.bounds.e_value import ANYTIME, log_e_value
 from audit.bounds.joint import joint_rejects
 from reference.common.arrays import FloatArray
 
-Certifier: TypeAlias = Method | Literal["anytime_betting"]
-"""What can have certified a bound: a method for a fixed size, or the anytime bound at its last look."""
+Certifier: TypeAlias = Method | ClusterMethod | Literal["anytime_betting"]
+"""What can have certified a bound: a method for a fixed size, that for calls, or the anytime one at its last look.
+
+For calls the draws are the independent ones that say as much (:attr:`audit.bounds.counts.Counts.effective`).
+"""
 
 POWER = 0.9
 """Power that `detectable` is stated for."""
@@ -49,7 +53,7 @@ def largest_certifiable_epsilon(
     draws_per_input : int
         That certify.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting'}
     """
     n = draws_per_input
     if method == ANYTIME:
@@ -89,7 +93,7 @@ def detectable_epsilon(
     draws_per_input : int
         That certify.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting'}
         That certifies; the anytime bound is taken at its last look alone, so its power is at least what is stated.
 
     Returns
@@ -119,7 +123,7 @@ def detectable_by_event(
         At least 0.
     draws_per_input : int
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting'}
         That certifies; the anytime bound is taken at its last look alone, so its power is at least what is stated.
     unlikely : array of shape (events,)
         Probability of the event on the input where it is less likely.
@@ -134,7 +138,7 @@ def detectable_by_event(
     The power is a mean over :data:`QUANTILES` values of the unlikely count.  The likely count that refutes beside
     each is found for some values and interpolated between them, in units of its standard error.
     """
-    if method != ANYTIME:
+    if method not in (ANYTIME, CLUSTERS):
         check_method(method, delta)
     check_levels(delta, significance)
     n = draws_per_input
@@ -304,6 +308,8 @@ def _rejects(counts: Counts, epsilon: float, delta: float, significance: float, 
     if method == ANYTIME:
         found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
         return log_e_value(*found, epsilon, delta) >= -math.log(significance)
+    if method == CLUSTERS:
+        return cluster_bound_of_counts(counts, delta, significance) > epsilon
     if method == "conditional":
         return conditional_rejects(counts, epsilon, significance)
     return joint_rejects(counts, epsilon, delta, significance)

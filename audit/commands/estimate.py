@@ -114,6 +114,13 @@ class AuditOptions:
     max_seconds: float | None = option(
         "--max-seconds", type=float, metavar="T", help="search and certify for at most about T seconds"
     )
+    outputs_per_call: int = option(
+        "--outputs-per-call",
+        type=int,
+        default=1,
+        metavar="M",
+        help="draw in calls of M outputs, and rest on calls alone being independent (1)",
+    )
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
     plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
     workers: int = option("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
@@ -261,6 +268,7 @@ def request_of(name: str, described: Named, asked: EstimateOptions, seed: int) -
         search=how.search,
         object=how.object,
         seed=seed,
+        outputs_per_call=how.outputs_per_call,
     ).checked()
 
 

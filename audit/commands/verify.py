@@ -141,6 +141,8 @@ def coq_check(certificate: Certificate) -> Check:
     """
     if problem := missing():
         return Check(BY_COQ, None, problem)
+    if certificate.counts.calls is not None:
+        return Check(BY_COQ, None, "the theorem is about independent draws, not calls")
     if certificate.method.startswith("anytime"):
         return Check(BY_COQ, None, "the theorem is about a number of draws that was fixed beforehand")
     if certificate.verdict != "refuted":

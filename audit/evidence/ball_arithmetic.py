@@ -16,9 +16,11 @@ import numpy as np
 from flint import arb
 
 from audit.bounds import AnytimeMethod, Counts
+from audit.bounds.clusters import shares_of_counts
 from audit.bounds.conditional import LIMIT_SHARE
 from audit.bounds.e_value import EARLIER_TILTS, STAKES, TILTS, TILTS_SHARE
 from audit.bounds.joint import LARGEST_SCORE, TAIL_SHARE
+from reference.common.arrays import FloatArray
 from reference.common.balls import working_precision
 
 PRECISION = 96
@@ -29,6 +31,9 @@ MOST_SUMMED = 4_000_000
 
 EDGE_CELLS = 512
 """Cells of the nuisance on the edge of the hypothesis, before any is cut."""
+
+LIMIT_BITS = 48
+"""Of the limit of a mean: finer than that of :mod:`audit.bounds.clusters`."""
 
 PROBES = 66
 """Pairs on the edge that are looked at first: one that is not rejected settles it."""
@@ -206,6 +211,40 @@ def anytime_holds(
     floors = [value - abs(slope) * width for value, slope in ends]
     needed = 1 / arb(significance)
     return bool(floors[0] >= needed or floors[1] >= needed)
+
+
+@working_precision(PRECISION)
+def cluster_holds(counts: Counts, bound: float, delta: float, significance: float) -> bool | None:
+    """Return whether the limits of both means give the bound, each where the wealth reaches 2 / significance."""
+    sides = shares_of_counts(counts)
+    low = _limit(*sides[0], significance / 2)
+    high = 1 - _limit(1 - sides[1][0], sides[1][1], significance / 2)
+    given = (low - arb(delta)) / high
+    needed = arb(bound).exp()
+    if given >= needed:
+        return True
+    # the limits are rounded down by less than this
+    return False if given * (1 + arb(2.0**-LIMIT_BITS)) + arb(2.0**-LIMIT_BITS) < needed else None
+
+
+def _limit(values: FloatArray, calls: FloatArray, significance: float) -> arb:
+    """Return a mean at which the wealth certainly reaches 1 / significance, close to the largest such."""
+    stakes = [arb(float(stake)) for stake in STAKES]
+    pairs = [(arb(float(value)), arb(float(number))) for value, number in zip(values, calls, strict=True)]
+
+    def reached(mean: arb) -> bool:
+        wealth = arb(0)
+        for stake in stakes:
+            logs = sum((number * (1 + stake * (value / mean - 1)).log() for value, number in pairs), arb(0))
+            wealth += logs.exp()
+        return bool(wealth >= len(stakes) / arb(significance))
+
+    low, high = 0, 2**LIMIT_BITS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reached(arb(middle) / 2**LIMIT_BITS) else (low, middle)
+    limit: arb = arb(low) / 2**LIMIT_BITS
+    return limit
 
 
 @dataclass(frozen=True)

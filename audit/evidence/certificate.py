@@ -37,6 +37,8 @@ FORMULAS = {
     "odds ratio given the sum of the counts",
     "anytime_betting": "highest level whose e-value, of fixed stakes on both counts and on the likely one alone, "
     "reached 1 / significance, levels taken from below",
+    "cluster_betting": "log((low - delta) / high), the mean of the calls' shares bounded on each input by betting "
+    "at half the significance",
     "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
 }
 """How each method turns counts into a bound; proofs: proofs/joint_bound.md, proofs/auditor_bounds.md."""
@@ -132,8 +134,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         Of all certifying draws: what the event could see follows from them.
     draws : int
         Of all phases, both inputs.
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting', 'anytime'}
-        `anytime`: with the bets of an earlier version.
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting', 'anytime'}
+        `cluster_betting`: only calls need be independent; `anytime`: with the bets of an earlier version.
     formula : str
         What the method does, in words.
     claimed_epsilon : float
@@ -158,7 +160,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     counts: Counts
     all_counts: Counts
     draws: int
-    method: Literal["joint", "clopper_pearson", "conditional", "anytime_betting", "anytime"]
+    method: Literal["joint", "clopper_pearson", "conditional", "cluster_betting", "anytime_betting", "anytime"]
     formula: str
     claimed_epsilon: float
     claimed_delta: str

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from audit.auditor.subject import Subject, SubjectError
-from audit.bounds import ANYTIME_METHODS
+from audit.bounds import ANYTIME_METHODS, CLUSTERS
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate
 from audit.subjects.adjacency import UNCHECKED
@@ -210,6 +210,7 @@ def _request(certificate: Certificate) -> Check:
         "number of draws": request.draws >= certificate.draws,
         "search": searched == request.search,
         "bound": request.bound in ("auto", certificate.method) or certificate.method in ANYTIME_METHODS,
+        "number of outputs per call": _per_call(certificate) == {request.outputs_per_call},
         "curve": certificate.curve is None or request.curve,
         "epsilon": request.epsilon is None or _stated(certificate, "epsilon"),
         "delta": request.delta is None or _stated(certificate, "delta"),
@@ -218,6 +219,16 @@ def _request(certificate: Certificate) -> Check:
     if wrong is None:
         return Check("request", True, "asks for this many draws, this bound and this claim")
     return Check("request", False, f"asks for another {wrong} than was used")
+
+
+def _per_call(certificate: Certificate) -> set[int]:
+    """Return how many outputs a call has, by both counts and the method."""
+    by_counts = {
+        1 if counts.calls is None else counts.calls.outputs_per_call
+        for counts in (certificate.counts, certificate.all_counts)
+    }
+    # by calls exactly where the bound is that of calls
+    return by_counts if (by_counts != {1}) == (certificate.method == CLUSTERS) else set()
 
 
 def _stated(certificate: Certificate, name: str) -> bool:

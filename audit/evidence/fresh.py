@@ -12,7 +12,7 @@ from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Terms, esti
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import Event, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole, smallest_step
-from audit.bounds import METHODS_AT_ZERO, Counts, Method, epsilon_lower_bound
+from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
 from audit.subjects.descriptions import rebuild_small
@@ -75,32 +75,40 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         raise CertificateError(str(problem), place="event") from problem
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
     # in chunks, and checked, as for an audit: outputs may be wide, or no array at all
-    source = Draws.of(subject, entropy)
-
+    per_call = certificate.request.outputs_per_call
+    source = Draws.of(subject, entropy, outputs_per_call=per_call)
+    draws_per_input = max(1, draws_per_input // per_call) * per_call
     points = () if certificate.curve is None else certificate.curve.points
 
-    def occurrences(left: FloatArray, right: FloatArray) -> IntArray:
-        """Return counts of shape (1 + points of the curve, 2)."""
-        return np.array([_occurrences(event, points, outputs) for outputs in (left, right)]).T
+    def occurrences(left: FloatArray, right: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return counts of shape (1 + points of the curve, 2), and those of the event by calls."""
+        by_calls = [event.occurs(outputs).reshape(-1, per_call).sum(axis=1) for outputs in (left, right)]
+        return (
+            np.array([_occurrences(event, points, outputs) for outputs in (left, right)]).T,
+            np.array([np.bincount(side, minlength=per_call + 1) for side in by_calls]),
+        )
 
     try:
-        chunks = (found for wave in source.map(CERTIFY, draws_per_input, occurrences) for found in wave)
-        found, *of_curve = sum(chunks, np.zeros((1 + len(points), 2), dtype=np.int64))
+        chunks = [one for wave in source.map(CERTIFY, draws_per_input // per_call, occurrences) for one in wave]
+        found, *of_curve = np.sum([one for one, _ in chunks], axis=0)
+        by_calls = np.sum([one for _, one in chunks], axis=0)
         fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows))
     except (IndexError, ValueError) as problem:
         raise CertificateError(f"does not fit the subject's outputs: {problem}", place="event") from problem
     if isinstance(subject, ProgramSubject):
         subject.finish()
     counts = _counts(found, event.likely_input, draws_per_input)
+    if per_call > 1:
+        counts = Counts.of_calls(*(by_calls if event.likely_input == "left" else by_calls[::-1]))
     agree = [
         homogeneity(point.counts, _counts(one, point.likely_input, draws_per_input))
         for point, one in zip(points, of_curve, strict=True)
     ]
     # fixed before these draws, like the event; an anytime run has none for a fixed size
-    known = [method for method in METHODS_AT_ZERO if method == certificate.method]
-    method: Method = known[0] if known else "joint"
+    known = [method for method in METHODS_OF_COUNTS if method == certificate.method]
+    method: Method | ClusterMethod = known[0] if known else "joint"
     bound = epsilon_lower_bound(counts, float(claimed_delta(certificate)), certificate.significance, method)
-    same = homogeneity(certificate.counts, counts)
+    same = homogeneity(certificate.counts.effective, counts.effective)
     whole_curve = min(1.0, len(agree) * min(agree)) if agree else None
     return FreshResult(counts, bound, bound > certificate.claimed_epsilon, same, fine, whole_curve)
 
@@ -121,10 +129,11 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
     """
     claim = certificate.claimed_epsilon
     terms = Terms(
-        draws=min(max(draws, SMALLEST_DRAWS), LARGEST_DRAWS),
+        draws=min(max(draws, SMALLEST_DRAWS * certificate.request.outputs_per_call), LARGEST_DRAWS),
         delta=float(claimed_delta(certificate)),
         significance=CHOICE_SIGNIFICANCE,
         claimed_epsilon=claim,
+        outputs_per_call=certificate.request.outputs_per_call,
     )
     subject = rebuild_small(certificate.subject)
     found = estimate(subject, terms, rng)

@@ -241,6 +241,7 @@ class How(TypedDict, total=False):
     adjacency: Relation | None
     allow_undecided: bool
     workers: int
+    outputs_per_call: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,6 +341,8 @@ def assert_private(
     allow_undecided : bool
     workers : int
         Threads; changes no result (1).
+    outputs_per_call : int
+        With more than one, only calls of so many outputs, one after another, need be independent (1).
 
     Raises
     ------
@@ -372,6 +375,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         delta=float(delta),
         significance=how.get("significance", 0.05),
         claimed_epsilon=float(epsilon),
+        outputs_per_call=how.get("outputs_per_call", 1),
     )
     seed = how.get("seed", 0)
     subject = FunctionSubject(mechanism, *inputs)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.distinguish import LARGEST_DRAWS, CertifiedEvent, Estimate
+from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
+from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, tempered, versions
@@ -175,7 +176,7 @@ class EstimateResult:
     @cached_property
     def detectable_by_event(self) -> list[dict[str, float | None]]:
         """The smallest loss detectable with power 0.9, by the event's probability where it is rarer."""
-        found, draws = self.estimate, self.estimate.counts.likely_draws
+        found, draws = self.estimate, self.estimate.counts.effective.likely_draws
         # an event that never occurs on one input stands for probabilities far below one in all draws
         probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
         delta = float(self.claimed_delta)
@@ -207,7 +208,7 @@ class EstimateResult:
         found, draws = self.estimate, self.estimate.requested_draws
         while 2 * draws <= LARGEST_DRAWS:
             draws *= 2
-            certify = max(1, int(draws * found.counts.likely_draws / found.draws))
+            certify = max(1, int(draws * found.counts.effective.likely_draws / found.draws))
             larger = found.detectable_with(self.claimed, certify)
             if larger is not None and larger <= STATED_SIZE * self.claimed:
                 return draws

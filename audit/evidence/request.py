@@ -36,11 +36,14 @@ DRAWS, SIGNIFICANCE, TIMEOUT = 1_000_000, 0.05, 60.0
 WITNESS_RECORDS = 1000
 """Size of the worst neighbouring data sets where nobody names one: data sets are finite."""
 
+MOST_PER_CALL = 10_000
+"""Outputs of a call, where calls are taken whole."""
+
 SMALLEST_SEARCHED_DRAWS = 10_000
 """Of an audit with a search: with fewer, a search has too few draws per pair."""
 
 
-class EstimateRequest(Document, frozen=True, kw_only=True):
+class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
     """One estimate, complete: who has it can ask for it again.
 
     Parameters
@@ -66,6 +69,8 @@ class EstimateRequest(Document, frozen=True, kw_only=True):
     object : {'ideal', 'implementation'}
         Whose verdict is asked for.
     seed : int
+    outputs_per_call : int
+        With more than one, only calls of so many outputs need be independent.
     """
 
     mechanism: str
@@ -82,6 +87,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True):
     search: bool
     object: Judged
     seed: int
+    outputs_per_call: int = 1
 
     def checked(self) -> EstimateRequest:
         """Return the request, once it can be served.
@@ -103,7 +109,21 @@ class EstimateRequest(Document, frozen=True, kw_only=True):
                 raise ReadingError(name, getattr(self, name), "positive and finite")
         if self.curve and (self.until is not None or self.max_seconds is not None):
             raise ReadingError("curve", True, "left out with --until and --max-seconds: it needs a fixed size")
+        self._check_calls()
         return self
+
+    def _check_calls(self) -> None:
+        if not 1 <= self.outputs_per_call <= MOST_PER_CALL:
+            raise ReadingError("outputs_per_call", self.outputs_per_call, f"from 1 to {MOST_PER_CALL:,}")
+        if self.outputs_per_call == 1:
+            return
+        for name, default in (("bound", "auto"), ("until", None), ("curve", False), ("search", False)):
+            if getattr(self, name) != default:
+                raise ReadingError(name, getattr(self, name), "left out with --outputs-per-call")
+        smallest = SMALLEST_DRAWS * self.outputs_per_call
+        if self.draws < smallest:
+            allowed = f"at least {smallest:,} with --outputs-per-call {self.outputs_per_call}: calls count as one"
+            raise ReadingError("draws", self.draws, allowed)
 
     def _check_draws(self) -> None:
         if self.draws > LARGEST_DRAWS:
@@ -126,6 +146,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True):
             until=None if self.until is None else StoppingRule(self.until),
             max_seconds=max_seconds,
             with_curve=self.curve,
+            outputs_per_call=self.outputs_per_call,
         )
 
     @property
@@ -145,6 +166,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True):
             "search": False,
             "object": "ideal",
             "seed": None,
+            "outputs_per_call": 1,
         }
         given = {name: getattr(self, name) for name in defaults}
         return shlex.join([*words, *_options(given, defaults)])

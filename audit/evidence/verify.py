@@ -19,15 +19,21 @@ from audit.auditor.verdict import verdict_on
 from audit.bounds import (
     ANYTIME,
     ANYTIME_METHODS,
-    METHODS_AT_ZERO,
+    CLUSTERS,
+    METHODS_OF_COUNTS,
     AnytimeBound,
     Counts,
-    Method,
     epsilon_lower_bound,
     refutes,
 )
 from audit.bounds.counts import LARGEST_EPSILON
-from audit.evidence.ball_arithmetic import anytime_holds, clopper_pearson_holds, conditional_holds, joint_holds
+from audit.evidence.ball_arithmetic import (
+    anytime_holds,
+    clopper_pearson_holds,
+    cluster_holds,
+    conditional_holds,
+    joint_holds,
+)
 from audit.evidence.certificate import Certificate, tempered
 from audit.evidence.checks import Check, binding, checked_claim, claimed_delta
 from audit.evidence.curve_checks import UNDERSTATED, curve_checks
@@ -85,7 +91,7 @@ def _verdict(certificate: Certificate) -> Check:
     if certificate.verdict == "refuted" or method == "anytime":
         # with the bets of an earlier version, whose power is not computed any more
         return Check("verdict", True, detail)
-    found = next(known for known in (*METHODS_AT_ZERO, ANYTIME) if known == method)
+    found = next(known for known in (*METHODS_OF_COUNTS, ANYTIME) if known == method)
     expected = verdict_on(
         bound, claim, certificate.all_counts, _delta(certificate), certificate.significance, found
     )
@@ -110,7 +116,7 @@ def _whole_bound(certificate: Certificate) -> Check:
             passed = next(k for k in itertools.count() if start.level(k) > certificate.epsilon_lower_bound)
             given = replace(start, passed=passed).after(counts).epsilon_lower_bound
     elif certificate.method != "conditional" or delta == 0:
-        stored: Method = next(known for known in METHODS_AT_ZERO if known == certificate.method)
+        stored = next(known for known in METHODS_OF_COUNTS if known == certificate.method)
         given = epsilon_lower_bound(counts, delta, significance, stored)
     whole = certificate.epsilon_lower_bound >= given - UNDERSTATED
     return Check("whole bound", whole, f"the counts give {text_below(given, 6)}, the certificate says no less")
@@ -126,6 +132,7 @@ def arithmetic(certificate: Certificate) -> Check:
         "joint": joint_holds,
         "clopper_pearson": clopper_pearson_holds,
         "conditional": conditional_holds,
+        CLUSTERS: cluster_holds,
         **{bets: partial(anytime_holds, method=bets) for bets in ANYTIME_METHODS},
     }
     holds = routes[certificate.method](counts, bound, delta, significance)

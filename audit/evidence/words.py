@@ -46,7 +46,8 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
 def counted_in_words(event: Event, counts: Counts, names: Sequence[str] = ()) -> str:
     """Describe an event and how often it occurred on each input."""
     other = "right" if event.likely_input == "left" else "left"
+    calls = "" if counts.calls is None else f", in calls of {counts.calls.outputs_per_call}"
     return (
         f"{event_in_words(event, names)}, on {event.likely_input} {counts.likely:,} of {counts.likely_draws:,}, "
-        f"on {other} {counts.unlikely:,} of {counts.unlikely_draws:,}"
+        f"on {other} {counts.unlikely:,} of {counts.unlikely_draws:,}{calls}"
     )

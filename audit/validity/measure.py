@@ -121,6 +121,29 @@ class LookedAt:
 
 
 @dataclass(frozen=True)
+class NoiseForSeveral:
+    """A subject whose outputs share their noise within a call: so many next to each other are one.
+
+    Parameters
+    ----------
+    subject : Subject
+    outputs : int
+    """
+
+    subject: Subject
+    outputs: int
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the subject's inputs."""
+        return self.subject.inputs()
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return each of the subject's outputs several times."""
+        drawn = self.subject.sample(data, -(-count // self.outputs), rng)
+        return np.repeat(drawn, self.outputs, axis=0)[:count]
+
+
+@dataclass(frozen=True)
 class Known:
     """A mechanism whose loss is known.
 
@@ -162,6 +185,16 @@ LOOKED_AT = (
     Known("rare event of small loss", WEAK_RARE, WEAK_RARE.true_epsilon()),
 )
 """Audited with looks in between."""
+
+PER_CALL = 4
+"""Outputs of a call, where only calls are independent."""
+
+IN_CALLS = (
+    Known("randomised response, one noise a call", NoiseForSeveral(RESPONSE, 4), RESPONSE.true_epsilon()),
+    Known("rare event, two noises a call", NoiseForSeveral(RARE, 2), RARE.true_epsilon()),
+    Known("Laplace, epsilon 1, one noise a call", NoiseForSeveral(Laplace(1.0), 4), 1.0),
+)
+"""Audited with calls taken whole."""
 
 CONTROL = "point estimate (control)"
 """What a bound without any margin would do: the check must see it fail."""
@@ -263,6 +296,19 @@ def anytime_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, b
     return {"anytime": refutes(found.epsilon_lower_bound, known.true_epsilon, found.method)}
 
 
+def calls_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound of an audit that takes calls whole is above the truth."""
+    found = estimate(
+        known.subject,
+        Terms(draws=draws, significance=SIGNIFICANCE, families=QUICK, outputs_per_call=PER_CALL),
+        np.random.default_rng(seed),
+    )
+    return {
+        "calls": found.epsilon_lower_bound > known.true_epsilon,
+        CONTROL: _point_estimate(found.counts, 0.0) > known.true_epsilon,
+    }
+
+
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
 """What makes one audit, of which mechanism, with how many draws."""
 
@@ -277,7 +323,8 @@ def measure(task: Task, audits: int, seed: int, workers: int) -> list[BoundError
     """Return a row per kind of bound, from independent audits."""
     once, known, draws = task
     # every mechanism, size and kind of audit has streams of its own
-    place = next(index for index, other in enumerate(tasks([draws])) if other == task)
+    known_tasks = [*tasks([draws]), *((calls_once, known, draws) for known in IN_CALLS)]
+    place = next(index for index, other in enumerate(known_tasks) if other == task)
     calls = (delayed(once)(known, draws, (seed, place, draws, index)) for index in range(audits))
     errors = parallel(workers, batch_size=20)(calls)
     return [

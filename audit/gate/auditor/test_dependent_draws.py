@@ -166,3 +166,65 @@ def test_draws_that_agree_by_chance_are_not_refused(share):
 
     for seed in range(50):
         Draws.of(Seldom(1.0), (seed,))
+
+
+# --- Calls taken whole ----------------------------------------------------------------------------------------
+
+QUICKLY = {"families": ("coordinates",), "outputs_per_call": 8}
+
+
+class UsedFourTimes(UsedAgain):
+    times = 4
+
+
+class HalfTheNoiseFourTimes(UsedFourTimes):
+    def sample(self, data, count, rng):
+        return data + (super().sample(data, count, rng) - data) / 2
+
+
+@pytest.mark.parametrize(
+    ("subject", "verdict"), [(UsedFourTimes, "not refuted"), (HalfTheNoiseFourTimes, "refuted")]
+)
+def test_outputs_may_depend_on_each_other_in_calls_taken_whole(subject, verdict):
+    with pytest.raises(SubjectError, match="by outputs_per_call"):
+        audit(subject(1.0), 80_000)
+    found = audit(subject(1.0), 80_000, **QUICKLY)
+    assert found.verdict(1.0) == verdict
+    assert found.method == "cluster_betting"
+    assert found.counts.calls.outputs_per_call == 8
+    assert found.draws <= 80_000
+    # eight outputs of two noises
+    assert found.counts.effective.likely_draws == pytest.approx(found.counts.likely_draws / 4, rel=0.1)
+
+
+def test_coins_that_a_call_shares_are_not_called_repeated():
+    class OneCoin(Laplace):
+        def sample(self, data, count, rng):
+            return np.full((count, 1), float(rng.random() < 0.5))
+
+    for seed in range(50):
+        Draws.of(OneCoin(1.0), (seed,), outputs_per_call=8)
+
+
+@pytest.mark.parametrize("subject", [FixedSeed, OneBuffer, AddsInPlace])
+def test_calls_taken_whole_must_be_independent(subject):
+    with pytest.raises(SubjectError):
+        audit(subject(1.0), 20_000, **QUICKLY)
+
+
+def test_calls_taken_whole_give_the_same_with_any_number_of_workers():
+    first, second = (audit(UsedFourTimes(1.0), 80_000, workers=workers, **QUICKLY) for workers in (1, 2))
+    assert first.counts == second.counts
+
+
+def test_calls_taken_whole_keep_what_was_drawn_in_time():
+    found = audit(UsedFourTimes(1.0), 800_000, max_seconds=1e-3, **QUICKLY)
+    assert found.stopped is not None
+    assert found.draws < 800_000
+    assert found.method == "cluster_betting"
+
+
+@pytest.mark.parametrize("other", [{"method": "joint"}, {"with_curve": True}, {"outputs_per_call": 0}])
+def test_calls_have_a_bound_of_their_own(other):
+    with pytest.raises(ValueError, match="outputs_per_call"):
+        audit(UsedFourTimes(1.0), 80_000, **(QUICKLY | other))

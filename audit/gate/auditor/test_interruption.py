@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audit.auditor import distinguish
+from audit.auditor import distinguish, tally
 from audit.auditor.distinguish import Estimate, Terms, estimate
 from audit.auditor.interruption import finish
 from audit.commands import estimate as estimate_command
@@ -62,7 +62,8 @@ def test_an_interruption_while_bounds_are_computed_changes_none(
 ) -> None:
     """All draws were made, so the bound is that of the fixed size and not the anytime one."""
     whole = audit(with_curve=with_curve)
-    interrupt(monkeypatch, distinguish, "certified_curve" if with_curve else "epsilon_lower_bound", 1)
+    module, name = (distinguish, "certified_curve") if with_curve else (tally, "epsilon_lower_bound")
+    interrupt(monkeypatch, module, name, 1)
     found = audit(with_curve=with_curve)
     assert (whole.interrupted, found.interrupted) == (False, True)
     assert (found.stopped, found.method, found.curve) == (None, "joint", whole.curve)
@@ -72,7 +73,7 @@ def test_an_interruption_while_bounds_are_computed_changes_none(
 
 
 def test_a_second_interruption_while_bounds_are_computed_ends_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt(monkeypatch, distinguish, "epsilon_lower_bound", 2)
+    interrupt(monkeypatch, tally, "epsilon_lower_bound", 2)
     with pytest.raises(KeyboardInterrupt):
         audit()
 
@@ -80,7 +81,7 @@ def test_a_second_interruption_while_bounds_are_computed_ends_the_audit(monkeypa
 def test_the_mechanisms_after_a_late_interruption_are_not_audited(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    interrupt(monkeypatch, distinguish, "epsilon_lower_bound", 1)
+    interrupt(monkeypatch, tally, "epsilon_lower_bound", 1)
     assert main(["laplace", "gaussian", "--draws", "4000", "--seed", "1", "--format", "json"]) == 3
     output = capsys.readouterr()
     (result,) = json.loads(output.out)

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from audit.bounds import cluster_epsilon_lower_bound
+from audit.auditor.verdict import seen_by_event
+from audit.bounds import Counts, cluster_epsilon_lower_bound, epsilon_lower_bound
 from audit.bounds.clusters import lower_limit_of_mean
+from audit.bounds.counts import Calls
 from audit.bounds.e_value import STAKES
+from audit.evidence.ball_arithmetic import cluster_holds
 from audit.evidence.one_call import epsilon_lower_bound as bound_of_arrays
 
 PER_CALL, CALLS, SIGNIFICANCE = 8, 150, 0.1
@@ -123,3 +126,75 @@ def test_bound_of_arrays_takes_calls_whole(scale, refuted):
 def test_calls_that_are_not_whole_are_refused(per_call):
     with pytest.raises(ValueError, match="outputs_per_call must divide"):
         bound_of_arrays(np.zeros(800), np.zeros(800), outputs_per_call=per_call)
+
+
+# --- From counts by calls -------------------------------------------------------------------------------------
+
+
+def counts_of(left, right):
+    """Return the counts of shares of calls."""
+    return Counts.of_calls(
+        *(np.bincount(np.rint(side * PER_CALL).astype(int), minlength=PER_CALL + 1) for side in (left, right))
+    )
+
+
+@pytest.mark.parametrize("noises", [1, 2, 8])
+def test_counts_by_calls_give_the_bound_of_the_shares(noises):
+    rng = np.random.default_rng(noises)
+    left, right = (shares(rng, probability, noises, 600) for probability in (LIKELY, UNLIKELY))
+    counts = counts_of(left, right)
+    bound = epsilon_lower_bound(counts, 0.01, 0.05, "cluster_betting")
+    assert bound == pytest.approx(cluster_epsilon_lower_bound(left, right, 0.01, 0.05))
+    assert cluster_holds(counts, bound, 0.01, 0.05)
+    assert cluster_holds(counts, bound + 1e-6, 0.01, 0.05) is False
+
+
+def test_effective_draws_are_one_for_each_noise():
+    rng = np.random.default_rng(4)
+    for noises in (1, 2, 4, 8):
+        found = counts_of(shares(rng, LIKELY, noises, 20_000), shares(rng, UNLIKELY, noises, 20_000)).effective
+        assert found.likely_draws == pytest.approx(20_000 * noises, rel=0.05)
+        assert found.likely / found.likely_draws == pytest.approx(LIKELY, abs=0.02)
+
+
+@pytest.mark.parametrize("noises", [1, 8])
+def test_event_shows_what_is_called_detectable_in_nine_runs_of_ten(noises):
+    rng = np.random.default_rng(noises)
+    found = counts_of(shares(rng, LIKELY, noises, 1_000), shares(rng, UNLIKELY, noises, 1_000))
+    detectable = seen_by_event(1.0, found, 0.0, 0.05, "cluster_betting")
+    likely = UNLIKELY * math.exp(detectable)
+    refuted = sum(
+        cluster_epsilon_lower_bound(
+            shares(rng, likely, noises, 1_000), shares(rng, UNLIKELY, noises, 1_000), 0, 0.05
+        )
+        > 1.0
+        for _ in range(100)
+    )
+    assert 80 <= refuted <= 99
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        Calls(2, ((0, 1), (1, 2)), ((0, 3),)),
+        Calls(4, ((0, 1), (3, 1)), ((0, 2),)),
+        Calls(2, ((2, 1), (0, 2), (0, 1)), ((0, 4),)),
+        Calls(1, ((0, 6), (1, 2)), ((0, 8),)),
+        Calls(2, ((3, 1), (-1, 1), (0, 2)), ((0, 4),)),
+    ],
+)
+def test_calls_that_come_to_other_counts_are_refused(calls):
+    Counts(2, 8, 0, 8, Calls(2, ((0, 2), (1, 2)), ((0, 4),)))
+    with pytest.raises(ValueError, match="calls that come to"):
+        Counts(2, 8, 0, 8, calls)
+
+
+def test_bound_holds_whenever_one_stops():
+    """Calls one after another, looked at 30 times; the worst look counts."""
+    rng = np.random.default_rng(9)
+    runs, errors = 100, 0
+    for _ in range(runs):
+        left, right = shares(rng, LIKELY, 2, 300), shares(rng, UNLIKELY, 2, 300)
+        looks = range(10, 301, 10)
+        errors += any(cluster_epsilon_lower_bound(left[:n], right[:n], 0, SIGNIFICANCE) > 1.0 for n in looks)
+    assert binom.sf(errors - 1, runs, SIGNIFICANCE) > 1e-3

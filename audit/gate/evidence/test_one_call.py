@@ -15,6 +15,7 @@ import pytest
 
 from audit import assert_private, epsilon_lower_bound
 from audit.auditor.subject import SubjectError
+from audit.evidence.one_call import audited
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from reference.common.errors import ReadingError
 
@@ -86,6 +87,29 @@ def test_undecided_is_no_success_unless_that_is_allowed():
 
 
 RECORDS = np.array([[0.0, 1.0], [2.0, 3.0]])
+
+
+class NoiseForFourRecords:
+    """Refreshed at every fourth call of the function only."""
+
+    def __init__(self, scale):
+        self.scale, self.calls, self.noise = scale, 0, 0.0
+
+    def __call__(self, data, rng):
+        if self.calls % 4 == 0:
+            self.noise = rng.laplace(scale=self.scale)
+        self.calls += 1
+        return data + self.noise
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [(1.0, "not refuted"), (0.5, "refuted")])
+def test_noise_that_calls_share_is_named_and_audited_by_calls(scale, verdict):
+    with pytest.raises(SubjectError, match=r"used again within a call.*outputs_per_call"):
+        assert_private(NoiseForFourRecords(scale), 0.0, 1.0, epsilon=1, draws=80_000)
+    found = audited(NoiseForFourRecords(scale), (0.0, 1.0), (1, 0), draws=80_000, outputs_per_call=8)
+    assert found.verdict == verdict
+    assert found.to_json()["bound"] == "cluster_betting"
+    assert "in calls of 8" in str(found)
 
 
 @pytest.mark.parametrize(

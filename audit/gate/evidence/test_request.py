@@ -14,7 +14,7 @@ from audit.epsilon_estimate import main
 from audit.evidence.request import EstimateRequest
 from audit.gate.requests import asked, verify_command
 from reference.common.documents import converted, plain
-from reference.common.errors import DocumentError
+from reference.common.errors import DocumentError, ReadingError
 
 LINES = [
     "pdfc",
@@ -32,6 +32,7 @@ LINES = [
     "no.such.module:thing --epsilon 1/3 --object implementation --events coordinates,rare",
     "pflr --search --max-seconds 3 --significance 0.01 --bound joint --draws 20000",
     "laplace --curve --plot curve.svg",
+    "gaussian --outputs-per-call 8 --max-seconds 3 --draws 20000",
     "--program 'python laplace.py 0.5' --binary --timeout 3 --memory-limit 1000000 --epsilon 2",
 ]
 
@@ -57,6 +58,23 @@ def test_another_option_prints_another_command() -> None:
     """The control: no option that changes the request is lost on the way."""
     commands = [asked(*shlex.split(line), "--seed", "5")[0].command for line in LINES]
     assert len(set(commands)) == len(LINES)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--outputs-per-call 8 --curve", "curve"),
+        ("--outputs-per-call 8 --until 0.5", "until"),
+        ("--outputs-per-call 8 --bound joint", "bound"),
+        ("--outputs-per-call 8 --search", "search"),
+        ("--outputs-per-call 8 --draws 7999", "at least 8,000"),
+        ("--outputs-per-call 0", "from 1 to"),
+    ],
+)
+def test_calls_taken_whole_refuse_what_they_have_not(words: str, said: str) -> None:
+    asked("laplace", "--outputs-per-call", "8", "--draws", "8000")
+    with pytest.raises(ReadingError, match=said):
+        asked("laplace", *words.split())
 
 
 WORDS = ["adfc", "functional", "--draws", "2000", "--dimension", "2", "--seed", "1", "--curve"]

@@ -141,6 +141,7 @@ TAMPERED = [
     ({"delta": "0.1"}, ["request"]),
     ({"search": True}, ["request"]),
     ({"bound": "conditional"}, ["request"]),
+    ({"outputs_per_call": 8}, ["request"]),
 ]
 """Edits, and the checks that find them; docs/auditing.md says which are not found."""
 

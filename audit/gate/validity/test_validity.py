@@ -17,6 +17,7 @@ from audit.validity.measure import (
     AUDITS,
     CONTROL,
     GAP,
+    IN_CALLS,
     KNOWN,
     LOOKED_AT,
     LOOKS,
@@ -28,6 +29,7 @@ from audit.validity.measure import (
     LookedAt,
     anytime_once,
     audit_once,
+    calls_once,
     measure,
 )
 
@@ -122,6 +124,14 @@ def test_anytime_audits_look_as_often_as_said_and_stop_at_an_error():
     assert stopped.stopped == "the claim is refuted"
     assert few < many
     assert not any(anytime_once(weak, draws, (0, k))["anytime"] for k in range(3))
+
+
+@pytest.mark.parametrize("known", IN_CALLS, ids=lambda known: known.name)
+def test_calls_taken_whole_err_no_more_than_promised(known):
+    by_bound = {row.bound: row for row in measure((calls_once, known, 4_000), FEW, 7, 1)}
+    assert by_bound["calls"].surprise > 1e-4
+    # a rare event in few draws is mostly not the one that was chosen
+    assert known.name.startswith("rare") or by_bound[CONTROL].errors > 3
 
 
 def test_shipped_document_holds_and_is_what_its_page_says():

@@ -1,0 +1,170 @@
+"""Counts of the events while they certify, and the bounds that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from audit.auditor.curve import between
+from audit.auditor.events import Event
+from audit.auditor.events.reduction import Reduction
+from audit.auditor.selection import Selection
+from audit.auditor.subject import DrawingError
+from audit.bounds import ANYTIME, CLUSTERS, Counts, Method, epsilon_lower_bound
+from audit.bounds.anytime import AnytimeBound
+from audit.bounds.power import Certifier
+from reference.common.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class CertifiedEvent:
+    """One certified event.
+
+    Parameters
+    ----------
+    event : Event
+        Chosen before the certifying draws.
+    counts : Counts
+        Of the certifying draws.
+    epsilon_lower_bound : float
+    decided_by : Counts
+        The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
+        was passed.
+    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+        That gave the bound; fixed before the certifying draws, or anytime.  Where only calls are independent,
+        'cluster_betting', which holds at any look too.
+    """
+
+    event: Event
+    counts: Counts
+    epsilon_lower_bound: float
+    decided_by: Counts
+    method: Certifier
+
+    def of(self, reduction: Reduction | None) -> CertifiedEvent:
+        """Return the same with its event on whole outputs, where reduced ones were counted."""
+        return replace(self, event=replace(self.event, reduction=reduction))
+
+
+class EventTally:
+    """Counts of the certifying draws, wave by wave.
+
+    Parameters
+    ----------
+    selection : Selection
+    with_curve : bool
+        Whether to count between the levels of the curve too.
+    outputs_per_call : int
+        With more than one, rows are calls.
+
+    Attributes
+    ----------
+    waves : list of Wave
+    failure : DrawingError or None
+        What ended the draws.
+    """
+
+    def __init__(self, selection: Selection, *, with_curve: bool, outputs_per_call: int = 1) -> None:
+        self.selection = selection
+        self.calls = np.zeros((2, 2, outputs_per_call + 1), dtype=np.int64)
+        self.events = (selection.ideal, selection.implementation)
+        self.levels = selection.levels if with_curve else None
+        self.waves: list[Wave] = []
+        self.failure: DrawingError | None = None
+        self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+
+    @property
+    def rows(self) -> int:
+        """Draws per input so far."""
+        return self.waves[-1].until if self.waves else 0
+
+    def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
+        """Return the counts of one chunk, without adding them."""
+        if self.outputs_per_call > 1:
+            return self._count_calls(left, right)
+        occurrences = np.zeros((2, 2), dtype=np.int64)
+        histogram = np.zeros_like(self.histogram)
+        ideal, implementation = self.events
+        for side, outputs in enumerate((left, right)):
+            scores = ideal.scores(outputs)
+            occurrences[0, side] = np.count_nonzero(ideal.within(scores))
+            if implementation is ideal:
+                occurrences[1, side] = occurrences[0, side]
+            else:
+                occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
+            if self.levels is not None:
+                histogram[side] = between(self.levels, scores)
+        return ChunkCounts(len(left), occurrences, histogram)
+
+    def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
+        """Return for each event and input how many calls had it in how many outputs."""
+        per_call = self.outputs_per_call
+        calls = np.zeros_like(self.calls)
+        for place, event in enumerate(self.events):
+            for side, outputs in enumerate((left, right)):
+                found = event.occurs(outputs).reshape(-1, per_call).sum(axis=1)
+                calls[place, side] = np.bincount(found, minlength=per_call + 1)
+        occurrences = calls @ np.arange(per_call + 1)
+        return ChunkCounts(len(left) // per_call, occurrences, np.zeros_like(self.histogram), calls)
+
+    @property
+    def outputs_per_call(self) -> int:
+        """Outputs that may depend on each other."""
+        return self.calls.shape[2] - 1
+
+    def add(self, blocks: Sequence[ChunkCounts]) -> None:
+        """Add the counts of a wave."""
+        rows = sum(block.rows for block in blocks)
+        occurrences = np.sum([block.occurrences for block in blocks], axis=0)
+        self.waves.append(Wave(rows, self.rows + rows, occurrences))
+        self.histogram += np.sum([block.histogram for block in blocks], axis=0)
+        for block in blocks:
+            if block.calls is not None:
+                self.calls += block.calls
+
+    def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
+        """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
+        waves = self.waves if waves is None else waves
+        left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
+        return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
+
+    def certified(self, place: int, start: AnytimeBound, method: Method | None) -> CertifiedEvent:
+        """Return the certified event: by a method of a fixed size, or None: by the anytime bound."""
+        counts, event = self.counts(place), self.events[place]
+        if method is not None:
+            bound = epsilon_lower_bound(counts, start.delta, start.significance, method)
+            return CertifiedEvent(event, counts, bound, counts, method)
+        level = start
+        for wave in self.waves:
+            level = level.after(self.counts(place, [wave]))
+        return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
+
+    def certified_by_calls(self, place: int, start: AnytimeBound) -> CertifiedEvent:
+        """Return the certified event where only calls are independent; the bound holds whenever one stops."""
+        event = self.events[place]
+        sides = (0, 1) if event.likely_input == "left" else (1, 0)
+        likely, unlikely = (self.calls[place, side] for side in sides)
+        counts = Counts.of_calls(likely, unlikely)
+        bound = epsilon_lower_bound(counts, start.delta, start.significance, CLUSTERS)
+        return CertifiedEvent(event, counts, bound, counts, CLUSTERS)
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkCounts:
+    """Counts of one chunk: occurrences[event, input], histogram[input, bin] and calls[event, input, outputs]."""
+
+    rows: int
+    occurrences: IntArray
+    histogram: IntArray
+    calls: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
+
+    rows: int
+    until: int
+    occurrences: IntArray
