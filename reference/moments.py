@@ -16,11 +16,14 @@ import numpy as np
 
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
-from reference.domain import Domain
+from reference.domain import Domain, ball_corner
 from reference.records import BLOCK_ROWS, DATA_STEPS, Records
 
 BLOCKS_CARRIED = 1_000
 """Exact sums of so many blocks fit into 64 bits: each is at most 2^52."""
+
+NARROW = 48
+"""Up to so many columns, one product for all sums takes less time than one that makes use of the symmetry."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,11 +190,14 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
         As for :meth:`Moments.of`.
     """
     sums = _ExactSums(domain) if exact else _Sums(domain)
+    n, sum_z = 0, 0
     for records in parts:
+        n += len(records)
+        sum_z += 0 if records.z is None else int(records.z.sum())
         for start in range(0, len(records), BLOCK_ROWS):
             sums.add(records, slice(start, start + BLOCK_ROWS))
     sum_x, sum_yx, sum_zx = sums.first()
-    return Moments(domain, sums.n, sums.sum_z, sum_x, sum_yx, sum_zx, sums.second())
+    return Moments(domain, n, sum_z, sum_x, sum_yx, sum_zx, sums.second())
 
 
 class _Sums:
@@ -199,22 +205,25 @@ class _Sums:
 
     def __init__(self, domain: Domain) -> None:
         d = domain.dimension
-        self.n, self.sum_z = 0, 0
         self._first, self._second = np.zeros((3, d)), np.zeros((d, d))
-        self._ones = np.ones(BLOCK_ROWS)
+        # 1, y and z of a block, and its columns where they are few
+        self._narrow = d <= NARROW
+        self._work = np.ones((3 + d if self._narrow else 3, BLOCK_ROWS))
 
     def add(self, records: Records, rows: slice) -> None:
         """Add a block of at most BLOCK_ROWS rows."""
-        block = self._block(records, rows)
-        ones = self._ones[: len(block)]
-        self.n += len(block)
-        self._add_first(0, ones @ block)
-        self._add_first(1, records.y[rows] @ block)
-        if records.z is not None:
-            z = records.z[rows]
-            self.sum_z += int(ones @ z)
-            self._add_first(2, z @ block)
-        self._add_second(block.T @ block)
+        x = records.x[rows]
+        work = self._work[:, : len(x)]
+        work[1] = records.y[rows]
+        work[2] = 0.0 if records.z is None else records.z[rows]
+        # the last bits of a product may depend on how x lies in memory
+        if self._narrow:
+            columns = self._taken(x.T, records, work[3:])
+            products = work @ columns.T
+            self._add(products[:3], products[3:])
+        else:
+            block = self._taken(x, records)
+            self._add(work @ block, block.T @ block)
 
     def first(self) -> NumberArray:
         """Return sum x, sum yx and sum zx, shape (3, d)."""
@@ -222,17 +231,19 @@ class _Sums:
 
     def second(self) -> NumberArray:
         """Return sum x x', shape (d, d)."""
-        return self._second
+        # a product of two arrays need not be symmetric to the last bit
+        return np.triu(self._second) + np.triu(self._second, 1).T
 
-    def _block(self, records: Records, rows: slice) -> FloatArray:
-        # the last bits of a product may depend on how x lies in memory
-        return np.ascontiguousarray(records.x[rows])
+    def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
+        """Return what is added up of a block: rows, or columns if they go to a place."""
+        if out is None:
+            return np.ascontiguousarray(x)
+        out[:] = x
+        return out
 
-    def _add_first(self, row: int, sums: FloatArray) -> None:
-        self._first[row] += sums
-
-    def _add_second(self, sums: FloatArray) -> None:
-        self._second += sums
+    def _add(self, first: FloatArray, second: FloatArray) -> None:
+        self._first += first
+        self._second += second
 
 
 class _ExactSums(_Sums):
@@ -243,6 +254,8 @@ class _ExactSums(_Sums):
         self._whole = [np.zeros(sums.shape, dtype=np.int64) for sums in (self._first, self._second)]
         self._carried: list[NumberArray] = [sums.astype(object) for sums in self._whole]
         self._waiting = 0
+        # rows of entries up to this are inside the ball, in exact arithmetic
+        self._corner = ball_corner(domain.dimension) * DATA_STEPS
 
     def first(self) -> NumberArray:
         """Return the same as Fractions."""
@@ -252,21 +265,23 @@ class _ExactSums(_Sums):
         """Return the same as Fractions."""
         return _fractions(self._whole[1] + self._carried[1], DATA_STEPS**2)
 
-    def _block(self, records: Records, rows: slice) -> FloatArray:
+    def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
         # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
-        steps = records.x[rows] * DATA_STEPS
+        steps: FloatArray = np.multiply(x, DATA_STEPS, out=out)
         np.trunc(steps, out=steps)
-        if records.domain.norm != "unit_box" and np.einsum("ij,ij->i", steps, steps).max() > DATA_STEPS**2:
-            # the message names the row
-            records.on_grid()
+        norm = records.domain.norm
+        at_corner = steps.max() <= self._corner and (norm != "symmetric_ball" or steps.min() >= -self._corner)
+        if norm != "unit_box" and not at_corner:
+            squares = np.einsum("ij,ij->i" if out is None else "ij,ij->j", steps, steps)
+            if squares.max() > DATA_STEPS**2:
+                # the message names the row
+                records.on_grid()
         return steps
 
-    def _add_first(self, row: int, sums: FloatArray) -> None:
-        self._whole[0][row] += sums.astype(np.int64)
-
-    def _add_second(self, sums: FloatArray) -> None:
+    def _add(self, first: FloatArray, second: FloatArray) -> None:
         # at most 2^12 whole numbers up to 2^40: their float sum is exact in any order
-        self._whole[1] += sums.astype(np.int64)
+        self._whole[0] += first.astype(np.int64)
+        self._whole[1] += second.astype(np.int64)
         self._waiting += 1
         if self._waiting == BLOCKS_CARRIED:
             self._waiting = 0

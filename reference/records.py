@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import (
     DomainMismatchError,
     EmptyDataError,
@@ -203,8 +203,8 @@ class NumericEncoder:
             return self.encode_columns(list(raw.T), x, z)
         return _scaled(raw, self._lower[0], self._upper[0], self._factor, inner) and self._completed(x, z)
 
-    def encode_columns(self, columns: Sequence[FloatArray], x: FloatArray, z: FloatArray | None) -> bool:
-        """Write a block of columns into x, shape (n, d); False when a number is outside its bounds."""
+    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of columns, all held, into x, shape (n, d); False when a number is outside its bounds."""
         for column, lower, upper, place in zip(
             columns, self._lower, self._upper, x[:, self.columns].T, strict=True
         ):
@@ -220,9 +220,14 @@ class NumericEncoder:
         return True
 
 
-def _scaled(raw: FloatArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> bool:
+def is_held(values: NumberArray) -> bool:
+    """Return whether an encoder takes numbers as they are: float64, or whole ones that each are one."""
+    return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
+
+
+def _scaled(raw: NumberArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> bool:
     """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds."""
-    if lower == 0.0:
+    if lower == 0.0 and raw.dtype == np.float64:
         # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
         inside = raw.view(np.uint64).max() <= upper.view(np.uint64)
     else:

@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow
 import pytest
 import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LargeEpsilonWarning
@@ -20,6 +22,7 @@ from reference.datasets.from_arrays import Arrays
 from reference.domain import Domain
 from reference.domain.attributes import Binned, Numeric, OneHot, Ordinal
 from reference.domain.values import Coded, codes_of
+from reference.fairness import predict
 from reference.moments import Moments
 from reference.records import BLOCK_ROWS, encode_table
 
@@ -151,6 +154,27 @@ def test_bad_value_is_named_with_row_and_column(planted: tuple[int, int, float],
     name = NAMES[column] if kind in ("pandas", "pyarrow") else f"x{column}"
     assert (caught.value.row, caught.value.column) == (row, name)
     assert caught.value.value == value or value != value
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from([-1.0, -1e-12, -1e-300, 0.0, 1e-300, 1e-12, 0.3, 1.0]), min_size=4, max_size=4))
+def test_quick_look_at_the_sides_agrees_with_the_predictions(w: list[float]) -> None:
+    domain = Domain([Numeric(name, -1, 3) for name in NAMES], "y", None, intercept=True)
+    arrays = Arrays(domain, X * 4 - 1, Y == 1, None)
+    positive = np.concatenate([predict(w, block.x) for block in arrays.read()])
+    assert arrays.on_one_side(w) in (None, positive.all() or not positive.any())
+
+
+def test_quick_look_at_the_sides_tells_where_it_can() -> None:
+    def seen(x: Any, w: list[float], **options: Any) -> bool | None:
+        domain = Domain([Numeric(name, 0, 1) for name in NAMES], "y", None)
+        return Arrays(domain, x, Y == 1, None, **options).on_one_side(w)
+
+    assert seen(X + 1e-3, [1, 1, 0]) is seen(X + 1e-3, [-1, -1, 0]) is True
+    assert seen(X, [1, -1, 0]) is False
+    # one record on the border, no difference between records, numbers that a bound will change, other kinds
+    assert seen(X - X.min(), [1, 0, 0]) is seen(X, [0, 0, 0]) is seen(X, [1, -1, 0], clip=True) is None
+    assert seen(X.astype(np.float32), [1, -1, 0]) is seen(KINDS["pandas"], [1, -1, 0]) is None
 
 
 def test_minus_zero_is_zero() -> None:

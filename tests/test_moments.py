@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from functools import reduce
 from operator import add
 
@@ -11,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.common.errors import DomainMismatchError
+from reference.common.errors import DomainMismatchError, NormError
 from reference.domain import Domain
-from reference.moments import Moments, sum_of
-from reference.records import BLOCK_ROWS, check_matrix
+from reference.moments import NARROW, Moments, sum_of
+from reference.records import BLOCK_ROWS, Records, check_matrix
 from tests.strategies import data_sets, random_records
 
 SUMS = ("sum_x", "sum_yx", "sum_zx", "sum_xx")
@@ -36,6 +37,47 @@ def test_moments_equal_sums_record_by_record():
     np.testing.assert_allclose(moments.sum_yx, sum(y[:, None] * x), rtol=1e-12)
     np.testing.assert_allclose(moments.sum_zx, sum(z[:, None] * x), rtol=1e-12)
     np.testing.assert_allclose(moments.sum_xx, sum(np.einsum("ij,ik->ijk", x, x)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("d", [3, NARROW, NARROW + 1])
+@pytest.mark.parametrize("exact", [False, True])
+def test_moments_do_not_depend_on_how_x_lies_in_memory(d: int, exact: bool) -> None:
+    records = random_records(BLOCK_ROWS + 17, d, 1)
+    one, other = (
+        Moments.of(Records(records.domain, np.array(records.x, order=order), records.y, records.z), exact=exact)
+        for order in ("C", "F")
+    )
+    for name in SUMS:
+        assert (getattr(one, name) == getattr(other, name)).all()
+    assert (one.sum_xx == one.sum_xx.T).all()
+
+
+@pytest.mark.parametrize("d", [3, NARROW + 1])
+@pytest.mark.parametrize("norm", ["unit_ball", "unit_box"])
+def test_exact_moments_are_those_of_records_on_the_grid(d: int, norm: str) -> None:
+    records = random_records(BLOCK_ROWS + 17, d, 1, norm)
+    x = [[Fraction(value) for value in row] for row in records.on_grid().x.tolist()]
+    moments = Moments.of(records, exact=True)
+    assert moments.sum_x.tolist() == [sum(column) for column in zip(*x, strict=True)]
+    assert moments.sum_xx[0, -1] == moments.sum_xx[-1, 0] == sum(row[0] * row[-1] for row in x)
+    assert moments.sum_yx[0] == sum(row[0] for row, y in zip(x, records.y, strict=True) if y)
+    assert moments.sum_zx[-1] == sum(row[-1] for row, z in zip(x, records.z, strict=True) if z)
+
+
+@pytest.mark.parametrize("d", [3, NARROW + 1])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_row_outside_the_ball_on_the_grid_is_named(d: int, sign: int) -> None:
+    domain = Domain.of_columns([f"x{j}" for j in range(d)], norm="symmetric_ball")
+    x = np.zeros((BLOCK_ROWS + 9, d))
+    x[-3, 0] = sign
+    y = np.zeros(len(x))
+    assert Moments.of(Records(domain, x, y, y), exact=True).sum_x[0] == sign
+    # what no check before may let through
+    x[-3, 1] = 0.5
+    outside = Records(domain, x, y, y, inside=True)
+    with pytest.raises(NormError) as caught:
+        Moments.of(outside, exact=True)
+    assert caught.value.row == BLOCK_ROWS + 6
 
 
 @given(data_sets(max_records=40), st.data())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import NotANumberError, UnreadableFileError
 from reference.common.extras import needed_for
 from reference.datasets.table import BLOCK_BYTES
@@ -61,6 +61,13 @@ def numbers_in(array: Any) -> FloatArray:
         raise NotANumberError(BEYOND, row=row, value=values[row]) from None
     # pyarrow's own conversion of a decimal may be off by a rounding
     return np.array([math.nan if value is None else float(value) for value in array.to_pylist()], dtype=np.float64)
+
+
+def numbers_held(array: Any) -> NumberArray:
+    """Return the same; whole numbers of a few bytes, none of which is null, as they are."""
+    few = arrow().types.is_integer(array.type) and array.type.bit_width < 64 and not array.null_count
+    held: NumberArray = array.to_numpy() if few else numbers_in(array)
+    return held
 
 
 def coded(array: Any) -> Coded:

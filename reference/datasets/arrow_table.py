@@ -12,7 +12,7 @@ from typing import Any
 
 from reference.common.errors import DataError, UnreadableFileError
 from reference.common.printable import one_line
-from reference.datasets.arrow_columns import arrow, coded, kind_of, numbers_in
+from reference.datasets.arrow_columns import arrow, coded, kind_of, numbers_held, numbers_in
 from reference.datasets.table import BLOCK_BYTES, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
@@ -61,7 +61,7 @@ class _TypedTable(TableFile):
                         if batch.num_rows:
                             begin = record - batch.num_rows
                             yield Block(
-                                {name: self._column(batch, name, begin) for name in names},
+                                {name: self._column(batch, name, begin, name in numbers) for name in names},
                                 range(begin, record),
                                 behind=Place(record=record),
                                 share=self._share(file, group, record),
@@ -73,10 +73,12 @@ class _TypedTable(TableFile):
         kinds = self.kinds() or {}
         return [name for name in names if kinds.get(name) == "text"]
 
-    def _column(self, batch: Any, name: str, record: int) -> Column:
+    def _column(self, batch: Any, name: str, record: int, for_numbers: bool) -> Column:
         array = batch.column(name)
         try:
-            return numbers_in(array) if kind_of(array.type) == "number" else coded(array)
+            if kind_of(array.type) != "number":
+                return coded(array)
+            return numbers_held(array) if for_numbers else numbers_in(array)
         except DataError as problem:
             raise type(problem)(
                 problem.problem,

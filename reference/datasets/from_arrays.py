@@ -20,6 +20,7 @@ from reference.datasets.arrow_columns import coded, kind_of, numbers_in
 from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
+from reference.domain.declaration import on_columns
 from reference.domain.values import Coded, Column, is_missing, missing_values, real_numbers
 from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside, require_names
 
@@ -50,7 +51,7 @@ class Arrays:
 
     def records(self) -> RecordBlocks:
         """Return the records; they are encoded whenever they are gone through."""
-        return RecordBlocks(self.domain, self.read, keep=False)
+        return RecordBlocks(self.domain, self.read, keep=False, on_one_side=self.on_one_side)
 
     def read(self) -> Iterator[Records]:
         """Yield the records in blocks.
@@ -69,12 +70,31 @@ class Arrays:
             raise ShapeError(f"{length} values where the label has {len(self.label)}", column=self.domain.group)
         if not len(self.label):
             raise EmptyDataError("there is no record")
-        rows = BLOCK_ROWS if isinstance(self.features, np.ndarray) else TABLE_ROWS
+        rows = 2 * BLOCK_ROWS if isinstance(self.features, np.ndarray) else TABLE_ROWS
         for start in range(0, len(self.label), rows):
             part = slice(start, min(start + rows, len(self.label)))
             raw = self._raw(part)
             encoded = None if raw is None else self._encoded(raw, part)
             yield self._from_columns(part) if encoded is None else encoded
+
+    def on_one_side(self, w: Any) -> bool | None:
+        """Return whether x.w has one sign over all records, all checked; None where rounding may hide it."""
+        features = self.features
+        if self._encoder is None or self.domain.keep_group or self.clip or not isinstance(features, np.ndarray):
+            return None
+        if features.dtype != np.float64:
+            return None
+        slopes, offset = on_columns(self.domain, w)
+        ends = np.array([(entry.lower, entry.upper) for entry in self.domain.attributes if type(entry) is Numeric])
+        # far above the rounding errors of two ways to compute x.w, which are below (d + 20) / 2^52 of its terms
+        margin = 1e-9 * (2 * (np.abs(slopes) @ np.abs(ends).max(axis=1)) + abs(offset))
+        low, high = np.inf, -np.inf
+        for start in range(0, len(features), TABLE_ROWS):
+            scores = features[start : start + TABLE_ROWS] @ slopes + offset
+            low, high = min(low, scores.min()), max(high, scores.max())
+            if low < -margin and high > margin:
+                return False
+        return True if low > margin or high < -margin else None
 
     @cached_property
     def _encoder(self) -> NumericEncoder | None:
@@ -87,6 +107,8 @@ class Arrays:
         if isinstance(self.features, np.ndarray):
             if self.features.dtype.kind not in "fiub":
                 return None
+            if type(self.features) is np.ndarray and self.features.dtype == np.float64:
+                return np.ascontiguousarray(self.features[rows])
             numbers = real_numbers(self.features[rows])
             return None if numbers is None else np.ascontiguousarray(numbers)
         raw = np.empty((rows.stop - rows.start, len(self._positions)))

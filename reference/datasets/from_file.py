@@ -27,7 +27,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
-from reference.records import NumericEncoder, Records, encode_table, is_inside
+from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside
 
 SHOWN = 3
 """So many records are named after the first one that is wrong."""
@@ -109,7 +109,8 @@ class FileReader:
     def placed(self, start: Place | None = None) -> Iterator[tuple[Records, Place | None]]:
         """Yield the records of each block from a place on, and where reading can go on, if that is known."""
         empty = start is None
-        for block in read_ahead(self.table.blocks(self._names(), self.rows, _numbers(self.declared), start)):
+        numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
+        for block in read_ahead(self.table.blocks(self._names(), self.rows, numbers, start)):
             records = self._records(block)
             empty = False
             if self.on_block is not None:
@@ -162,13 +163,13 @@ def hint_of_delimiter(columns: Sequence[str]) -> str:
     return "" if other is None else f"; the header has {other!r}: are the fields separated by it, not by commas?"
 
 
-def _numbers(declared: DomainFile) -> set[str]:
-    """Return the raw columns that are numbers for all who read them."""
+def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:
+    """Return the raw columns that are numbers for all who read them; marks of a typed file may be texts, too."""
     numbers = {attribute.name for attribute in declared.attributes if isinstance(attribute, Numeric)}
     others = {attribute.name for attribute in declared.attributes} - numbers
     for marker in (declared.label, declared.group):
         if marker is not None:
-            (others if marker.meanings else numbers).add(marker.column)
+            (others if marker.meanings and not typed else numbers).add(marker.column)
     return numbers - others
 
 
@@ -243,7 +244,7 @@ def _encoded_at_once(declared: DomainFile, table: Mapping[str, Column]) -> Recor
     domain = declared.domain
     encoder = NumericEncoder.of(domain)
     columns = [table[attribute.name] for attribute in domain.attributes]
-    numbers = [values for values in columns if isinstance(values, np.ndarray) and values.dtype == np.float64]
+    numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
     if encoder is None or len(numbers) < len(columns) or declared.label is None or not declared.label.column:
         return None
     try:

@@ -49,6 +49,8 @@ class RecordBlocks:
         Another way to the exact moments of all records, which checks every record too.
     folded : callable, optional
         Another way to what some work finds in all records.
+    on_one_side : callable, optional
+        A quick way to see, of a vector w, whether x.w has one sign over all records; None where it cannot tell.
     keep : bool
         Keep encoded records in memory while they are small enough; else they are read again at each pass.
     """
@@ -58,6 +60,7 @@ class RecordBlocks:
     chosen: BoolArray | None = None
     summed: Callable[[], Moments] | None = None
     folded: Callable[[Callable[[Iterable[Records]], Any]], Any] | None = None
+    on_one_side: Callable[[Any], bool | None] | None = None
     keep: bool = True
     _seen: _Seen = field(default_factory=_Seen)
     _sums: dict[bool, Moments] = field(default_factory=dict)
@@ -81,7 +84,7 @@ class RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
         if self.summed is not None and chosen.all():
             return self
-        return replace(self, chosen=chosen, summed=None, folded=None, _sums={})
+        return replace(self, chosen=chosen, summed=None, folded=None, on_one_side=None, _sums={})
 
     def blocks(self, *, keep: bool = True) -> Iterator[Records]:
         """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""

@@ -12,7 +12,7 @@ from reference.common.errors import ExtraColumnError, UnreadableFileError
 from reference.common.printable import shown
 from reference.domain.values import Column
 
-ROWS_READ = 65_536
+ROWS_READ = 131_072
 """Records read at a time."""
 
 MOST_COLUMNS = 10_000

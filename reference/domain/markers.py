@@ -109,8 +109,8 @@ class Marker(Document, frozen=True, omit_defaults=True):
         if self.above is not UNSET:
             return (numbers_of(self.column, values) > self.above).astype(np.int64)
         meaning = self.meanings
-        floats = isinstance(values, np.ndarray) and values.dtype == np.float64
-        if floats and meaning == {0: 0, 1: 1} and np.all((values == 0.0) | (values == 1.0)):
+        numbers = isinstance(values, np.ndarray) and values.dtype.kind in "iuf"
+        if numbers and meaning == {0: 0, 1: 1} and np.all((values == 0) | (values == 1)):
             # most often, and then there is nothing to look up
             return np.asarray(values)
         declared = as_declared(tuple(meaning), values)

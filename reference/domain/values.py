@@ -118,7 +118,8 @@ def _as_held(values: NumberArray, keys: Sequence[Any]) -> list[Any] | None:
         return None
     if values.dtype.kind == "f":
         return [np.float64(key) for key in keys]
-    return [int(key) for key in keys] if all(key == int(key) for key in keys) else None
+    # no whole number is a fraction
+    return [int(key) if float(key).is_integer() else float(key) for key in keys]
 
 
 def _searched(values: NumberArray, meaning: Mapping[Hashable, int]) -> IntArray | None:

@@ -229,13 +229,21 @@ def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
     -----
     ConstantPredictorWarning
     """
+    if _is_constant(w, records):
+        what = "every training record gets the same class" if np.any(w) else "w is 0"
+        said = f"{what}: the model tells no two apart ({NOT_PRIVATE})"
+        warnings.warn(said, ConstantPredictorWarning, stacklevel=3)
+
+
+def _is_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> bool:
+    if isinstance(records, RecordBlocks) and records.on_one_side is not None:
+        seen = records.on_one_side(w)
+        if seen is not None:
+            return seen
     found: set[bool] = set()
     for block in blocks_of(records):
         predicted = predict(w, block.x)
         found |= {bool(predicted.min()), bool(predicted.max())}
         if len(found) == 2:
-            return
-    if found:
-        what = "every training record gets the same class" if np.any(w) else "w is 0"
-        said = f"{what}: the model tells no two apart ({NOT_PRIVATE})"
-        warnings.warn(said, ConstantPredictorWarning, stacklevel=3)
+            return False
+    return bool(found)
