@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from audit.gate.proofs.sessions import first_errors
 from audit.gate.proofs.toys import FILES, STATED, WORDS, project, require_coq, toy
 from audit.proofs.assumptions import LEVELS, assumed
 from audit.proofs.build import Answers, ProofError, ask, build
@@ -239,6 +240,30 @@ def test_separate_checker_rejects_a_compiled_file_that_was_altered(tmp_path):
 )
 def test_summary_of_the_separate_checker_that_says_less_is_a_problem(summary):
     assert "no summary that can be read" in next(believed(summary))
+
+
+@pytest.mark.coq
+def test_texts_of_one_session_are_judged_as_files_of_their_own(tmp_path):
+    require_coq()
+    folder = toy(tmp_path)
+    build(folder)
+    right = "From CFM Require Import Words.\nTheorem t : small 1.\nProof. unfold small, bound. auto. Qed.\n"
+    texts = {
+        "right": right,
+        "the same again": right,
+        "false": right.replace("small 1", "small 2"),
+        "without an end": right.replace(" Qed.", ""),
+        "after one without an end": right,
+        "with a word of another text": "From CFM Require Import Words.\nCheck t.",
+        "without its import": "Check small 1.",
+        "after all": right,
+    }
+    found = first_errors(folder, texts)
+    wrong = ("false", "without an end", "with a word of another text", "without its import")
+    assert [name for name, error in found.items() if error] == list(wrong)
+    assert found["with a word of another text"] == "The reference t was not found in the current environment."
+    with pytest.raises(RuntimeError, match="broke off"):
+        first_errors(folder, {"quits": "Quit.", "right": right})
 
 
 @pytest.mark.coq

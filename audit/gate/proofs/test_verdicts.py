@@ -13,8 +13,9 @@ from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
 from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.bounds.counts import Counts
 from audit.gate.conftest import copy_compiled
+from audit.gate.proofs.sessions import first_errors
 from audit.proofs import conditional_verdicts, verdicts
-from audit.proofs.build import ProofError, compile_file
+from audit.proofs.build import compile_file
 from audit.proofs.conditional_verdicts import conditional_verdict_text
 from audit.proofs.grammar import refused
 from audit.proofs.releases.check import needed_sources
@@ -116,19 +117,25 @@ def test_text_is_in_the_allowed_part_of_the_language():
 
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize("counts", [SMALL, RARE], ids=["small", "rare"])
-def test_coq_accepts_a_claim_right_below_the_bound(built, counts):
-    (built / "Verdict.v").write_text(verdict_text(counts, below_the_bound(counts, 0.9999999)), encoding="utf-8")
-    compile_file(built, "Verdict.v")
+def test_coq_accepts_a_claim_right_below_the_bound(built):
+    share = 0.9999999
+    texts = {
+        f"{name}, {counts}": text(counts, below(counts, share))
+        for name, text, below in (
+            ("by Clopper and Pearson", verdict_text, below_the_bound),
+            ("conditional", conditional_verdict_text, below_the_conditional_bound),
+        )
+        for counts in (SMALL, RARE)
+    }
+    assert first_errors(built, texts) == dict.fromkeys(texts, "")
 
 
 @pytest.mark.coq
+@pytest.mark.lengthy
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize("counts", [SMALL, LARGE, RARE], ids=["small", "large", "rare"])
-def test_coq_accepts_a_claim_right_below_the_conditional_bound(built, counts):
-    text = conditional_verdict_text(counts, below_the_conditional_bound(counts, 0.9999999))
-    (built / "Verdict.v").write_text(text, encoding="utf-8")
-    compile_file(built, "Verdict.v")
+def test_coq_accepts_a_claim_right_below_the_conditional_bound_of_many_draws(built):
+    text = conditional_verdict_text(LARGE, below_the_conditional_bound(LARGE, 0.9999999))
+    assert first_errors(built, {"": text}) == {"": ""}
 
 
 def changed(text: str, place: int, value: int) -> str:
@@ -140,43 +147,56 @@ def changed(text: str, place: int, value: int) -> str:
     return text.replace(found.group(1), " ".join(arguments))
 
 
-@pytest.mark.coq
-@pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [(9, 1), (9, 2**47), (10, 2**47 + 2**46), (10, 1), (11, 0), (11, 50), (12, 0), (13, 0), (14, 0)],
-    ids=["q small", "q large", "p large", "p small", "up 0", "up far", "down 0", "other up 0", "other down 0"],
-)
-def test_wrong_hint_is_rejected(built, place, value):
-    text = changed(verdict_text(SMALL, below_the_bound(SMALL, 0.999)), place, value)
-    (built / "Wrong.v").write_text(text, encoding="utf-8")
-    with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
-        compile_file(built, "Wrong.v")
+HINTS = {
+    "q small": (9, 1),
+    "q large": (9, 2**47),
+    "p large": (10, 2**47 + 2**46),
+    "p small": (10, 1),
+    "up 0": (11, 0),
+    "up far": (11, 50),
+    "down 0": (12, 0),
+    "other up 0": (13, 0),
+    "other down 0": (14, 0),
+}
+CONDITIONAL_HINTS = {
+    "p small": (8, 1),
+    "p one": (8, 2**48),
+    "odds small": (9, 2**48),
+    "few up 0": (10, 0),
+    "few down 0": (11, 0),
+    "many up 0": (12, 0),
+    "many down 0": (13, 0),
+    "many down far": (13, 41),
+}
+WRONG_HINT = re.compile(r"Unable to unify|incorrect|has type")
 
 
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [(8, 1), (8, 2**48), (9, 2**48), (10, 0), (11, 0), (12, 0), (13, 0), (13, 41)],
-    ids=["p small", "p one", "odds small", "few up 0", "few down 0", "many up 0", "many down 0", "many down far"],
-)
-def test_wrong_hint_of_a_conditional_verdict_is_rejected(built, place, value):
-    text = changed(conditional_verdict_text(FEW, below_the_conditional_bound(FEW, 0.999)), place, value)
-    (built / "Wrong.v").write_text(text, encoding="utf-8")
-    with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
-        compile_file(built, "Wrong.v")
+def test_wrong_hint_is_rejected(built):
+    right = verdict_text(SMALL, below_the_bound(SMALL, 0.999))
+    found = first_errors(built, {name: changed(right, *hint) for name, hint in HINTS.items()} | {"right": right})
+    assert found.pop("right") == ""
+    assert [name for name, error in found.items() if not WRONG_HINT.search(error)] == []
 
 
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize(("old", "new"), [("1 / 20", "1 / 40"), ("Z.to_nat 10)", "Z.to_nat 12)")])
-def test_statement_about_other_counts_or_levels_is_rejected(built, old, new):
+def test_wrong_hint_of_a_conditional_verdict_is_rejected(built):
+    right = conditional_verdict_text(FEW, below_the_conditional_bound(FEW, 0.999))
+    texts = {name: changed(right, *hint) for name, hint in CONDITIONAL_HINTS.items()}
+    found = first_errors(built, texts | {"right": right})
+    assert found.pop("right") == ""
+    assert [name for name, error in found.items() if not WRONG_HINT.search(error)] == []
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+def test_statement_about_other_counts_or_levels_is_rejected(built):
     text = verdict_text(SMALL, below_the_bound(SMALL, 0.999))
-    assert old in text
-    (built / "Wrong.v").write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(ProofError):
-        compile_file(built, "Wrong.v")
+    changes = {"1 / 20": "1 / 40", "Z.to_nat 10)": "Z.to_nat 12)"}
+    assert all(old in text for old in changes)
+    assert all(first_errors(built, {old: text.replace(old, new) for old, new in changes.items()}).values())
 
 
 @pytest.mark.coq
