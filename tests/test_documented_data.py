@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,10 +25,13 @@ from reference.common.errors import (
     UnseenCategoryError,
 )
 from reference.datasets import Encoding, compas, german, us
+from reference.datasets.from_file import record_blocks
 from reference.datasets.source import CsvSource, check_sha256, data_folder
+from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric
-from reference.domain.file import load_domain_file
+from reference.domain.file import domain_file_of, load_domain_file
 from reference.records import Records
+from tests.file_commands import Run
 
 ROOT = Path(__file__).parent.parent
 
@@ -73,6 +77,18 @@ def test_data_have_the_documented_counts(documented: Callable[[str], Records], n
         ),
         abs=0.51e-4,
     )
+
+
+@pytest.mark.data
+def test_head_of_us_is_read_by_its_printed_domain(
+    run: Run, documented: Callable[[str], Records], tmp_path: Path
+) -> None:
+    """As the others are in test_file_commands.py; the head of the file is enough."""
+    named = documented("us")
+    run("domain", "--data", "us", "--out", "shipped.json")
+    declared = domain_file_of(json.loads((tmp_path / "shipped.json").read_text(encoding="utf-8")))
+    block = next(record_blocks(open_table(data_folder() / us.SOURCE.path), declared, rows=10_000).read())
+    assert np.array_equal(block.x, named.x[:10_000])
 
 
 @pytest.mark.data

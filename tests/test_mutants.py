@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 from tests.soak import mutants
@@ -60,7 +61,7 @@ def test_change_is_noticed_and_none_is_not(tmp_path: Path) -> None:
 
 def test_draw_is_fixed_and_changes_what_is_computed() -> None:
     found = list(drawn())
-    assert [it.shown() for it in found] == [it.shown() for it in drawn()]
+    assert [it.shown() for it in islice(drawn(), PER_ROOM)] == [it.shown() for it in found[:PER_ROOM]]
     assert Counter(it.room for it in found) == dict.fromkeys(ROOMS, PER_ROOM)
     for it in found:
         before = (mutants.ROOT / it.file).read_text(encoding="utf-8")

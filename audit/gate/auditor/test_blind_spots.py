@@ -214,7 +214,7 @@ class CodesOfKnownLoss(Laplace):
         return np.asarray(np.where(rng.random((count, 1)) < 0.1, rare + 40, usual), dtype=np.float64)
 
 
-@pytest.mark.parametrize("audits", [40, pytest.param(2_000, marks=pytest.mark.lengthy)])
+@pytest.mark.parametrize("audits", [20, pytest.param(2_000, marks=pytest.mark.lengthy)])
 @pytest.mark.parametrize("kind", [RightTail, CodesOfKnownLoss])
 def test_bounds_by_these_events_err_no_more_often_than_stated(kind, audits):
     """Both lose just what they claim, in common outputs."""

@@ -26,8 +26,8 @@ from reference.registry import MECHANISMS
 
 DECIDED = [row.id for row in registry.decided()]
 
-LENGTHY = {"Fig1", "E.rfm"}
-"""Runs of a minute on real data: `make soak` and `make claims` repeat them, their controls run here."""
+LENGTHY = {"Fig1", "Fig2", "Fig3", "E.rfm"}
+"""Up to a minute of runs on real data: `make soak` and `make claims` repeat them, their controls run here."""
 
 
 # --- The gate ---------------------------------------------------------------------------------------------------

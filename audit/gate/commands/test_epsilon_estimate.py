@@ -45,7 +45,7 @@ def planted(factor: float) -> list[str]:
 
 
 def test_pdfc_with_noise_fitted_to_its_neighbours_is_not_refuted(capsys):
-    code, result = run(capsys, "pdfc", *planted(1.02), "--draws", "400000", "--seed", "3")
+    code, result = run(capsys, "pdfc", *planted(1.02), "--draws", "200000", "--seed", "3")
     assert (code, result["verdict"]) == (0, "not refuted")
     assert result["epsilon_lower_bound"] > 0.7
 
@@ -57,7 +57,7 @@ def test_pdfc_with_half_of_that_noise_is_refuted(capsys):
 
 
 def test_main_job_audits_each_mechanism_on_its_worst_neighbours(capsys):
-    code, results = run(capsys, "--draws", "10000", "--seed", "1", "--dimension", "3")
+    code, results = run(capsys, "--draws", "4000", "--seed", "1", "--dimension", "3")
     assert code == 0
     assert [result["mechanism"] for result in results] == list(PAPER)
     for result in results:

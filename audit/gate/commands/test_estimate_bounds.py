@@ -34,15 +34,15 @@ def audit(subject: Subject, draws: int, seed: int, delta: float = 0.0):
 
 
 def test_bound_is_near_the_true_loss_of_the_laplace_mechanism():
-    bounds = [audit(Laplace(1.0), 200_000, seed).epsilon_lower_bound for seed in range(10)]
+    bounds = [audit(Laplace(1.0), 200_000, seed).epsilon_lower_bound for seed in range(3)]
     assert 0.95 < np.median(bounds) <= 1.0
 
 
 def test_bound_exceeds_the_truth_no_more_often_than_the_significance():
-    """60 audits: more than 10 errors would have probability below 1e-3 if each errs with 5 %."""
-    errors = sum(audit(Laplace(1.0), 2_000, seed).epsilon_lower_bound > 1.0 for seed in range(60))
-    assert binom.sf(10, 60, 0.05) < 1e-3
-    assert errors <= 10
+    """30 audits: more than 6 errors would have probability below 1e-3 if each errs with 5 %."""
+    errors = sum(audit(Laplace(1.0), 2_000, seed).epsilon_lower_bound > 1.0 for seed in range(30))
+    assert binom.sf(6, 30, 0.05) < 1e-3
+    assert errors <= 6
 
 
 def certified_on(same_draws: bool, seed: int) -> float:
@@ -67,10 +67,10 @@ def certified_on(same_draws: bool, seed: int) -> float:
 
 
 def test_certifying_on_used_draws_errs_and_on_fresh_draws_does_not():
-    """Of 40 audits, 5 % errors exceed 8 with probability below 1e-3; the reuse of draws must be far above."""
-    assert binom.sf(8, 40, 0.05) < 1e-3
-    assert sum(certified_on(False, seed) > 1.0 for seed in range(40)) <= 8
-    assert sum(certified_on(True, seed) > 1.0 for seed in range(40)) > 12
+    """Of 30 audits, 5 % errors exceed 6 with probability below 1e-3; the reuse of draws must be far above."""
+    assert binom.sf(6, 30, 0.05) < 1e-3
+    assert sum(certified_on(False, seed) > 1.0 for seed in range(30)) <= 6
+    assert sum(certified_on(True, seed) > 1.0 for seed in range(30)) > 9
 
 
 def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
@@ -187,7 +187,7 @@ def pair_subject(name: str, fairness: str = "absolute", adjacency: str = "replac
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_or_remove_one"])
 def test_mechanism_is_bounded_by_its_exact_loss_and_refuted_below(name, adjacency):
     subject, truth, delta = pair_subject(name, adjacency=adjacency)
-    found = audit(subject, 400_000, 5, delta)
+    found = audit(subject, 200_000, 5, delta)
     # claims a little above the truth stand; claims well below it fall
     assert found.verdict(1.02 * truth) == "not refuted"
     assert found.verdict(0.6 * truth) == "refuted"
@@ -196,7 +196,7 @@ def test_mechanism_is_bounded_by_its_exact_loss_and_refuted_below(name, adjacenc
 def test_a_delta_that_is_left_out_would_be_noticed():
     """The same draws at delta 0 give a bound above the exact epsilon at the claimed delta: delta matters."""
     subject, truth, delta = pair_subject("adfc")
-    with_delta, without = (audit(subject, 400_000, 5, value).epsilon_lower_bound for value in (delta, 0.0))
+    with_delta, without = (audit(subject, 200_000, 5, value).epsilon_lower_bound for value in (delta, 0.0))
     assert with_delta <= truth < without
 
 
@@ -243,6 +243,6 @@ def test_witnesses_are_encodings_of_rows_that_the_domain_admits(encoding):
 
 
 def test_half_the_noise_is_refuted_and_the_right_noise_is_not():
-    for seed in range(5):
+    for seed in range(2):
         assert audit(HalfNoiseLaplace(1.0), 50_000, seed).verdict(1.0) == "refuted"
         assert audit(Laplace(1.0), 50_000, seed).verdict(1.0) == "not refuted"

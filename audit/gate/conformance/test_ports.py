@@ -78,14 +78,19 @@ def words(port: Port, text: str, folder: Path) -> list[str]:
     return [port.needs, *(["--vanilla"] if port.needs == "Rscript" else []), str(source)]
 
 
-@pytest.mark.parametrize("language", PROGRAMS)
-def test_port_passes_every_case_that_it_answers(language, tmp_path):
+@pytest.mark.parametrize(
+    ("language", "every"),
+    [("JavaScript", 1), ("C", 1), ("R", 10), pytest.param("R", 1, marks=pytest.mark.lengthy)],
+)
+def test_port_passes_every_case_that_it_answers(language, every, tmp_path):
+    """Sensitivities take R twenty seconds: every tenth is asked of it."""
     port = PROGRAMS[language]
     command = words(port, (PORTS / port.file).read_text(encoding="utf-8"), tmp_path)
-    report = report_of(command, chosen(), port.exchange, timeout=120)
+    work = [one for number, one in enumerate(chosen()) if one[0] != "Sensitivity" or number % every == 0]
+    report = report_of(command, work, port.exchange, timeout=120)
     statuses = [one.status for one in report.outcomes]
     assert set(statuses) <= {"passed", "skipped"}, list(report.lines())
-    assert statuses.count("passed") >= port.passed
+    assert statuses.count("passed") >= port.passed - (len(chosen()) - len(work))
 
 
 @pytest.mark.parametrize("language", PROGRAMS)

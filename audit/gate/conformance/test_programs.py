@@ -57,7 +57,7 @@ MISBEHAVING = {
     "a fraction for an id": ("if c['tcId'] == {id}: say(tcId={id}.0, noisy=[]); continue", "garbage", "answer"),
     "a line without end": ("while c['tcId'] == {id}: sys.stdout.write('x' * 2**20)", "garbage", "bytes"),
     "a child that stays": (
-        "if c['tcId'] == {id} and os.fork() == 0: os.setsid(); os.close(1); time.sleep(3); os._exit(0)",
+        "if c['tcId'] == {id} and os.fork() == 0: os.setsid(); os.close(1); time.sleep(1.5); os._exit(0)",
         "passed",
         "",
     ),
@@ -224,8 +224,9 @@ def test_flat_lines_hold_a_case_and_an_answer():
             answer_of(bad, "flat")
 
 
-def test_process_that_a_program_leaves_behind_does_not_keep_the_runner():
+def test_process_that_a_program_leaves_behind_does_not_keep_the_runner(monkeypatch):
     """It holds the program's output open, outside its session."""
+    monkeypatch.setattr("audit.conformance.program.LAST_WORDS", 1.0)
     work = perturbations(2)
     code = (
         "left = os.fork()\nif not left: os.setsid(); time.sleep(120); os._exit(0)\n"

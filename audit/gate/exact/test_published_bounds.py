@@ -73,7 +73,7 @@ def test_published_bound_holds_up_to_the_alpha_threshold(norm):
     ):
         if (fairness, norm_of_x) == ("absolute", "symmetric_ball"):
             continue
-        for basis, records in (("matrix", 2), ("monomial", 1000)):
+        for basis, records in (("matrix", 2),) if d == 1 else (("monomial", 1000),):
             setting = Setting(d, fairness, norm_of_x, adjacency, basis, records=records)
             threshold = alpha_threshold(setting, norm)
             below = replace(setting, fairness_weight=threshold.lower * Fraction(999, 1000))

@@ -249,7 +249,7 @@ def climb(setting: Setting, norm: str, weights: tuple[float, float], random, sta
 def test_gradient_search_over_whole_data_sets_never_exceeds_the_upper_end():
     random = np.random.default_rng(7)
     shortfalls = []
-    for _ in range(90):
+    for _ in range(40):
         norm_of_x = str(random.choice(["unit_box", "unit_ball", "unit_ball", "symmetric_ball"]))
         fairness = str(random.choice([f for f in FAIRNESS if (f, norm_of_x) != ("absolute", "symmetric_ball")]))
         setting = Setting(
@@ -307,7 +307,7 @@ def witness_settings(records) -> Iterator[Setting]:
             yield Setting(d, fairness, norm, adjacency, basis, Fraction(3, 2), records)
 
 
-@pytest.mark.parametrize("records", [2, 3, 1000])
+@pytest.mark.parametrize("records", [2, pytest.param(3, marks=pytest.mark.lengthy), 1000])
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_witness_attains_the_supremum_through_the_released_coefficients(records, norm):
     for setting in witness_settings(records):
@@ -352,6 +352,8 @@ def test_cauchy_schwarz_bound_is_not_exceeded_by_the_best_patterns():
         for alpha, weights in product(
             (Fraction(1, 10), Fraction(1), Fraction(5)), ((1.0, 1.0), (1.0, 0.2), (0.2, 1.0))
         ):
+            if d == 3 and alpha != 1:
+                continue
             setting = Setting(d, fairness, norm, fairness_weight=alpha)
             best = ball_l1._Problem(setting, *weights).every_pattern(None)[0]
             assert best <= ball_l1._Problem(setting, *weights).cauchy_schwarz() * (1 + 1e-9)

@@ -137,7 +137,7 @@ def test_theorem_5_claims_what_its_formula_says():
 
 def test_our_auditor_flags_no_right_mechanism():
     score = score_auditor(
-        our_auditor, "ours", Exam(RIGHT, draws=20_000, significance=GATE_SIGNIFICANCE, first_seed=2)
+        our_auditor, "ours", Exam(RIGHT, draws=10_000, significance=GATE_SIGNIFICANCE, first_seed=2)
     )
     assert [line.name for line in score.entries if line.flagged or line.wrong] == []
     assert score.errors == 0
@@ -159,11 +159,11 @@ def bold(*asked):
 
 def test_false_alarms_are_as_many_as_the_significance_allows():
     """Over seeds, at a level where some must come; and the auditor that errs more often is found out."""
-    exam = Exam(TIGHT, draws=2_000, seeds=20, significance=0.3, first_seed=77)
+    exam = Exam(TIGHT, draws=2_000, seeds=10, significance=0.3, first_seed=77)
     ours = score_auditor(our_auditor, "ours", exam)
-    assert ours.false_alarms.of == 60
+    assert ours.false_alarms.of == 30
     assert 0 < ours.false_alarms.count <= ours.wrong_bounds.count
-    assert binom.sf(ours.false_alarms.count - 1, 60, 0.3) > 1e-6
+    assert binom.sf(ours.false_alarms.count - 1, 30, 0.3) > 1e-6
     assert not ours.refuted
     assert score_auditor(bold, "bold", exam).refuted
 

@@ -106,7 +106,7 @@ def test_ranks_add_up_small_shifts_and_see_spread():
 
 # --- What it costs --------------------------------------------------------------------------------------------
 
-AUDITS, MOST_ERRORS = 60, 10
+AUDITS, MOST_ERRORS = 30, 6
 
 
 @pytest.mark.parametrize(
