@@ -64,10 +64,10 @@ class NarrowPeak(Planted):
 
 
 class WiderEverywhere(Planted):
-    """Each of 120 coordinates is somewhat wider on one input: only their sum tells."""
+    """Each of 60 coordinates is somewhat wider on one input: only their sum tells."""
 
     def sample(self, data, count, rng):
-        return rng.normal(0, 1 + 0.035 * self.sign(data), (count, 120))
+        return rng.normal(0, 1 + 0.05 * self.sign(data), (count, 60))
 
 
 class BehindCommonNoise(Planted):

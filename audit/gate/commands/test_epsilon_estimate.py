@@ -329,9 +329,9 @@ def leak_result(probability: float, seed: int) -> EstimateResult:
 
 
 def test_leaks_called_ruled_out_are_found_in_most_runs():
-    """Nine of ten are stated; 15 audits find fewer than 10 with probability below 0.003 then."""
+    """Nine of ten are stated; 10 audits find fewer than 6 with probability below 0.002 then."""
     stated = leak_result(0.01, 0).rarest_leak
     # 3,000 outputs per input learn and choose: certifying alone would see a leak of a third of this
     assert stated == 30 / 3_000
-    assert sum(leak_result(stated, seed).verdict("ideal") == "refuted" for seed in range(15)) >= 10
-    assert sum(leak_result(stated / 6, seed).verdict("ideal") == "refuted" for seed in range(15)) <= 5
+    assert sum(leak_result(stated, seed).verdict("ideal") == "refuted" for seed in range(10)) >= 6
+    assert sum(leak_result(stated / 6, seed).verdict("ideal") == "refuted" for seed in range(10)) <= 3

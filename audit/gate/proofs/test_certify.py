@@ -66,6 +66,8 @@ CASES = {
         SplitBudget("1/7", "3"),
         {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
     ),
+}
+MORE_CASES = {
     "pdfc, one record more": (
         "pdfc",
         SPLIT,
@@ -98,9 +100,12 @@ def accepted(library: Path, texts: dict[str, str]) -> list[str]:
 
 @pytest.mark.coq
 @pytest.mark.timeout(SECONDS)
-def test_certificate_is_accepted_and_a_slightly_lower_scale_is_not(library, affairs):
+@pytest.mark.parametrize(
+    "cases", [CASES, pytest.param(MORE_CASES, marks=pytest.mark.exhaustive)], ids=["few", "more"]
+)
+def test_certificate_is_accepted_and_a_slightly_lower_scale_is_not(library, affairs, cases):
     right, wrong = {}, {}
-    for case, (name, budget, readings) in CASES.items():
+    for case, (name, budget, readings) in cases.items():
         release = exported(document(affairs, name, budget, **readings))
         right[case] = certificate_text(covered(release))
         lowered = [(LOWERED, Fraction(1)), (Fraction(1), LOWERED)]
