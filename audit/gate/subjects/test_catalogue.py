@@ -30,6 +30,16 @@ BROKEN = tuple(name for name, kind in CATALOGUE.items() if not kind().is_right)
 BEYOND_THE_GATE = ("gaussian_classic",)
 """Needs 2e9 draws, and to be told the best event: see the tests of its reach."""
 
+FALL_TO_THEIR_DRAWS_ONLY = (
+    "laplace_leaky",
+    "sparse_vector_3",
+    "gaussian_classic_within_reach",
+    "rare_codes",
+    "functional_intercept_outside_norm",
+    "functional_retried_until_definite",
+    "adfc_theorem_5_budgets",
+)
+"""The others are flagged with fewer draws than their rows have."""
 GATE_SIGNIFICANCE = 1e-8
 """Of each bound on a right mechanism: 27 of them cost 2.7e-7 of the gate's 1e-6."""
 
@@ -137,7 +147,7 @@ def test_theorem_5_claims_what_its_formula_says():
 
 def test_our_auditor_flags_no_right_mechanism():
     score = score_auditor(
-        our_auditor, "ours", Exam(RIGHT, draws=10_000, significance=GATE_SIGNIFICANCE, first_seed=2)
+        our_auditor, "ours", Exam(RIGHT, draws=20_000, significance=GATE_SIGNIFICANCE, first_seed=2)
     )
     assert [line.name for line in score.entries if line.flagged or line.wrong] == []
     assert score.errors == 0
@@ -170,7 +180,8 @@ def test_false_alarms_are_as_many_as_the_significance_allows():
 
 @pytest.mark.parametrize("name", [name for name in BROKEN if name not in BEYOND_THE_GATE])
 def test_our_auditor_flags_every_broken_mechanism(name):
-    score = score_auditor(our_auditor, "ours", Exam([name], significance=1e-3, first_seed=2))
+    draws = None if name in FALL_TO_THEIR_DRAWS_ONLY else 30_000
+    score = score_auditor(our_auditor, "ours", Exam([name], draws=draws, significance=1e-3, first_seed=2))
     assert score.missed == ()
 
 

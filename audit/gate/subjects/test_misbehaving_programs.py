@@ -231,13 +231,10 @@ def test_memory_limit_ends_the_greedy_and_leaves_the_modest(start):
                 signal.SIGINT,
                 signal.SIGKILL,
                 signal.SIGQUIT,
-                signal.SIGUSR1,
             )
         ),
-        (["conformance", "--only", "Perturbation"], signal.SIGKILL),
         (["conformance", "--only", "Perturbation"], signal.SIGHUP),
         (["conformance", "--samples", "1000"], signal.SIGINT),
-        (["compare", "--count", "1", "--only", "Domain"], signal.SIGKILL),
         (["compare", "--count", "1", "--only", "Domain"], signal.SIGTERM),
     ],
     ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0],
