@@ -133,7 +133,7 @@ def test_coq_accepts_a_claim_right_below_the_bound(built):
 @pytest.mark.coq
 @pytest.mark.lengthy
 @pytest.mark.timeout(BUILD_SECONDS)
-def test_coq_accepts_a_claim_right_below_the_conditional_bound_of_many_draws(built):
+def test_coq_accepts_a_conditional_claim_about_many_draws(built):
     text = conditional_verdict_text(LARGE, below_the_conditional_bound(LARGE, 0.9999999))
     assert first_errors(built, {"": text}) == {"": ""}
 
