@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.proofs.build import ProofError, compile_file
 from audit.proofs.sources import sentences
 
 HEADER = ("From ", "Require ", "Import ", "Open Scope ")
@@ -124,6 +125,19 @@ def text_of(folder: Path, mutant: Mutant, *, mutated: bool) -> str:
     if mutated:
         changed[:] = [sentence.replace(mutant.old, mutant.new) for sentence in changed]
     return "".join(f"{sentence}.\n" for sentence in [*header, *shadow, *proof])
+
+
+def rejected(folder: Path, mutant: Mutant, *, mutated: bool = True) -> bool:
+    """Return whether Coq rejects a mutant, or, unless mutated, its unchanged theorem, in a compiled copy."""
+    name = f"Mutant_{mutant.theorem}_{'wrong' if mutated else 'right'}.v"
+    (folder / name).write_text(text_of(folder, mutant, mutated=mutated), encoding="utf-8")
+    try:
+        compile_file(folder, name)
+    except ProofError as error:
+        if any(words in str(error) for words in OTHER_FAILURES):
+            raise
+        return True
+    return False
 
 
 def _named(whole: list[str], kinds: tuple[str, ...], name: str) -> list[str]:
