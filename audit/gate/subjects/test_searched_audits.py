@@ -51,7 +51,7 @@ def test_right_mechanisms_stand_and_broken_ones_fall_on_the_found_pair(name):
     subject, neighbourhood = searchable(entry)
     delta = float(entry.claimed_delta)
     rng = np.random.default_rng(5)
-    draws = 40_000
+    draws = 20_000 if name in SHOWN else 40_000
     pair = search(subject, neighbourhood, Effort(draws // 2), Prospect(draws, delta, 1e-4), rng).pair
     found = estimate(AtPair(subject, pair), Terms(delta=delta, draws=draws, significance=1e-4), rng)
     if entry.is_right:
