@@ -1,4 +1,4 @@
-"""Which event to certify: the one that promises the largest bound.  The choice certifies nothing."""
+"""Choose the event that promises the largest bound.  The choice certifies nothing."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Candidate:
 
     @property
     def clear(self) -> bool:
-        """Whether more draws to choose on would hardly change the choice: common, and no rarer event may beat it.
+        """True if more draws would hardly change the choice: it is common, and no rarer event may beat it.
 
         A leak seen a dozen times is too few to be chosen, and enough to be looked for with more draws.
         """
@@ -86,7 +86,7 @@ class Candidate:
 
     @property
     def common(self) -> bool:
-        """Whether it is common on its likely input."""
+        """True if it is common on its likely input."""
         return self.counts.likely >= COMMON * self.counts.likely_draws
 
     @property
@@ -132,7 +132,7 @@ def _best_of(found: Sequence[Candidate]) -> Candidate | None:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What the certification will be like.
+    """The certification to expect.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class Prospect:
 
     @property
     def luck(self) -> float:
-        """How many standard errors a log ratio is moved to its bad side."""
+        """The standard errors by which a log ratio moves to its bad side."""
         return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
 
     def able(self, unlikely: FloatArray) -> BoolArray:

@@ -39,7 +39,7 @@ from reference.common.arrays import FloatArray, IntArray
 from reference.common.printable import short_line
 
 SMALLEST_DRAWS = 1_000
-"""Below this no phase has enough to work with."""
+"""With fewer draws, no phase has enough to work with."""
 
 LARGEST_DRAWS = 2 * MOST_DRAWS
 """Above this the certifying draws of one input could be more than the bounds are checked for."""
@@ -62,7 +62,7 @@ def silent(draws: int) -> None:
 Bound: TypeAlias = Literal["auto"] | Method
 
 BOUNDS: tuple[Bound, ...] = ("auto", *METHODS_AT_ZERO)
-"""How counts may become a bound: by a method named beforehand, or by one that the selection draws decide."""
+"""The ways from counts to a bound: a method named beforehand, or one that the selection draws decide."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,12 @@ class Estimate:
 
     @property
     def method(self) -> Certifier:
-        """What gave the ideal mechanism's bound; the implementation's may have another."""
+        """The method of the ideal mechanism's bound; the implementation's may be another."""
         return self.ideal.method
 
     @property
     def largest_certifiable_epsilon(self) -> float:
-        """What the best counts would have given, by the method that gave the ideal mechanism's bound."""
+        """The bound of the best possible counts, by the method of the ideal mechanism's bound."""
         draws = self.counts.effective.likely_draws
         return largest_certifiable_epsilon(draws, self.delta, self.significance, self.method)
 
@@ -176,7 +176,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What an estimate is to keep to: its size and levels, what it looks at and what ends it.
+    """The terms of an estimate: its size and levels, what it looks at and what ends it.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def _bounds(tally: EventTally, terms: Terms, *, anytime: bool) -> tuple[list[Cer
 
 @dataclass(frozen=True)
 class Ending:
-    """What may end certifying early.
+    """The reasons to end certifying early.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ class Ending:
 
     @property
     def planned(self) -> bool:
-        """Whether looks were planned, so that the anytime bound was chosen beforehand."""
+        """True if looks were planned, so that the anytime bound was chosen beforehand."""
         return self.deadline is not None or self.rule is not None
 
 

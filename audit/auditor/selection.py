@@ -39,7 +39,7 @@ Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class Phases:
-    """How many outputs per input each phase gets."""
+    """The outputs per input of each phase."""
 
     learn: int
     choose: int
@@ -83,7 +83,7 @@ class Phases:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What the selection draws decided.
+    """The decisions of the selection draws.
 
     Parameters
     ----------

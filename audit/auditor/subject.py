@@ -1,4 +1,4 @@
-"""What can be audited: anything with two inputs and a sampler."""
+"""Subjects of an audit: anything with two inputs and a sampler."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reference.common.arrays import FloatArray
 from reference.common.errors import InputError
 
 DOMAIN_NAMES = ("neighbourhood", "candidates")
-"""What a subject may have in place of `inputs`: its two inputs are then searched for (docs/adapters.md)."""
+"""Attributes that may stand in place of `inputs`: the auditor then searches for the two (docs/adapters.md)."""
 
 
 class SubjectError(InputError):
@@ -23,7 +23,7 @@ class DrawingError(SubjectError):
 
 
 FAILURES = (Exception, SystemExit)
-"""What a subject's own code may raise; one that asks to end the program must not end the audit as a success."""
+"""Errors of a subject's own code; one that asks to end the program must not end the audit as a success."""
 
 
 class Subject(Protocol):

@@ -85,7 +85,7 @@ class AnytimeBound:
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim itself is passed: the true epsilon is above it."""
+        """True if the bound passes the claim itself: the true epsilon is above it."""
         return self.passed > self._place_of_claim
 
     def would_show(self, gap: float) -> bool:

@@ -59,7 +59,7 @@ ASSUMES = (
     "the scores of each input are independent draws of one law, the inputs are neighbours, "
     "and the score was fixed without these draws"
 )
-"""What every bound of a trade-off curve assumes, and nothing checks."""
+"""The assumption of every bound of a trade-off curve; nothing checks it."""
 
 NEXT_ORDER, LARGEST_ORDER = 1.001, 1e6
 """Orders below the first get the bound at 1; those above the second the bound at the second."""

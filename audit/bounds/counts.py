@@ -52,7 +52,7 @@ class Calls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How often an event occurred.
+    """The occurrences of an event.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ FINEST = 2.0**-9
 """Width of the strip of hypotheses next to the edge, relative to all of them."""
 
 ROUNDS, BATCH = 40, 256
-"""How often cells below the edge are cut when that is needed, and how many at a time."""
+"""The number of cuts of cells below the edge, where cuts are needed, and the cells cut at a time."""
 
 Values: TypeAlias = float | FloatArray
 

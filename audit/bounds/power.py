@@ -1,4 +1,4 @@
-"""What this many draws can show at best."""
+"""The most that this many draws can show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from audit.bounds.joint import joint_rejects
 from reference.common.arrays import FloatArray
 
 Certifier: TypeAlias = Method | ClusterMethod | Literal["anytime_betting"]
-"""What can have certified a bound: a method for a fixed size, that for calls, or the anytime one at its last look.
+"""The ways to certify a bound: a method for a fixed size, that for calls, or the anytime one at its last look.
 
 For calls the draws are the independent ones that say as much (:attr:`audit.bounds.counts.Counts.effective`).
 """

@@ -1,1 +1,1 @@
-"""What an audit leaves behind: certificates, their verification, reports, plots."""
+"""Certificates of audits, their verification, reports and plots."""

@@ -39,7 +39,7 @@ PROBES = 66
 """Pairs on the edge that are looked at first: one that is not rejected settles it."""
 
 CUTS = 12
-"""How often a cell may be cut before it is given up."""
+"""Cuts of a cell before it is given up."""
 
 FLOAT_MARGIN = 1e-12
 """Margin for the few double operations after the balls."""

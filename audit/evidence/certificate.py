@@ -41,7 +41,7 @@ FORMULAS = {
     "at half the significance",
     "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
 }
-"""How each method turns counts into a bound; proofs: proofs/joint_bound.md, proofs/auditor_bounds.md."""
+"""The step of each method from counts to a bound; proofs: proofs/joint_bound.md, proofs/auditor_bounds.md."""
 
 
 class CertificateError(DocumentError):
@@ -177,12 +177,12 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
 
     @property
     def mechanism(self) -> str:
-        """What was audited, by name."""
+        """The name of the audited mechanism."""
         return self.request.mechanism
 
     @property
     def subject(self) -> Description:
-        """What was audited."""
+        """The audited subject."""
         return self.request.subject
 
     @property

@@ -87,12 +87,12 @@ class Audit:
 
     @property
     def mechanism(self) -> str:
-        """What is audited, by name."""
+        """The name of the audited mechanism."""
         return self.request.mechanism
 
     @property
     def note(self) -> str | None:
-        """What became of the auditor's seeds where the randomness is not its own."""
+        """A note on the auditor's seeds where the randomness is not its own."""
         subject = self.request.subject
         return subject.randomness if isinstance(subject, ProgramDescription) else None
 

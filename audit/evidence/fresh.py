@@ -21,21 +21,21 @@ from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
 
 CHOICE_SIGNIFICANCE = 1e-3
-"""Of the audit that repeats the choice of an event on new draws."""
+"""Significance of the audit that repeats the choice of an event on new draws."""
 
 FORGED = 1e-6
 """Stored counts less likely than this beside fresh ones are not of this subject and event."""
 
 VERY_SMALL = 0.01
-"""Share of the outputs below which no audit puts the smallest of the steps that grow, but by much luck."""
+"""An audit puts the smallest growing step below this share of the outputs only by much luck."""
 
 FINER = 16
-"""How much finer than the quartiles ask for a grid may be: 8 is what an audit's can be, the rest is for luck."""
+"""A grid may be this much finer than the quartiles ask for: an audit's own can be 8, the rest is for luck."""
 
 
 @dataclass(frozen=True)
 class FreshResult:
-    """What new draws say of the stored event.
+    """The verdict of new draws on the stored event.
 
     Parameters
     ----------

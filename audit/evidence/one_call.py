@@ -32,7 +32,7 @@ from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_text, text_below
 
 DRAWS = 200_000
-"""Of an assertion, where nothing else is asked for: both inputs, all phases."""
+"""Draws of an assertion unless you ask for others: both inputs, all phases."""
 
 OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
 """Families that are tried on arrays."""
@@ -233,7 +233,7 @@ class _Given(Draws):
 
 
 class How(TypedDict, total=False):
-    """What an assertion may be told beside the claim."""
+    """The options of an assertion, beside the claim."""
 
     draws: int
     significance: float
@@ -246,7 +246,7 @@ class How(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class OneCallFinding:
-    """What an assertion found.
+    """The finding of an assertion.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class OneCallFinding:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """Notes for the reader."""
         return (*self.estimate.notes, *(() if self.neighbours is None else (self.neighbours,)))
 
     def to_json(self) -> dict[str, Any]:

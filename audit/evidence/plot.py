@@ -10,7 +10,7 @@ from audit.common.figures import save
 from audit.evidence.report import EstimateResult
 
 ENDINGS = (".svg", ".png", ".pdf")
-"""Of plots."""
+"""File endings of plots."""
 
 
 def draw_results(results: Sequence[EstimateResult], path: str) -> None:

@@ -15,7 +15,7 @@ from reference.common.errors import InputError
 from reference.common.files import json_text
 
 NOT_COMPARED = ("request", "versions")
-"""What a replay does not compare: it carries out the same request, and says who did."""
+"""Fields that a replay does not compare: it carries out the same request, under versions of its own."""
 
 
 def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:

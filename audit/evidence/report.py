@@ -1,4 +1,4 @@
-"""What an estimate found: the contract's JSON, and the certificate."""
+"""The finding of an estimate: the contract's JSON, and the certificate."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class EstimateResult:
 
     @property
     def mechanism(self) -> str:
-        """What was audited, by name."""
+        """The name of the audited mechanism."""
         return self.request.mechanism
 
     def verdict(self, judged: Judged) -> Verdict:
@@ -79,7 +79,7 @@ class EstimateResult:
         found: list[str] = []
         if self.estimate.hides(self.claimed):
             share = f"{self.estimate.unseen:.2g} of the outputs have values too rare to be learned"
-            found.append(f"{share}: more draws would tell whether one input has some of them alone")
+            found.append(f"{share}: more draws would show if one input has some of them alone")
         if tempered("not refuted", self.request.subject, self.inputs) == "undecided":
             found.append(
                 "w is computed from coefficients that lose more than is claimed (exactly); "
@@ -125,7 +125,7 @@ class EstimateResult:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know about the outputs, and about randomness that is not the auditor's."""
+        """Notes on the outputs, and on randomness that is not the auditor's."""
         unchecked = [UNCHECKED] if self.neighbours == UNCHECKED else []
         return [
             *self.estimate.notes,

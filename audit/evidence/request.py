@@ -1,4 +1,4 @@
-"""What an estimate is asked for, as data, and the command line that asks for it."""
+"""The request for an estimate, as data, and the command line that makes it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Judged = Literal["ideal", "implementation"]
 """Outputs quantised, or every bit."""
 
 DRAWS, SIGNIFICANCE, TIMEOUT = 1_000_000, 0.05, 60.0
-"""Where nothing else is asked for."""
+"""Defaults of an estimate."""
 
 WITNESS_RECORDS = 1000
 """Size of the worst neighbouring data sets where nobody names one: data sets are finite."""
@@ -40,7 +40,7 @@ MOST_PER_CALL = 10_000
 """Outputs of a call, where calls are taken whole."""
 
 SMALLEST_SEARCHED_DRAWS = 10_000
-"""Of an audit with a search: with fewer, a search has too few draws per pair."""
+"""Draws of an audit with a search, at least: with fewer, it has too few per pair."""
 
 
 class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):

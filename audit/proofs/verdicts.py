@@ -31,7 +31,7 @@ SQUARINGS = 40
 """As in ``proofs/coq/Verdicts.v``."""
 
 LARGEST_EPSILON = 100
-"""Above this no count of an audit tells epsilons apart."""
+"""No count of an audit tells epsilons above this apart."""
 
 HEADER = """\
 (** * Verdict on a claim

@@ -1,1 +1,1 @@
-"""What is audited: our releases, mechanisms of known loss, programs, other libraries."""
+"""Subjects of audits: our releases, mechanisms of known loss, programs, other libraries."""

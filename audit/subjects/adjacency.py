@@ -12,12 +12,12 @@ from reference.common.errors import ReadingError
 from reference.readings import ADJACENCIES
 
 Relation: TypeAlias = str | Callable[[Any, Any], Any]
-"""`replace_one`, `add_or_remove_one`, or a function of both inputs that tells whether they are neighbours."""
+"""`replace_one`, `add_or_remove_one`, or a function that returns True if its two inputs are neighbours."""
 
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
 UNCHECKED = "nobody checked that these are neighbours"
-"""What is said of a pair that comes with no relation."""
+"""The note on a pair that comes without a relation."""
 
 
 def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str | None:

@@ -78,7 +78,7 @@ class PairDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag
 
 
 Named: TypeAlias = Searched | ProgramDescription
-"""What a command line can name."""
+"""The subjects that a command line can name."""
 
 Description: TypeAlias = Named | PairDescription
 

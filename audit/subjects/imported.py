@@ -1,4 +1,4 @@
-"""What a user names as `package.module:attribute`."""
+"""Import the subject that you name as `package.module:attribute`."""
 
 from __future__ import annotations
 

@@ -57,17 +57,17 @@ class CoefficientRelease:
 
     @cached_property
     def noise(self) -> Noise:
-        """What the mechanism adds: a function of public things only."""
+        """The noise of the mechanism: a function of public things only."""
         return self.spec.noise(self.neighbours.domain, self.budget, self.readings, self.x_s)
 
     @cached_property
     def layout(self) -> Layout:
-        """Which coefficients are released."""
+        """The coefficients that are released."""
         return layout(self.neighbours.domain, self.readings)
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """What the coordinates of an output are."""
+        """The names of an output's coordinates."""
         return self.layout.names
 
     @property
@@ -127,7 +127,7 @@ class WeightRelease(CoefficientRelease):
         return np.concatenate(parts)
 
     def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
-        """Return about how much likelier w is on the left; 0 where w is no root of a gradient.
+        """Return about how much likelier w is on the left; 0 where no gradient vanishes at w.
 
         At a released w the gradient of the exact objective is minus that of the noise, whose covariance follows
         from w.  So the gradients of both data sets at w tell which of them it is.  It is taken as Gaussian: errors

@@ -1,4 +1,4 @@
-"""What a subject says of itself: its two inputs, for a reader, and its own claim where it has one."""
+"""A subject's statements about itself: its two inputs, for a reader, and its own claim if it has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What independent audits show of the auditor: a JSON document and its page, and what a run needs to go on."""
+"""The results of auditing the auditor: a JSON document and its page, and the state a run needs to go on."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class ValidityPlan:
 
     @property
     def ships(self) -> bool:
-        """Whether the run is large enough for the shipped document."""
+        """True if the run is large enough for the shipped document."""
         return self.audits >= AUDITS and self.sizes == SIZES
 
     def check(self) -> None:
@@ -175,7 +175,7 @@ def settings(plan: ValidityPlan) -> dict[str, Any]:
 
 
 class AnotherRunError(Exception):
-    """What an interrupted run left is of other settings."""
+    """The interrupted run had other settings."""
 
 
 def begun(path: Path, wanted: dict[str, Any]) -> tuple[list[list[BoundErrors]], float]:

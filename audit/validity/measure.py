@@ -33,10 +33,10 @@ from reference.common.arrays import FloatArray
 from reference.common.workers import parallel
 
 SIGNIFICANCE = 0.05
-"""Of every audit."""
+"""Significance of every audit."""
 
 CONFIDENCE = 0.99
-"""Of the statement on all rows together."""
+"""Confidence of the statement on all rows together."""
 
 AUDITS, SIZES = 2_000, (1_000, 4_000, 16_000)
 """Audits of each mechanism at each size, and draws of an audit (all phases, both inputs)."""
@@ -45,7 +45,7 @@ LOOKS = 10
 """Looks of an anytime audit at least."""
 
 GAP = 1e-3
-"""Of the rule that would stop an anytime audit: hardly ever reached, so nearly all looks are taken."""
+"""Gap at which an anytime audit would stop: hardly ever reached, so nearly all looks are taken."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ IN_CALLS = (
 """Audited with calls taken whole."""
 
 CONTROL = "point estimate (control)"
-"""What a bound without any margin would do: the check must see it fail."""
+"""A bound without any margin: the check must see it fail."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +310,7 @@ def calls_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
 
 
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
-"""What makes one audit, of which mechanism, with how many draws."""
+"""A maker of one audit, with its mechanism and number of draws."""
 
 
 def tasks(sizes: Sequence[int]) -> list[Task]:

@@ -378,7 +378,7 @@ def read_ledger(handle: int, path: Path, *, whole: bool) -> Written:
     reference.common.errors.CorruptLedgerError
         The file is left as it is: nothing is repaired, nothing is lost.
     reference.common.errors.MissingLedgerError
-        When it is no longer the one at its path.
+        When another file is now at its path.
     """
     try:
         here = path.stat()

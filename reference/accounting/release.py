@@ -173,7 +173,7 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
     noisy_eigenvalues : tuple of float
         Of the noisy quadratic, ascending; empty for `no_privacy` and `lr`.
     note : str
-        In a file: that a w without privacy is none.
+        In a file: the mark on a w without privacy.
     domain : DomainFile
         In a file: how the records were encoded.
     """

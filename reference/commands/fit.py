@@ -121,7 +121,7 @@ class FitFileOptions(LargeFileOptions):
 
 @dataclass(frozen=True)
 class Run:
-    """A plan, with the epsilon as it was written; None where there is none, or only its parts."""
+    """A plan, with the epsilon as it was written; None if only its parts were given, or nothing."""
 
     epsilon: str | None
     plan: Plan

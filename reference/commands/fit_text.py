@@ -122,7 +122,7 @@ def _spent(result: Evaluation) -> Iterator[str]:
 
 
 def _published(result: Evaluation) -> str:
-    """Return the statement with its claim, or why there is none."""
+    """Return the statement with its claim, or the reason why none is stated."""
     stated = {release.privacy.published for release in result.releases}
     if len(stated) > 1:
         return "none for some: x_s is part of an attribute"

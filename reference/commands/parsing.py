@@ -69,7 +69,7 @@ class Choice(click.Choice[str]):
     """One of several words; a mistyped one is answered with the nearest."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return what is said of a word that is none of them."""
+        """Return the message for a word that is not among them."""
         return unknown("choice", str(value), self.choices)
 
 
@@ -439,7 +439,7 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
         return EXIT_FINE
     except EndedBySignalError as ended:
         return say(f"ended by {signal.Signals(ended.number).name}: nothing was decided", 128 + ended.number)
-    except BaseException as problem:  # noqa: BLE001  whatever ended it otherwise is no verdict
+    except BaseException as problem:  # noqa: BLE001  anything else that ended it gives no verdict
         return failed(problem)
 
 

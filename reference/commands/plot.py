@@ -25,7 +25,7 @@ class Summarised(Protocol):
     """Runs with the mean and the standard deviation of each metric."""
 
     def summary(self, name: str) -> dict[str, float | None]:
-        """Return `mean` and `std` of one metric; None where there is none."""
+        """Return `mean` and `std` of one metric, or None."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def draw(
         for axes, (metric, label) in zip(panels, PANELS, strict=True):
             _panel(axes, curves, metric, label)
             axes.set_xlabel(axis)
-        # a dollar in the name of a file is no formula
+        # a dollar in the name of a file does not start a formula
         figure.suptitle(f"{title} ({NOT_PRIVATE})", parse_math=False)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         target = io.BytesIO()

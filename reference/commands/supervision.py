@@ -68,7 +68,7 @@ class Channel:
     number : int
         Of the end that this process has.
     token : bytes
-        Before each message: what is written to a wrong number by accident is none.
+        Before each message: text written to a wrong number by accident does not start with it.
     child : int
         The process that reports; copies of it do not.
     received : bytearray

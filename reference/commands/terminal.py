@@ -19,7 +19,7 @@ def page(out: str | None) -> Page:
 
 
 def width() -> int | None:
-    """Return the columns of the terminal (COLUMNS, where it is set); None where there is none."""
+    """Return the columns of the terminal (COLUMNS, where it is set); None without a terminal."""
     own, columns = output(), os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return max(int(columns), NARROWEST)

@@ -29,7 +29,7 @@ DEEPEST = 64
 """Levels of lists and objects within each other."""
 
 LARGEST_INTEGER = 2**1023
-"""Beyond this no float holds a whole number."""
+"""Floats hold no whole number beyond this."""
 
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 

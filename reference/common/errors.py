@@ -179,7 +179,7 @@ class NormError(DataError):
 
 
 class NotEncodedError(DataError):
-    """An encoded record is none that the domain encodes."""
+    """The domain encodes no such record."""
 
 
 class UnseenCategoryError(DataError):

@@ -203,4 +203,4 @@ def require_writable(what: str, names: Iterable[Hashable]) -> None:
     """Raise for a text that no document could hold."""
     for name in names:
         if isinstance(name, str) and not is_writable(name):
-            raise DeclarationError(what, name, "texts that a file can hold: half a character is none")
+            raise DeclarationError(what, name, "texts that a file can hold: this one has half a character")

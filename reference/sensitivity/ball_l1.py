@@ -47,7 +47,7 @@ from reference.sensitivity.trust_region import (
 from reference.sensitivity.variants import LinearVariant, variants_of
 
 TOLERANCE = 2e-7
-"""Width at which an enclosure is no longer improved, for weights of at most 1 and a supremum of about 1."""
+"""Stop improving an enclosure at this width, for weights of at most 1 and a supremum of about 1."""
 
 WIDE, NARROW = Fraction(1, 1000), Fraction(101, 100)
 """Enclosures that are wider than this share are bounded in another way too, and more slowly above this ratio."""

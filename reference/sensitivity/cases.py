@@ -56,7 +56,7 @@ class Case:
         new : int
             Column of the new row.
         old : int or None
-            Of the old row; None where there is none.
+            Of the old row; None without one.
         weights : tuple of Fraction
             Of the columns; columns of equal weight that no row uses need not all be listed.
         power : int

@@ -318,7 +318,7 @@ class _Problem:
         return states
 
     def levels(self, state: _State) -> list[Fraction | None]:
-        """Return the levels of x_s to try; None is that which suits the sum best, where x_s may be any number."""
+        """Return the levels of x_s to try; None is the one that suits the sum best, if x_s is any number."""
         if state.kind != "ladder":
             return [ZERO]
         steps = self.families.place[1]

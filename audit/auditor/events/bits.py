@@ -62,7 +62,7 @@ class BitScore(StoredByItsFields):
 
 @dataclass(frozen=True)
 class EqualityScore(StoredByItsFields):
-    """How many neighbouring coordinates, in ascending order of value, are equal bit for bit."""
+    """The number of neighbouring coordinates, in ascending order of value, that are equal bit for bit."""
 
     name: ClassVar[str] = "equal_coordinates"
     learned: ClassVar[bool] = False

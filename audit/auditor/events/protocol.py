@@ -1,4 +1,4 @@
-"""What a score is: a number per output, that can be stored and read back."""
+"""A score: a number per output, that can be stored and read back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Score(Protocol):
 
     name: ClassVar[str]
     learned: ClassVar[bool]
-    """Whether fitted to the learning draws: then those must not help to choose its threshold."""
+    """True if fitted to the learning draws: those must then not help to choose its threshold."""
     sees_all: ClassVar[bool]
-    """Whether it takes outputs that are not finite; the others never get to see them."""
+    """True if it takes outputs that are not finite; other scores never see them."""
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return one score per output: (n, k) -> (n,)."""
@@ -40,7 +40,7 @@ class StoredByItsFields:
 
 
 READERS: dict[str, Callable[[dict[str, Any]], Score]] = {}
-"""How to read each kind of score back, by name."""
+"""The reader of each kind of score, by name."""
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:

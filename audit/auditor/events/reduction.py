@@ -82,7 +82,7 @@ def reduction_from_json(document: dict[str, Any], subject: object) -> Reduction:
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """Where the two distributions of each coordinate are compared.
+    """The points at which the two distributions of each coordinate are compared.
 
     Parameters
     ----------

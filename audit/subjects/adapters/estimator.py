@@ -65,12 +65,12 @@ class EstimatorSubject:
 
     @property
     def own_entropy(self) -> bool:
-        """Whether the auditor's generator is not used."""
+        """True if the auditor's generator is not used."""
         return not self.seeded
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know about the randomness."""
+        """Notes on the randomness."""
         return () if self.seeded else (OWN_ENTROPY,)
 
     @property

@@ -1,4 +1,4 @@
-"""What all adapters share: one output as a row of numbers, and what is said of foreign randomness."""
+"""Shared by all adapters: one output as a row of numbers, and the note on foreign randomness."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class PrefixSum(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses."""
+        """The exact loss."""
         return self.values * self.epsilon
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:

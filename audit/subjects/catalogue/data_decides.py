@@ -98,7 +98,7 @@ class UnclippedCovariance(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses on this pair."""
+        """The loss on this pair."""
         return 14 * self.epsilon / 3
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
@@ -130,7 +130,7 @@ class ThreeReportedAsOne(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What all answers lose together."""
+        """The loss of all answers together."""
         return self.answers * self.spent * self.epsilon
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:

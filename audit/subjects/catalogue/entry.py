@@ -1,4 +1,4 @@
-"""What every mechanism of the catalogue says of itself."""
+"""The base of the catalogue's mechanisms: their claims and true losses."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Entry:
     where only its floats do."""
 
     adjacency: ClassVar[Adjacency] = "value"
-    """What makes the two inputs neighbours; a test looks at each pair."""
+    """The relation that makes the two inputs neighbours; a test looks at each pair."""
 
     source: ClassVar[str] = "Dwork and Roth, The algorithmic foundations of differential privacy (2014), section 3"
-    """Where the mechanism, or its mistake, is described."""
+    """The literature that describes the mechanism, or its mistake."""
 
     loss_is_exact: ClassVar[bool] = True
-    """Whether :attr:`true_epsilon` is the loss of the pair, or only an upper bound of it."""
+    """True if :attr:`true_epsilon` is the loss of the pair; False if it is only an upper bound."""
 
     draws: ClassVar[int] = 40_000
     """Draws, of all phases and both inputs, at which the gate scores the entry."""
 
     @property
     def claimed_epsilon(self) -> float:
-        """What the mechanism says of itself."""
+        """The mechanism's own claim."""
         return self.epsilon
 
     @property
@@ -61,12 +61,12 @@ class Entry:
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses on its pair of inputs at the claimed delta, to the accuracy that the docstring states."""
+        """The loss on its pair of inputs at the claimed delta, to the accuracy that the docstring states."""
         return self.epsilon
 
     @property
     def excess_delta(self) -> float:
-        """How far delta is above the claimed one at the claimed epsilon, in either direction, or more than that.
+        """The delta beyond the claimed one at the claimed epsilon, in either direction, or more than that.
 
         From the true epsilon, unless an entry knows it exactly; 0 for a right entry.
         """
@@ -74,7 +74,7 @@ class Entry:
 
     @property
     def is_right(self) -> bool:
-        """Whether the claim holds, for all neighbouring inputs."""
+        """True if the claim holds, for all neighbouring inputs."""
         return self.broken_at is None
 
     def inputs(self) -> tuple[Any, Any]:

@@ -44,7 +44,7 @@ class Gaussian(Entry):
 
     @property
     def excess_delta(self) -> float:
-        """How far delta is above the claimed one, by the exact profile; it is the same in both directions."""
+        """The delta beyond the claimed one, by the exact profile; the same in both directions."""
         profile = delta_of_shift(1 / Fraction(self.sigma) ** 2, Fraction(self.epsilon)).upper
         return max(float(profile - exact("delta", self.delta)), 0.0)
 
@@ -81,7 +81,7 @@ class ClassicGaussian(Gaussian):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses at the claimed delta."""
+        """The loss at the claimed delta."""
         return float(epsilon_of_shift(1 / Fraction(self.sigma) ** 2, exact("delta", self.delta)).upper)
 
     def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:

@@ -260,7 +260,7 @@ class RetriedLaplace(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses."""
+        """The exact loss."""
         return self.epsilon + math.log(2 - math.exp(-self.epsilon))
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:

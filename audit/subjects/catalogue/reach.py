@@ -1,4 +1,4 @@
-"""What no auditor can see with this many draws, whatever its events and its bounds."""
+"""Losses that no auditor can see with this many draws, whatever its events and its bounds."""
 
 from __future__ import annotations
 

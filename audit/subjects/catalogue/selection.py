@@ -26,7 +26,7 @@ class _NoisyMaxIndex(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses on these inputs."""
+        """The loss on these inputs."""
         left, right = (self.probabilities(data) for data in self.inputs())
         return largest_log_ratio(left, right)
 
@@ -133,7 +133,7 @@ class NoisyMaxValue(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses."""
+        """The exact loss."""
         return self.answers * self.epsilon / 2
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:

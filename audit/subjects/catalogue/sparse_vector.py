@@ -182,7 +182,7 @@ class SparseVector3(Entry):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses; it grows with the number of answers."""
+        """The loss, which grows with the number of answers."""
         return self.answers * self.epsilon / 2
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:

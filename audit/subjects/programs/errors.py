@@ -62,4 +62,4 @@ class RepeatedDrawsError(ProgramError):
 
 
 class RestartedError(ProgramError):
-    """The program answers otherwise when it is started again: it is no one mechanism, so nothing is decided."""
+    """The program answers otherwise when it is started again: it is not one mechanism, so nothing is decided."""

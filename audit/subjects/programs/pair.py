@@ -48,7 +48,7 @@ class InputPair(Document, frozen=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know about the pair."""
+        """Notes on the pair."""
         # as texts: 1 and true are equal in Python, and not in JSON
         alike = len({json.dumps(side, sort_keys=True) for side in (self.left, self.right)}) == 1
         return ("both inputs are equal: on this pair nothing can be lost, so nothing is tested",) if alike else ()

@@ -44,7 +44,7 @@ GRACE = 1.0
 
 @dataclass(frozen=True)
 class ProgramLimits:
-    """What one process of a program may take.
+    """The limits of one process of a program.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class ProgramLimits:
 
 
 class Framing(Protocol):
-    """How to see the end of an answer."""
+    """The rule that finds the end of an answer."""
 
     @property
     def expected(self) -> str:
-        """What is waited for."""
+        """The answer that is awaited, in words."""
         ...
 
     def end(self, received: bytearray, searched: int) -> int | None:

@@ -1,4 +1,4 @@
-"""What is said to a program and what its answers mean: no processes here.
+"""The messages to a program and the meaning of its answers: no processes here.
 
 The page is docs/programs.md; the JSON Schemas in ``audit/common/schemas`` are generated from the types here.
 """

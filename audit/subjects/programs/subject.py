@@ -190,7 +190,7 @@ class ProgramSubject:
 
     @property
     def description(self) -> ProgramDescription:
-        """What :meth:`of` makes the subject from; whose randomness it is was learned from the program."""
+        """The description that :meth:`of` makes the subject from; the program told whose randomness it uses."""
         return ProgramDescription(
             command=self.command,
             inputs=self.pair,
@@ -213,12 +213,12 @@ class ProgramSubject:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know about the inputs."""
+        """Notes on the inputs."""
         return self.pair.notes
 
     @property
     def own_entropy(self) -> bool:
-        """Whether the program has randomness of its own: then no seed repeats its draws."""
+        """True if the program has randomness of its own: then no seed repeats its draws."""
         return not self.seeded
 
     @property

@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class NoiseClaim:
-    """What is claimed of a function.
+    """The claim on a function.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class RecorderFinding:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """How far one noise call moved.
+    """The movement of one noise call.
 
     Parameters
     ----------

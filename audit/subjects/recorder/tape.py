@@ -1,4 +1,4 @@
-"""What one run did with noise."""
+"""The noise calls of one run."""
 
 from __future__ import annotations
 

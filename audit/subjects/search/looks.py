@@ -1,4 +1,4 @@
-"""How one pair is judged from few draws: what its best event promises, and how far its outputs are apart.
+"""Judge one pair from few draws: the promise of its best event, and the distance of its outputs.
 
 Nothing here certifies anything: these numbers only decide which pair is audited, on other draws.
 """
@@ -32,7 +32,7 @@ Sides: TypeAlias = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, order=True)
 class Look:
-    """What one look at a pair showed; ordered by the promise, and by the distance where nothing is promised.
+    """One look at a pair; ordered by the promise, and by the distance where nothing is promised.
 
     Parameters
     ----------

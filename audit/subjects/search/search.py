@@ -91,7 +91,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a search may cost.
+    """The most that a search may cost.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What can be searched, and what is audited then: a subject on the pair that was found."""
+"""Subjects whose inputs are searched for; the audit is then of the subject on the pair found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.subjects.search.releases import ReleaseOverDomain
 from reference.common.arrays import FloatArray
 
 METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_json")
-"""Of a neighbourhood; checked before anything is drawn."""
+"""Methods of a neighbourhood, checked before anything is drawn."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,1 @@
-"""How good an auditor is, measured on the catalogue."""
+"""Score an auditor on the catalogue."""

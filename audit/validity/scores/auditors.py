@@ -1,4 +1,4 @@
-"""What is scored: an auditor, which sees of an entry only what it may sample, and only so often."""
+"""Auditors to score: of an entry they see only samples, and only so many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Answer: TypeAlias = float | tuple[float, float]
 
 
 class Auditor(Protocol):
-    """What is scored: a function from a subject and a claim to a lower bound on epsilon.
+    """An auditor to score: a function from a subject and a claim to a lower bound on epsilon.
 
     The bound must exceed the true epsilon at `claimed_delta` with probability at most `significance`.  An auditor
     that judges the bits too returns a pair: the bound for the ideal mechanism, and the one for its floats; a

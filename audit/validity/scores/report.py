@@ -22,7 +22,7 @@ ADJACENCIES = {
     "add_or_remove_one": "add or remove one",
     "any_two": "any two values",
 }
-"""How the tables name what neighbours differ in."""
+"""Names, in the tables, of the ways in which neighbours differ."""
 
 SCORE_COLUMNS = ("entry", "broken at", "claim", "true", "median bound", "flagged", "power at most", "tightness")
 FILE_COLUMNS = (*SCORE_COLUMNS, "neighbours", "what", "source")
@@ -122,7 +122,7 @@ def score_csv(score: AuditorScore) -> str:
 
 
 BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
-"""What stands around the lines of a page that the command writes."""
+"""Marks around the lines of a page that the command writes."""
 
 
 def around(page: Path) -> tuple[str, str]:

@@ -77,7 +77,7 @@ class EntryScore:
 
     @property
     def within_reach(self) -> bool:
-        """Whether the entry is broken, and this many draws may show it."""
+        """True if the entry is broken, and this many draws may show it."""
         return not self.entry.is_right and self.largest_power >= EVEN
 
     @property
@@ -144,7 +144,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Exam:
-    """What an auditor is set: which entries, how often and with what.
+    """The exam of an auditor: the entries, the number of audits and their settings.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ class AuditorScore:
 
     @property
     def refuted(self) -> bool:
-        """Whether so many wrong bounds contradict the significance that the auditor was given.
+        """True if so many wrong bounds contradict the significance that the auditor was given.
 
         Each bound may be wrong with probability at most the significance, and audits have seeds of their own, so
         that many wrong ones, or more, have at most the binomial tail.

@@ -41,7 +41,7 @@ class Pdfc(Functional):
 
     @cached_property
     def right_noise(self) -> Noise:
-        """What Algorithm 1 adds, x_s being the first coordinate."""
+        """The noise of Algorithm 1, x_s being the first coordinate."""
         return pdfc_noise(self.domain, self.split, self.readings, 0)
 
 
@@ -98,7 +98,7 @@ class RelaxedFunctional(Functional):
 
     @cached_property
     def right_noise(self) -> Noise:
-        """What Algorithm 2 adds."""
+        """The noise of Algorithm 2."""
         return relaxed_functional_noise(self.domain, Budget(self.epsilon, self.delta), self.readings)
 
     @property
@@ -108,7 +108,7 @@ class RelaxedFunctional(Functional):
 
     @property
     def excess_delta(self) -> float:
-        """How far delta is above the claimed one, by the exact profile; it is the same in both directions."""
+        """The delta beyond the claimed one, by the exact profile; the same in both directions."""
         profile = delta_of_shift(self.neighbours.loss(self.noise), Fraction(self.epsilon)).upper
         return max(float(profile - exact("delta", self.delta)), 0.0)
 
@@ -127,7 +127,7 @@ class Adfc(RelaxedFunctional):
 
     @cached_property
     def right_noise(self) -> Noise:
-        """What Algorithm 3 adds, x_s being the first coordinate."""
+        """The noise of Algorithm 3, x_s being the first coordinate."""
         split = SplitBudget.from_ratio(self.epsilon, self.ratio, self.setting.dimension, self.delta)
         return adfc_noise(self.domain, split, self.readings, 0)
 

@@ -103,12 +103,12 @@ class Functional(NoisyObjective):
 
     @property
     def domain(self) -> Domain:
-        """What the records are declared to be."""
+        """The declared domain of the records."""
         return domain_of(self.setting)
 
     @cached_property
     def right_noise(self) -> Noise:
-        """What the mechanism adds without a mistake."""
+        """The noise without the mistake."""
         return functional_noise(self.domain, self.budget, self.readings)
 
     @property

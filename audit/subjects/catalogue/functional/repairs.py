@@ -111,7 +111,7 @@ class RetriedUntilDefinite(Functional):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses: the noisy coefficients' loss, and the log ratio of the two divisors."""
+        """The loss of the noisy coefficients, and the log ratio of the two divisors."""
         return float(self.neighbours.loss(self.noise)) + math.log(2 - math.exp(-0.125 / self.noise.scale_n))
 
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
