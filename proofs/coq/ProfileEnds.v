@@ -1,156 +1,18 @@
-(** * The Gaussian profile by rational arithmetic; Theorem 5 at deltas that a user would set
+(** * The Gaussian profile by whole numbers; Theorem 5 at deltas that a user would set
 
-    The profile is an integral of (1 - exp (- (u - a) nu)) bell u from a on. Sums of rectangles below and
-    above it are computed from rational numbers, each exponential rounded to the safe side. Where the sum
-      below
-    exceeds the delta that Theorem 5 states, the theorem is false at these budgets. *)
+    With S t the sum of t^(2k+1) / (1 3 5 ... (2k+1)), the profile of a shift nu is
+    (1 - exp epsilon) / 2 + (S b - S a) / (exp (a^2 / 2) sqrt (2 pi)), where a and b are epsilon / nu - nu / 2
+    and epsilon / nu + nu / 2. Both exp and S are sums of positive terms: each is the one before it times z
+    over m, and m grows by a fixed step. All sums are computed from whole numbers, each end rounded to its
+    side. Where the lower end exceeds the delta that Theorem 5 states, the theorem is false. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.
 From CFM Require Import Definitions Sums Analysis Normal Change Box BoxSensitivity Laplace Gaussian
-  ExtendedGaussian Theorem5 Theorem5Regime GaussianExact Theorem5Fails SigmaBound Verdicts.
+  ExtendedGaussian Theorem5 Theorem5Regime GaussianExact Theorem5Fails SigmaBound Tails.
 Open Scope R_scope.
 
-(** ** Rectangles *)
-
-Section Rectangles.
-Variables nu epsilon : R.
-Hypothesis nu_positive : 0 < nu.
-
-Let a := epsilon / nu - nu / 2.
-Let F u := tail u - exp epsilon * tail (u + nu).
-
-Lemma rest_derivative : forall u, is_derive F u (- ((1 - exp (- ((u - a) * nu))) * bell u)).
-Proof.
-  intros u; apply derive_value with (- bell u - exp epsilon * - bell (u + nu)).
-  - apply derive_minus; [apply tail_derivative |]; apply derive_scal.
-    apply derive_value with (1 * - bell (u + nu)); [| ring].
-    apply (derive_comp tail (fun v => v + nu)); [apply tail_derivative |].
-    auto_derive; [trivial | real_ring].
-  - assert (E : exp epsilon * bell (u + nu) = exp (- ((u - a) * nu)) * bell u).
-    { unfold bell; rewrite <- !exp_plus; f_equal; unfold a; field; lra. }
-    rewrite <- Ropp_mult_distr_r, E; ring.
-Qed.
-
-(** What lies between u and v, where bell is between m and M. *)
-Lemma rectangle : forall u v m M, a <= u <= v -> (forall t, u <= t <= v -> m <= bell t <= M) ->
-  (v - u) * ((1 - exp (- ((u - a) * nu))) * m) <= F u - F v <= (v - u) * ((1 - exp (- ((v - a) * nu))) * M).
-Proof.
-  intros u v m M Huv Hbell.
-  assert (Hexp : forall x y, x <= y -> exp (- ((y - a) * nu)) <= exp (- ((x - a) * nu)))
-    by (intros x y Hxy; apply exp_le; nra).
-  assert (Hone : forall x, a <= x -> exp (- ((x - a) * nu)) <= 1)
-    by (intros x Hx; rewrite <- exp_0; apply exp_le; nra).
-  assert (Hderive : forall c t, is_derive (fun t => F t + c * t) t (- ((1 - exp (- ((t - a) * nu))) * bell
-    t) + c * 1))
-    by (intros c t; apply derive_plus; [apply rest_derivative | apply derive_scal; auto_derive;
-      [trivial | reflexivity]]).
-  split.
-  - set (c := (1 - exp (- ((u - a) * nu))) * m); assert (H : F v + c * v <= F u + c * u); [| lra].
-    apply (derivative_nonpos_le (fun t => F t + c * t) _ u v (proj2 Huv) (fun t _ => Hderive c t)).
-    intros t Ht; assert (H := Hbell t Ht); assert (Hpos := bell_pos t).
-    assert (H1 := Hexp u t (proj1 Ht)); assert (H2 := Hone u (proj1 Huv)); unfold c.
-    assert ((1 - exp (- ((u - a) * nu))) * m <= (1 - exp (- ((u - a) * nu))) * bell t)
-      by (apply Rmult_le_compat_l; lra).
-    assert ((1 - exp (- ((u - a) * nu))) * bell t <= (1 - exp (- ((t - a) * nu))) * bell t)
-      by (apply Rmult_le_compat_r; lra); lra.
-  - set (c := (1 - exp (- ((v - a) * nu))) * M); assert (H : F u + c * u <= F v + c * v); [| lra].
-    apply (derivative_nonneg_le (fun t => F t + c * t) _ u v (proj2 Huv) (fun t _ => Hderive c t)).
-    intros t Ht; assert (H := Hbell t Ht); assert (Hpos := bell_pos t).
-    assert (H1 := Hexp t v (proj2 Ht)); assert (H2 := Hone t ltac:(lra)); unfold c.
-    assert ((1 - exp (- ((t - a) * nu))) * bell t <= (1 - exp (- ((v - a) * nu))) * M)
-      by (apply Rmult_le_compat; lra); lra.
-Qed.
-
-Lemma rest_falls : forall u v, a <= u <= v -> F v <= F u.
-Proof.
-  intros u v Huv; assert (H := rectangle u v 0 1 Huv); rewrite Rmult_0_r, Rmult_0_r in H.
-  apply Rminus_le_0, H; intros t _; generalize (bell_pos t) (bell_le_1 t); lra.
-Qed.
-
-Lemma rest_nonneg : forall u, a <= u -> 0 <= F u.
-Proof.
-  intros u Hu; apply le_epsilon; intros eta Heta; assert (Hk := kappa_pos); assert (He := exp_pos epsilon).
-  assert (Hxi : 0 < eta / (exp epsilon * kappa))
-    by (apply Rdiv_lt_0_compat; [exact Heta | apply Rmult_lt_0_compat; assumption]).
-  destruct (bell_vanishes _ Hxi) as [M [HM Hbell]]; set (K := Rmax u M).
-  assert (H1 : u <= K) by apply Rmax_l; assert (H2 : M <= K) by apply Rmax_r.
-  assert (HK : F K <= F u) by (apply rest_falls; lra).
-  assert (HT : exp epsilon * tail (K + nu) <= eta).
-  { apply Rle_trans with (exp epsilon * (kappa * (eta / (exp epsilon * kappa)))).
-    - apply Rmult_le_compat_l; [lra |]; eapply Rle_trans; [apply tail_le_bell; unfold a in *; lra |].
-      apply Rmult_le_compat_l; [lra |]; apply Hbell; rewrite Rabs_right; unfold a in *; lra.
-    - right; field; lra. }
-  generalize (tail_bounds K); unfold F at 1 in HK; lra.
-Qed.
-
-Lemma profile_is_the_rest : profile nu epsilon = F a.
-Proof. unfold F, profile; do 3 f_equal; unfold a; field; lra. Qed.
-End Rectangles.
-
-(** ** The same by rational numbers *)
-
-(** At most exp (- y). *)
-Definition exp_below (y : Q) : Q :=
-  if (0 <=? fixed_one - (Qnum y * fixed_one / (QDen y * 2 ^ 40) + 1))%Z
-  then (exp_minus_lower (Qnum y) (QDen y) # 2 ^ 256)%Q else 0%Q.
-
-(** At least exp (- y), for y >= 0. *)
-Definition exp_above (y : Q) : Q := if (0 <? exp_lower y)%Z then (/ (exp_lower y # 2 ^ 256))%Q else 1%Q.
-
-(** Squares of the points of [u, v] that are farthest from 0 and nearest to it. *)
-Definition far_square (u v : Q) : Q := if Qle_bool (v * v) (u * u) then (u * u)%Q else (v * v)%Q.
-Definition near_square (u v : Q) : Q :=
-  if Qle_bool 0 u then (u * u)%Q else if Qle_bool v 0 then (v * v)%Q else 0%Q.
-
-(** k rectangles of width h from a on, below and above. *)
-Fixpoint sum_below (nu a h : Q) (k : nat) : Q :=
-  match k with
-  | O => 0%Q
-  | S k' =>
-      let i := inject_Z (Z.of_nat k') in
-      let u := (a + i * h)%Q in
-      (sum_below nu a h k' + h * ((1 - exp_above (i * h * nu)) * exp_below (far_square u (u + h) / 2)))%Q
-  end.
-
-Fixpoint sum_above (nu a h : Q) (k : nat) : Q :=
-  match k with
-  | O => 0%Q
-  | S k' =>
-      let i := inject_Z (Z.of_nat k') in
-      let u := (a + i * h)%Q in
-      (sum_above nu a h k' + h * ((1 - exp_below ((i + 1) * h * nu)) * exp_above (near_square u (u + h) /
-        2)))%Q
-  end.
-
-Lemma fixed_Q : forall z, Q2R (z # 2 ^ 256) = fixed z.
-Proof. reflexivity. Qed.
-
-Lemma exp_below_correct : forall y, 0 <= Q2R (exp_below y) <= exp (- Q2R y).
-Proof.
-  intros y; unfold exp_below; destruct (Z.leb_spec 0
-    (fixed_one - (Qnum y * fixed_one / (QDen y * 2 ^ 40) + 1))) as [He | He].
-  - destruct (exp_minus_lower_correct (Qnum y) (QDen y) (Pos2Z.is_pos _) He) as [H0 H].
-    rewrite fixed_Q; split; [apply fixed_nonneg, H0 |].
-    assert (Hexp := exp_pos (Q2R y)); rewrite exp_Ropp; apply Rmult_le_reg_r with (exp (Q2R y));
-      [exact Hexp |].
-    rewrite Rinv_l by lra; exact H.
-  - rewrite RMicromega.Q2R_0; split; [lra | left; apply exp_pos].
-Qed.
-
-Lemma exp_above_correct : forall y, (0 <= Qnum y)%Z -> exp (- Q2R y) <= Q2R (exp_above y).
-Proof.
-  intros y Hy; destruct (exp_lower_correct y Hy) as [H0 H]; unfold exp_above.
-  assert (Hy0 : 0 <= Q2R y).
-  { unfold Q2R; apply Rmult_le_pos; [apply (IZR_le 0), Hy | left;
-    apply Rinv_0_lt_compat, (IZR_lt 0), Pos2Z.is_pos]. }
-  destruct (Z.ltb_spec 0 (exp_lower y)) as [Hpos | _].
-  - assert (Hfixed : 0 < fixed (exp_lower y)) by (apply Rdiv_lt_0_compat;
-    [apply (IZR_lt 0), Hpos | exact one_pos]).
-    rewrite Q2R_inv, fixed_Q, exp_Ropp; [apply Rinv_le_contravar; assumption |].
-    intros E; apply Qeq_eqR in E; rewrite fixed_Q, RMicromega.Q2R_0 in E; lra.
-  - rewrite RMicromega.Q2R_1, <- exp_0; apply exp_le; lra.
-Qed.
+(** ** Rational numbers *)
 
 Lemma Q2R_of_nat : forall k, Q2R (inject_Z (Z.of_nat k)) = INR k.
 Proof. intros k; unfold inject_Z; rewrite Q2R_literal, <- INR_IZR_INZ; reflexivity. Qed.
@@ -171,116 +33,6 @@ Proof.
   intros p q H; apply Qlt_Rlt, Qnot_le_lt; intros E; apply Qle_bool_iff in E; congruence.
 Qed.
 
-Lemma far_square_le : forall u v t, Q2R u <= t <= Q2R v -> t ^ 2 <= Q2R (far_square u v).
-Proof.
-  intros u v t Ht; unfold far_square; destruct (Qle_bool (v * v) (u * u)) eqn:E.
-  - apply Qle_bool_R in E; rewrite !Q2R_mult in *; destruct (Rle_or_lt 0 t); nra.
-  - apply Qle_bool_false in E; rewrite !Q2R_mult in *; destruct (Rle_or_lt 0 t); nra.
-Qed.
-
-Lemma near_square_ge : forall u v t, Q2R u <= t <= Q2R v -> 0 <= Q2R (near_square u v) <= t ^ 2.
-Proof.
-  intros u v t Ht; unfold near_square; destruct (Qle_bool 0 u) eqn:E; [| destruct (Qle_bool v 0) eqn:E'].
-  - apply Qle_bool_R in E; rewrite RMicromega.Q2R_0 in E; rewrite Q2R_mult; nra.
-  - apply Qle_bool_R in E'; rewrite RMicromega.Q2R_0 in E'; rewrite Q2R_mult; nra.
-  - rewrite RMicromega.Q2R_0; generalize (pow2_ge_0 t); lra.
-Qed.
-
-Lemma bell_on_a_step : forall u v t, Q2R u <= t <= Q2R v ->
-  Q2R (exp_below (far_square u v / 2)) <= bell t <= Q2R (exp_above (near_square u v / 2)).
-Proof.
-  intros u v t Ht; assert (H := far_square_le u v t Ht); assert (H' := near_square_ge u v t Ht).
-  unfold bell; split.
-  - eapply Rle_trans; [apply exp_below_correct |]; rewrite Q2R_half; apply exp_le; lra.
-  - eapply Rle_trans; [| apply exp_above_correct, numerator_nonneg; rewrite Q2R_half; lra].
-    rewrite Q2R_half; apply exp_le; lra.
-Qed.
-
-Section Sums.
-Variables (nu a h : Q) (epsilon : R).
-Hypothesis nu_pos : 0 < Q2R nu.
-Hypothesis h_pos : 0 < Q2R h.
-Hypothesis a_is : Q2R a = epsilon / Q2R nu - Q2R nu / 2.
-
-Let F u := tail u - exp epsilon * tail (u + Q2R nu).
-
-Lemma sums_correct : forall k, let v := Q2R a + INR k * Q2R h in
-  Q2R (sum_below nu a h k) <= F (Q2R a) - F v <= Q2R (sum_above nu a h k).
-Proof.
-  induction k as [| k IH]; cbv zeta in *.
-  - cbn [sum_below sum_above INR]; rewrite RMicromega.Q2R_0, Rmult_0_l, Rplus_0_r; lra.
-  - cbn [sum_below sum_above]; set (i := inject_Z (Z.of_nat k)); assert (Hi : Q2R i = INR k) by apply
-    Q2R_of_nat.
-    set (u := (a + i * h)%Q); assert (Hk := pos_INR k).
-    assert (Hu : Q2R u = Q2R a + INR k * Q2R h) by (unfold u; rewrite Q2R_plus, Q2R_mult, Hi; reflexivity).
-    assert (Hv : Q2R (u + h) = Q2R a + INR (S k) * Q2R h) by (rewrite Q2R_plus, Hu, S_INR; ring).
-    assert (Hikh : 0 <= INR k * Q2R h) by (apply Rmult_le_pos; lra).
-    assert (Huv : epsilon / Q2R nu - Q2R nu / 2 <= Q2R u <= Q2R (u + h))
-      by (rewrite Q2R_plus, <- a_is, Hu; lra).
-    destruct (rectangle (Q2R nu) epsilon nu_pos _ _ _ _ Huv (fun t Ht => bell_on_a_step u (u + h) t Ht)) as
-      [H1 H2].
-    rewrite <- a_is in H1, H2; fold (F (Q2R u)) (F (Q2R (u + h))) in H1, H2; rewrite Hv, Hu in *.
-    replace (Q2R a + INR (S k) * Q2R h - (Q2R a + INR k * Q2R h)) with (Q2R h) in H1, H2 by (rewrite S_INR;
-      ring).
-    replace (Q2R a + INR k * Q2R h - Q2R a) with (INR k * Q2R h) in H1 by ring.
-    replace (Q2R a + INR (S k) * Q2R h - Q2R a) with (INR (S k) * Q2R h) in H2 by ring.
-    assert (E1 : Q2R (i * h * nu) = INR k * Q2R h * Q2R nu) by (rewrite !Q2R_mult, Hi; reflexivity).
-    assert (E2 : Q2R ((i + 1) * h * nu) = INR (S k) * Q2R h * Q2R nu)
-      by (rewrite !Q2R_mult, Q2R_plus, Hi, RMicromega.Q2R_1, S_INR; reflexivity).
-    assert (H3 : exp (- (INR k * Q2R h * Q2R nu)) <= Q2R (exp_above (i * h * nu))).
-    { rewrite <- E1; apply exp_above_correct, numerator_nonneg; rewrite E1; apply Rmult_le_pos; lra. }
-    destruct (exp_below_correct ((i + 1) * h * nu)) as [_ H4]; rewrite E2 in H4.
-    destruct (exp_below_correct (far_square u (u + h) / 2)) as [H5 _].
-    assert (H6 : 0 <= Q2R (exp_above (near_square u (u + h) / 2))).
-    { eapply Rle_trans; [left; apply (bell_pos (Q2R u)) |]; apply (bell_on_a_step u (u + h)); lra. }
-    rewrite !Q2R_plus, !Q2R_mult, !Q2R_minus, RMicromega.Q2R_1; split.
-    + assert (Q2R h * ((1 - Q2R (exp_above (i * h * nu))) * Q2R (exp_below (far_square u (u + h) / 2))) <=
-        Q2R h * ((1 - exp (- (INR k * Q2R h * Q2R nu))) * Q2R (exp_below (far_square u (u + h) / 2)))).
-      { apply Rmult_le_compat_l; [lra |]; apply Rmult_le_compat_r; lra. }
-      lra.
-    + assert (Q2R h * ((1 - exp (- (INR (S k) * Q2R h * Q2R nu))) * Q2R (exp_above (near_square u (u + h) /
-      2))) <=
-        Q2R h * ((1 - Q2R (exp_below ((i + 1) * h * nu))) * Q2R (exp_above (near_square u (u + h) / 2)))).
-      { apply Rmult_le_compat_l; [lra |]; apply Rmult_le_compat_r; lra. }
-      lra.
-Qed.
-
-Lemma sum_below_the_profile : forall k, Q2R (sum_below nu a h k) <= profile (Q2R nu) epsilon.
-Proof.
-  intros k; destruct (sums_correct k) as [H _]; rewrite (profile_is_the_rest (Q2R nu) epsilon nu_pos), <-
-    a_is.
-  fold (F (Q2R a)); assert (Hk := Rmult_le_pos _ _ (pos_INR k) (Rlt_le _ _ h_pos)).
-  assert (H0 : 0 <= F (Q2R a + INR k * Q2R h)) by (apply (rest_nonneg (Q2R nu) epsilon nu_pos); lra); lra.
-Qed.
-
-Lemma sum_above_the_profile : forall k, let v := (a + inject_Z (Z.of_nat k) * h)%Q in 0 <= Q2R v ->
-  profile (Q2R nu) epsilon <= Q2R (sum_above nu a h k) + 2 * Q2R (exp_above (v * v / 2)).
-Proof.
-  intros k v Hv0; destruct (sums_correct k) as [_ H]; rewrite (profile_is_the_rest (Q2R nu) epsilon
-    nu_pos), <- a_is.
-  fold (F (Q2R a)).
-  assert (Hv : Q2R v = Q2R a + INR k * Q2R h) by (unfold v; rewrite Q2R_plus, Q2R_mult, Q2R_of_nat;
-    reflexivity).
-  rewrite <- Hv in H; assert (Hb : bell (Q2R v) <= Q2R (exp_above (v * v / 2))).
-  { assert (E : Q2R (v * v / 2) = Q2R v ^ 2 / 2) by (rewrite Q2R_half, Q2R_mult; field).
-    unfold bell; rewrite <- E; apply exp_above_correct, numerator_nonneg; rewrite E;
-      generalize (pow2_ge_0 (Q2R v)); lra. }
-  assert (Ht := tail_le_bell (Q2R v) Hv0); assert (Hk2 := kappa_le_2); assert (Hbell := bell_pos (Q2R v)).
-  assert (HF : F (Q2R v) <= tail (Q2R v)).
-  { unfold F; generalize (tail_bounds (Q2R v + Q2R nu)) (exp_pos epsilon); intros; nra. }
-  nra.
-Qed.
-End Sums.
-
-(** Rational ends of the profile; None where k rectangles end left of 0, or an argument is not positive. *)
-Definition profile_ends (nu epsilon h : Q) (k : nat) : option (Q * Q) :=
-  let a := (epsilon / nu - nu / 2)%Q in
-  let v := (a + inject_Z (Z.of_nat k) * h)%Q in
-  if negb (Qle_bool nu 0) && negb (Qle_bool h 0) && Qle_bool 0 v
-  then Some ((sum_below nu a h k * (398942280 # 1000000000))%Q,
-    ((sum_above nu a h k + 2 * exp_above (v * v / 2)) * (398942281 # 1000000000))%Q)
-  else None.
-
 Lemma Q2R_div : forall p q, 0 < Q2R q -> Q2R (p / q) = Q2R p / Q2R q.
 Proof.
   intros p q Hq; unfold Qdiv; rewrite Q2R_mult, Q2R_inv; [reflexivity |].
@@ -290,147 +42,700 @@ Qed.
 Lemma Q_strict : forall a b, negb (Qle_bool a b) = true -> Q2R b < Q2R a.
 Proof. intros a b H; apply negb_true_iff in H; apply Qle_bool_false, H. Qed.
 
-Lemma over_root_two_pi : 398942280 / 1000000000 <= / (2 * kappa) <= 398942281 / 1000000000.
+Lemma Q2R_nonneg : forall q, (0 <= Qnum q)%Z -> 0 <= Q2R q.
 Proof.
-  destruct pi_bounds as [Hlow Hup]; unfold Q2R in Hlow, Hup; cbn [Qnum Qden pi_lower pi_upper] in Hlow, Hup.
-  assert (Hk := kappa_pos); assert (H := kappa_square).
-  assert (H1 : (2 * kappa) ^ 2 = 2 * PI) by (rewrite Rpow_mult_distr, H; field).
-  set (w := 2 * kappa) in *; assert (Hw : 0 < w) by (unfold w; lra).
-  split; apply Rmult_le_reg_r with w; try exact Hw; rewrite Rinv_l by lra.
-  - destruct (Rle_or_lt (398942280 / 1000000000 * w) 1) as [Hle | Hlt]; [exact Hle | exfalso].
-    assert (1 < (398942280 / 1000000000 * w) ^ 2) by nra; rewrite Rpow_mult_distr, H1 in *; lra.
-  - destruct (Rle_or_lt 1 (398942281 / 1000000000 * w)) as [Hle | Hlt]; [exact Hle | exfalso].
-    assert (0 < 398942281 / 1000000000 * w) by lra.
-    assert ((398942281 / 1000000000 * w) ^ 2 < 1) by nra; rewrite Rpow_mult_distr, H1 in *; lra.
+  intros q H; unfold Q2R; apply Rmult_le_pos; [apply (IZR_le 0), H |].
+  left; apply Rinv_0_lt_compat, (IZR_lt 0), Pos2Z.is_pos.
 Qed.
 
-Theorem profile_ends_correct : forall nu epsilon h k low high, profile_ends nu epsilon h k = Some (low,
-  high) ->
+(** ** The sums *)
+
+Fixpoint series_term (first z m step : R) (k : nat) : R :=
+  match k with
+  | O => first
+  | S k' => series_term first z m step k' * z / (m + INR k' * step)
+  end.
+
+Fixpoint series_sum (first z m step : R) (k : nat) : R :=
+  match k with
+  | O => 0
+  | S k' => series_sum first z m step k' + series_term first z m step k'
+  end.
+
+(** y^k / k! and its partial sums. *)
+Definition exp_term (k : nat) (y : R) : R := series_term 1 y 1 1 k.
+Definition exp_partial (k : nat) (y : R) : R := series_sum 1 y 1 1 k.
+
+(** t^(2k+1) / (1 3 5 ... (2k+1)) and its partial sums. *)
+Definition odd_term (k : nat) (t : R) : R := series_term t (t * t) 3 2 k.
+Definition odd_partial (k : nat) (t : R) : R := series_sum t (t * t) 3 2 k.
+
+Lemma term_nonneg : forall first z m step k, 0 <= first -> 0 <= z -> 0 < m -> 0 <= step ->
+  0 <= series_term first z m step k.
+Proof.
+  intros first z m step k Hf Hz Hm Hs; induction k as [| k IH]; [exact Hf |]; cbn [series_term].
+  assert (Hk := pos_INR k); apply Rmult_le_pos; [apply Rmult_le_pos; assumption |].
+  left; apply Rinv_0_lt_compat; nra.
+Qed.
+
+Lemma next_of_terms : forall first z m step k,
+  series_term first z m step (S k) = / (m + INR k * step) * (series_term first z m step k * z).
+Proof. intros; cbn [series_term]; unfold Rdiv; ring. Qed.
+
+Lemma halved_at_least : forall first z m step k, 0 <= first -> 0 <= z -> 0 < m -> 0 <= step ->
+  2 * z <= m + INR k * step -> 2 * series_term first z m step (S k) <= series_term first z m step k.
+Proof.
+  intros first z m step k Hf Hz Hm Hs H; assert (Ht := term_nonneg first z m step k Hf Hz Hm Hs).
+  assert (Hk := pos_INR k); cbn [series_term]; apply Rmult_le_reg_r with (m + INR k * step); [nra |].
+  unfold Rdiv; rewrite <- Rmult_assoc, (Rmult_assoc _ (/ _)), Rinv_l by nra; nra.
+Qed.
+
+(** *** Derivatives *)
+
+Lemma exp_term_derivative : forall k y, is_derive (exp_term (S k)) y (exp_term k y).
+Proof.
+  unfold exp_term; induction k as [| k IH]; intros y.
+  - cbn [series_term INR]; auto_derive; [trivial | field].
+  - assert (Hk := pos_INR k).
+    apply derive_value with (/ (1 + INR (S k) * 1) * (exp_term k y * y + exp_term (S k) y * 1)).
+    + apply is_derive_ext with (fun u => / (1 + INR (S k) * 1) * (exp_term (S k) u * u)).
+      * intros u; unfold exp_term; symmetry; apply next_of_terms.
+      * apply derive_scal, (derive_mult (exp_term (S k)) (fun u => u)); [apply IH |].
+        auto_derive; trivial.
+    + unfold exp_term; cbn [series_term]; rewrite S_INR; field; split; lra.
+Qed.
+
+Lemma exp_partial_derivative : forall k y, is_derive (exp_partial (S k)) y (exp_partial k y).
+Proof.
+  unfold exp_partial; induction k as [| k IH]; intros y; cbn [series_sum].
+  - cbn [series_term]; auto_derive; [trivial | ring].
+  - apply (derive_plus (fun u => series_sum 1 u 1 1 (S k)) (exp_term (S k))); [apply IH |].
+    apply exp_term_derivative.
+Qed.
+
+Lemma odd_term_derivative : forall k t, is_derive (odd_term (S k)) t (t * odd_term k t).
+Proof.
+  unfold odd_term; induction k as [| k IH]; intros t.
+  - cbn [series_term INR]; auto_derive; [trivial | field].
+  - assert (Hk := pos_INR k).
+    apply derive_value
+      with (/ (3 + INR (S k) * 2) * (t * odd_term k t * (t * t) + odd_term (S k) t * (2 * t))).
+    + apply is_derive_ext with (fun u => / (3 + INR (S k) * 2) * (odd_term (S k) u * (u * u))).
+      * intros u; unfold odd_term; symmetry; apply next_of_terms.
+      * apply derive_scal, (derive_mult (odd_term (S k)) (fun u => u * u)); [apply IH |].
+        auto_derive; [trivial | real_ring].
+    + unfold odd_term; cbn [series_term]; rewrite S_INR; field; split; lra.
+Qed.
+
+Lemma odd_partial_derivative : forall k t, is_derive (odd_partial (S k)) t (1 + t * odd_partial k t).
+Proof.
+  unfold odd_partial; induction k as [| k IH]; intros t; cbn [series_sum].
+  - cbn [series_term]; auto_derive; [trivial | ring].
+  - apply derive_value with (1 + t * odd_partial k t + t * odd_term k t).
+    + apply (derive_plus (fun u => series_sum u (u * u) 3 2 (S k)) (odd_term (S k))); [apply IH |].
+      apply odd_term_derivative.
+    + unfold odd_partial, odd_term; ring.
+Qed.
+
+(** *** What the sums are at 0 *)
+
+Lemma term_at_0 : forall first m step k, series_term first 0 m step (S k) = 0.
+Proof. intros first m step k; cbn [series_term]; unfold Rdiv; ring. Qed.
+
+Lemma partial_at_0 : forall first m step k, series_sum first 0 m step (S k) = first.
+Proof.
+  intros first m step k; induction k as [| k IH]; [cbn; ring |].
+  cbn [series_sum] in *; rewrite IH, term_at_0; ring.
+Qed.
+
+(** ** The exponential between a partial sum and the same with twice the next term *)
+
+Definition exp_cover (k : nat) (y : R) : R := exp_partial (S k) y + 2 * exp_term (S k) y.
+
+Lemma exp_cover_derivative : forall k y, is_derive (exp_cover k) y (exp_partial k y + 2 * exp_term k y).
+Proof.
+  intros k y; apply (derive_plus (exp_partial (S k)) (fun u => 2 * exp_term (S k) u));
+    [apply exp_partial_derivative | apply derive_scal, exp_term_derivative].
+Qed.
+
+Lemma over_exp_derivative : forall f y df, is_derive f y df ->
+  is_derive (fun u => exp (- u) * f u) y (exp (- y) * (df - f y)).
+Proof.
+  intros f y df H; apply derive_value with (- exp (- y) * f y + exp (- y) * df); [| ring].
+  apply (derive_mult (fun u => exp (- u)) f); [auto_derive; [trivial | real_ring] | exact H].
+Qed.
+
+Lemma over_exp : forall f y, f 0 = 1 ->
+  (exp (- y) * f y <= exp (- 0) * f 0 -> f y <= exp y) /\
+  (exp (- 0) * f 0 <= exp (- y) * f y -> exp y <= f y).
+Proof.
+  intros f y H0; rewrite H0, Ropp_0, exp_0, exp_Ropp; assert (He := exp_pos y).
+  split; intros H; (apply Rmult_le_reg_l with (/ exp y); [apply Rinv_0_lt_compat, He |]);
+    rewrite Rinv_l by lra; lra.
+Qed.
+
+Lemma exp_above_partial : forall k y, 0 <= y -> exp_partial (S k) y <= exp y.
+Proof.
+  intros k y Hy; apply over_exp; [apply partial_at_0 |].
+  apply (derivative_nonpos_le (fun u => exp (- u) * exp_partial (S k) u)
+    (fun u => exp (- u) * (exp_partial k u - exp_partial (S k) u)) 0 y Hy).
+  - intros u _; apply over_exp_derivative, exp_partial_derivative.
+  - intros u [Hu _]; assert (He := exp_pos (- u)).
+    assert (Ht : 0 <= exp_term k u) by (apply term_nonneg; lra).
+    unfold exp_partial; cbn [series_sum]; fold (exp_term k u); nra.
+Qed.
+
+Lemma exp_below_cover : forall k y, 0 <= y -> 2 * y <= 1 + INR k -> exp y <= exp_cover k y.
+Proof.
+  intros k y Hy Hk; apply over_exp.
+  { unfold exp_cover, exp_partial, exp_term; rewrite partial_at_0, term_at_0; ring. }
+  apply (derivative_nonneg_le (fun u => exp (- u) * exp_cover k u)
+    (fun u => exp (- u) * (exp_partial k u + 2 * exp_term k u - exp_cover k u)) 0 y Hy).
+  - intros u _; apply over_exp_derivative, exp_cover_derivative.
+  - intros u Hu; assert (He := exp_pos (- u)).
+    assert (Hnext : 2 * exp_term (S k) u <= exp_term k u)
+      by (apply halved_at_least; lra).
+    unfold exp_cover, exp_partial; cbn [series_sum]; fold (exp_term k u); nra.
+Qed.
+
+(** ** The integral of the bell over the bell, in the same way *)
+
+Definition bell_ratio (t : R) : R := bell_integral t / bell t.
+Definition odd_cover (k : nat) (t : R) : R := odd_partial (S k) t + 2 * odd_term (S k) t.
+
+Lemma bell_ratio_odd : forall t, bell_ratio (- t) = - bell_ratio t.
+Proof. intros t; unfold bell_ratio; rewrite bell_integral_odd, bell_even; unfold Rdiv; ring. Qed.
+
+Lemma odd_cover_derivative : forall k t,
+  is_derive (odd_cover k) t (1 + t * odd_partial k t + 2 * (t * odd_term k t)).
+Proof.
+  intros k t; apply (derive_plus (odd_partial (S k)) (fun u => 2 * odd_term (S k) u));
+    [apply odd_partial_derivative | apply derive_scal, odd_term_derivative].
+Qed.
+
+Lemma times_bell_derivative : forall f t df, is_derive f t df ->
+  is_derive (fun u => bell u * f u - bell_integral u) t (bell t * (df - t * f t - 1)).
+Proof.
+  intros f t df H; apply derive_value with (- t * bell t * f t + bell t * df - bell t); [| ring].
+  apply (derive_minus (fun u => bell u * f u)); [| apply bell_integral_derivative].
+  apply (derive_mult bell f); [apply bell_derivative | exact H].
+Qed.
+
+Lemma times_bell : forall f t, f 0 = 0 ->
+  (bell t * f t - bell_integral t <= bell 0 * f 0 - bell_integral 0 -> f t <= bell_ratio t) /\
+  (bell 0 * f 0 - bell_integral 0 <= bell t * f t - bell_integral t -> bell_ratio t <= f t).
+Proof.
+  intros f t H0; rewrite H0, bell_integral_0; assert (Hb := bell_pos t); unfold bell_ratio.
+  split; intros H; (apply Rmult_le_reg_r with (bell t); [exact Hb |]);
+    unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra.
+Qed.
+
+Lemma ratio_above_partial : forall k t, 0 <= t -> odd_partial (S k) t <= bell_ratio t.
+Proof.
+  intros k t Ht; apply times_bell; [unfold odd_partial; rewrite Rmult_0_l; apply partial_at_0 |].
+  apply (derivative_nonpos_le (fun u => bell u * odd_partial (S k) u - bell_integral u)
+    (fun u => bell u * (1 + u * odd_partial k u - u * odd_partial (S k) u - 1)) 0 t Ht).
+  - intros u _; apply times_bell_derivative, odd_partial_derivative.
+  - intros u [Hu _]; assert (Hb := bell_pos u).
+    assert (Ho : 0 <= odd_term k u) by (apply term_nonneg; nra).
+    unfold odd_partial; cbn [series_sum]; fold (odd_term k u).
+    assert (0 <= u * odd_term k u) by (apply Rmult_le_pos; assumption); nra.
+Qed.
+
+Lemma ratio_below_cover : forall k t, 0 <= t -> 2 * (t * t) <= 3 + INR k * 2 -> bell_ratio t <= odd_cover k t.
+Proof.
+  intros k t Ht Hk; apply times_bell.
+  { unfold odd_cover, odd_partial, odd_term; rewrite Rmult_0_l, partial_at_0, term_at_0; ring. }
+  apply (derivative_nonneg_le (fun u => bell u * odd_cover k u - bell_integral u)
+    (fun u => bell u * (1 + u * odd_partial k u + 2 * (u * odd_term k u) - u * odd_cover k u - 1)) 0 t Ht).
+  - intros u _; apply times_bell_derivative, odd_cover_derivative.
+  - intros u Hu; assert (Hb := bell_pos u).
+    assert (Hnext : 2 * odd_term (S k) u <= odd_term k u)
+      by (apply halved_at_least; nra).
+    unfold odd_cover, odd_partial; cbn [series_sum]; fold (odd_term k u).
+    assert (0 <= u * (odd_term k u - 2 * odd_term (S k) u)) by (apply Rmult_le_pos; lra); nra.
+Qed.
+
+(** ** The sums by whole numbers, in units of 2^-bits *)
+
+(** From a divisor m, a term t and a sum s on; [extra] is 0 to round down and 1 to round up. *)
+Fixpoint series_run (steps : nat) (bits : positive) (extra z step m t s : Z) : Z * Z * Z :=
+  match steps with
+  | O => (m, t, s)
+  | S steps' =>
+      series_run steps' bits extra z step (m + step) (Z.shiftr (t * z) (Z.pos bits) / m + extra) (s + t)
+  end.
+
+Section Run.
+Variable bits : positive.
+Variables (first v : R) (m step : Z).
+Hypothesis m_positive : (0 < m)%Z.
+Hypothesis step_nonneg : (0 <= step)%Z.
+Hypothesis first_nonneg : 0 <= first.
+Hypothesis v_nonneg : 0 <= v.
+
+Let one := IZR (Z.pos (2 ^ bits)).
+Let T := series_term first v (IZR m) (IZR step).
+Let total := series_sum first v (IZR m) (IZR step).
+Let divisor (k : nat) : Z := (m + Z.of_nat k * step)%Z.
+
+Lemma unit_positive : 0 < one.
+Proof. apply (IZR_lt 0), Pos2Z.is_pos. Qed.
+
+Lemma divisor_positive : forall k, (0 < divisor k)%Z.
+Proof.
+  intros k; unfold divisor; assert (0 <= Z.of_nat k * step)%Z by (apply Z.mul_nonneg_nonneg; lia); lia.
+Qed.
+
+Lemma divisor_is : forall k, IZR (divisor k) = IZR m + INR k * IZR step.
+Proof. intros k; unfold divisor; rewrite plus_IZR, mult_IZR, <- INR_IZR_INZ; reflexivity. Qed.
+
+Lemma next_divisor : forall k, (divisor k + step)%Z = divisor (S k).
+Proof. intros k; unfold divisor; rewrite Nat2Z.inj_succ; ring. Qed.
+
+Lemma shifted_quotient : forall a k,
+  (Z.shiftr a (Z.pos bits) / divisor k = a / (Z.pos (2 ^ bits) * divisor k))%Z.
+Proof.
+  intros a k; assert (H := divisor_positive k).
+  rewrite Z.shiftr_div_pow2, Z.div_div, Pos2Z.inj_pow by (try apply Z.pow_pos_nonneg; lia); reflexivity.
+Qed.
+
+Lemma term_at_least_0 : forall k, 0 <= T k.
+Proof. intros k; apply term_nonneg; try assumption; [apply (IZR_lt 0) | apply (IZR_le 0)]; assumption. Qed.
+
+Lemma whole_scale_positive : forall k, (0 < Z.pos (2 ^ bits) * divisor k)%Z.
+Proof. intros k; apply Z.mul_pos_pos; [apply Pos2Z.is_pos | apply divisor_positive]. Qed.
+
+Lemma scale_is : forall k, IZR (Z.pos (2 ^ bits) * divisor k) = one * IZR (divisor k).
+Proof. intros k; apply mult_IZR. Qed.
+
+Lemma scale_positive : forall k, 0 < one * IZR (divisor k).
+Proof. intros k; rewrite <- scale_is; apply (IZR_lt 0), whole_scale_positive. Qed.
+
+(** The next term from this one, in real numbers. *)
+Lemma scaled_next : forall k, one * T (S k) * (one * IZR (divisor k)) = one * T k * (one * v).
+Proof.
+  intros k; assert (H := scale_positive k); unfold T; cbn [series_term]; rewrite <- divisor_is.
+  assert (Hd : IZR (divisor k) <> 0) by (intros E; rewrite E in H; lra); field; exact Hd.
+Qed.
+
+Lemma run_down : forall z, (0 <= z)%Z -> IZR z <= one * v -> forall steps k t s m' t' s',
+  (0 <= t)%Z -> IZR t <= one * T k -> IZR s <= one * total k ->
+  series_run steps bits 0 z step (divisor k) t s = (m', t', s') -> IZR s' <= one * total (k + steps).
+Proof.
+  intros z Hz0 Hz; assert (Hone := unit_positive).
+  induction steps as [| steps IH]; intros k t s m' t' s' Ht0 Ht Hs; cbn [series_run].
+  - intros E; injection E as <- <- <-; rewrite Nat.add_0_r; exact Hs.
+  - rewrite shifted_quotient, Z.add_0_r, next_divisor, Nat.add_succ_r; intros E.
+    apply (IH (S k) _ _ _ _ _) in E; [exact E | | |].
+    + apply Z.div_pos; [apply Z.mul_nonneg_nonneg; assumption | apply whole_scale_positive].
+    + apply Rmult_le_reg_r with (one * IZR (divisor k)); [apply scale_positive |].
+      rewrite scaled_next; eapply Rle_trans; [rewrite <- scale_is; apply floor_le, whole_scale_positive |].
+      rewrite mult_IZR; apply Rmult_le_compat; try assumption; apply (IZR_le 0); assumption.
+    + unfold total; cbn [series_sum]; fold (T k); rewrite plus_IZR; fold (total k); lra.
+Qed.
+
+Lemma run_up : forall z, one * v <= IZR z -> forall steps k t s m' t' s',
+  one * T k <= IZR t -> one * total k <= IZR s ->
+  series_run steps bits 1 z step (divisor k) t s = (m', t', s') ->
+  one * total (k + steps) <= IZR s' /\ one * T (k + steps) <= IZR t' /\ m' = divisor (k + steps).
+Proof.
+  intros z Hz; assert (Hone := unit_positive).
+  induction steps as [| steps IH]; intros k t s m' t' s' Ht Hs; cbn [series_run].
+  - intros E; injection E as <- <- <-; rewrite Nat.add_0_r; repeat split; assumption.
+  - rewrite shifted_quotient, next_divisor, Nat.add_succ_r; intros E.
+    apply (IH (S k) _ _ _ _ _) in E; [exact E | |].
+    + apply Rmult_le_reg_r with (one * IZR (divisor k)); [apply scale_positive |].
+      rewrite scaled_next; eapply Rle_trans; [| rewrite <- scale_is; apply ceiling_ge, whole_scale_positive].
+      assert (HT := term_at_least_0 k).
+      rewrite mult_IZR; apply Rmult_le_compat; try assumption; apply Rmult_le_pos; try assumption;
+        apply Rlt_le, unit_positive.
+    + unfold total; cbn [series_sum]; fold (T k); rewrite plus_IZR; fold (total k); lra.
+Qed.
+End Run.
+
+(** Ends of v, and ends of first, make ends of the whole sum; None where the terms do not halve yet. *)
+Definition sum_ends (steps : nat) (bits : positive) (step m : Z) (z first : Z * Z) : option (Z * Z) :=
+  let '(_, _, low) := series_run steps bits 0 (fst z) step m (fst first) 0 in
+  let '(last, t, high) := series_run steps bits 1 (snd z) step m (snd first) 0 in
+  if (2 * snd z <=? Z.pos (2 ^ bits) * (last - step))%Z then Some (low, (high + 2 * t)%Z) else None.
+
+(** [e] encloses v in units of 2^-bits. *)
+Definition encloses (bits : positive) (e : Z * Z) (v : R) : Prop :=
+  IZR (fst e) <= IZR (Z.pos (2 ^ bits)) * v <= IZR (snd e).
+
+Lemma sum_ends_correct : forall steps bits step m z first v w low high value,
+  (0 < m)%Z -> (0 <= step)%Z -> 0 <= w -> 0 <= v -> (0 <= fst z)%Z -> (0 <= fst first)%Z ->
+  encloses bits z v -> encloses bits first w -> sum_ends (S steps) bits step m z first = Some (low, high) ->
+  series_sum w v (IZR m) (IZR step) (S steps) <= value ->
+  (2 * v <= IZR m + INR steps * IZR step ->
+    value <= series_sum w v (IZR m) (IZR step) (S steps) + 2 * series_term w v (IZR m) (IZR step) (S steps)) ->
+  encloses bits (low, high) value.
+Proof.
+  intros steps bits step m z first v w low high value Hm Hstep Hw Hv Hz0 Hf0 [Hz1 Hz2] [Hf1 Hf2].
+  unfold sum_ends; assert (Hone : 0 < IZR (Z.pos (2 ^ bits))) by (apply (IZR_lt 0), Pos2Z.is_pos).
+  assert (E0 : (m + Z.of_nat 0 * step)%Z = m) by (cbn; ring).
+  destruct (series_run (S steps) bits 0 (fst z) step m (fst first) 0) as [[last' t'] low'] eqn:Elow.
+  destruct (series_run (S steps) bits 1 (snd z) step m (snd first) 0) as [[last t] high'] eqn:Ehigh.
+  destruct (Z.leb_spec (2 * snd z) (Z.pos (2 ^ bits) * (last - step))) as [Hlast | _]; [| discriminate].
+  intros E Hlow Hhigh; assert (Ehigh' : (high' + 2 * t)%Z = high) by congruence.
+  assert (low' = low) by congruence.
+  subst low high; rewrite <- E0 in Elow, Ehigh.
+  apply (run_down bits w v m step Hm Hstep _ Hz0 Hz1) in Elow;
+    [| exact Hf0 | exact Hf1 | cbn; lra].
+  apply (run_up bits w v m step Hm Hstep Hw Hv _ Hz2) in Ehigh; [| exact Hf2 | cbn; lra].
+  destruct Ehigh as [H1 [H2 H3]]; rewrite Nat.add_0_l in *.
+  split; cbn [fst snd]; [eapply Rle_trans; [exact Elow |]; apply Rmult_le_compat_l; lra |].
+  assert (Hreach : 2 * v <= IZR m + INR steps * IZR step).
+  { apply IZR_le in Hlast; rewrite !mult_IZR in Hlast.
+    replace (last - step)%Z with (m + Z.of_nat steps * step)%Z in Hlast
+      by (rewrite H3, Nat2Z.inj_succ; ring).
+    rewrite plus_IZR, mult_IZR, <- INR_IZR_INZ in Hlast.
+    apply Rmult_le_reg_l with (IZR (Z.pos (2 ^ bits))); [exact Hone |]; lra. }
+  rewrite plus_IZR, mult_IZR; eapply Rle_trans; [apply Rmult_le_compat_l; [lra | apply Hhigh, Hreach] |].
+  rewrite Rmult_plus_distr_l; lra.
+Qed.
+
+(** *** Ends of a rational number, of exp, and of the ratio *)
+
+Definition rational_ends (bits : positive) (q : Q) : Z * Z :=
+  let low := (Qnum q * Z.pos (2 ^ bits) / QDen q)%Z in (low, (low + 1)%Z).
+
+Definition exp_ends (steps : nat) (bits : positive) (q : Q) : option (Z * Z) :=
+  let one := Z.pos (2 ^ bits) in sum_ends steps bits 1 1 (rational_ends bits q) (one, one).
+
+Definition ratio_ends (steps : nat) (bits : positive) (q : Q) : option (Z * Z) :=
+  let p := (Z.abs (Qnum q) # Qden q)%Q in
+  match sum_ends steps bits 2 3 (rational_ends bits (p * p)) (rational_ends bits p) with
+  | Some (low, high) => if (0 <=? Qnum q)%Z then Some (low, high) else Some ((- high)%Z, (- low)%Z)
+  | None => None
+  end.
+
+Lemma rational_ends_hold : forall bits q, encloses bits (rational_ends bits q) (Q2R q).
+Proof.
+  intros bits [a b]; unfold encloses, rational_ends, Q2R; cbn [fst snd Qnum Qden].
+  assert (Hb : 0 < IZR (Z.pos b)) by (apply (IZR_lt 0), Pos2Z.is_pos); set (one := Z.pos (2 ^ bits)).
+  replace (IZR one * (IZR a * / IZR (Z.pos b))) with (IZR (a * one) / IZR (Z.pos b))
+    by (rewrite mult_IZR; field; lra).
+  split; (apply Rmult_le_reg_r with (IZR (Z.pos b)); [exact Hb |]); unfold Rdiv;
+    rewrite ?(Rmult_assoc _ (/ _)), ?Rinv_l, ?Rmult_1_r by lra;
+    [apply floor_le | apply ceiling_ge]; apply Pos2Z.is_pos.
+Qed.
+
+Lemma rational_ends_nonneg : forall bits q, (0 <= Qnum q)%Z -> (0 <= fst (rational_ends bits q))%Z.
+Proof.
+  intros bits q H; apply Z.div_pos; [apply Z.mul_nonneg_nonneg; [exact H | discriminate] | reflexivity].
+Qed.
+
+Lemma exp_ends_correct : forall steps bits q e, (0 <= Qnum q)%Z -> exp_ends (S steps) bits q = Some e ->
+  encloses bits e (exp (Q2R q)).
+Proof.
+  intros steps bits q [low high] Hq E; assert (Hq0 : 0 <= Q2R q) by (apply Q2R_nonneg; exact Hq).
+  set (ends := (Z.pos (2 ^ bits), Z.pos (2 ^ bits))).
+  apply (sum_ends_correct steps bits 1 1 (rational_ends bits q) ends (Q2R q) 1 low high _ ltac:(lia)
+    ltac:(lia) ltac:(lra) Hq0 (rational_ends_nonneg bits q Hq) (Pos2Z.is_nonneg _)
+    (rational_ends_hold bits q)); [| exact E | |].
+  - unfold ends; split; cbn [fst snd]; rewrite Rmult_1_r; apply Rle_refl.
+  - apply (exp_above_partial steps (Q2R q) Hq0).
+  - intros H; apply (exp_below_cover steps (Q2R q) Hq0); lra.
+Qed.
+
+Lemma ratio_ends_correct : forall steps bits q e, ratio_ends (S steps) bits q = Some e ->
+  encloses bits e (bell_ratio (Q2R q)).
+Proof.
+  intros steps bits [a b] e; unfold ratio_ends; cbn [Qnum Qden]; set (p := (Z.abs a # b)%Q).
+  assert (Hp : 0 <= Q2R p) by (apply Q2R_nonneg, Z.abs_nonneg).
+  destruct (sum_ends (S steps) bits 2 3 _ _) as [[low high] |] eqn:E; [| discriminate].
+  assert (H : encloses bits (low, high) (bell_ratio (Q2R p))).
+  { assert (Hsquare : (0 <= Qnum (p * p))%Z) by (apply Z.mul_nonneg_nonneg; apply Z.abs_nonneg).
+    assert (Hheld := rational_ends_hold bits (p * p)); rewrite Q2R_mult in Hheld.
+    apply (sum_ends_correct steps bits 2 3 _ _ (Q2R p * Q2R p) (Q2R p) low high _ ltac:(lia) ltac:(lia)
+      Hp ltac:(nra) (rational_ends_nonneg bits _ Hsquare) (rational_ends_nonneg bits p (Z.abs_nonneg a)) Hheld
+      (rational_ends_hold bits p) E).
+    - apply (ratio_above_partial steps (Q2R p) Hp).
+    - intros Hk; apply (ratio_below_cover steps (Q2R p) Hp Hk). }
+  destruct (Z.leb_spec 0 a) as [Ha | Ha]; intros Ee; injection Ee as <-.
+  - replace (a # b)%Q with p by (unfold p; rewrite Z.abs_eq by exact Ha; reflexivity); exact H.
+  - replace (Q2R (a # b)) with (- Q2R p)
+      by (unfold p, Q2R; cbn [Qnum Qden]; rewrite Z.abs_neq, opp_IZR by lia; ring).
+    rewrite bell_ratio_odd; destruct H as [H1 H2]; cbn [fst snd] in *.
+    split; cbn [fst snd]; rewrite opp_IZR; lra.
+Qed.
+
+(** ** The profile *)
+
+(** 1 / sqrt (2 pi). *)
+Definition density_ends (bits : positive) : Z * Z :=
+  let square := (Z.pos (2 ^ bits) * Z.pos (2 ^ bits))%Z in
+  (Z.sqrt (square * QDen pi_upper / (2 * Qnum pi_upper)),
+    (Z.sqrt (square * QDen pi_lower / (2 * Qnum pi_lower) + 1) + 1)%Z).
+
+(** Ends of the profile by [steps] terms, in units of 2^-bits; None where too few terms were asked for. *)
+Definition profile_bounds (steps : nat) (bits : positive) (nu epsilon : Q) : option (Q * Q) :=
+  let a := (epsilon / nu - nu / 2)%Q in
+  let b := (epsilon / nu + nu / 2)%Q in
+  let one := Z.pos (2 ^ bits) in
+  match exp_ends (S steps) bits epsilon, exp_ends (S steps) bits (a * a / 2),
+    ratio_ends (S steps) bits a, ratio_ends (S steps) bits b with
+  | Some (e1, e2), Some (f1, f2), Some (a1, a2), Some (b1, b2) =>
+      let (c1, c2) := density_ends bits in
+      let low := ((one - e2) / 2 + c1 * (b1 - a2) / f2)%Z in
+      let high := ((one - e1) / 2 + 1 + (c2 * (b2 - a1) / f1 + 1))%Z in
+      if negb (Qle_bool nu 0) && Qle_bool 0 epsilon && (0 <? f1)%Z && (a2 <=? b1)%Z
+      then Some ((low # 2 ^ bits)%Q, (high # 2 ^ bits)%Q) else None
+  | _, _, _, _ => None
+  end.
+
+(** What the ends enclose. *)
+Lemma profile_by_ratios : forall nu epsilon, 0 < nu ->
+  let a := epsilon / nu - nu / 2 in let b := epsilon / nu + nu / 2 in
+  normal_tail a - exp epsilon * normal_tail b =
+  (1 - exp epsilon) / 2 + / (2 * kappa) * (bell_ratio b - bell_ratio a) / exp (a * a / 2).
+Proof.
+  intros nu epsilon Hnu a b; rewrite !normal_tail_tail; assert (Hk := kappa_pos).
+  assert (Ha := bell_pos a); assert (Hb := bell_pos b); assert (Hexp := exp_pos (a * a / 2)).
+  assert (E : exp epsilon * bell b = bell a).
+  { unfold bell; rewrite <- exp_plus; f_equal; unfold a, b; field; lra. }
+  assert (E' : bell a * exp (a * a / 2) = 1).
+  { unfold bell; rewrite <- exp_plus, <- exp_0; f_equal; field. }
+  assert (Hra : bell_ratio a * bell a = bell_integral a) by (unfold bell_ratio; field; lra).
+  assert (Hrb : bell_ratio b * bell b = bell_integral b) by (unfold bell_ratio; field; lra).
+  unfold tail; rewrite <- Hra, <- Hrb; replace (bell_ratio b - bell_ratio a) with
+    ((bell_ratio b - bell_ratio a) * (bell a * exp (a * a / 2))) by (rewrite E'; ring).
+  transitivity ((1 - exp epsilon) / 2 + / (2 * kappa) * (bell_ratio b * (exp epsilon * bell b)
+    - bell_ratio a * bell a)); [field; lra | rewrite E; field; lra].
+Qed.
+
+Lemma square_reflects : forall u v, 0 <= v -> u * u <= v * v -> u <= v.
+Proof. intros u v Hv H; destruct (Rle_or_lt u v); [assumption | exfalso; nra]. Qed.
+
+Lemma density_ends_hold : forall bits, encloses bits (density_ends bits) (/ (2 * kappa)) /\
+  (0 <= fst (density_ends bits))%Z.
+Proof.
+  intros bits; unfold density_ends, encloses; cbn [fst snd]; destruct pi_bounds as [Hlow Hup].
+  assert (Hk := kappa_pos); assert (Hsquare := kappa_square); set (one := Z.pos (2 ^ bits)).
+  assert (Hone : 0 < IZR one) by (apply (IZR_lt 0), Pos2Z.is_pos).
+  set (X := (one * one * QDen pi_upper / (2 * Qnum pi_upper))%Z).
+  set (Y := (one * one * QDen pi_lower / (2 * Qnum pi_lower) + 1)%Z).
+  assert (HX0 : (0 <= X)%Z) by (apply Z.div_pos; [apply Z.mul_nonneg_nonneg; discriminate | reflexivity]).
+  assert (HY0 : (0 <= Y)%Z).
+  { apply Z.add_nonneg_nonneg; [apply Z.div_pos; [apply Z.mul_nonneg_nonneg; discriminate | reflexivity] |].
+    discriminate. }
+  assert (HX : IZR X * (2 * Q2R pi_upper) <= IZR one * IZR one).
+  { assert (H := floor_le (one * one * QDen pi_upper) (2 * Qnum pi_upper) ltac:(reflexivity)); fold X in H.
+    rewrite !mult_IZR in H; unfold Q2R.
+    assert (Hd : 0 < IZR (QDen pi_upper)) by (apply (IZR_lt 0); reflexivity).
+    apply Rmult_le_reg_r with (IZR (QDen pi_upper)); [exact Hd |].
+    replace (IZR X * (2 * (IZR (Qnum pi_upper) * / IZR (QDen pi_upper))) * IZR (QDen pi_upper))
+      with (IZR X * (2 * IZR (Qnum pi_upper))) by (field; lra); exact H. }
+  assert (HY : IZR one * IZR one <= IZR Y * (2 * Q2R pi_lower)).
+  { assert (H := ceiling_ge (one * one * QDen pi_lower) (2 * Qnum pi_lower) ltac:(reflexivity)); fold Y in H.
+    rewrite !mult_IZR in H; unfold Q2R.
+    assert (Hd : 0 < IZR (QDen pi_lower)) by (apply (IZR_lt 0); reflexivity).
+    apply Rmult_le_reg_r with (IZR (QDen pi_lower)); [exact Hd |].
+    replace (IZR Y * (2 * (IZR (Qnum pi_lower) * / IZR (QDen pi_lower))) * IZR (QDen pi_lower))
+      with (IZR Y * (2 * IZR (Qnum pi_lower))) by (field; lra); exact H. }
+  destruct (Z.sqrt_spec X HX0) as [HsX _]; destruct (Z.sqrt_spec Y HY0) as [_ HsY].
+  assert (HcX := Z.sqrt_nonneg X); assert (HcY := Z.sqrt_nonneg Y).
+  set (c := Z.sqrt X) in *; set (c' := Z.sqrt Y) in *; unfold Z.succ in HsY.
+  apply IZR_le in HsX; apply IZR_lt in HsY; rewrite mult_IZR in HsX, HsY.
+  assert (Hc := IZR_le 0 c HcX); assert (Hc' := IZR_le 0 (c' + 1) ltac:(lia)).
+  assert (HY0' := IZR_le 0 Y HY0); assert (HX0' := IZR_le 0 X HX0).
+  set (p := IZR c) in *; set (p' := IZR (c' + 1)) in *.
+  split; [| exact HcX]; split; (apply Rmult_le_reg_r with (2 * kappa); [lra |]);
+    rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra; apply square_reflects;
+    try (apply Rmult_le_pos; lra); [lra | |].
+  - replace (p * (2 * kappa) * (p * (2 * kappa))) with (p * p * (2 * (2 * kappa ^ 2))) by ring.
+    rewrite Hsquare; assert (HPI := PI_RGT_0); nra.
+  - replace (p' * (2 * kappa) * (p' * (2 * kappa))) with (p' * p' * (2 * (2 * kappa ^ 2))) by ring.
+    rewrite Hsquare; assert (HPI := PI_RGT_0); nra.
+Qed.
+
+(** Quotients of ends are ends of quotients. *)
+Lemma product_ends : forall bits c d f C D F, encloses bits c C -> encloses bits d D -> encloses bits f F ->
+  (0 <= fst c)%Z -> (0 <= fst d)%Z -> (0 < fst f)%Z -> 0 <= C -> 0 <= D -> 0 < F ->
+  encloses bits (fst c * fst d / snd f, snd c * snd d / fst f + 1)%Z (C * D / F).
+Proof.
+  intros bits [c c'] [d d'] [f f'] C D F [Hc Hc'] [Hd Hd'] [Hf Hf']; cbn [fst snd] in *.
+  intros Hc0 Hd0 Hf0 HC HD HF; set (one := IZR (Z.pos (2 ^ bits))) in *.
+  assert (Hone : 0 < one) by (apply (IZR_lt 0), Pos2Z.is_pos).
+  assert (HFf : 0 < one * F) by (apply Rmult_lt_0_compat; assumption).
+  apply (IZR_le 0) in Hc0; apply (IZR_le 0) in Hd0; assert (Hf0' := IZR_lt 0 f Hf0).
+  assert (Hf'0 : (0 < f')%Z) by (apply lt_IZR; lra).
+  assert (E : one * (C * D / F) * (one * F) = one * C * (one * D)) by (field; lra).
+  assert (H0 : 0 <= one * (C * D / F)).
+  { apply Rmult_le_reg_r with (one * F); [exact HFf |]; rewrite Rmult_0_l, E.
+    apply Rmult_le_pos; apply Rmult_le_pos; lra. }
+  split; cbn [fst snd]; fold one.
+  - apply Rmult_le_reg_r with (IZR f'); [apply (IZR_lt 0), Hf'0 |].
+    eapply Rle_trans; [apply floor_le, Hf'0 |]; rewrite mult_IZR.
+    apply Rle_trans with (one * C * (one * D)); [apply Rmult_le_compat; assumption |].
+    rewrite <- E; apply Rmult_le_compat_l; assumption.
+  - apply Rmult_le_reg_r with (IZR f); [exact Hf0' |].
+    eapply Rle_trans; [| apply ceiling_ge, Hf0]; rewrite mult_IZR.
+    apply Rle_trans with (one * C * (one * D));
+      [| apply Rmult_le_compat; try assumption; apply Rmult_le_pos; lra].
+    rewrite <- E; apply Rmult_le_compat_l; lra.
+Qed.
+
+Lemma half_of_the_rest : forall bits e E, encloses bits e E ->
+  encloses bits ((Z.pos (2 ^ bits) - snd e) / 2, (Z.pos (2 ^ bits) - fst e) / 2 + 1)%Z ((1 - E) / 2).
+Proof.
+  intros bits [e e'] E [H H']; cbn [fst snd] in *; set (one := Z.pos (2 ^ bits)) in *.
+  assert (H1 := floor_le (one - e') 2 ltac:(lia)); assert (H2 := ceiling_ge (one - e) 2 ltac:(lia)).
+  rewrite minus_IZR in H1, H2; split; cbn [fst snd]; fold one; lra.
+Qed.
+
+Lemma holds_rational : forall bits low high value, encloses bits (low, high) value ->
+  Q2R (low # 2 ^ bits) <= value <= Q2R (high # 2 ^ bits).
+Proof.
+  intros bits low high value [H1 H2]; unfold Q2R; cbn [Qnum Qden fst snd] in *.
+  assert (Hone : 0 < IZR (Z.pos (2 ^ bits))) by (apply (IZR_lt 0), Pos2Z.is_pos).
+  split; (apply Rmult_le_reg_l with (IZR (Z.pos (2 ^ bits))); [exact Hone |]);
+    rewrite (Rmult_comm (IZR (Z.pos _)) (_ * / _)), Rmult_assoc, Rinv_l by lra; lra.
+Qed.
+
+Theorem profile_bounds_correct : forall steps bits nu epsilon low high,
+  profile_bounds steps bits nu epsilon = Some (low, high) ->
   0 < Q2R nu /\ Q2R low <= normal_tail (Q2R epsilon / Q2R nu - Q2R nu / 2) -
     exp (Q2R epsilon) * normal_tail (Q2R epsilon / Q2R nu + Q2R nu / 2) <= Q2R high.
 Proof.
-  intros nu epsilon h k low high; unfold profile_ends; cbv zeta.
-  set (a := (epsilon / nu - nu / 2)%Q); set (v := (a + inject_Z (Z.of_nat k) * h)%Q).
-  destruct (negb (Qle_bool nu 0) && negb (Qle_bool h 0) && Qle_bool 0 v) eqn:E; [| discriminate].
-  rewrite !andb_true_iff in E; destruct E as [[Hnu Hh] Hv]; apply Q_strict in Hnu, Hh;
-    apply Qle_bool_R in Hv.
-  rewrite RMicromega.Q2R_0 in Hnu, Hh, Hv; intros Hends; injection Hends as <- <-; split; [exact Hnu |].
-  assert (Ea : Q2R a = Q2R epsilon / Q2R nu - Q2R nu / 2).
-  { unfold a; rewrite Q2R_minus, !Q2R_div by (rewrite ?(Q2R_literal 2); lra).
-    rewrite (Q2R_literal 2); reflexivity. }
-  assert (Hlow := sum_below_the_profile nu a h (Q2R epsilon) Hnu Hh Ea k).
-  assert (Hhigh := sum_above_the_profile nu a h (Q2R epsilon) Hnu Hh Ea k Hv); fold v in Hhigh.
-  assert (Hpos := profile_nonneg (Q2R nu) (Q2R epsilon) Hnu); assert (Hk := kappa_pos).
-  destruct over_root_two_pi as [Hc Hc'].
-  rewrite !normal_tail_tail.
-  replace (tail (Q2R epsilon / Q2R nu - Q2R nu / 2) / (2 * kappa) - exp (Q2R epsilon) *
-    (tail (Q2R epsilon / Q2R nu + Q2R nu / 2) / (2 * kappa))) with (profile (Q2R nu) (Q2R epsilon) * / (2 *
-      kappa))
-    by (unfold profile; field; lra).
-  set (p := profile (Q2R nu) (Q2R epsilon)) in *; rewrite !Q2R_mult, Q2R_plus, Q2R_mult, (Q2R_literal 2).
-  assert (E1 : Q2R (398942280 # 1000000000) = 398942280 / 1000000000) by reflexivity.
-  assert (E2 : Q2R (398942281 # 1000000000) = 398942281 / 1000000000) by reflexivity.
-  rewrite E1, E2; set (S := Q2R (sum_below nu a h k)) in *; split; [| apply Rmult_le_compat; lra].
-  apply Rle_trans with (p * (398942280 / 1000000000)); [apply Rmult_le_compat_r | apply Rmult_le_compat_l];
-    lra.
+  intros steps bits nu epsilon low high; unfold profile_bounds; cbv zeta.
+  set (a := (epsilon / nu - nu / 2)%Q); set (b := (epsilon / nu + nu / 2)%Q).
+  destruct (exp_ends (S steps) bits epsilon) as [[e1 e2] |] eqn:Ee; [| discriminate].
+  destruct (exp_ends (S steps) bits (a * a / 2)) as [[f1 f2] |] eqn:Ef; [| discriminate].
+  destruct (ratio_ends (S steps) bits a) as [[a1 a2] |] eqn:Ea; [| discriminate].
+  destruct (ratio_ends (S steps) bits b) as [[b1 b2] |] eqn:Eb; [| discriminate].
+  destruct (density_ends_hold bits) as [Hc Hc0]; destruct (density_ends bits) as [c1 c2].
+  destruct (negb (Qle_bool nu 0) && Qle_bool 0 epsilon && (0 <? f1)%Z && (a2 <=? b1)%Z) eqn:Eok;
+    [| discriminate].
+  rewrite !andb_true_iff in Eok; destruct Eok as [[[Hnu Hepsilon] Hf1] Hab].
+  apply Q_strict in Hnu; apply Qle_bool_R in Hepsilon; apply Z.ltb_lt in Hf1; apply Z.leb_le in Hab.
+  rewrite RMicromega.Q2R_0 in Hnu, Hepsilon; intros Hends.
+  assert (Elow : ((Z.pos (2 ^ bits) - e2) / 2 + c1 * (b1 - a2) / f2 # 2 ^ bits)%Q = low) by congruence.
+  assert (Ehigh : ((Z.pos (2 ^ bits) - e1) / 2 + 1 + (c2 * (b2 - a1) / f1 + 1) # 2 ^ bits)%Q = high)
+    by congruence.
+  subst low high; clear Hends; split; [exact Hnu |].
+  assert (Va : Q2R a = Q2R epsilon / Q2R nu - Q2R nu / 2)
+    by (unfold a; rewrite Q2R_minus, Q2R_half, Q2R_div by exact Hnu; reflexivity).
+  assert (Vb : Q2R b = Q2R epsilon / Q2R nu + Q2R nu / 2)
+    by (unfold b; rewrite Q2R_plus, Q2R_half, Q2R_div by exact Hnu; reflexivity).
+  assert (Vf : Q2R (a * a / 2) = Q2R a * Q2R a / 2) by (rewrite Q2R_half, Q2R_mult; reflexivity).
+  apply exp_ends_correct in Ee; [| apply numerator_nonneg, Hepsilon].
+  apply exp_ends_correct in Ef; [| apply numerator_nonneg; rewrite Vf; nra].
+  apply ratio_ends_correct in Ea; apply ratio_ends_correct in Eb.
+  assert (Hone : 0 < IZR (Z.pos (2 ^ bits))) by (apply (IZR_lt 0), Pos2Z.is_pos).
+  assert (Hd : encloses bits (b1 - a2, b2 - a1)%Z (bell_ratio (Q2R b) - bell_ratio (Q2R a))).
+  { destruct Ea, Eb; cbn [fst snd] in *; split; cbn [fst snd]; rewrite minus_IZR; lra. }
+  assert (HD : 0 <= bell_ratio (Q2R b) - bell_ratio (Q2R a)).
+  { destruct Ea as [_ H1], Eb as [H2 _]; cbn [fst snd] in *; apply IZR_le in Hab.
+    apply Rmult_le_reg_l with (IZR (Z.pos (2 ^ bits))); [exact Hone | lra]. }
+  assert (Hk := kappa_pos).
+  assert (Hproduct := product_ends bits _ _ _ _ _ _ Hc Hd Ef Hc0 ltac:(cbn; lia) Hf1
+    ltac:(left; apply Rinv_0_lt_compat; lra) HD (exp_pos _)); cbn [fst snd] in Hproduct.
+  assert (Hhalf := half_of_the_rest bits _ _ Ee); cbn [fst snd] in Hhalf.
+  assert (Hvalue := profile_by_ratios (Q2R nu) (Q2R epsilon) Hnu); cbv zeta in Hvalue.
+  rewrite <- Va, <- Vb in Hvalue; rewrite <- Va, <- Vb, Hvalue, <- Vf.
+  apply holds_rational; destruct Hproduct as [P1 P2], Hhalf as [H1 H2]; cbn [fst snd] in *.
+  split; cbn [fst snd]; rewrite plus_IZR; lra.
 Qed.
 
 (** ** Theorem 5 at given budgets and deltas *)
 
 (** The largest change of w_s's coefficient in the unit ball is at least 3 - 2 / records. *)
-Definition split_refuted (d records : nat) (epsilon_s epsilon_n delta sigma nu h : Q) (k : nat) : bool :=
+Definition split_refuted (d records : nat) (epsilon_s epsilon_n delta sigma nu : Q) (steps : nat)
+    (bits : positive) : bool :=
   let epsilon := ((epsilon_s + epsilon_n * (inject_Z (Z.of_nat d) - 1)) / inject_Z (Z.of_nat d))%Q in
-  let a := (epsilon / nu - nu / 2)%Q in
-  let sum := sum_below nu a h k in
   let stated := (1 - (1 - delta) * (1 - delta))%Q in
-  negb (Qle_bool epsilon_n 0) && negb (Qle_bool nu 0) && negb (Qle_bool h 0) &&
-  Qle_bool (nu * sigma) (3 - 2 / inject_Z (Z.of_nat records)) && negb (Qle_bool sum 0) &&
-  negb (Qle_bool (sum * sum) (2 * pi_upper * (stated * stated))).
+  match profile_bounds steps bits nu epsilon with
+  | Some (low, _) =>
+      negb (Qle_bool epsilon_n 0) && Qle_bool (nu * sigma) (3 - 2 / inject_Z (Z.of_nat records))
+      && negb (Qle_bool low stated)
+  | None => false
+  end.
 
-(** What is below the profile is below the delta over 2 kappa that bounds it, squared. *)
-Lemma square_of_a_profile : forall sum value delta, 0 < sum <= value -> value / (2 * kappa) <= delta ->
-  sum * sum <= 2 * Q2R pi_upper * (delta * delta).
+Lemma normal_profile : forall nu epsilon, 0 < nu ->
+  normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)
+  = profile nu epsilon / (2 * kappa).
 Proof.
-  intros sum value delta Hsum Hdelta; assert (Hk := kappa_pos); destruct pi_bounds as [_ Hpi].
-  assert (Hlast : sum <= 2 * kappa * delta).
-  { apply Rle_trans with (2 * kappa * (value / (2 * kappa))).
-    - replace (2 * kappa * (value / (2 * kappa))) with value by (field; lra); lra.
-    - apply Rmult_le_compat_l; lra. }
-  assert (H1 : sum * sum <= (2 * kappa * delta) ^ 2) by nra.
-  replace ((2 * kappa * delta) ^ 2) with (2 * (2 * kappa ^ 2) * (delta * delta)) in H1 by ring.
-  rewrite kappa_square in H1; assert (H2 : 0 <= delta * delta) by nra; nra.
+  intros nu epsilon Hnu; rewrite !normal_tail_tail; assert (Hk := kappa_pos); unfold profile; field; lra.
 Qed.
 
-Theorem theorem5_refuted_by_numbers : forall r n d s records epsilon_s epsilon_n delta sigma nu h k
+(** The two data sets of the ball differ by at least nu where their largest change is at least nu sigma_s. *)
+Lemma ball_reaches : forall r n d s nu ss sn, fairness_term r = Absolute -> 0 <= alpha_1 r ->
+  (1 <= n)%nat -> (s < d)%nat -> 0 < nu -> 0 < ss -> 0 < sn -> nu * ss <= ball_gain r n ->
+  nu ^ 2 <= l2_change_squared r d (contains s) (ball_D s n) (ball_D' s n) / ss ^ 2
+    + l2_change_squared r d (contains_not s) (ball_D s n) (ball_D' s n) / sn ^ 2.
+Proof.
+  intros r n d s nu ss sn HF Ha Hn Hs Hnu Hss Hsn Hgain.
+  assert (HU : l2_change_squared r d (contains s) (ball_D s n) (ball_D' s n) = ball_gain r n ^ 2)
+    by (apply ball_l2_s; try assumption; try lia; rewrite HF; discriminate).
+  assert (HV := l2_nonneg r d (contains_not s) (ball_D s n) (ball_D' s n)).
+  set (V := l2_change_squared r d (contains_not s) (ball_D s n) (ball_D' s n)) in *.
+  assert (H1 : (nu * ss) ^ 2 <= ball_gain r n ^ 2)
+    by (apply pow_incr; split; [apply Rmult_le_pos; lra | exact Hgain]).
+  assert (H2 : 0 <= V / sn ^ 2) by (apply Rmult_le_pos; [exact HV | left; apply Rinv_0_lt_compat; nra]).
+  rewrite HU; assert (H3 : nu ^ 2 <= ball_gain r n ^ 2 / ss ^ 2); [| lra].
+  apply Rmult_le_reg_r with (ss ^ 2); [nra |].
+  replace (ball_gain r n ^ 2 / ss ^ 2 * ss ^ 2) with (ball_gain r n ^ 2) by (field; lra).
+  rewrite <- Rpow_mult_distr; exact H1.
+Qed.
+
+Lemma extended_sigma_positive : forall Delta epsilon delta, 0 < Delta -> 0 < epsilon ->
+  0 < delta <= sqrt (2 / PI) -> 0 < extended_gaussian_sigma Delta epsilon delta.
+Proof.
+  intros Delta epsilon delta HD He Hdelta; assert (HL := log_nonneg delta Hdelta).
+  assert (H := extended_sigma_shift Delta epsilon delta He HL); assert (Hf := allowed_shift_pos _ _ HL He).
+  destruct (Rle_or_lt (extended_gaussian_sigma Delta epsilon delta) 0); [exfalso; nra | assumption].
+Qed.
+
+Theorem theorem5_refuted_by_numbers : forall r n d s records epsilon_s epsilon_n delta sigma nu steps bits
     l2_squared logarithm root root' factor,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (1 <= records <= n)%nat -> (s < d)%nat ->
   Q2R l2_squared = published_fair_l2_squared d ->
   sigma_suffices l2_squared epsilon_s delta sigma logarithm root root' factor = true ->
-  split_refuted d records epsilon_s epsilon_n delta sigma nu h k = true ->
+  split_refuted d records epsilon_s epsilon_n delta sigma nu steps bits = true ->
   ~ differentially_private (stated_epsilon d (Q2R epsilon_s) (Q2R epsilon_n))
       (stated_delta (Q2R delta) (Q2R delta)) n d (unit_ball d) gaussian_density
       (two_scales s (extended_gaussian_sigma (sqrt (published_fair_l2_squared d)) (Q2R epsilon_s) (Q2R
         delta))
         (extended_gaussian_sigma (sqrt (published_fair_l2_squared d)) (Q2R epsilon_n) (Q2R delta))) r.
 Proof.
-  intros r n d s records es en delta sigma nu0 h k V l u u' w HF Ha Hn Hs HV Hsigma Hnumbers Hprivate.
+  intros r n d s records es en delta sigma nu0 steps bits V l u u' w HF Ha Hn Hs HV Hsigma Hnumbers Hprivate.
   destruct (sigma_suffices_correct V es delta sigma l u u' w Hsigma) as [Hes [Hdelta Hle]];
     rewrite HV in Hle.
-  assert (Hk := kappa_pos); assert (HL := log_nonneg (Q2R delta) Hdelta).
-  set (Delta := sqrt (published_fair_l2_squared d)) in *.
-  assert (HD : 0 < Delta) by (apply sqrt_lt_R0, published_fair_l2_pos; lia).
-  unfold split_refuted in Hnumbers; set (epsilon := ((es + en * (inject_Z (Z.of_nat d) - 1)) /
-    inject_Z (Z.of_nat d))%Q) in *; set (a := (epsilon / nu0 - nu0 / 2)%Q) in *.
-  set (sum := sum_below nu0 a h k) in *; set (stated := (1 - (1 - delta) * (1 - delta))%Q) in *.
-  rewrite !andb_true_iff in Hnumbers; destruct Hnumbers as [[[[[Hen Hnu0] Hh] Hreach] Hsum] Hbeats].
-  apply Q_strict in Hen, Hnu0, Hh, Hsum, Hbeats; apply Qle_bool_R in Hreach.
-  rewrite RMicromega.Q2R_0 in Hen, Hnu0, Hh, Hsum.
+  unfold split_refuted in Hnumbers; cbv zeta in Hnumbers.
+  set (epsilon := ((es + en * (inject_Z (Z.of_nat d) - 1)) / inject_Z (Z.of_nat d))%Q) in *.
+  set (stated := (1 - (1 - delta) * (1 - delta))%Q) in *.
+  destruct (profile_bounds steps bits nu0 epsilon) as [[low high] |] eqn:Ebounds; [| discriminate].
+  apply profile_bounds_correct in Ebounds; destruct Ebounds as [Hnu0 [Hlow _]].
+  rewrite normal_profile in Hlow by exact Hnu0.
+  rewrite !andb_true_iff in Hnumbers; destruct Hnumbers as [[Hen Hreach] Hbeats].
+  apply Q_strict in Hen, Hbeats; apply Qle_bool_R in Hreach; rewrite RMicromega.Q2R_0 in Hen.
   assert (Hd : 0 < INR d) by (apply lt_0_INR; lia).
   assert (Hepsilon : Q2R epsilon = stated_epsilon d (Q2R es) (Q2R en)).
   { unfold epsilon; rewrite Q2R_div, Q2R_plus, Q2R_mult, Q2R_minus, Q2R_of_nat, RMicromega.Q2R_1
       by (rewrite Q2R_of_nat; exact Hd).
     unfold stated_epsilon; field; lra. }
-  assert (Ea : Q2R a = Q2R epsilon / Q2R nu0 - Q2R nu0 / 2).
-  { unfold a; rewrite Q2R_minus, !Q2R_div by (rewrite ?(Q2R_literal 2); lra).
-    rewrite (Q2R_literal 2); reflexivity. }
   assert (Estated : Q2R stated = stated_delta (Q2R delta) (Q2R delta)).
   { unfold stated, stated_delta; rewrite !Q2R_minus, Q2R_mult, !Q2R_minus, !RMicromega.Q2R_1; reflexivity. }
-  assert (Hprofile := sum_below_the_profile nu0 a h (Q2R epsilon) Hnu0 Hh Ea k); fold sum in Hprofile.
-  assert (Hsigma_s := extended_sigma_shift Delta (Q2R es) (Q2R delta) Hes HL).
-  assert (Hsigma_n := extended_sigma_shift Delta (Q2R en) (Q2R delta) Hen HL).
-  assert (Hfs := allowed_shift_pos _ _ HL Hes); assert (Hfn := allowed_shift_pos _ _ HL Hen).
+  set (Delta := sqrt (published_fair_l2_squared d)) in *.
+  assert (HD : 0 < Delta) by (apply sqrt_lt_R0, published_fair_l2_pos; lia).
+  assert (Hss := extended_sigma_positive Delta (Q2R es) (Q2R delta) HD Hes Hdelta).
+  assert (Hsn := extended_sigma_positive Delta (Q2R en) (Q2R delta) HD Hen Hdelta).
   set (ss := extended_gaussian_sigma Delta (Q2R es) (Q2R delta)) in *.
   set (sn := extended_gaussian_sigma Delta (Q2R en) (Q2R delta)) in *.
-  assert (Hss : 0 < ss) by (destruct (Rle_or_lt ss 0); [exfalso; nra | assumption]).
-  assert (Hsn : 0 < sn) by (destruct (Rle_or_lt sn 0); [exfalso; nra | assumption]).
-  assert (HDD' := ball_neighbours s d n Hs ltac:(lia)).
-  set (gain := ball_gain r n).
-  assert (HU : l2_change_squared r d (contains s) (ball_D s n) (ball_D' s n) = gain ^ 2)
-    by (apply ball_l2_s; try assumption; try lia; rewrite HF; discriminate).
-  assert (HV0 := l2_nonneg r d (contains_not s) (ball_D s n) (ball_D' s n)).
-  set (V0 := l2_change_squared r d (contains_not s) (ball_D s n) (ball_D' s n)) in *.
-  assert (Hgain : Q2R nu0 * ss <= gain).
+  assert (Hgain : Q2R nu0 * ss <= ball_gain r n).
   { assert (Hrecords : 0 < INR records) by (apply lt_0_INR; lia).
     rewrite Q2R_mult, Q2R_minus, Q2R_div, Q2R_of_nat, (Q2R_literal 3), (Q2R_literal 2) in Hreach
       by (rewrite Q2R_of_nat; exact Hrecords).
     assert (Hnu := nu_ge n records ltac:(lia) ltac:(lia)).
     assert (Q2R nu0 * ss <= Q2R nu0 * Q2R sigma) by (apply Rmult_le_compat_l; lra).
-    unfold gain, ball_gain; rewrite HF, Ha; unfold Rdiv in Hreach; lra. }
-  assert (HS : Q2R nu0 ^ 2 <= l2_change_squared r d (contains s) (ball_D s n) (ball_D' s n) / ss ^ 2
-    + V0 / sn ^ 2).
-  { assert (H1 : (Q2R nu0 * ss) ^ 2 <= gain ^ 2)
-      by (apply pow_incr; split; [apply Rmult_le_pos; lra | exact Hgain]).
-    assert (H2 : 0 <= V0 / sn ^ 2) by (apply Rmult_le_pos; [exact HV0 | left; apply Rinv_0_lt_compat; nra]).
-    rewrite HU; assert (H3 : Q2R nu0 ^ 2 <= gain ^ 2 / ss ^ 2); [| lra].
-    apply Rmult_le_reg_r with (ss ^ 2); [nra |].
-    replace (gain ^ 2 / ss ^ 2 * ss ^ 2) with (gain ^ 2) by (field; lra); rewrite <- Rpow_mult_distr;
-      exact H1. }
+    unfold ball_gain; rewrite HF, Ha; unfold Rdiv in Hreach; lra. }
+  assert (HS := ball_reaches r n d s _ ss sn HF ltac:(rewrite Ha; lra) ltac:(lia) Hs Hnu0 Hss Hsn Hgain).
   assert (Hneeded := private_needs_profile r n d s (unit_ball d)
-    ss sn _ _ _ _ _ Hss Hsn Hnu0 HDD' HS Hprivate).
-  rewrite <- Hepsilon, <- Estated in Hneeded; apply (Rlt_irrefl (Q2R sum * Q2R sum)).
-  apply Rle_lt_trans with (2 * Q2R pi_upper * (Q2R stated * Q2R stated));
-    [apply (square_of_a_profile _ (profile (Q2R nu0) (Q2R epsilon))); lra |].
-  rewrite !Q2R_mult, (Q2R_literal 2) in Hbeats; exact Hbeats.
+    ss sn _ _ _ _ _ Hss Hsn Hnu0 (ball_neighbours s d n Hs ltac:(lia)) HS Hprivate).
+  rewrite <- Hepsilon, <- Estated in Hneeded; lra.
 Qed.
 
 (** d = 13, where the paper's data lie: budgets (2, 1/20) at 1e-3, and (1, 1/20) at 1e-5. *)
@@ -452,7 +757,7 @@ Theorem theorem5_refuted_at_thousandth : forall r n s,
 Proof.
   intros r n s HF Ha Hn Hs.
   assert (H := theorem5_refuted_by_numbers r n 13 s 1000 (2 # 1) (1 # 20) (1 # 1000) (110441 # 5000)
-    (3393 # 25000) (1 # 5) 15 fair_l2_squared_13 (8077998716282838568284475 # 1208925819614629174706176)
+    (3393 # 25000) 40 100 fair_l2_squared_13 (8077998716282838568284475 # 1208925819614629174706176)
     (97656631093897173981041 # 37778931862957161709568) (445265098241871081664623 #
       151115727451828646838272)
     (9654864126750394189188805 # 1208925819614629174706176) HF Ha ltac:(lia) Hs fair_l2_squared_13_correct
@@ -469,7 +774,7 @@ Theorem theorem5_refuted_at_hundred_thousandth : forall r n s,
 Proof.
   intros r n s HF Ha Hn Hs.
   assert (H := theorem5_refuted_by_numbers r n 13 s 1000 (1 # 1) (1 # 20) (1 # 100000) (548257 # 10000)
-    (1367 # 25000) (1 # 2) 6 fair_l2_squared_13 (13645307857843346200429553 # 1208925819614629174706176)
+    (1367 # 25000) 40 100 fair_l2_squared_13 (13645307857843346200429553 # 1208925819614629174706176)
     (2030773558643184076796393 # 604462909807314587353088) (1059412178500066555438191 #
       302231454903657293676544)
     (9654864126750394189188805 # 1208925819614629174706176) HF Ha ltac:(lia) Hs fair_l2_squared_13_correct

@@ -1098,22 +1098,22 @@ Theorem box_l2_calculator : forall r alpha n d, alpha_1 r = Q2R alpha -> 0 <= al
     (Q2R (rational_box_l2 (basis r) (fairness_term r) alpha n d)).
 Proof. exact rational_box_l2_correct. Qed.
 
-(** N3: the Gaussian profile lies between the ends that k rectangles of width h give. *)
-Theorem gaussian_profile_calculator : forall nu epsilon h k low high,
-  profile_ends nu epsilon h k = Some (low, high) ->
+(** N3: the Gaussian profile lies between the ends that whole numbers give. *)
+Theorem gaussian_profile_calculator : forall steps bits nu epsilon low high,
+  profile_bounds steps bits nu epsilon = Some (low, high) ->
   0 < Q2R nu /\ Q2R low <= normal_tail (Q2R epsilon / Q2R nu - Q2R nu / 2) -
     exp (Q2R epsilon) * normal_tail (Q2R epsilon / Q2R nu + Q2R nu / 2) <= Q2R high.
-Proof. exact profile_ends_correct. Qed.
+Proof. exact profile_bounds_correct. Qed.
 
 (** ** Theorem 5 at deltas that a user would set *)
 
 (** T5.decided: where two computations say so, Theorem 5 is false at these budgets and this delta. *)
-Theorem theorem_5_refutation_decided : forall r n d s records epsilon_s epsilon_n delta sigma nu h k
+Theorem theorem_5_refutation_decided : forall r n d s records epsilon_s epsilon_n delta sigma nu steps bits
     l2_squared logarithm root root' factor,
   fairness_term r = Absolute -> alpha_1 r = 1 -> (1 <= records <= n)%nat -> (s < d)%nat ->
   Q2R l2_squared = published_fair_l2_squared d ->
   sigma_suffices l2_squared epsilon_s delta sigma logarithm root root' factor = true ->
-  split_refuted d records epsilon_s epsilon_n delta sigma nu h k = true ->
+  split_refuted d records epsilon_s epsilon_n delta sigma nu steps bits = true ->
   let Delta := sqrt (published_fair_l2_squared d) in
   ~ differentially_private (stated_epsilon d (Q2R epsilon_s) (Q2R epsilon_n))
       (stated_delta (Q2R delta) (Q2R delta)) n d (unit_ball d) gaussian_density

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from math import ceil, floor, sqrt
 
 import pytest
 
@@ -16,7 +17,10 @@ from reference.sensitivity.setting import Setting
 
 BUILD_SECONDS = 1800
 SETTINGS = 1000
-PROFILES = 2
+PROFILES = 30
+TERMS, BITS, DECIMALS = 200, 160, 40
+"""Of the profile: what Coq computes with, and the decimals to which Python's ends are rounded outward."""
+UNIT = 10**DECIMALS
 SEED = 20
 ONE = Fraction(1)
 
@@ -32,11 +36,10 @@ Definition same_l1 (s : quadratic_basis * fairness * Q * nat * nat * Q) : bool :
   let '(b, F, alpha, n, d, value) := s in Qeq_bool (rational_box_l1 F alpha n d) value.
 Definition same_l2 (s : quadratic_basis * fairness * Q * nat * nat * Q) : bool :=
   let '(b, F, alpha, n, d, value) := s in Qeq_bool (rational_box_l2 b F alpha n d) value.
-Definition around (s : Q * Q * Q * nat * Q * Q) : bool :=
-  let '(nu, epsilon, h, k, low, high) := s in
-  match profile_ends nu epsilon h k with
-  | Some (lower, upper) =>
-      Qle_bool lower low && Qle_bool high upper
+Definition inside (s : Q * Q * Q * Q) : bool :=
+  let '(nu, epsilon, low, high) := s in
+  match profile_bounds TERMS BITS nu epsilon with
+  | Some (lower, upper) => Qle_bool low lower && Qle_bool upper high && Qle_bool (upper - lower) (1 # UNIT)
   | None => false
   end.
 """
@@ -58,15 +61,19 @@ def sensitivities(settings: int) -> dict[str, list[str]]:
 
 
 def profiles(settings: int, *, off: Fraction = ONE) -> list[str]:
-    """Return shifts and epsilons with Python's enclosure of the profile, times `off`."""
+    """Return shifts and epsilons with Python's enclosure of the profile, times `off`.
+
+    epsilon is 0.01 to 10, and epsilon / nu - nu / 2, where the first tail begins, -1 to 7: delta is 1e-12 to 0.8.
+    """
     numbers = random.Random(SEED)
     rows = []
     for _ in range(settings):
-        nu, epsilon = Fraction(numbers.randrange(5, 300), 100), Fraction(numbers.randrange(0, 400), 100)
+        epsilon = Fraction(round(10 ** numbers.uniform(-2, 1), 4)).limit_denominator(10**4)
+        tail = numbers.uniform(-1, 7)
+        nu = Fraction(round(sqrt(tail**2 + 2 * epsilon) - tail, 6)).limit_denominator(10**6)
         found = delta_of_shift(nu**2, epsilon)
-        low, high = (round(value * off * 10**18) for value in (found.lower, found.upper))
-        ends = f"{low} # {10**18}, {high} # {10**18}"
-        rows.append(f"({quotient(nu)}, {quotient(epsilon)}, 1 # 4, 16%nat, {ends})")
+        low, high = floor(found.lower * off * UNIT), ceil(found.upper * off * UNIT)
+        rows.append(f"({quotient(nu)}, {quotient(epsilon)}, {low} # {UNIT}, {high} # {UNIT})")
     return rows
 
 
@@ -76,29 +83,38 @@ def text(rows: dict[str, list[str]]) -> str:
         "Proof.\n  vm_cast_no_check (eq_refl true).\nQed.\n"
         for check, found in rows.items()
     ]
-    return "\n".join([HEADER, *lemmas])
+    header = HEADER.replace("TERMS", str(TERMS)).replace("BITS", str(BITS)).replace("UNIT", str(UNIT))
+    return "\n".join([header, *lemmas])
 
 
 def test_text_is_in_the_allowed_part_of_the_language():
-    assert list(refused(text({**sensitivities(2), "around": profiles(2)}))) == []
+    assert list(refused(text({**sensitivities(2), "inside": profiles(2)}))) == []
 
 
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_calculators_agree_with_python(built):
     (built / "Agree.v").write_text(
-        text({**sensitivities(SETTINGS), "around": profiles(PROFILES)}), encoding="utf-8"
+        text({**sensitivities(SETTINGS), "inside": profiles(PROFILES)}), encoding="utf-8"
     )
     compile_file(built, "Agree.v")
 
 
 @pytest.mark.coq
+@pytest.mark.lengthy
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "around"])
+def test_a_thousand_profiles_agree_with_python(built):
+    (built / "Profiles.v").write_text(text({"inside": profiles(SETTINGS)}), encoding="utf-8")
+    compile_file(built, "Profiles.v")
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(BUILD_SECONDS)
+@pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "inside"])
 def test_calculators_notice_a_wrong_number(built, wrong):
-    rows = {**sensitivities(3), "around": profiles(1, off=Fraction(1000))}
+    rows = {**sensitivities(3), "inside": profiles(1, off=1 + Fraction(1, 10**18))}
     changed = rows[wrong]
-    if wrong != "around":
+    if wrong != "inside":
         changed = [row[: row.rindex("# ")] + "# 1000003)" for row in changed]
     (built / "Wrong.v").write_text(text({wrong: changed}), encoding="utf-8")
     with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):
