@@ -10,6 +10,7 @@ FILES = (
     "Change.v",
     "Box.v",
     "BoxSensitivity.v",
+    "DeclaredBox.v",
     "Expectation.v",
     "TestFunctions.v",
     "Laplace.v",

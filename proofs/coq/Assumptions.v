@@ -27,6 +27,8 @@ Print Assumptions separate_box_l2_sensitivity.
 Print Assumptions separate_ball_l2_sensitivity.
 Print Assumptions box_l1_add_one.
 Print Assumptions box_l2_add_one.
+Print Assumptions declared_box_l1_sensitivity.
+Print Assumptions declared_box_l2_sensitivity.
 Print Assumptions lemma_2_proof_step_is_false.
 Print Assumptions lemma_2_other_weights.
 Print Assumptions lemma_2_sign_from_data.
@@ -117,6 +119,8 @@ Print Assumptions hardened_gaussian_accounting.
 Print Assumptions hardened_gaussian.
 Print Assumptions box_l1_calculator.
 Print Assumptions box_l2_calculator.
+Print Assumptions declared_box_l1_calculator.
+Print Assumptions declared_box_l2_calculator.
 Print Assumptions gaussian_profile_calculator.
 Print Assumptions theorem_5_refutation_decided.
 Print Assumptions theorem_5_is_false_at_a_thousandth.

@@ -369,7 +369,8 @@ Lemma sum_ends_correct : forall steps bits step m z first v w low high value,
   encloses bits z v -> encloses bits first w -> sum_ends (S steps) bits step m z first = Some (low, high) ->
   series_sum w v (IZR m) (IZR step) (S steps) <= value ->
   (2 * v <= IZR m + INR steps * IZR step ->
-    value <= series_sum w v (IZR m) (IZR step) (S steps) + 2 * series_term w v (IZR m) (IZR step) (S steps)) ->
+    value <= series_sum w v (IZR m) (IZR step) (S steps)
+      + 2 * series_term w v (IZR m) (IZR step) (S steps)) ->
   encloses bits (low, high) value.
 Proof.
   intros steps bits step m z first v w low high value Hm Hstep Hw Hv Hz0 Hf0 [Hz1 Hz2] [Hf1 Hf2].

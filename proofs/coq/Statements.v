@@ -3,19 +3,20 @@
     Every main theorem of the development, restated with the id of the claim that it carries; each proof is
     one line. The words used are defined in [Definitions.v], but for these: [softplus], [logistic], [taylor]
     ([Taylor.v]), [drift_limit] ([Change.v]), [fairness_gain] ([Box.v]), [largest] and [box_l1]
-    ([BoxSensitivity.v]), [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail]
-    ([ExtendedGaussian.v]), [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v],
-    [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v],
-    [JointCells.v]), adjacency and what begins with release ([Certificates.v], [SigmaBound.v]), verdicts
-    ([Verdicts.v], [ConditionalVerdicts.v]), transcripts ([Adaptive.v]), measures and Borel sets
-    ([CountableMeasures.v], [BorelEvents.v]), events of countable spaces ([Countable.v]), hardened noise
-    ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators ([ProfileEnds.v],
-    [RationalSensitivity.v]), names of data sets where they are built. [README.md] says in words what each
-    theorem says and what it does not say. *)
+    ([BoxSensitivity.v]), [declared_box] ([DeclaredBox.v]), [product_density] ([Laplace.v]), [twice_largest]
+    ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]), [normal_cdf] ([GaussianExact.v]), counts and
+    limits ([BinomialLaw.v], [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v],
+    [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what begins with release
+    ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v], [ConditionalVerdicts.v]), transcripts
+    ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v], [BorelEvents.v]), events of countable
+    spaces ([Countable.v]), hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]),
+    calculators ([ProfileEnds.v], [RationalSensitivity.v]), names of data sets where they are built.
+    [README.md] says in words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
-From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity Expectation
+From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box BoxSensitivity DeclaredBox
+  Expectation
   TestFunctions Laplace Theorem3 Theorem3Exact Normal Gaussian ExtendedGaussian Theorem5 Theorem5Regime
   GaussianExact CountableMeasures BorelEvents Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne
   AddOne Composition Counterexamples BinomialLaw JointBound NormalScore StoufferRule StoufferBound
@@ -210,6 +211,24 @@ Theorem box_l2_add_one : forall r n d, 0 <= alpha_1 r -> (2 <= n)%nat ->
     (INR d * (1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n) ^ 2 +
      match basis r with MatrixBasis => INR d ^ 2 / 64 | MonomialBasis => (2 * INR d ^ 2 - INR d) / 64 end).
 Proof. exact added_l2_exact. Qed.
+
+(** L1.declared, L2.declared: a bound for each column, S their sum. *)
+Theorem declared_box_l1_sensitivity : forall r n d bound, 0 <= alpha_1 r -> (1 <= n)%nat ->
+  (forall e, (e < d)%nat -> 0 <= bound e) ->
+  let S := sum_over (coordinates d) bound in
+  exact_sensitivity n (declared_box d bound) (l1_change r d all_monomials)
+    (S * (1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n) + S ^ 2 / 8
+     + (if Rle_dec S 2 then S / 2 - S ^ 2 / 8 else 1 / 2)).
+Proof. intros r n d bound Ha Hn Hb; exact (declared_l1_exact d bound Hb r n Ha Hn). Qed.
+
+(** L3.declared, L4.declared: the squares of the bounds add up to W, which is not large. *)
+Theorem declared_box_l2_sensitivity : forall r n d bound, 0 <= alpha_1 r -> (1 <= n)%nat ->
+  (forall e, (e < d)%nat -> 0 <= bound e) ->
+  let A := 1 / 2 + alpha_1 r * fairness_gain (fairness_term r) n in
+  let W := sum_over (coordinates d) (fun e => bound e ^ 2) in
+  W <= match basis r with MatrixBasis => 32 | MonomialBasis => 16 end * (A + 1 / 4) ->
+  exact_sensitivity n (declared_box d bound) (l2_change_squared r d all_monomials) ((A + 1 / 2) ^ 2 * W).
+Proof. intros r n d bound Ha Hn Hb A W; exact (declared_l2_exact d bound Hb r n Ha Hn). Qed.
 
 (** L2.drift: two data sets whose last records contribute 0 on both sides, while the coefficient moves from
     1/2 to 1. *)
@@ -1097,6 +1116,22 @@ Theorem box_l2_calculator : forall r alpha n d, alpha_1 r = Q2R alpha -> 0 <= al
   exact_sensitivity n (unit_box d) (l2_change_squared r d all_monomials)
     (Q2R (rational_box_l2 (basis r) (fairness_term r) alpha n d)).
 Proof. exact rational_box_l2_correct. Qed.
+
+(** N4: the l1-sensitivity of a box with a rational bound for each column. *)
+Theorem declared_box_l1_calculator : forall r alpha n bounds, alpha_1 r = Q2R alpha -> 0 <= alpha_1 r ->
+  (1 <= n)%nat -> Forall (fun q => 0 <= Q2R q) bounds ->
+  exact_sensitivity n (declared_box (length bounds) (bound_of bounds))
+    (l1_change r (length bounds) all_monomials)
+    (Q2R (rational_declared_l1 (fairness_term r) alpha n bounds)).
+Proof. exact rational_declared_l1_correct. Qed.
+
+(** N5: the l2-sensitivity, squared, where there is an answer. *)
+Theorem declared_box_l2_calculator : forall r alpha n bounds value, alpha_1 r = Q2R alpha ->
+  0 <= alpha_1 r -> (1 <= n)%nat -> Forall (fun q => 0 <= Q2R q) bounds ->
+  rational_declared_l2 (basis r) (fairness_term r) alpha n bounds = Some value ->
+  exact_sensitivity n (declared_box (length bounds) (bound_of bounds))
+    (l2_change_squared r (length bounds) all_monomials) (Q2R value).
+Proof. exact rational_declared_l2_correct. Qed.
 
 (** N3: the Gaussian profile lies between the ends that whole numbers give. *)
 Theorem gaussian_profile_calculator : forall steps bits nu epsilon low high,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, sqrt
 
@@ -11,13 +12,14 @@ import pytest
 from audit.proofs.build import ProofError, compile_file
 from audit.proofs.grammar import refused
 from audit.proofs.sigma import quotient
+from reference.domain import Domain
+from reference.domain.attributes import Numeric
 from reference.noise.profile import delta_of_shift
-from reference.sensitivity import box
+from reference.sensitivity import Declared, box, declared_supremum
 from reference.sensitivity.setting import Setting
 
 BUILD_SECONDS = 1800
-SETTINGS = 1000
-PROFILES = 30
+SETTINGS, SAMPLE = 1000, 30
 TERMS, BITS, DECIMALS = 200, 160, 40
 """Of the profile: what Coq computes with, and the decimals to which Python's ends are rounded outward."""
 UNIT = 10**DECIMALS
@@ -36,6 +38,10 @@ Definition same_l1 (s : quadratic_basis * fairness * Q * nat * nat * Q) : bool :
   let '(b, F, alpha, n, d, value) := s in Qeq_bool (rational_box_l1 F alpha n d) value.
 Definition same_l2 (s : quadratic_basis * fairness * Q * nat * nat * Q) : bool :=
   let '(b, F, alpha, n, d, value) := s in Qeq_bool (rational_box_l2 b F alpha n d) value.
+Definition same_declared (s : quadratic_basis * fairness * Q * nat * list Q * Q * Q) : bool :=
+  let '(b, F, alpha, n, bounds, l1, l2) := s in
+  Qeq_bool (rational_declared_l1 F alpha n bounds) l1 &&
+  match rational_declared_l2 b F alpha n bounds with Some value => Qeq_bool value l2 | None => false end.
 Definition inside (s : Q * Q * Q * Q) : bool :=
   let '(nu, epsilon, low, high) := s in
   match profile_bounds TERMS BITS nu epsilon with
@@ -48,7 +54,7 @@ Definition inside (s : Q * Q * Q * Q) : bool :=
 def sensitivities(settings: int) -> dict[str, list[str]]:
     """Return settings with Python's value, as Coq reads them."""
     numbers = random.Random(SEED)
-    rows: dict[str, list[str]] = {"same_l1": [], "same_l2": []}
+    rows: dict[str, list[str]] = {"same_l1": [], "same_l2": [], "same_declared": []}
     for _ in range(settings):
         fairness, basis = numbers.choice(list(FAIRNESS)), numbers.choice(list(BASES))
         weight = Fraction(numbers.randrange(0, 60), numbers.randrange(1, 20))
@@ -57,7 +63,22 @@ def sensitivities(settings: int) -> dict[str, list[str]]:
         reading = f"{BASES[basis]}, {FAIRNESS[fairness]}, {quotient(weight)}, {records}%nat, {d}%nat"
         rows["same_l1"].append(f"({reading}, {quotient(box.weighted_l1(setting, ONE, ONE).upper)})")
         rows["same_l2"].append(f"({reading}, {quotient(box.weighted_l2_squared(setting, ONE, ONE).upper)})")
+        rows["same_declared"].append(declared(setting))
     return rows
+
+
+def declared(box_setting: Setting) -> str:
+    """Return a setting on the box of a ball, each column at most its corner, with both sensitivities of Python."""
+    setting = replace(box_setting, norm="unit_ball")
+    columns = tuple(Numeric(f"x{k}", 0, 1) for k in range(setting.dimension))
+    domain = Domain(columns, "y", "z", norm="unit_ball")
+    bounds = [quotient(Fraction(domain.column_factor))] * setting.dimension
+    found = [declared_supremum(Declared(domain, setting), power, ONE, ONE).supremum for power in (1, 2)]
+    assert all(value.lower == value.upper for value in found)
+    return (
+        f"({BASES[setting.basis]}, {FAIRNESS[setting.fairness]}, {quotient(setting.fairness_weight)}, "
+        f"{setting.records}%nat, [{'; '.join(bounds)}], {', '.join(quotient(value.upper) for value in found)})"
+    )
 
 
 def profiles(settings: int, *, off: Fraction = ONE) -> list[str]:
@@ -94,23 +115,22 @@ def test_text_is_in_the_allowed_part_of_the_language():
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_calculators_agree_with_python(built):
-    (built / "Agree.v").write_text(
-        text({**sensitivities(SETTINGS), "inside": profiles(PROFILES)}), encoding="utf-8"
-    )
+    (built / "Agree.v").write_text(text({**sensitivities(SAMPLE), "inside": profiles(SAMPLE)}), encoding="utf-8")
     compile_file(built, "Agree.v")
 
 
 @pytest.mark.coq
 @pytest.mark.lengthy
 @pytest.mark.timeout(BUILD_SECONDS)
-def test_a_thousand_profiles_agree_with_python(built):
-    (built / "Profiles.v").write_text(text({"inside": profiles(SETTINGS)}), encoding="utf-8")
-    compile_file(built, "Profiles.v")
+def test_a_thousand_settings_agree_with_python(built):
+    rows = {**sensitivities(SETTINGS), "inside": profiles(SETTINGS)}
+    (built / "Thousand.v").write_text(text(rows), encoding="utf-8")
+    compile_file(built, "Thousand.v")
 
 
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "inside"])
+@pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "same_declared", "inside"])
 def test_calculators_notice_a_wrong_number(built, wrong):
     rows = {**sensitivities(3), "inside": profiles(1, off=1 + Fraction(1, 10**18))}
     changed = rows[wrong]
