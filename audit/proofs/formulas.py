@@ -285,10 +285,14 @@ TIES = (
         "python_box_linear_change",
         {
             "A": Formula(
-                BOX, "linear_change", ("return",), {"multiple": "multiple", "setting.drift": "(alpha_1 r * drift_limit n)"}
+                BOX,
+                "linear_change",
+                ("return",),
+                {"multiple": "multiple", "setting.drift": "(alpha_1 r * drift_limit n)"},
             )
         },
-        "forall r n multiple, fairness_gain (fairness_term r) n = multiple * drift_limit n -> <A> = linear_gain r n",
+        "forall r n multiple, fairness_gain (fairness_term r) n = multiple * drift_limit n -> "
+        "<A> = linear_gain r n",
         "intros r n multiple H; unfold linear_gain; rewrite H; ring",
     ),
     Tie(
