@@ -6,23 +6,29 @@ The sensitivities are those of ``proofs/repaired.md``, from the declared domain 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from msgspec import Meta
 
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.result import SEEDED, Outcome
-from reference.common.balls import square_root
+from reference.common.balls import Ball, ball, enclosed, sign, square_root
 from reference.common.documents import Document
 from reference.common.numbers import decimal_text, rounded_up
 from reference.domain import Domain
-from reference.noise.profile import is_private_shift
+from reference.noise import analytic_gaussian_sigma
+from reference.noise.profile import is_private_shift, profile
 from reference.repaired.released import RepairedRelease
+from reference.repaired.spent import SUM_STEPS
 
 Kind: TypeAlias = Literal["gaussian", "laplace"]
+
+MASS = Fraction(1, 2**60)
+"""The tails beyond the reach may cost this share of delta."""
 
 CLAIMS = ("R",)
 
@@ -31,10 +37,10 @@ That each release changes by no more than is stated is Lemmas 1 to 4 of proofs/r
 theorem takes the file's word for the scales, and is about real arithmetic and noise given by its density, or about
 discrete noise given by its probabilities: nothing here says that a program is differentially private."""
 
-ON_A_GRID = (
-    "hardened Gaussian noise is discrete, and the theorem on several releases is about noise with a density; "
-    "it covers fit --noise numpy, and another one hardened Laplace noise (--delta 0)"
-)
+TOO_SMALL_FOR_THE_GRID = "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
+
+FINE = 2**100
+"""Shifts are rounded up to multiples of 1/FINE: so fine that a statement without room still holds."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,21 @@ class SpentPart:
     needed: Fraction
     scale: Fraction
     loss: Fraction
+
+
+class Grid(NamedTuple):
+    """What noise on a grid costs beyond noise with a density (``proofs/hardened_noise.md``, section 4).
+
+    Parameters
+    ----------
+    reach : Fraction
+        T: noise is compared on T scales around its centre.
+    gap : Fraction
+        c: how far the logarithms of all masses are apart there.
+    """
+
+    reach: Fraction
+    gap: Fraction
 
 
 @dataclass(frozen=True)
@@ -93,16 +114,60 @@ class Composed:
 
     @property
     def mu(self) -> Fraction | None:
-        """A shift that they do not exceed together; None for Laplace noise."""
-        return Fraction(rounded_up(square_root(self.spent).upper)) if self.kind == "gaussian" else None
+        """The shift of which the file speaks; None for Laplace noise.
+
+        All releases together do not exceed it; unless they exceed what epsilon and delta allow: then it is what
+        these allow, and Coq rejects the file.
+        """
+        if self.kind == "laplace":
+            return None
+        shift = Fraction(math.ceil(square_root(self.spent).upper * FINE), FINE)
+        return shift if self._allows(shift) else 1 / Fraction(analytic_gaussian_sigma(1, self.epsilon, self.delta))
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are released."""
+        return sum(one.numbers for one in self.entries)
+
+    @property
+    def grid(self) -> Grid | None:
+        """What the grid costs; None for noise with a density, and for Laplace noise, where it costs nothing."""
+        if not self.discrete or self.kind == "laplace":
+            return None
+        most = 4 * self.numbers / (self.delta * MASS)
+
+        def tail() -> Ball:
+            # (1 + exp(epsilon)) 4 k exp(-T^2 / 2) <= delta MASS
+            return (2 * (ball(most).log() + ball(self.epsilon + 1))).sqrt()
+
+        reach = Fraction(math.ceil(enclosed(tail).upper * 2**10), 2**10)
+        steps = (one.scale * SUM_STEPS for one in self.entries)
+        gaps = (one.numbers * (reach + 1) / (2 * scale) for one, scale in zip(self.entries, steps, strict=True))
+        return Grid(reach, sum(gaps, Fraction(0)))
 
     @property
     def holds(self) -> bool:
         """True if no release changes by more than it states, and all together lose at most epsilon at delta."""
         enough = all(one.change >= one.needed for one in self.entries)
-        if self.mu is None:
+        if self.kind == "laplace":
             return enough and self.spent <= self.epsilon
-        return enough and is_private_shift(self.mu**2, self.epsilon, self.delta)
+        return enough and self._allows(square_root(self.spent).upper)
+
+    def _allows(self, shift: Fraction) -> bool:
+        """Return whether what the theorem says of this shift is at most delta at epsilon."""
+        grid = self.grid
+        if grid is None:
+            return is_private_shift(shift**2, self.epsilon, self.delta)
+        reach, gap, rest = grid.reach, grid.gap, self.epsilon - 2 * grid.gap
+        if rest < 0:
+            return False
+
+        def excess() -> Ball:
+            # exp(c) profile + (1 + exp(epsilon - c)) 4 k exp(-T^2 / 2) - delta
+            tails = (1 + ball(rest + gap).exp()) * ball(4 * self.numbers) * ball(-(reach**2) / 2).exp()
+            return ball(gap).exp() * profile(ball(shift), ball(rest)) + tails - ball(self.delta)
+
+        return sign(excess) < 0
 
     def require_theorem(self) -> None:
         """Raise where Coq has none.
@@ -111,8 +176,9 @@ class Composed:
         ------
         audit.proofs.releases.errors.NoTheoremError
         """
-        if self.discrete and self.kind == "gaussian":
-            raise NoTheoremError(ON_A_GRID)
+        grid = self.grid
+        if grid is not None and any(one.scale * SUM_STEPS < 2 * (grid.reach + 1) for one in self.entries):
+            raise NoTheoremError(TOO_SMALL_FOR_THE_GRID)
 
 
 def composed(release: RepairedRelease) -> Composed:
@@ -192,7 +258,8 @@ class ComposedResult:
             return "all numbers together are (epsilon, 0)-indistinguishable" + (
                 ", on the grid" if self.composed.discrete else ""
             )
-        return f"all numbers together have the profile of one Gaussian release of shift {float(mu)!r}"
+        said = f"all numbers together have the profile of one Gaussian release of shift {rounded_up(mu)!r}"
+        return said if self.composed.grid is None else f"{said}, but for what the grid costs"
 
 
 class CertifiedPart(Document, frozen=True, kw_only=True):
@@ -264,7 +331,7 @@ def composed_certificate(result: ComposedResult, path: str) -> RepairedCertifica
         detail=result.detail,
         epsilon=decimal_text(found.epsilon),
         delta=decimal_text(found.delta),
-        shift=None if found.mu is None else float(found.mu),
+        shift=None if found.mu is None else rounded_up(found.mu),
         holds=found.holds,
         parts=tuple(
             CertifiedPart(

@@ -8,6 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.proofs.releases.composed import Composed
+from audit.proofs.releases.discrete_text import (
+    GAPS,
+    GAUSSIAN_ON_GRID,
+    GAUSSIAN_TRANSCRIPTS,
+    LAPLACE_ON_GRID,
+    LAPLACE_TRANSCRIPTS,
+    TRANSCRIPTS,
+)
 from audit.proofs.releases.text import SEEDED
 from audit.proofs.sigma import quotient
 from reference.repaired.spent import SUM_STEPS
@@ -31,6 +39,10 @@ NORMS = {"gaussian": "its square in l2", "laplace": "in l1"}
 DENSITY = "It is about real arithmetic, and noise given by its density."
 WHOLE = """It is about whole numbers and every event.
     Changes and scales are in steps of the grid, 2^-40 each."""
+
+GRID_COSTS = """
+    The noise is compared with rounded normal noise, on [reach] scales around each centre: that costs [gap] twice
+    in epsilon, and the rest of delta's formula."""
 
 RECORD = """
 (** How many numbers a release has, by how much one record can change them, and the scale of its noise. *)
@@ -81,7 +93,7 @@ Fixpoint all_spent (l : list part) : Q :=
   match l with [] => 0%Q | r :: l' => (part_change r / (part_scale r * part_scale r) + all_spent l')%Q end.
 """
 
-GAUSSIAN = r"""
+GAUSSIAN_CHANGES = r"""
 Lemma spent_of_changes : forall l f s start, all_positive l = true ->
   (forall i, (i < all_numbers l)%nat -> s (start + i)%nat = scale_at l i) -> changes_within f start l ->
   sum_over (seq start (all_numbers l)) (fun i => (f i / s i) ^ 2) <= Q2R (all_spent l).
@@ -104,7 +116,9 @@ Proof.
       replace (part_numbers r + i <? part_numbers r)%nat with false by (symmetry; apply Nat.ltb_ge; lia).
       f_equal; lia.
 Qed.
+"""
 
+GAUSSIAN = r"""
 Theorem release_is_private : forall c c' : list R -> R,
   (forall ts, length ts = all_numbers parts ->
     changes_within (fun i => c (firstn i ts) - c' (firstn i ts)) 0 parts) ->
@@ -263,107 +277,31 @@ Proof.
 Qed.
 """
 
-DISCRETE_TRANSCRIPTS = r"""
-Section Transcripts.
-Variable scale_of : nat -> R.
-Hypothesis scale_of_pos : forall i, 0 < scale_of i.
-
-(** Whole numbers one after the other: the centre of each depends on those before it. *)
-Fixpoint transcript_mass (c : list Z -> Z) (k : nat) (past : list Z) : integers k -> R :=
-  match k with
-  | O => fun _ => 1
-  | S k' => fun zs => discrete_laplace (scale_of (length past)) (fst zs - c past) *
-      transcript_mass c k' (past ++ [fst zs]) (snd zs)
-  end.
-
-Lemma transcript_law : forall c k past, countable_law (transcript_mass c k past).
-Proof.
-  intros c; induction k as [| k IH]; intros past.
-  - exact (product_law (A := False) [] (fun a _ => 1) (fun a => False_ind _ a)).
-  - exact (joint_law (fun j => discrete_laplace (scale_of (length past)) (j - c past))
-      (fun j => transcript_mass c k (past ++ [j]))
-      (shifted_law _ _ (discrete_laplace_law _ (scale_of_pos _))) (fun j => IH (past ++ [j]))).
-Qed.
-
-Variables (c c' : list Z -> Z).
-
-Fixpoint loses (k : nat) (past : list Z) (B : R) : Prop :=
-  match k with
-  | O => 0 <= B
-  | S k' => forall j, loses k' (past ++ [j]) (B - Rabs (IZR (c past) - IZR (c' past)) / scale_of (length past))
-  end.
-
-Lemma transcript_ratio : forall k past B zs, loses k past B ->
-  transcript_mass c k past zs <= exp B * transcript_mass c' k past zs.
-Proof.
-  induction k as [| k IH]; intros past B zs HB.
-  - cbn in *; assert (1 <= exp B); [| lra].
-    rewrite <- exp_0; destruct (Req_dec B 0) as [-> |]; [lra | apply Rlt_le, exp_increasing; lra].
-  - destruct zs as [j zs]; cbn [transcript_mass fst snd]; cbn [loses] in HB.
-    set (loss := Rabs (IZR (c past) - IZR (c' past)) / scale_of (length past)) in *.
-    assert (H := IH (past ++ [j]) (B - loss) zs (HB j)).
-    assert (Hs := scale_of_pos (length past)).
-    assert (Hr := discrete_laplace_ratio (scale_of (length past)) Hs (c past) (c' past) j).
-    rewrite abs_IZR, minus_IZR in Hr; fold loss in Hr.
-    assert (Hp := discrete_laplace_pos (scale_of (length past)) Hs (j - c past)).
-    assert (Hq := law_nonneg _ (transcript_law c' k (past ++ [j])) zs).
-    set (M := transcript_mass c' k (past ++ [j]) zs) in *.
-    replace (exp B * (discrete_laplace (scale_of (length past)) (j - c' past) * M))
-      with (exp loss * discrete_laplace (scale_of (length past)) (j - c' past) * (exp (B - loss) * M))
-      by (replace B with (loss + (B - loss)) at 2 by ring; rewrite exp_plus; ring).
-    assert (He := exp_pos (B - loss)); assert (0 <= exp (B - loss) * M) by (apply Rmult_le_pos; lra).
-    apply Rle_trans with (discrete_laplace (scale_of (length past)) (j - c past) * (exp (B - loss) * M)).
-    + apply Rmult_le_compat_l; [apply Rlt_le, Hp | exact H].
-    + apply Rmult_le_compat_r; [assumption | exact Hr].
-Qed.
-
-Lemma loses_of_transcripts : forall k past B,
-  (forall ts, length ts = k -> sum_over (seq 0 (length (past ++ ts))) (fun i =>
-    Rabs (IZR (c (firstn i (past ++ ts))) - IZR (c' (firstn i (past ++ ts)))) / scale_of i) <= B) ->
-  loses k past (B - sum_over (seq 0 (length past)) (fun i =>
-    Rabs (IZR (c (firstn i past)) - IZR (c' (firstn i past))) / scale_of i)).
-Proof.
-  induction k as [| k IH]; intros past B H; cbn [loses].
-  - specialize (H [] eq_refl); rewrite app_nil_r in H; lra.
-  - intros j; set (S := sum_over (seq 0 (length past)) _).
-    replace (B - S - Rabs (IZR (c past) - IZR (c' past)) / scale_of (length past))
-      with (B - sum_over (seq 0 (length (past ++ [j]))) (fun i =>
-        Rabs (IZR (c (firstn i (past ++ [j]))) - IZR (c' (firstn i (past ++ [j])))) / scale_of i)).
-    + apply IH; intros ts Hts; rewrite <- app_assoc; apply H; cbn; rewrite Hts; reflexivity.
-    + rewrite app_length; cbn [length]; rewrite seq_app, sum_app; cbn [seq Nat.add sum_over fold_right].
-      rewrite firstn_app, firstn_all, Nat.sub_diag; cbn [firstn]; rewrite app_nil_r.
-      replace (sum_over (seq 0 (length past)) _) with S; [ring |]; apply sum_ext; intros i Hi.
-      apply in_seq in Hi; rewrite firstn_app; replace (i - length past)%nat with O by lia; cbn [firstn].
-      rewrite app_nil_r; reflexivity.
-Qed.
-End Transcripts.
-"""
-
-DISCRETE = r"""
-Theorem release_is_private : forall c c' : list Z -> Z,
-  (forall ts, length ts = all_numbers parts ->
-    changes_within (fun i => IZR (c (firstn i ts)) - IZR (c' (firstn i ts))) 0 parts) ->
-  close (Q2R epsilon) 0 (transcript_mass (scale_at parts) c (all_numbers parts) [])
-    (transcript_mass (scale_at parts) c' (all_numbers parts) []).
-Proof.
-  intros c c' H; assert (Hpos : all_positive parts = true) by (vm_compute; reflexivity).
-  assert (Hscale : forall i, 0 < scale_at parts i) by (intros i; apply scale_at_pos, Hpos).
-  apply close_of_ratio; intros zs; apply (transcript_ratio _ Hscale).
-  assert (L := loses_of_transcripts (scale_at parts) c c' (all_numbers parts) [] (Q2R epsilon)).
-  cbn [length seq sum_over fold_right app] in L; rewrite Rminus_0_r in L; apply L.
-  intros ts Hts; apply Rle_trans with (Q2R (all_spent parts)).
-  - rewrite Hts; apply (spent_of_changes parts
-      (fun i => IZR (c (firstn i ts)) - IZR (c' (firstn i ts))) (scale_at parts) 0 Hpos).
-    + intros i _; reflexivity.
-    + apply H, Hts.
-  - apply Qle_Rle, Qle_bool_iff; vm_compute; reflexivity.
-Qed.
-"""
-
 MODULES = {
-    "discrete": "Definitions Sums Countable Hardened",
-    "gaussian": "Definitions Sums Normal ExtendedGaussian Adaptive",
-    "laplace": "Definitions Sums Analysis Laplace Adaptive",
+    ("laplace", False): "Definitions Sums Analysis Laplace Adaptive",
+    ("laplace", True): "Definitions Sums Countable Hardened",
+    ("gaussian", False): "Definitions Sums Normal ExtendedGaussian Adaptive",
+    ("gaussian", True): "Definitions Sums Analysis Normal Gaussian ExtendedGaussian Adaptive Countable Hardened\n"
+    "  DiscreteGaussian HardenedGaussian",
+}
+"""By the kind of noise, and whether it is on a grid."""
+
+PROOFS = {
+    ("laplace", False): LAPLACE_SPENT + POSITIVE + LAPLACE_CHANGES + LAPLACE_LOSSES + LAPLACE,
+    ("laplace", True): LAPLACE_SPENT
+    + POSITIVE
+    + LAPLACE_CHANGES
+    + TRANSCRIPTS
+    + LAPLACE_TRANSCRIPTS
+    + LAPLACE_ON_GRID,
+    ("gaussian", False): GAUSSIAN_SPENT + POSITIVE + GAUSSIAN_CHANGES + GAUSSIAN,
+    ("gaussian", True): GAUSSIAN_SPENT
+    + GAPS
+    + POSITIVE
+    + GAUSSIAN_CHANGES
+    + TRANSCRIPTS
+    + GAUSSIAN_TRANSCRIPTS
+    + GAUSSIAN_ON_GRID,
 }
 
 
@@ -374,25 +312,23 @@ def composed_text(composed: Composed) -> str:
 
 def _parts(composed: Composed) -> Iterator[str]:
     kind, discrete = composed.kind, composed.discrete
-    yield HEADER.format(norm=NORMS[kind], about=WHOLE if discrete else DENSITY)
+    about = (WHOLE if discrete else DENSITY) + (GRID_COSTS if composed.grid is not None else "")
+    yield HEADER.format(norm=NORMS[kind], about=about)
     yield SEEDED if composed.release.seeded else ""
     yield "From Coquelicot Require Import Coquelicot.\n"
     yield "From Coq Require Import Reals ZArith QArith Qreals List PeanoNat Lia Lra.\n"
-    modules = MODULES["discrete" if discrete else kind]
-    yield f"From CFM Require Import {modules}.\nImport ListNotations.\nOpen Scope R_scope.\n"
+    yield f"From CFM Require Import {MODULES[kind, discrete]}.\nImport ListNotations.\nOpen Scope R_scope.\n"
     yield RECORD
     unit = SUM_STEPS if discrete else 1
+    square = unit if kind == "gaussian" else 1
     rows = ";\n  ".join(
-        f"Part {one.numbers} ({quotient(one.change * unit)}) ({quotient(one.scale * unit)})"
+        f"Part {one.numbers} ({quotient(one.change * unit * square)}) ({quotient(one.scale * unit)})"
         for one in composed.entries
     )
     yield f"\nDefinition parts : list part := [\n  {rows}].\n"
     yield f"Definition epsilon : Q := {quotient(composed.epsilon)}.\n"
     if composed.mu is not None:
         yield f"Definition mu : Q := {quotient(composed.mu)}.\n"
-    yield SCALES + WITHIN
-    if kind == "gaussian":
-        yield GAUSSIAN_SPENT + POSITIVE + GAUSSIAN
-        return
-    yield LAPLACE_SPENT + POSITIVE + LAPLACE_CHANGES
-    yield DISCRETE_TRANSCRIPTS + DISCRETE if discrete else LAPLACE_LOSSES + LAPLACE
+    if composed.grid is not None:
+        yield f"Definition reach : Q := {quotient(composed.grid.reach)}.\n"
+    yield SCALES + WITHIN + PROOFS[kind, discrete]
