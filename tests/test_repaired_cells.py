@@ -296,6 +296,7 @@ def test_metrics_of_many_groups():
     assert equalized_odds_difference(prediction[:2], y[:2], z[:2]) is None
 
 
+@pytest.mark.filterwarnings("ignore:noise leaves")
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_the_estimator_takes_three_groups_and_its_file_predicts(tmp_path, fairness):
     columns = table(3000, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -189,6 +190,7 @@ def test_unusable_requests_are_refused():
         RepairedClassifier(domain=marked).fit(X, Y, sensitive_features=Z)
 
 
+@pytest.mark.filterwarnings("ignore:noise leaves")
 def test_one_group_warns_the_data_holder():
     with pytest.warns(DataHolderWarning, match="all records have the group 1"):
         RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, Y, sensitive_features=["m"] * len(Y))
@@ -241,6 +243,7 @@ def test_a_further_fit_of_a_released_model_is_counted(tmp_path):
     assert len(ledger.releases) == 2
 
 
+@pytest.mark.filterwarnings("ignore:noise leaves")
 def test_few_records_are_warned_of_in_the_words_of_the_advice():
     model = RepairedClassifier(domain=DOMAIN, epsilon="0.01", random_state=0)
     with pytest.warns(FewRecordsWarning, match="not with this many records"):
@@ -249,6 +252,17 @@ def test_few_records_are_warned_of_in_the_words_of_the_advice():
         RepairedClassifier(domain=DOMAIN, epsilon="0.1", random_state=0).fit(
             X[:3000], Y[:3000], sensitive_features=Z[:3000]
         )
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
+@pytest.mark.parametrize(("every", "warned"), [(2, False), (200, True)])
+def test_a_small_group_is_warned_of_when_it_has_been_counted(fairness, every, warned):
+    few = np.where(np.arange(len(X)) % every == 0, "m", "f")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        RepairedClassifier(domain=DOMAIN, fairness=fairness, random_state=0).fit(X, Y, sensitive_features=few)
+    said = [str(one.message) for one in caught if issubclass(one.category, FewRecordsWarning)]
+    assert any("larger groups" in one for one in said) is warned
 
 
 @pytest.mark.parametrize("delta", ["1e-5", "0"])

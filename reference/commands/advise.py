@@ -16,7 +16,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
-from reference.repaired.advice import Advice, advise
+from reference.repaired.advice import Advice, advise, said_of_probes
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 
@@ -79,6 +79,7 @@ def as_text(found: Advice, on: Page) -> str:
     if found.risk_difference_noise is not None:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
         lines.append(f"Fairness: noise leaves a difference of {rates} of about {found.risk_difference_noise:.3g}.")
+        lines += [f"warning: {warning}" for warning in said_of_probes(found.risk_difference_noise)]
     for signal, outlook in ((USABLE, "usable"), (NEAR_THE_BEST, "near the best")):
         if found.signal < signal:
             times = signal / found.signal

@@ -17,6 +17,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
+from reference.repaired.advice import said_of_probes
 from reference.repaired.released import RepairedRelease, load_repaired
 
 
@@ -51,7 +52,8 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
     label, group = release.domain.label, release.domain.group
     assert label is not None
-    measured = _measured(release)
+    model = release.model
+    measured = model.measured_difference
     return {
         "records": release.records,
         "predicts": label.called,
@@ -70,16 +72,8 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
         "measured_difference": None if measured is None else measured[0],
         "measured_with_noise": None if measured is None else measured[1],
+        "warnings": said_of_probes(model.noise_of_probes),
     }
-
-
-def _measured(release: RepairedRelease) -> tuple[float, float] | None:
-    """Return the difference of groups that was measured nearest to the final thresholds, and its noise."""
-    cells = release.model.cells
-    if cells is not None:
-        return cells.nearest_probe.difference(len(cells.thresholds))
-    probe = min(release.probes, key=lambda one: abs(one.multiplier - release.multiplier), default=None)
-    return None if probe is None else (probe.difference, probe.noise)
 
 
 def as_text(facts: dict[str, Any], on: Page) -> str:
@@ -155,6 +149,7 @@ def _fair(facts: dict[str, Any]) -> list[str]:
             f"Measured privately, near the final threshold: a difference of {facts['measured_difference']:+.3f}, "
             f"where noise alone makes about {facts['measured_with_noise']:.3f}."
         ),
+        *(f"Beware: {warning}." for warning in facts["warnings"]),
         f"A prediction {use} the group itself.",
         other,
         "People whom the model will meet may differ from those it was fitted to.",

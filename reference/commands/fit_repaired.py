@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,7 +40,7 @@ from reference.fairness.metrics import MEASURES, ODDS, measures, risk_difference
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
-from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
+from reference.repaired.advice import advise, laid_out, planned, said_of_probes
 from reference.repaired.released import RepairedRelease
 
 REPAIRED = "repaired"
@@ -144,11 +145,10 @@ def fit_repaired(
     held = round(n * test_share)
     rows, public = wanted.rows_per_person, (wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
     advice = advise(*public, rows)
-    if advice.outlook in FEW_RECORDS:
-        sys.stderr.write(f"warning: {advice}\n")
+    _warn(advice.warnings)
     z = wanted.records.z
     if z is not None and (z == z[0]).all():
-        sys.stderr.write(f"warning: {said_of_group(int(z[0]))}\n")
+        _warn((said_of_group(int(z[0])),))
     promise = planned(*public, hardened=wanted.source is None, rows_per_person=rows)
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:
@@ -162,6 +162,7 @@ def fit_repaired(
         if ledger is not None:
             ledger.reserve(counted)
         made = fit_once(wanted, kept, split)
+        _warn(said_of_probes(made.model.noise_of_probes) if not split else ())
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
@@ -187,6 +188,10 @@ def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, fl
     if on.z is not None:
         found[SAMPLING_ERROR] = risk_difference_error(predicted, on.z, groups)
     return found
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
 
 
 def document_of(

@@ -21,6 +21,7 @@ from reference.repaired.schedule import (
     NEAR_THE_BEST,
     PROBES,
     USABLE,
+    WANTED_DEVIATION,
     Schedule,
     persons,
     schedule_of,
@@ -60,6 +61,17 @@ WORDS: dict[Outlook, str] = {
 
 
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
+
+DROWNED = 3 * WANTED_DEVIATION
+"""Probes with more noise cannot tell whether groups are treated alike."""
+
+
+def said_of_probes(noise: float | None) -> tuple[str, ...]:
+    """Return a warning where the noise of all probes together drowns the difference between groups."""
+    if noise is None or noise <= DROWNED:
+        return ()
+    said = f"noise leaves a difference between groups of about {noise:.2g}"
+    return (f"{said}: declare fewer and larger groups, get more records, or spend more",)
 
 
 def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> DomainFile:
@@ -117,6 +129,12 @@ class Advice(Document, frozen=True, kw_only=True):
     noise_against_curvature: float
     lost: float
     risk_difference_noise: float | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to warn of before the budget is spent."""
+        few = (str(self),) if self.outlook in FEW_RECORDS else ()
+        return few + said_of_probes(self.risk_difference_noise)
 
     def __str__(self) -> str:
         """Return the outlook in a line."""

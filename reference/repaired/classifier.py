@@ -26,7 +26,7 @@ from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
 from reference.records import Records
-from reference.repaired.advice import FEW_RECORDS, advise, laid_out, planned
+from reference.repaired.advice import advise, laid_out, planned, said_of_probes
 from reference.repaired.algorithm import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.model import Model
 from reference.repaired.released import RepairedRelease, load_repaired
@@ -141,7 +141,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         FewRecordsWarning
-            Before anything is spent, where the noise drowns the data.
+            Before anything is spent, where the noise drowns the data; and after it where it drowns the
+            differences between groups, as small ones do.
         reference.common.errors.DataHolderWarning
             When all records are of one group: not private, for the data holder.
         """
@@ -156,8 +157,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_group(int(records.z[0]), stacklevel=2)
         public = (declared.domain, len(records), budget, self.fairness)
         self.advice_ = advise(*public, rows)
-        if self.advice_.outlook in FEW_RECORDS:
-            warnings.warn(str(self.advice_), FewRecordsWarning, stacklevel=2)
+        for warning in self.advice_.warnings:
+            warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         promise = planned(*public, hardened=noise == "hardened", rows_per_person=rows)
         if self.release_ledger is not None:
             counted = promise.counted(seeded=self.random_state is not None)
@@ -171,6 +172,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rng=self.random_state,
             rows_per_person=rows,
         )
+        for warning in said_of_probes(model.noise_of_probes):
+            warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         return self._take(release)
 

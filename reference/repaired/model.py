@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -86,6 +87,24 @@ class Model:
         members = drawn.target if self.group_weights is not None else drawn.x[:, -1] > 0
         z = members.astype(np.float64)
         return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
+
+    @property
+    def measured_difference(self) -> tuple[float, float] | None:
+        """The difference of groups that was measured nearest to the final thresholds, and its noise."""
+        if self.cells is not None:
+            return self.cells.nearest_probe.difference(len(self.cells.thresholds))
+        probe = min(self.probes, key=lambda one: abs(one.multiplier - self.multiplier), default=None)
+        return None if probe is None else (probe.difference, probe.noise)
+
+    @property
+    def noise_of_probes(self) -> float | None:
+        """Standard deviation of the difference of groups that all probes find together; None without fairness.
+
+        Released counts tell how large the groups are.
+        """
+        measured = self.measured_difference
+        probes = self.probes if self.cells is None else self.cells.probes
+        return None if measured is None else measured[1] / math.sqrt(len(probes))
 
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack: from what is released already, so at no cost in privacy."""
