@@ -107,8 +107,8 @@ Qed.
 """
 
 GAUSSIAN_TRANSCRIPTS = r"""
-Lemma transcript_close : forall noise noise' epsilon delta (c : list Z -> Z), (forall i, countable_law (noise i)) ->
-  (forall i, countable_law (noise' i)) ->
+Lemma transcript_close : forall noise noise' epsilon delta (c : list Z -> Z),
+  (forall i, countable_law (noise i)) -> (forall i, countable_law (noise' i)) ->
   forall k past, (forall i v, In i (seq (length past) k) ->
     close (epsilon i) (delta i) (fun j => noise i (j - v)%Z) (fun j => noise' i (j - v)%Z)) ->
   close (sum_over (seq (length past) k) epsilon) (sum_over (seq (length past) k) delta)
@@ -304,7 +304,8 @@ Lemma discrete_private : forall k mu T epsilon, 0 < mu -> 1 <= T ->
 Proof.
   intros k mu T epsilon Hmu HT Hlarge Hspent gap.
   set (noise := fun i => discrete_gaussian (scale i)).
-  assert (Hd : forall i, countable_law (noise i)) by exact (fun i => discrete_gaussian_law_0 (scale i) (scale_pos i)).
+  assert (Hd : forall i, countable_law (noise i))
+    by exact (fun i => discrete_gaussian_law_0 (scale i) (scale_pos i)).
   assert (Hr : forall i, countable_law (rounded i)) by exact (fun i => rounded_law_0 (scale i) (scale_pos i)).
   assert (H1 := transcript_close noise rounded (fun i => (T + 1) / (2 * scale i)) (fun _ => 0) c Hd Hr k []).
   assert (H3 := transcript_close rounded noise (fun i => (T + 1) / (2 * scale i))
