@@ -77,6 +77,9 @@ def test_the_rule_for_bins_reads_the_bounds_only():
     assert edges_of(0, 8) == (1, 2, 3, 4, 5, 6, 7)
     assert edges_of(16, 99)[:3] == (16 + 83 / 64, 16 + 83 / 32, 16 + 83 / 16)
     assert len(edges_of(0, 99_999)) == 7 + 13
+    assert edges_of(-8, 4) == (-6.5, -5, -3.5, -2, -0.5, 1, 2.5), "narrow"
+    assert edges_of(-16, 4) == (-8, -4, -2, -1, 0, 1, 2), "wide, with 0 inside"
+    assert edges_of(-1000, 0.5)[-2:] == (-1000 / 2**9, 0)
     for name in ("adult", "german"):
         file = binned(SOURCES[name].domain_file("one_hot"))
         assert not any(type(attribute) is Numeric for attribute in file.attributes)

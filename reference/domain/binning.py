@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from reference.domain.attributes import Attribute, Binned, Numeric
 from reference.domain.file import DomainFile
 
@@ -12,15 +14,21 @@ PARTS = 8
 def edges_of(lower: float, upper: float) -> tuple[float, ...]:
     """Return where the bins of a range part: at its eighths, and at halves of the lowest eighth down to 1.
 
-    Counts and amounts have most of their values near their lower end, and are declared in ones.
+    Counts and amounts have most of their values near their lower end, and are declared in ones.  Balances and
+    differences have them near 0: a wide range with 0 inside parts at 0, and at halves of both bounds down to 1.
     """
     width = upper - lower
-    edges = [width * part / PARTS for part in range(1, PARTS)]
-    part = width / PARTS / 2
-    while part >= 1:
-        edges.append(part)
-        part /= 2
+    if lower < 0 < upper and width >= 2 * PARTS:
+        return tuple(sorted({0.0, *_halves(upper / 2), *(-edge for edge in _halves(-lower / 2))}))
+    edges = {*(width * part / PARTS for part in range(1, PARTS)), *_halves(width / PARTS / 2)}
     return tuple(sorted({lower + edge for edge in edges}))
+
+
+def _halves(largest: float) -> Iterator[float]:
+    """Yield a number, its half, and so on down to 1."""
+    while largest >= 1:
+        yield largest
+        largest /= 2
 
 
 def binned(declared: DomainFile) -> DomainFile:
