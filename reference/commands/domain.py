@@ -228,11 +228,12 @@ def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[A
 
 
 def guessed_kinds(table: TableFile) -> dict[str, str]:
-    """Return `number` or `text` for each column of a text file, from its first records."""
+    """Return `number` or `text` for each column of a text file, from its first records, but for empty fields."""
     kinds = dict.fromkeys(table.columns, "number")
     for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
         for name, values in block.columns.items():
-            if not all(is_number_text(value) for value in values):
+            known = [value for value in values if value]
+            if not known or not all(is_number_text(value) for value in known):
                 kinds[name] = "text"
     return kinds
 
