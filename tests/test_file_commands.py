@@ -168,7 +168,7 @@ def test_describe_knows_the_types_of_a_parquet_file(run: Run) -> None:
 def test_describe_takes_numbers_with_empty_fields_for_numbers(run: Run, files: Path) -> None:
     (files / "gaps.csv").write_text("a,b,c,y\n1,,x,1\n,,,0\n2.5,,x,1\n", encoding="utf-8")
     _, out, _ = run("domain", "--describe", "--data", "gaps.csv", "--label", "y")
-    assert [entry["kind"] for entry in json.loads(out)["attributes"]] == ["numeric", "ordinal", "ordinal"]
+    assert [entry["kind"] for entry in json.loads(out)["attributes"]] == ["numeric", "one_hot", "one_hot"]
 
 
 def test_describe_does_not_offer_a_column_of_names_as_categories(run: Run, files: Path) -> None:
