@@ -290,7 +290,11 @@ def described_subject(name: str, asked: EstimateOptions) -> Named:
             parameters["delta"] = asked.budget.delta
         return CatalogueDescription(name=name, parameters=parameters)
     if name not in PAPER:
-        allowed = f"one of {', '.join([*PAPER, *CATALOGUE])}, or package.module:attribute"
+        allowed = (
+            f"one of {', '.join(PAPER)}, a name that `audit catalogue --list` prints, or package.module:attribute"
+        )
+        if "/" in name:
+            allowed += " (a program goes behind --program)"
         raise ReadingError("mechanism", name, allowed)
     return mechanism_description(MECHANISMS[name], asked)
 

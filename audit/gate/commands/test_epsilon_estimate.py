@@ -254,7 +254,10 @@ def test_until_stops_in_time_and_its_text_says_why(capsys):
 def test_unknown_mechanism_lists_the_known_ones(capsys):
     main(["pfdc"])
     error = capsys.readouterr().err
-    assert all(name in error for name in (*PAPER, "laplace"))
+    assert all(name in error for name in (*PAPER, "`audit catalogue --list`"))
+    assert "--program" not in error
+    main(["./pfdc"])
+    assert "a program goes behind --program" in capsys.readouterr().err
 
 
 def test_out_writes_the_result_whole(capsys, tmp_path):
