@@ -8,10 +8,11 @@
     limits ([BinomialLaw.v], [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v],
     [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what begins with release
     ([Certificates.v], [SigmaBound.v]), verdicts ([Verdicts.v], [ConditionalVerdicts.v]), transcripts
-    ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v], [BorelEvents.v]), events of countable
-    spaces ([Countable.v]), hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]),
-    calculators ([ProfileEnds.v], [RationalSensitivity.v]), names of data sets where they are built.
-    [README.md] says in words what each theorem says and what it does not say. *)
+    ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v], [BorelEvents.v]), laws of noise
+    ([OuterMeasure.v], [BoxCovers.v], [NoiseMeasure.v], [LawsOfNoise.v]), events of countable spaces
+    ([Countable.v]), hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators
+    ([ProfileEnds.v], [RationalSensitivity.v]), names of data sets where they are built. [README.md] says in
+    words what each theorem says and what it does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
@@ -21,7 +22,8 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   GaussianExact CountableMeasures BorelEvents Theorem5Fails Ball CovarianceBall Separate BallL1 BallAddOne
   AddOne Composition Counterexamples BinomialLaw JointBound NormalScore StoufferRule StoufferBound
   WeightArc JointCells Certificates SplitCertificates SigmaBound Tails Verdicts ConditionalVerdicts
-  Adaptive Countable Hardened DiscreteGaussian HardenedGaussian ProfileEnds RationalSensitivity.
+  Adaptive Countable OuterMeasure BoxCovers NoiseMeasure LawsOfNoise Hardened DiscreteGaussian
+  HardenedGaussian ProfileEnds RationalSensitivity.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -305,6 +307,52 @@ Theorem privacy_of_all_borel_events : forall epsilon delta n d domain noise scal
   private_on_borel_sets epsilon delta n d domain noise scale r.
 Proof. exact private_on_all_borel_sets. Qed.
 
+(** E7: countably many closed boxes that cover a closed box are together at least as heavy: the box mass is
+    countably subadditive. *)
+Theorem boxes_that_cover_a_box : forall (A : Type) (p : A -> R -> R), continuous_density p ->
+  nonnegative_density p -> (forall a u v, u <= v -> RInt (p a) u v <= 1) ->
+  forall l sides (boxes : nat -> list (R * R)) total, length sides = length l ->
+  (forall ts, length ts = length l -> box_set sides ts -> exists i, box_set (boxes i) ts) ->
+  (forall n, partial_sum (fun i => sides_mass p l (boxes i)) n <= total) -> sides_mass p l sides <= total.
+Proof. exact @boxes_cover_box. Qed.
+
+(** E8: so continuous densities of total mass 1 have a law, a probability on the Borel sets, and only one. *)
+Theorem densities_have_one_law : countable_choice -> forall (A : Type) (l : list A) p,
+  probability_density p -> exists mu, the_law l p mu.
+Proof. exact probability_densities_have_one_law. Qed.
+
+(** E9: Laplace and Gaussian noise have one, for all centres and positive scales. *)
+Theorem noise_has_one_law : forall noise, countable_choice ->
+  noise = laplace_density \/ noise = gaussian_density ->
+  forall (A : Type) (l : list A) (scale c : A -> R), (forall a, 0 < scale a) ->
+  exists mu, the_law l (fun a t => noise (scale a) (t - c a)) mu.
+Proof. exact noise_law. Qed.
+
+(** E10: what this file says of any two measures that have the densities of noise is said of their laws, ... *)
+Theorem laws_of_noise_are_close : forall noise, countable_choice ->
+  noise = laplace_density \/ noise = gaussian_density ->
+  forall (A : Type) (l : list A) (scale scale' c c' : A -> R) epsilon delta,
+  (forall a, 0 < scale a) -> (forall a, 0 < scale' a) ->
+  borel_indistinguishable epsilon delta l (fun a t => noise (scale a) (t - c a))
+    (fun a t => noise (scale' a) (t - c' a)) ->
+  close_laws epsilon delta l (fun a t => noise (scale a) (t - c a)) (fun a t => noise (scale' a) (t - c' a)).
+Proof. exact noise_close_laws. Qed.
+
+(** E11: ... and so for mechanisms: the noisy coefficients of neighbours have close laws. *)
+Theorem privacy_in_law : forall noise, countable_choice ->
+  noise = laplace_density \/ noise = gaussian_density ->
+  forall epsilon delta n d domain scale r, (forall phi, 0 < scale phi) ->
+  private_on_borel_sets epsilon delta n d domain noise scale r ->
+  private_in_law epsilon delta n d domain noise scale r.
+Proof. exact noise_private_in_law. Qed.
+
+(** E12: a law makes the real numbers more than a countable union of countable sets. Set theory without choice
+    does not prove that they are: hence the premise of E8 to E11. *)
+Theorem a_law_needs_choice : forall (A : Type) (a : A) p mu, law_of_densities [a] p mu ->
+  mu (fun _ => True) <> 0 -> forall S : nat -> R -> Prop,
+  (forall i, exists f : nat -> R, forall t, S i t -> exists j, f j = t) -> exists t, forall i, ~ S i t.
+Proof. exact @law_needs_choice. Qed.
+
 (** ** Laplace noise, one scale per coordinate *)
 
 (** T1.density: the ratio of densities, at every point; attained at t = c. *)
@@ -337,6 +385,15 @@ Theorem theorem_1_all_events : forall (A : Type) (scale c c' : A -> R) (l : list
   borel_indistinguishable epsilon 0 l (fun a t => laplace_density (scale a) (t - c a))
     (fun a t => laplace_density (scale a) (t - c' a)).
 Proof. exact laplace_on_borel_sets. Qed.
+
+(** T1.law: the laws of the noise are epsilon-close exactly for epsilon at least the sum of |shift|/scale. *)
+Theorem theorem_1_in_law : forall (A : Type) (l : list A) (scale c c' : A -> R), (forall a, 0 < scale a) ->
+  countable_choice -> exists mu nu,
+  the_law l (fun a t => laplace_density (scale a) (t - c a)) mu /\
+  the_law l (fun a t => laplace_density (scale a) (t - c' a)) nu /\
+  forall epsilon, (forall S, borel (length l) S -> mu S <= exp epsilon * nu S) <->
+    sum_over l (fun a => Rabs (c a - c' a) / scale a) <= epsilon.
+Proof. exact @laplace_laws. Qed.
 
 (** T3.fix: PDFC with any two scales, on any domain: the exact accounting. *)
 Theorem theorem_3_accounting : forall r n d s domain b_s b_n epsilon, 0 < b_s -> 0 < b_n ->
