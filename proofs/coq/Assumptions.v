@@ -38,9 +38,16 @@ Print Assumptions closeness_on_a_sigma_algebra.
 Print Assumptions integral_of_a_test_is_a_mass.
 Print Assumptions all_borel_events.
 Print Assumptions privacy_of_all_borel_events.
+Print Assumptions boxes_that_cover_a_box.
+Print Assumptions densities_have_one_law.
+Print Assumptions noise_has_one_law.
+Print Assumptions laws_of_noise_are_close.
+Print Assumptions privacy_in_law.
+Print Assumptions a_law_needs_choice.
 Print Assumptions theorem_1_density_ratio.
 Print Assumptions theorem_1.
 Print Assumptions theorem_1_all_events.
+Print Assumptions theorem_1_in_law.
 Print Assumptions theorem_3_accounting.
 Print Assumptions theorem_3.
 Print Assumptions theorem_3_all_events.
