@@ -16,7 +16,7 @@ from reference.noise import Noise, Sampler, analytic_gaussian_sigma, laplace_sca
 from reference.repaired.account import Account
 from reference.repaired.spent import SUM_STEPS, Change, Spent
 
-DISCRETE_ROOM = 1 + Fraction(1, 2**24)
+DISCRETE_ROOM = 1 + Fraction(1, 2**30)
 """Factor of Gaussian scales: discrete noise of the same scale then stays within the budget."""
 
 
