@@ -196,8 +196,9 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
         sum_z += 0 if records.z is None else int(records.z.sum())
         for start in range(0, len(records), BLOCK_ROWS):
             sums.add(records, slice(start, start + BLOCK_ROWS))
-    sum_x, sum_yx, sum_zx = sums.first()
-    return Moments(domain, n, sum_z, sum_x, sum_yx, sum_zx, sums.second())
+    first, second = sums.total()
+    sum_x, sum_yx, sum_zx = first
+    return Moments(domain, n, sum_z, sum_x, sum_yx, sum_zx, second)
 
 
 class _Sums:
@@ -205,7 +206,8 @@ class _Sums:
 
     def __init__(self, domain: Domain) -> None:
         d = domain.dimension
-        self._first, self._second = np.zeros((3, d)), np.zeros((d, d))
+        # sum x, sum yx, sum zx, and below them sum x x'
+        self._sums: NumberArray = np.zeros((3 + d, d))
         # 1, y and z of a block, and its columns where they are few
         self._narrow = d <= NARROW
         self._work = np.ones((3 + d if self._narrow else 3, BLOCK_ROWS))
@@ -219,20 +221,16 @@ class _Sums:
         # the last bits of a product may depend on how x lies in memory
         if self._narrow:
             columns = self._taken(x.T, records, work[3:])
-            products = work @ columns.T
-            self._add(products[:3], products[3:])
+            self._add(work @ columns.T)
         else:
             block = self._taken(x, records)
-            self._add(work @ block, block.T @ block)
+            self._add(np.concatenate([work @ block, block.T @ block]))
 
-    def first(self) -> NumberArray:
-        """Return sum x, sum yx and sum zx, shape (3, d)."""
-        return self._first
-
-    def second(self) -> NumberArray:
-        """Return sum x x', shape (d, d)."""
+    def total(self) -> tuple[NumberArray, NumberArray]:
+        """Return sum x, sum yx and sum zx, shape (3, d), and sum x x', shape (d, d)."""
+        second = self._sums[3:]
         # a product of two arrays need not be symmetric to the last bit
-        return np.triu(self._second) + np.triu(self._second, 1).T
+        return self._sums[:3], np.triu(second) + np.triu(second, 1).T
 
     def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
         """Return what is added up of a block: rows, or columns if they go to a place."""
@@ -241,9 +239,8 @@ class _Sums:
         out[:] = x
         return out
 
-    def _add(self, first: FloatArray, second: FloatArray) -> None:
-        self._first += first
-        self._second += second
+    def _add(self, products: FloatArray) -> None:
+        self._sums += products
 
 
 class _ExactSums(_Sums):
@@ -251,19 +248,16 @@ class _ExactSums(_Sums):
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
-        self._whole = [np.zeros(sums.shape, dtype=np.int64) for sums in (self._first, self._second)]
-        self._carried: list[NumberArray] = [sums.astype(object) for sums in self._whole]
+        self._sums = self._sums.astype(np.int64)
+        self._carried: NumberArray = self._sums.astype(object)
         self._waiting = 0
         # rows of entries up to this are inside the ball, in exact arithmetic
         self._corner = ball_corner(domain.dimension) * DATA_STEPS
 
-    def first(self) -> NumberArray:
+    def total(self) -> tuple[NumberArray, NumberArray]:
         """Return the same as Fractions."""
-        return _fractions(self._whole[0] + self._carried[0], DATA_STEPS)
-
-    def second(self) -> NumberArray:
-        """Return the same as Fractions."""
-        return _fractions(self._whole[1] + self._carried[1], DATA_STEPS**2)
+        whole = self._sums + self._carried
+        return _fractions(whole[:3], DATA_STEPS), _fractions(whole[3:], DATA_STEPS**2)
 
     def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
         # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
@@ -278,16 +272,14 @@ class _ExactSums(_Sums):
                 records.on_grid()
         return steps
 
-    def _add(self, first: FloatArray, second: FloatArray) -> None:
+    def _add(self, products: FloatArray) -> None:
         # at most 2^12 whole numbers up to 2^40: their float sum is exact in any order
-        self._whole[0] += first.astype(np.int64)
-        self._whole[1] += second.astype(np.int64)
+        self._sums += products.astype(np.int64)
         self._waiting += 1
         if self._waiting == BLOCKS_CARRIED:
             self._waiting = 0
-            for place, whole in enumerate(self._whole):
-                self._carried[place] = self._carried[place] + whole
-                whole[:] = 0
+            self._carried = self._carried + self._sums
+            self._sums[:] = 0
 
 
 def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:

@@ -26,10 +26,11 @@ from reference.accounting.release_ledger import ReleaseLedger
 from reference.common.errors import ClusterError, MissingExtraError, NotANumberError, UnreadableFileError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets import cluster as module
+from reference.datasets.arrow_table import ParquetTable
 from reference.datasets.cluster import Cluster, FilePart, answer
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader, record_blocks
-from reference.datasets.table import Place
+from reference.datasets.table import Block, Place
 from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
@@ -271,6 +272,21 @@ def test_parts_follow_from_the_file_alone(people: Path, tmp_path: Path) -> None:
     found = [answer(part, work) for part in Cluster("", 1)._parts(reader(gaps))]
     whole = record_blocks(open_table(gaps), DECLARED).moments(exact=True)
     assert (found[0] + found[1]).table() == whole.table()
+
+
+def test_part_decodes_nothing_behind_its_end(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[int] = []
+    blocks = ParquetTable.blocks
+
+    def counted(*given: Any) -> Iterator[Block]:
+        for block in blocks(*given):
+            decoded.append(block.records[-1])
+            yield block
+
+    monkeypatch.setattr(ParquetTable, "blocks", counted)
+    part = FilePart(FileIdentity.of(people), DECLARED, Place(record=4_001), 8_001, 1_500)
+    assert sum(map(len, part.blocks())) == GROUP
+    assert decoded == [5_500, 7_000, 8_000]
 
 
 def test_files_without_row_groups_are_refused(tmp_path: Path) -> None:

@@ -79,10 +79,8 @@ class FilePart:
             if (here.size, here.ends) != (self.file.size, self.file.ends):
                 raise UnreadableFileError("a worker sees another file at this path", file=str(path))
             reader = FileReader(table, self.declared, self.rows)
-            for records, behind in reader.placed(self.start):
+            for records, _ in reader.placed(self.start, self.stop):
                 yield records
-                if behind is None or behind.record >= self.stop:
-                    return
 
 
 def answer(part: FilePart, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ SHOWN = 3
 """So many records are named after the first one that is wrong."""
 
 OnBlock: TypeAlias = Callable[[int, float | None], None]
+
+AHEAD = 2
+"""Blocks decoded before they are needed: a slow one holds nobody up."""
 
 
 def record_blocks(
@@ -106,11 +110,17 @@ class FileReader:
         for records, _ in self.placed():
             yield records
 
-    def placed(self, start: Place | None = None) -> Iterator[tuple[Records, Place | None]]:
-        """Yield the records of each block from a place on, and where reading can go on, if that is known."""
+    def placed(
+        self, start: Place | None = None, stop: int | None = None
+    ) -> Iterator[tuple[Records, Place | None]]:
+        """Yield the records of each block from a place on, and where reading can go on, if that is known.
+
+        Nothing is read behind the block that ends before the record `stop`, where that is given.
+        """
         empty = start is None
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
-        for block in read_ahead(self.table.blocks(self._names(), self.rows, numbers, start)):
+        blocks = self.table.blocks(self._names(), self.rows, numbers, start)
+        for block in read_ahead(blocks if stop is None else _before(blocks, stop)):
             records = self._records(block)
             empty = False
             if self.on_block is not None:
@@ -173,16 +183,24 @@ def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:
     return numbers - others
 
 
+def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
+    for block in blocks:
+        yield block
+        if block.records[-1] + 1 >= stop:
+            return
+
+
 def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks, each decoded in a thread of its own while the one before is used."""
+    """Yield the same blocks, decoded in a thread of their own while those before are used."""
     with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
-        waiting = thread.submit(next, blocks, None)
+        waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
         try:
-            while (block := waiting.result()) is not None:
-                waiting = thread.submit(next, blocks, None)
+            while (block := waiting.popleft().result()) is not None:
+                waiting.append(thread.submit(next, blocks, None))
                 yield block
         finally:
-            waiting.cancel()
+            for one in waiting:
+                one.cancel()
             thread.submit(blocks.close).result()  # type: ignore[attr-defined]
 
 

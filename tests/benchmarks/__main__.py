@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow
@@ -41,10 +42,11 @@ from reference.moments import Moments
 from reference.readings import Readings
 from reference.records import check_matrix
 from reference.sensitivity import ball_l1, declared_of
-from tests.benchmarks.page import slope, text_of, write
+from tests.benchmarks.page import kept, slope, text_of, write
 
 RECORDS, DIMENSION, ROUNDS = 370_000, 14, 9
 SIZES, WIDTHS = (50_000, 100_000, 200_000, 400_000), (16, 32, 64, 128, 256)
+MORE = 12
 WIDE = 40_000
 """Records of the tables of several widths."""
 
@@ -111,8 +113,8 @@ def of_statements() -> dict[str, dict[str, float]]:
     where, noise = declared_of(domain, readings, s=0), pdfc_noise(domain, budget, readings, 0)
 
     def anew() -> None:
-        for kept in (statements._exact_privacy, statements._exact_privacy_on_grid, ball_l1._solve):
-            kept.cache_clear()
+        for cached in (statements._exact_privacy, statements._exact_privacy_on_grid, ball_l1._solve):
+            cached.cache_clear()
         statements.privacy_of(where, noise, None, Fraction(0))
 
     def fit() -> None:
@@ -128,23 +130,24 @@ def declared(upper: int = 1) -> DomainFile:
 
 
 def of_files(folder: Path) -> dict[str, dict[str, float]]:
-    """Compare checked, exact sums of a file with pyarrow's decoding of it on one thread: the share of its rate."""
+    """Compare checked, exact sums of a file with pyarrow's decoding of it: the share of its rate."""
     x, y, z = data(RECORDS, DIMENSION)
     marks = {"y": y.astype(np.int8), "z": z.astype(np.int8)}
     doubles = pyarrow.table({f"x{j}": x[:, j] for j in range(DIMENSION)} | marks)
     whole = pyarrow.table({f"x{j}": (x[:, j] * 1000).astype(np.int16) for j in range(DIMENSION)} | marks)
     arrow_csv.write_csv(doubles, folder / "doubles.csv")
     # of formats that are read faster, more
-    doubles, whole = (pyarrow.concat_tables([table] * 4) for table in (doubles, whole))
+    doubles, whole = (pyarrow.concat_tables([table] * MORE) for table in (doubles, whole))
     parquet.write_table(doubles, folder / "doubles.parquet")
     parquet.write_table(whole, folder / "int16.parquet")
     feather.write_feather(doubles, folder / "doubles.arrow", compression="lz4")
 
-    def decoded(path: Path) -> None:
+    def decoded(path: Path, threads: int) -> None:
+        pyarrow.set_cpu_count(threads)
         if path.suffix == ".csv":
-            arrow_csv.read_csv(path, arrow_csv.ReadOptions(use_threads=False))
+            arrow_csv.read_csv(path, arrow_csv.ReadOptions(use_threads=threads > 1))
         elif path.suffix == ".parquet":
-            for _ in parquet.ParquetFile(path, pre_buffer=False).iter_batches(ROWS_READ, use_threads=False):
+            for _ in parquet.ParquetFile(path, pre_buffer=False).iter_batches(ROWS_READ, use_threads=threads > 1):
                 pass
         else:
             file = pyarrow.ipc.open_file(pyarrow.OSFile(str(path)))
@@ -155,29 +158,70 @@ def of_files(folder: Path) -> dict[str, dict[str, float]]:
         upper = 1000 if path.name.startswith("int16") else 1
         return record_blocks(open_table(path), declared(upper)).moments(exact=True)
 
+    def shares(path: Path) -> dict[str, float]:
+        rounds = []
+        for _ in range(6):
+            one, two = (seconds(partial(decoded, path, threads)) for threads in (1, 2))
+            pyarrow.set_cpu_count(1)
+            before = time.thread_time()
+            wall, cpu = seconds(partial(summed, path))
+            adding = time.thread_time() - before
+            rounds.append((one[0] / wall, two[0] / wall, one[1] / max(adding, cpu - adding), one[1] / cpu))
+        # the first round warms the cache
+        found = np.median(rounds[1:], axis=0)
+        names = ("clock", "two", "busier", "cpu")
+        return dict(zip(names, (round(float(value), 3) for value in found), strict=True))
+
     return {
-        name: ratio(partial(decoded, folder / name), partial(summed, folder / name), 5)
+        name: shares(folder / name)
         for name in ("doubles.csv", "doubles.parquet", "int16.parquet", "doubles.arrow")
     }
 
 
+def pin(core: int) -> None:
+    """Keep all threads of a process on one core."""
+    for thread in Path("/proc/self/task").iterdir():
+        os.sched_setaffinity(int(thread.name), {core})
+
+
 def of_workers(folder: Path) -> dict[str, dict[str, float]]:
-    """Compare one worker process with two, on a file that both take from the cache."""
+    """Compare one worker process with two, each on a core of its own, on a file that both take from the cache."""
     import distributed
 
-    table = parquet.read_table(folder / "doubles.parquet")
     path = folder / "many.parquet"
-    parquet.write_table(pyarrow.concat_tables([table] * 2), path, row_group_size=RECORDS)
-    spent: dict[int, list[float]] = {1: [], 2: []}
+    parquet.write_table(parquet.read_table(folder / "doubles.parquet"), path, row_group_size=RECORDS)
+    spent: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
     quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
-    made: Any = distributed.LocalCluster
-    for count in spent:
+    made, client_of = cast(Any, distributed.LocalCluster), cast(Any, distributed.Client)
+    for count, found in spent.items():
         workers = made(n_workers=count, threads_per_worker=1, **quiet)
-        with workers, Cluster(workers.scheduler_address, part_rows=1) as used:
+        address = workers.scheduler_address
+        with workers, client_of(address) as client, Cluster(address, part_rows=1) as used:
+            client.wait_for_workers(count)
+            for core, worker in enumerate(client.scheduler_info()["workers"]):
+                client.run(pin, core, workers=[worker])
             reader = FileReader(open_table(path), declared())
             used.moments(reader)
-            spent[count] = [seconds(partial(used.moments, reader))[0] for _ in range(3)]
-    return {"two workers": {"wall": round(min(spent[1]) / min(spent[2]), 3)}}
+            for _ in range(5):
+                before = client.run(time.process_time)
+                wall = seconds(partial(used.moments, reader))[0]
+                after = client.run(time.process_time)
+                found.append((wall, max(after[worker] - before[worker] for worker in after)))
+    one, two = (np.median(spent[count], axis=0) for count in (1, 2))
+    return {"two workers": {"wall": round(float(one[0] / two[0]), 3), "cpu": round(float(one[1] / two[1]), 3)}}
+
+
+def of_imports() -> dict[str, dict[str, float]]:
+    """Return the processor time of imports, each in a process of its own: the least of five."""
+
+    def least(module: str) -> float:
+        words = [sys.executable, "-c", f"import time, {module}; print(time.process_time())"]
+        runs = (subprocess.run(words, check=True, capture_output=True, text=True).stdout for _ in range(5))
+        return round(min(map(float, runs)), 2)
+
+    return {
+        name: {"cpu": least(name)} for name in ("reference.mechanisms", "reference.classifier", "sklearn.base")
+    }
 
 
 def growth() -> dict[str, dict[str, Any]]:
@@ -209,7 +253,9 @@ def main() -> None:
             "statements": of_statements(),
             "files": of_files(Path(folder)),
             "workers": of_workers(Path(folder)),
+            "imports": of_imports(),
             "growth": growth(),
+            "large": kept()["large"],
         }
     print(text_of(found))
     if "--write" in sys.argv[1:]:
