@@ -78,6 +78,7 @@ def of_arrays() -> dict[str, dict[str, float]]:
     """Compare fits from arrays with one matrix product."""
     x, y, z = data(RECORDS, DIMENSION)
     names = np.array(["a", "b"])
+    bools, texts = (y == 1, z == 1), (names[y], names[z])
     scaled, domain = x / np.sqrt(DIMENSION), Domain.of_columns([f"x{j}" for j in range(DIMENSION)])
     seeded = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0)
     letters = PDFCClassifier(epsilon=1, bounds=(0, 1), random_state=0, classes=("a", "b"), groups=("a", "b"))
@@ -86,8 +87,8 @@ def of_arrays() -> dict[str, dict[str, float]]:
         "check and add up": lambda: Moments.of(check_matrix(domain, scaled, y, z)),
         "check and add up exactly": lambda: Moments.of(check_matrix(domain, scaled, y, z), exact=True),
         "PDFCClassifier, int64 labels": lambda: seeded.fit(x, y, sensitive_features=z),
-        "PDFCClassifier, bool labels": lambda: seeded.fit(x, y == 1, sensitive_features=z == 1),
-        "PDFCClassifier, texts": lambda: letters.fit(x, names[y], sensitive_features=names[z]),
+        "PDFCClassifier, bool labels": lambda: seeded.fit(x, bools[0], sensitive_features=bools[1]),
+        "PDFCClassifier, texts": lambda: letters.fit(x, texts[0], sensitive_features=texts[1]),
         "PDFCClassifier, hardened": lambda: hardened.fit(x, y, sensitive_features=z),
     }
     found = {name: ratio(work, lambda: x.T @ x) for name, work in works.items()}
@@ -248,6 +249,7 @@ def main() -> None:
         found = {
             "load": round(os.getloadavg()[0], 1),
             "cores": os.cpu_count(),
+            "first": os.sched_getscheduler(0) != os.SCHED_OTHER,
             "arrays": of_arrays(),
             "releases": of_releases(),
             "statements": of_statements(),
