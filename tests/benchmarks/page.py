@@ -14,8 +14,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = """# Benchmarks
 
 Every figure but the large file's and the imports' is a ratio of two works on the same data in the same round, one
-BLAS thread: of their processor times, or of times by the clock where it says so ({cores} cores, load {load}{ahead}).
-`make bench` prints this page, `make bench ARGS=--write` renews it.
+BLAS thread: of their processor times, or of times by the clock where it says so ({cores} cores, load
+{load}{ahead}). `make bench` prints this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
