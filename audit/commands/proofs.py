@@ -29,7 +29,7 @@ class ProofOptions:
     write: bool = option(
         "--write",
         is_flag=True,
-        help="renew the generated Coq files, the committed digests and proofs/STATUS.md",
+        help="renew the generated Coq files, digests, the pages' fingerprints and proofs/STATUS.md",
     )
     out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
 
@@ -71,6 +71,7 @@ def _check(*, renew: bool) -> tuple[list[str], list[str]]:
             return [], [str(error)]
         if renew:
             write(answers)
+            pages.renew(rows(), committed())
             write_status()
         problems = [*differences(answers, committed()), *_survivors(copy)]
         problems += pages.problems(rows(), committed())

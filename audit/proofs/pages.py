@@ -16,6 +16,7 @@ from typing import Any
 
 from audit.proofs.claims import Carried
 from audit.proofs.sources import PROJECT
+from reference.common.files import write_whole
 
 FOLDER = PROJECT.parent
 
@@ -70,6 +71,24 @@ def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
                 head = HEAD.search(text)
                 found.append(TheoremEntry(path.name, theorem, head.groupdict() if head else {}, text))
     return found
+
+
+def head_line(row: Carried, stored: dict[str, Any]) -> str:
+    """Return the line below the heading of a theorem's entry."""
+    claimed = ", ".join(row.claims) or "no claim"
+    return f"*{claimed}; {row.place}; `{fingerprint(row.theorem, stored)}`*"
+
+
+def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> None:
+    """Write the line below each heading anew: from ``claims.json`` and the digests."""
+    carried = {row.theorem: row for row in rows if row.theorem in stored["theorems"]}
+    for page in sorted({entry.page for entry in entries(folder)}):
+        before, *parts = HEADING.split((folder / page).read_text(encoding="utf-8"))
+        text = before
+        for theorem, entry in zip(parts[::2], parts[1::2], strict=True):
+            line = head_line(carried[theorem], stored) if theorem in carried else None
+            text += f"## `{theorem}`" + (HEAD.sub(lambda _, line=line: line, entry, count=1) if line else entry)
+        write_whole(folder / page, text)
 
 
 def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> Iterator[str]:

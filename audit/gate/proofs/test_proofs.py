@@ -244,6 +244,16 @@ def test_page_that_disagrees_is_found(tmp_path, old, new, found):
     assert found in "\n".join(pages.problems(claims.rows(), committed(), tmp_path))
 
 
+def test_renewed_pages_agree_and_are_the_committed_ones(tmp_path):
+    for path in pages.FOLDER.glob("*.md"):
+        text = path.read_text(encoding="utf-8").replace("*T1; Theorem 1; `", "*T2; Theorem 2; `0")
+        (tmp_path / path.name).write_text(text, encoding="utf-8")
+    assert list(pages.problems(claims.rows(), committed(), tmp_path))
+    pages.renew(claims.rows(), committed(), tmp_path)
+    for path in pages.FOLDER.glob("*.md"):
+        assert (tmp_path / path.name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8"), path.name
+
+
 @pytest.mark.parametrize("changed", ["statement", "definition"])
 def test_fingerprint_changes_with_statement_and_definitions(changed):
     stored = copy.deepcopy(committed())
