@@ -1,7 +1,8 @@
 (** * Countably many boxes that cover a box are together at least as heavy
 
     The mass of a box is the product of the integrals of continuous densities over its sides.  One coordinate
-    after the other: on a closed interval, sums of weights of open intervals that come near to a bound at every
+    after the other: on a closed interval,
+    sums of weights of open intervals that come near to a bound at every
     point come near to it at all points at once (Heine and Borel), so integrals over the interval may be
     compared.  No compactness in many dimensions is needed. *)
 
@@ -239,9 +240,11 @@ Lemma weights_cover_box : forall l sides weight (boxes : nat -> list (R * R)) bo
   length sides = length l -> Forall (fun side => fst side <= snd side) sides -> (forall i, 0 <= weight i) ->
   (forall ts e, box_set sides ts -> 0 < e ->
     exists n, bound - e <= partial_sum (fun i => weight i * open_box_indicator (boxes i) ts) n) -> 0 < eta ->
-  exists n, bound * sides_mass p l sides - eta <= partial_sum (fun i => weight i * sides_mass p l (boxes i)) n.
+  exists n, bound * sides_mass p l sides - eta
+    <= partial_sum (fun i => weight i * sides_mass p l (boxes i)) n.
 Proof.
-  induction l as [| a l IH]; intros [| side sides] weight boxes bound eta Hlength Hordered Hweight Hpoint Heta;
+  induction l as [| a l IH];
+    intros [| side sides] weight boxes bound eta Hlength Hordered Hweight Hpoint Heta;
     try discriminate.
   - destruct (Hpoint [] eta ltac:(constructor) Heta) as [n Hn]; exists n; cbn [sides_mass]; rewrite Rmult_1_r.
     eapply Rle_trans; [exact Hn |]; right; apply sum_ext; intros i _; destruct (boxes i); reflexivity.
@@ -254,7 +257,8 @@ Proof.
       bound * sides_mass p l sides - e <=
       partial_sum (fun i => weight i * some i * sides_mass p l (rest i) * between_strictly (first i) t) n).
     { intros t e Ht He.
-      destruct (IH sides (fun i => weight i * some i * between_strictly (first i) t) rest bound e Hlength Hrest)
+      destruct (IH sides
+        (fun i => weight i * some i * between_strictly (first i) t) rest bound e Hlength Hrest)
         as [n Hn]; [| | exact He |].
       - intros i; apply Rmult_le_pos; [apply Hsome | apply between_strictly_bounds].
       - intros ts e' Hts He'; destruct (Hpoint (t :: ts) e' ltac:(constructor; assumption) He') as [n Hn].
@@ -309,7 +313,8 @@ Proof.
   specialize (H1 d ltac:(lra)); specialize (H2 d ltac:(lra)).
   generalize (side_mass_bounds a (widened d side)) (side_mass_bounds a side)
     (sides_mass_bounds l (map (widened d) sides)) (sides_mass_bounds l sides); intros.
-  apply Rle_trans with ((side_mass (p a) side + e) * (sides_mass p l sides + e)); [apply Rmult_le_compat; lra |].
+  apply Rle_trans with ((side_mass (p a) side + e) * (sides_mass p l sides + e));
+    [apply Rmult_le_compat; lra |].
   nra.
 Qed.
 
@@ -351,7 +356,8 @@ Proof.
   { intros i ts; apply inside_widened, Rinv_0_lt_compat, lt_0_INR; lia. }
   destruct (weights_cover_box l sides (fun _ => 1) wider 1 e Hlength Hordered) as [n Hn];
     [intros; lra | | exact He |].
-  - intros ts e' Hts He'; assert (Hl : length ts = length l) by (rewrite <- Hlength; apply box_set_length, Hts).
+  - intros ts e' Hts He'; assert (Hl : length ts = length l)
+      by (rewrite <- Hlength; apply box_set_length, Hts).
     destruct (Hcover ts Hl Hts) as [i Hi]; exists (S i); rewrite partial_sum_next, (Hin i ts Hi).
     assert (0 <= partial_sum (fun j => 1 * open_box_indicator (wider j) ts) i); [| lra].
     apply sum_nonneg; intros j _; generalize (open_box_indicator_bounds (wider j) ts); lra.

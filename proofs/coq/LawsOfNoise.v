@@ -1,9 +1,9 @@
 (** * The laws of Laplace and Gaussian noise
 
-    Both densities have total mass 1, so the noisy coefficients have exactly one law, and what is proved of all
-    measures with these densities is a statement about it.  Countable choice is a premise that cannot be left
-    out: a law makes the real numbers more than a countable union of countable sets, which set theory without
-    choice does not prove. *)
+    Both densities have total mass 1, so the noisy coefficients have exactly one law, and what is proved of
+    all measures with these densities is a statement about it. Countable choice is a premise that cannot be
+    left out: a law makes the real numbers more than a countable union of countable sets, which set theory
+    without choice does not prove. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
@@ -310,7 +310,8 @@ Proof.
   assert (E : same_set (fun ts => length ts <> 1%nat) (outside (joined_all (fun i => point_set (S i))))).
   { intros ts; split; [intros H [i [t [-> _]]]; destruct (H eq_refl) |]; intros H Hts; apply H.
     destruct ts as [| t [| t' ts]]; try discriminate; destruct (Hall t) as [i Hi]; exists i, t; tauto. }
-  change (mu (fun ts => length ts <> 1%nat) = 0) in Hlength; rewrite (proj1 (proj2 Hmeasure) _ _ E) in Hlength.
+  change (mu (fun ts => length ts <> 1%nat) = 0) in Hlength; rewrite (proj1 (proj2 Hmeasure) _ _ E) in
+    Hlength.
   rewrite (proj1 (proj2 Hmeasure) _ (joined (joined_all (fun i => point_set (S i)))
     (outside (joined_all (fun i => point_set (S i)))))).
   - rewrite (mass_joined _ (some_box [a]) mu Hmeasure), Hnull, Hlength; [ring | | exact Houter |].

@@ -1,8 +1,8 @@
 (** * The measure that has given densities
 
-    Continuous densities of total mass 1, one per coordinate, have exactly one law: a countably additive measure
-    on the Borel sets that gives every box the product of the integrals over its sides.  So what is proved of
-    any such measure is proved of the distribution of the noise. *)
+    Continuous densities of total mass 1, one per coordinate, have exactly one law: a countably additive
+    measure on the Borel sets that gives every box the product of the integrals over its sides. So what is
+    proved of any such measure is proved of the distribution of the noise. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
@@ -19,7 +19,8 @@ Definition probability_density {A : Type} (p : A -> R -> R) : Prop :=
   (forall a u v, u <= v -> RInt (p a) u v <= 1) /\
   (forall a eta, 0 < eta -> exists M, 0 <= M /\ 1 - eta <= RInt (p a) (- M) M).
 
-(** [mu] is a probability, has the densities, and any measure that has them agrees with it on all Borel sets. *)
+(** [mu] is a probability, has the densities, and any measure that has them agrees with it on all Borel
+    sets. *)
 Definition the_law {A : Type} (l : list A) (p : A -> R -> R) (mu : (list R -> Prop) -> R) : Prop :=
   law_of_densities l p mu /\ mu (fun _ => True) = 1 /\
   forall nu, law_of_densities l p nu -> forall S, borel (length l) S -> nu S = mu S.
@@ -86,7 +87,8 @@ Lemma sides_mass_cut : forall c l' j sides, (j < length l')%nat ->
   sides_mass p l' (change_side (side_up_to c) j sides) + sides_mass p l' (change_side (side_from c) j sides)
   = sides_mass p l' sides.
 Proof.
-  intros c; induction l' as [| a l' IH]; intros j [| side sides] Hj; try (cbn in Hj; lia); [apply Rplus_0_l |].
+  intros c; induction l' as [| a l' IH]; intros j [| side sides] Hj; try (cbn in Hj; lia);
+    [apply Rplus_0_l |].
   destruct j as [| j]; cbn [change_side sides_mass].
   - rewrite <- (side_mass_cut a side c); ring.
   - rewrite <- (IH j sides) by (cbn in Hj; lia); ring.
@@ -237,7 +239,8 @@ Let p_nonneg := proj1 (proj2 p_density).
 Let p_at_most_1 := proj1 (proj2 (proj2 p_density)).
 Let p_near_1 := proj2 (proj2 (proj2 p_density)).
 
-Lemma window_probability_bounds : forall l' M, 0 <= M -> 0 <= box_probability l' p (window M (length l')) <= 1.
+Lemma window_probability_bounds : forall l' M, 0 <= M ->
+  0 <= box_probability l' p (window M (length l')) <= 1.
 Proof.
   intros l' M HM; rewrite <- sides_mass_of_box; [apply sides_mass_bounds; assumption | apply repeat_length |].
   apply Forall_forall; intros side Hside; apply repeat_spec in Hside; subst side; cbn; lra.

@@ -191,7 +191,8 @@ Proof.
   - apply (sum_along_pairs (fun i j => mass (c i j))); [intros; apply cell_mass_nonneg |]; intros n m.
     apply Rle_trans with (partial_sum (fun i => outer_mass (S i) + eta / 2 ^ Datatypes.S i) n).
     + apply sum_le; intros i _; apply Hc.
-    + unfold partial_sum; rewrite sum_plus; apply Rplus_le_compat; [apply Hr | apply partial_sum_halves, Heta].
+    + unfold partial_sum; rewrite sum_plus; apply Rplus_le_compat;
+        [apply Hr | apply partial_sum_halves, Heta].
 Qed.
 
 Lemma outer_mass_joined : forall S T, outer_mass (joined S T) <= outer_mass S + outer_mass T.
@@ -199,7 +200,8 @@ Proof.
   intros S T; set (U i := match i with O => S | 1%nat => T | _ => no_set end).
   rewrite (outer_mass_same (joined S T) (joined_all U)).
   - apply outer_mass_joined_all; intros n.
-    assert (Hmore : partial_sum (fun i => outer_mass (U i)) n <= partial_sum (fun i => outer_mass (U i)) (2 + n))
+    assert (Hmore : partial_sum (fun i => outer_mass (U i)) n
+      <= partial_sum (fun i => outer_mass (U i)) (2 + n))
       by (apply partial_sum_longer; [intros; apply outer_mass_nonneg | lia]).
     eapply Rle_trans; [exact Hmore |]; clear Hmore; right; induction n as [| n IH]; [cbn; ring |].
     change (2 + Datatypes.S n)%nat with (Datatypes.S (2 + n)); rewrite partial_sum_next, IH; cbn [U Nat.add].
@@ -300,7 +302,8 @@ Proof.
     <= outer_mass S - outer_mass (fun w => S w /\ ~ joined_all H w))
     by (apply outer_mass_joined_all, splits_disjoint; assumption).
   rewrite (outer_mass_same (fun w => S w /\ joined_all H w) (joined_all (fun i w => S w /\ H i w))); [lra |].
-  intros w _; split; [intros [HS [i Hi]]; exists i; tauto | intros [i [HS Hi]]; split; [| exists i]; assumption].
+  intros w _; split; [intros [HS [i Hi]]; exists i; tauto | intros [i [HS Hi]]; split; [| exists i];
+    assumption].
 Qed.
 
 Lemma splits_joined_all : forall H : nat -> X -> Prop, (forall i, splits (H i)) -> splits (joined_all H).

@@ -328,7 +328,8 @@ Theorem noise_has_one_law : forall noise, countable_choice ->
   exists mu, the_law l (fun a t => noise (scale a) (t - c a)) mu.
 Proof. exact noise_law. Qed.
 
-(** E10: what this file says of any two measures that have the densities of noise is said of their laws, ... *)
+(** E10: what this file says of any two measures that have the densities of noise is said of their
+    laws, ... *)
 Theorem laws_of_noise_are_close : forall noise, countable_choice ->
   noise = laplace_density \/ noise = gaussian_density ->
   forall (A : Type) (l : list A) (scale scale' c c' : A -> R) epsilon delta,
