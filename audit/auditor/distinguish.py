@@ -15,6 +15,7 @@ import numpy as np
 
 from audit.auditor.choose import Prospect
 from audit.auditor.curve import Cut, certified_curve
+from audit.auditor.dependence import ENOUGH_DRAWS, check_short_calls
 from audit.auditor.draws import CERTIFY, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
@@ -286,6 +287,9 @@ def estimate(
     if terms.stopped_at is not None:
         ending = replace(ending, rows=terms.stopped_at // (2 * per_call) - plan.selection)
     progress(2 * plan.selection * per_call)
+    timely = ending.deadline is None or time.monotonic() < ending.deadline
+    if per_call == 1 and terms.draws >= ENOUGH_DRAWS and timely:
+        check_short_calls(source, (selection.ideal, selection.implementation))
     tally = EventTally(selection, with_curve=terms.with_curve, outputs_per_call=per_call)
     stopped = certify(source, plan.certify, tally, progress, ending, terms.level)
     if not tally.rows:

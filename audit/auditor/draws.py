@@ -25,7 +25,7 @@ WAVE, LOOK_WAVE = 16, 2
 AHEAD = 4
 """Chunks per worker that are begun before they are asked for: enough that none waits, few enough to drop."""
 
-LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN = 1, 2, 3, 4, 5, 6
+LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS = 1, 2, 3, 4, 5, 6, 7
 """Phases, as the draws are numbered; 0 is the probe."""
 
 EVERY_WHOLE = 2**53
@@ -122,7 +122,7 @@ class Draws:
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each unless rows are calls."""
         left, right = (self._calls(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
-        if self.outputs_per_call > 1 and phase != CERTIFY:
+        if self.outputs_per_call > 1 and phase not in (CERTIFY, SHORT_CALLS):
             left, right = left[:: self.outputs_per_call], right[:: self.outputs_per_call]
         if np.may_share_memory(left, right):
             raise SubjectError("sample() must return a new array each time: two results share their memory")

@@ -23,7 +23,7 @@ FEWEST_TOLD = 32
 """Fewer draws per call than this may well agree by chance: nothing is concluded from that."""
 
 MOST_REUSED = 8
-"""Outputs of one value that are looked at: of a more frequent one other calls have some, too."""
+"""Outputs of one value that are looked at in short calls: of a more frequent one other calls have some, too."""
 
 OR_CALLS = "; or take calls whole, by outputs_per_call"
 """What helps where outputs of a call depend on each other, and calls do not."""
@@ -58,7 +58,7 @@ def check_draws(
         calls = [np.nan_to_num(outputs) for outputs in calls]
         if within_calls:
             _check_drawn_once(calls)
-            _check_reuse(calls)
+            check_reuse(calls)
             _check_calls(calls)
         # what the outputs of a call share, they have in common: one of them says as much as all
         _check_repeats(calls, independent=len(calls[0]) if within_calls else 1)
@@ -95,18 +95,24 @@ def _check_repeats(calls: Sequence[FloatArray], independent: int) -> None:
         raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
 
 
-def _check_reuse(calls: Sequence[FloatArray]) -> None:
+def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
     """Refuse draws whose repeated values keep to one call each: noise that is used for several outputs.
 
     Independent draws are as likely in any other order.  So, whatever the law, a value that occurs two to eight
     times has all of them in one of c calls of n outputs with probability (n - 1) / (c n - 1) at most, and the
     more values do, the less room is left for others.
+
+    Parameters
+    ----------
+    calls : sequence of ndarray, shape (n, k)
+    seldom : bool
+        Whether to look at values that occur two to eight times, or at those that occur more often.
     """
     rows, number = len(calls[0]), len(calls)
     _, where, counts = np.unique(np.concatenate(calls), axis=0, return_inverse=True, return_counts=True)
     seen = np.zeros((len(counts), number), dtype=np.bool_)
     seen[where.ravel(), np.repeat(np.arange(number), rows)] = True
-    few = (counts >= 2) & (counts <= MOST_REUSED)
+    few = (counts >= 2) & (counts <= MOST_REUSED) if seldom else counts > MOST_REUSED
     within = int((seen[few].sum(axis=1) == 1).sum())
     if binom.sf(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
         raise SubjectError(

@@ -10,6 +10,7 @@ import numpy as np
 
 from audit.auditor.choose import Candidate, Prospect, best_event, best_of, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
+from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
 from audit.auditor.events.reduction import KEPT, WIDEST
@@ -33,6 +34,11 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 
 ONE_SCORE_ROWS = 2**16
 """Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
+
+ONE_OUTPUT_EACH = (
+    "each input gives one output of its own again and again: a release without noise, or noise that is drawn once "
+    "and kept (sticky, memoised), which draws of one process cannot tell apart"
+)
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
@@ -123,6 +129,8 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     choosing = source.phase(CHOOSE, plan.first_look)
+    if learning is not None and source.outputs_per_call == 1:
+        check_long_calls(learning, choosing)
     quantiser = Quantiser.of(*choosing)
     proposed = [
         Proposed.of(families, source, choosing if learning is None else learning, learning is not None, grid)
@@ -233,6 +241,8 @@ def _notes(choosing: Pair) -> tuple[str, ...]:
     notes = []
     if (both == both[:1]).all() or np.isnan(both).all():
         notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
+    elif all((side == side[:1]).all() for side in choosing):
+        notes.append(ONE_OUTPUT_EACH)
     share = float((~np.isfinite(both).all(axis=1)).mean())
     if share:
         notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")

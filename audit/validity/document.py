@@ -13,7 +13,16 @@ from typing import Any
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.events import QUICK
 from audit.evidence.certificate import versions
-from audit.validity.measure import AUDITS, CONFIDENCE, CONTROL, LOOKS, SIGNIFICANCE, SIZES, BoundErrors
+from audit.validity.measure import (
+    AUDITS,
+    CONFIDENCE,
+    CONTROL,
+    LOOKS,
+    PER_CALL,
+    SIGNIFICANCE,
+    SIZES,
+    BoundErrors,
+)
 from reference.common.errors import ReadingError
 
 PACKAGE = Path(__file__).parents[2]
@@ -39,6 +48,7 @@ Share of errors, the largest over {sizes} draws:
 - `auto`, the default, chooses the method on the selection draws; `joint`, `conditional` and `clopper_pearson` are
   the same audits with that method. `curve` errs when any of its bounds does, at any delta.
 - `anytime` has audits of its own. They look {looks} times or more and stop at their first error: the worst rule.
+- `calls` has audits of its own, which assume that calls of {per_call} outputs are independent, and no more.
 - The control is the point estimate of the same counts, without a margin: it must err far too often, and does.
 
 Events: {families}. Seed {seed}; {seconds:,} s.
@@ -118,6 +128,7 @@ def page(document: dict[str, Any]) -> str:
         sizes=", ".join(f"{draws:,}" for draws in sorted({row.draws for row in rows})),
         table=_table(rows),
         looks=LOOKS,
+        per_call=PER_CALL,
         families=", ".join(QUICK),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from audit.auditor import probe
 from audit.auditor.draws import Draws
 from audit.auditor.subject import SubjectError
+from audit.bounds.overdispersion import log_p_value
 from audit.gate.auditor.auditing import audit
 from audit.subjects.catalogue import Laplace
 
@@ -153,7 +156,7 @@ def test_values_of_a_discrete_law_are_not_called_used_again(values):
     """Null control: independent whole numbers repeat in all calls alike."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        probe._check_reuse([rng.integers(values, size=(probe.PROBE, 1)) * 1.0 for _ in range(probe.CALLS)])
+        probe.check_reuse([rng.integers(values, size=(probe.PROBE, 1)) * 1.0 for _ in range(probe.CALLS)])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 1.0])
@@ -228,3 +231,80 @@ def test_calls_taken_whole_keep_what_was_drawn_in_time():
 def test_calls_have_a_bound_of_their_own(other):
     with pytest.raises(ValueError, match="outputs_per_call"):
         audit(UsedFourTimes(1.0), 80_000, **(QUICKLY | other))
+
+
+# --- Noise of few values, long calls, noise that is kept -------------------------------------------------------
+
+
+class GeometricUsedAgain(Laplace):
+    """Noise of few values, which several outputs share: no repeated value tells."""
+
+    times: ClassVar[int] = 1
+
+    def noise(self, count, rng):
+        return (rng.geometric(1 - np.exp(-1.0), count) - rng.geometric(1 - np.exp(-1.0), count)) * 1.0
+
+    def sample(self, data, count, rng):
+        return data + np.repeat(self.noise(-(-count // self.times), rng), self.times)[:count, None]
+
+
+class CoinsUsedAgain(GeometricUsedAgain):
+    def noise(self, count, rng):
+        return (rng.random(count) < 0.25) * 1.0
+
+    def sample(self, data, count, rng):
+        return np.abs(super().sample(0.0, count, rng) - data)
+
+
+@pytest.mark.parametrize("subject", [GeometricUsedAgain, CoinsUsedAgain])
+@pytest.mark.parametrize("times", [1, 2, 4, 8])
+def test_noise_of_few_values_that_is_used_again_is_noticed(subject, times, monkeypatch):
+    monkeypatch.setattr(GeometricUsedAgain, "times", times)
+    said = []
+    for seed in range(2):
+        try:
+            audit(subject(1.0), 100_000, seed, families=("coordinates",))
+        except SubjectError as problem:
+            said.append(str(problem))
+    assert len(said) == (0 if times == 1 else 2)
+    assert all(re.search("share noise|differs more|draws repeat", one) for one in said)
+
+
+def test_chance_of_so_much_variation_is_at_most_what_is_stated():
+    """By simulation, at limits that can be simulated; the law plays no part."""
+    rng, runs = np.random.default_rng(2), 300
+    for probability in (0.3,):
+        found = np.array(
+            [
+                log_p_value([np.bincount(rng.binomial(8, probability, 30), minlength=9) for _ in range(2)])
+                for _ in range(runs)
+            ]
+        )
+        for level in (0.5, 0.1):
+            assert (found <= np.log(level)).mean() <= level
+
+
+class TiledInLongCalls(Laplace):
+    """A batch of noise that is made once a call, and repeated where more is asked for."""
+
+    batch: ClassVar[int] = 64
+
+    def sample(self, data, count, rng):
+        return data + np.resize(rng.laplace(size=(min(self.batch, count), 1)), (count, 1))
+
+
+@pytest.mark.parametrize(("batch", "refused"), [(64, True), (10**9, False)])
+def test_noise_that_is_tiled_in_long_calls_is_noticed(batch, refused, monkeypatch):
+    monkeypatch.setattr(TiledInLongCalls, "batch", batch)
+    expected = pytest.raises(SubjectError, match="used again within a call") if refused else nullcontext()
+    with expected:
+        audit(TiledInLongCalls(1.0), 20_000, families=("coordinates",))
+
+
+def test_noise_that_is_kept_is_named_in_a_note():
+    class Kept(Laplace):
+        def sample(self, data, count, rng):
+            return np.full((count, 1), data + 3.0)
+
+    assert any("sticky, memoised" in note for note in audit(Kept(1.0), 2_000).notes)
+    assert not any("sticky" in note for note in audit(Laplace(1.0), 2_000).notes)

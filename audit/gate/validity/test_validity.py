@@ -143,6 +143,6 @@ def test_shipped_document_holds_and_is_what_its_page_says():
     assert document["significance"] == SIGNIFICANCE
     assert {one.draws for one in found} == set(SIZES)
     assert all(one.audits >= AUDITS >= 2_000 for one in found)
-    kinds = {"auto", "joint", "clopper_pearson", "conditional", "anytime", "curve", CONTROL}
+    kinds = {"auto", "joint", "clopper_pearson", "conditional", "anytime", "curve", "calls", CONTROL}
     assert {one.bound for one in found} == kinds
     assert {one.true_epsilon for one in found} >= {0.0, 1.0}

@@ -1,0 +1,76 @@
+"""Do outputs of one call vary together?  What longer calls and many short ones tell, where there are draws enough.
+
+:mod:`audit.auditor.probe` looks at a few calls before anything else is drawn.  Noise of few values, such as
+geometric noise or coins, shows no repeated values there: its reuse shows in how much the chosen event's count
+varies between calls, and that is what would make the bound wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from audit.auditor.draws import SHORT_CALLS, Draws
+from audit.auditor.events import Event
+from audit.auditor.probe import CHANCE_OF_CALLS, OR_CALLS, check_reuse
+from audit.auditor.subject import SubjectError
+from audit.bounds.overdispersion import log_p_value, variance_ratio
+from reference.common.arrays import FloatArray
+
+PER_CALL, CALLS = 8, 256
+"""Outputs of a short call, and short calls on each input; none of them is used."""
+
+ENOUGH_DRAWS = 100_000
+"""Draws of an audit from which on short calls are made: they are a 25th of these at most."""
+
+MOST_COORDINATES = 16
+"""Coordinates that are looked at by themselves."""
+
+LONG_CALL = 4096
+"""Outputs of each of two long calls that are compared."""
+
+
+def check_long_calls(learning: Sequence[FloatArray], choosing: Sequence[FloatArray]) -> None:
+    """Refuse draws whose repeated values keep to one of two long calls, as when a small batch of noise is tiled.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    for pair in zip(learning, choosing, strict=True):
+        rows = min(LONG_CALL, *map(len, pair))
+        calls = [np.nan_to_num(outputs[:rows]) for outputs in pair]
+        check_reuse(calls)
+        check_reuse(calls, seldom=False)
+
+
+def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
+    """Refuse draws where an event's count varies more between short calls than independent outputs allow.
+
+    Of the chosen events, and of each coordinate above its middle.
+
+    Independent ones are refused with probability below 1e-9, whatever their law.  Noise that two outputs share is
+    noticed nearly each time (``python -m tests.benchmarks.dependence``).
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    pair = replace(source, outputs_per_call=PER_CALL).chunk(SHORT_CALLS, 0, CALLS)
+    found = [[event.occurs(outputs) for outputs in pair] for event in dict.fromkeys(events)]
+    # given an input's outputs, in whatever order, how many are above their middle is fixed
+    found += [
+        [outputs[:, k] > np.sort(outputs[:, k])[len(outputs) // 2] for outputs in pair]
+        for k in range(min(pair[0].shape[1], MOST_COORDINATES))
+    ]
+    for happened in found:
+        counts = [side.reshape(CALLS, PER_CALL).sum(axis=1) for side in happened]
+        sides = [np.bincount(side, minlength=PER_CALL + 1) for side in counts]
+        if log_p_value(sides) < np.log(CHANCE_OF_CALLS / len(found)):
+            raise SubjectError(
+                f"outputs of a call share noise: an event's count varies {variance_ratio(sides):.1f} times as "
+                f"much between calls of {PER_CALL} as for independent outputs; each must be drawn for "
+                f"itself{OR_CALLS}"
+            )
