@@ -27,9 +27,12 @@ from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
-from reference.common.numbers import decimal_text, is_number_text
+from reference.common.numbers import decimal_text, is_number_text, rounded_up
 from reference.registry import MECHANISMS
 from reference.repaired.released import is_repaired, load_repaired
+
+LONGEST = 24
+"""Characters of a number on a line; --format json has longer ones whole."""
 
 EXIT_CODES = {"certified": EXIT_FINE, "rejected": EXIT_REFUTED}
 
@@ -150,7 +153,10 @@ def _certify_composed(found: Composed, proof: str | None, seconds: float) -> Com
 def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
     found = result.composed
     yield f"{result.outcome.upper()}: {path} (repaired)"
-    yield f"states epsilon {decimal_text(found.epsilon)}, delta {decimal_text(found.delta)}, replace_one"
+    exactly = decimal_text(found.epsilon)
+    # the account of noise on a grid is a long fraction
+    epsilon = exactly if len(exactly) <= LONGEST else repr(rounded_up(found.epsilon))
+    yield f"states epsilon {epsilon}, delta {decimal_text(found.delta)}, replace_one"
     for one in found.entries:
         enough = "" if one.change >= one.needed else f", less than the {decimal_text(one.needed)} that it can"
         yield f"{one.what}: {one.numbers} numbers, loses {float(one.loss):.6g}{enough}"
