@@ -140,6 +140,10 @@ def numbers_of(name: str, values: Column) -> FloatArray:
     if isinstance(values, Coded):
         return _numbers_of_distinct(name, values)
     if not isinstance(values, np.ndarray):
+        if set(map(type, values)) == {str}:
+            places: dict[str, int] = {}
+            codes = np.fromiter((places.setdefault(text, len(places)) for text in values), np.int64, len(values))
+            return _numbers_of_distinct(name, Coded(tuple(places), codes))
         # Python's own conversion would take 1_000, inf, and digits of other scripts
         for row, value in enumerate(values):
             if isinstance(value, str) and not is_number_text(value):
