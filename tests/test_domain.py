@@ -205,7 +205,7 @@ def test_prescaled_columns_in_the_box_may_leave_the_ball() -> None:
 def test_out_of_bounds_is_clipped_only_when_asked(value: float, clipped: float) -> None:
     domain = Domain((AGE,), label="y", norm="unit_box")
     table = {"age": [40, value], "y": [0, 1]}
-    with pytest.raises(OutOfBoundsError, match="clipping") as caught:
+    with pytest.raises(OutOfBoundsError, match="declare `clip`") as caught:
         encode_table(domain, table)
     assert (caught.value.row, caught.value.column, caught.value.value) == (1, "age", value)
     assert encode_table(domain, table, clip=True).x.tolist() == [[0.5], [clipped]]

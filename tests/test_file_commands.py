@@ -73,7 +73,7 @@ def test_fit_takes_label_and_group_from_options(run: Run, files: Path) -> None:
 
 
 BAD_FILES: list[tuple[str, str]] = [
-    ("--data people.csv", "domain must be a domain file for a data file"),
+    ("--data people.csv", "a domain file for a data file, not None; this command begins one"),
     ("--data people.csv --domain unit_box", "domain must be a domain file for a data file"),
     ("--data people.csv --domain missing.json", "file missing.json"),
     ("--data people.csv --domain domain.json --domain-file other.json", "left out where --domain names a file"),
@@ -280,10 +280,16 @@ def test_check_says_in_words_what_it_found(run: Run, files: Path) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_describe_names_the_column_that_was_meant(run: Run) -> None:
+    err = run("domain", "--describe", "--data", "people.csv", "--label", "Age ")[2]
+    assert "there is no such column; did you mean 'age'? (file people.csv, column 'Age ')" in err
+
+
+@pytest.mark.usefixtures("files")
 def test_describe_refuses_a_label_that_is_no_column(run: Run) -> None:
-    code, out, err = run("domain", "--describe", "--data", "people.csv", "--label", "wage")
+    code, out, err = run("domain", "--describe", "--data", "people.csv", "--label", "zzz")
     assert (code, out) == (EXIT_USAGE, "")
-    assert "there is no such column (file people.csv, column 'wage')" in err
+    assert "there is no such column (file people.csv, column 'zzz')" in err
 
 
 def test_describe_passes_over_values_that_are_no_bounds(run: Run, files: Path) -> None:

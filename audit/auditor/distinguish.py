@@ -226,13 +226,14 @@ class Terms:
 
     def __post_init__(self) -> None:
         """Check the size and the method."""
-        if self.outputs_per_call < 1:
-            raise ValueError(f"outputs_per_call must be at least 1, not {self.outputs_per_call}")
+        if type(self.outputs_per_call) is not int or self.outputs_per_call < 1:
+            raise ValueError(f"outputs_per_call must be a whole number from 1, not {self.outputs_per_call!r}")
         if self.draws > LARGEST_DRAWS:
             raise ValueError(f"{self.draws} draws are too many: at most {LARGEST_DRAWS} can be counted")
         if self.draws < SMALLEST_DRAWS * self.outputs_per_call:
             smallest = SMALLEST_DRAWS * self.outputs_per_call
-            raise ValueError(f"{self.draws} draws are too few: at least {smallest} are needed")
+            calls = f" in calls of {self.outputs_per_call}" * (self.outputs_per_call > 1)
+            raise ValueError(f"{self.draws} draws{calls} are too few: at least {smallest} are needed")
         if self.method != "auto":
             check_method(self.method, self.delta)
         if self.outputs_per_call > 1 and (self.method != "auto" or self.until is not None or self.with_curve):

@@ -20,7 +20,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import is_number_text
 from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
-from reference.datasets.from_file import hint_of_delimiter, record_blocks
+from reference.datasets.from_file import hint_of_column, record_blocks
 from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
@@ -191,7 +191,7 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
     names = table.columns
     for name in (options.label, options.group):
         if name is not None and name not in names:
-            problem = f"there is no such column{hint_of_delimiter(names)}"
+            problem = f"there is no such column{hint_of_column(names, name)}"
             raise MissingColumnError(problem, file=str(table.path), column=name)
     kinds = table.kinds() or guessed_kinds(table)
     document: dict[str, Any] = {

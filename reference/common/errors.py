@@ -343,14 +343,15 @@ class ParameterError(InputError):
     value : object
         What was given.
     allowed : str
-        What would be accepted.
+        What would be accepted; behind a semicolon, what to do.
     """
 
     def __init__(self, name: str, value: Any, allowed: str) -> None:
         self.name = name
         self.value = value
         self.allowed = allowed
-        super().__init__(f"{name} must be {allowed}, not {quoted(value)}")
+        what, mark, hint = allowed.partition("; ")
+        super().__init__(f"{name} must be {what}, not {quoted(value)}{mark}{hint}")
 
 
 class EpsilonError(ParameterError):

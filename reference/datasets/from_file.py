@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
@@ -135,8 +136,9 @@ class FileReader:
             columns = self.table.columns
             return self.declared.columns_to_read(columns)
         except MissingColumnError as problem:
+            hint = hint_of_column(columns, problem.column or "")
             raise MissingColumnError(
-                problem.problem + hint_of_delimiter(columns), file=str(self.table.path), column=problem.column
+                problem.problem + hint, file=str(self.table.path), column=problem.column
             ) from problem
         except DataError as problem:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
@@ -167,10 +169,14 @@ class FileReader:
             raise placed from problem
 
 
-def hint_of_delimiter(columns: Sequence[str]) -> str:
-    """Return what is said of a missing column where one long column is a sign of other delimiters."""
+def hint_of_column(columns: Sequence[str], missing: str) -> str:
+    """Return what is said of a missing column: one long column is a sign of other delimiters; else a near name."""
     other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
-    return "" if other is None else f"; the header has {other!r}: are the fields separated by it, not by commas?"
+    if other is not None:
+        return f"; the header has {other!r}: are the fields separated by it, not by commas?"
+    names = {name[:100].strip().casefold(): name for name in columns}
+    near = get_close_matches(missing[:100].strip().casefold(), names, n=1)
+    return f"; did you mean {quoted(names[near[0]])}?" if near else ""
 
 
 def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:

@@ -79,7 +79,7 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
             row = int(np.flatnonzero(outside)[0])
             raise OutOfBoundsError(
                 f"value outside the declared bounds [{self.lower:g}, {self.upper:g}]; "
-                "correct them from public knowledge, or ask for clipping: clip, of an attribute",
+                "correct them from public knowledge, or declare `clip` for this attribute",
                 row=row,
                 column=self.name,
                 value=numbers[row].item(),

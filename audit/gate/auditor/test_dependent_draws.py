@@ -227,10 +227,18 @@ def test_calls_taken_whole_keep_what_was_drawn_in_time():
     assert found.method == "cluster_betting"
 
 
-@pytest.mark.parametrize("other", [{"method": "joint"}, {"with_curve": True}, {"outputs_per_call": 0}])
+NOT_FOR_CALLS = [{"method": "joint"}, {"with_curve": True}, {"outputs_per_call": 0}, {"outputs_per_call": 1.5}]
+
+
+@pytest.mark.parametrize("other", NOT_FOR_CALLS)
 def test_calls_have_a_bound_of_their_own(other):
     with pytest.raises(ValueError, match="outputs_per_call"):
         audit(UsedFourTimes(1.0), 80_000, **(QUICKLY | other))
+
+
+def test_too_few_draws_name_the_calls():
+    with pytest.raises(ValueError, match="800 draws in calls of 8 are too few"):
+        audit(UsedFourTimes(1.0), 800, **QUICKLY)
 
 
 # --- Noise of few values, long calls, noise that is kept -------------------------------------------------------
