@@ -42,7 +42,10 @@ FINDINGS = {
 }
 """The title of each page, and its claims."""
 
-SHOWN: dict[str, tuple[tuple[str | int, ...], ...]] = {
+Way = tuple[str | int | slice | tuple[str, ...], ...]
+"""Keys and positions, from the whole evidence to a part of it; a tuple keeps these fields of each entry."""
+
+SHOWN: dict[str, tuple[Way, ...]] = {
     "T5": (
         ("budget",),
         ("claimed_delta",),
@@ -58,8 +61,15 @@ SHOWN: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "O4": (("first data sets, by size and then in lexicographic order", 4),),
     "O4.adult": (("Adult, no noise",),),
     "A.argmin": (("d = 1, n records at x = 1, PDFC: exp(-n epsilon/26)/2",),),
+    "A.argmin.adult": (("Adult, bounds at significance 1e-6 in all", slice(-12, None)),),
     "A.fix.resample": (("left",), ("right",), ("event",), ("d = 1", 1)),
     "A.corr": (("noise spread evenly",), ("x_s",)),
+    "E.sd": (
+        (
+            "divided by n - 1, rounding nearest",
+            ("entry", "printed", "largest_deviation_possible", "runs_needed"),
+        ),
+    ),
     "A.float": (("functional, epsilon 1",), ("relaxed_functional, epsilon 1",)),
 }
 """Which evidence of a claim a page shows: the way to it in the ledger."""
@@ -78,7 +88,8 @@ def page(name: str) -> str:
     """Return one page."""
     title, ids = FINDINGS[name]
     ledger, theorems = committed(), {entry.theorem: entry.page for entry in pages.entries()}
-    more = f"[The proof, or the study]({MORE[name]}) · [All findings](../findings.md)"
+    kind = "proof" if "/proofs/" in MORE[name] else "study"
+    more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
     lines = [f"# {title}", "", f"Generated from the ledger: do not edit. {more}", ""]
     for id in ids:  # noqa: A001
         lines += _section(id, ledger[id], theorems)
@@ -104,10 +115,14 @@ def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> It
     yield from (" · ".join(_links(id, row, theorems)), "")
 
 
-def _evidence(evidence: Any, way: tuple[str | int, ...]) -> Iterator[str]:
-    found = reduce(lambda value, key: value[key], way, evidence)
+def _evidence(evidence: Any, way: Way) -> Iterator[str]:
+    found = reduce(_part, way, evidence)
     label = next(key for key in reversed(way) if isinstance(key, str))
     return evidence_lines({label: found}, width=100)
+
+
+def _part(value: Any, key: str | int | slice | tuple[str, ...]) -> Any:
+    return [{name: entry[name] for name in key} for entry in value] if isinstance(key, tuple) else value[key]
 
 
 def _links(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> Iterator[str]:  # noqa: A002

@@ -347,7 +347,7 @@ ALGORITHM_3 = (
         (f"{_ADFC}_noise", f"{_SCALES}.extended_gaussian_sigma", "reference.noise.draws.add_noise"),
         ("T2", "T5.step"),
         "extended_gaussian#t2-the-papers-sigma",
-        ("theorem_2",),
+        ("theorem_2", "theorem_5_step_is_false"),
     ),
     Item("line 21", "end if", (f"{_ADFC}_noise",)),
     Item("line 22", "end for", (f"{_ADFC}_noise",)),
