@@ -188,6 +188,10 @@ class RepairedRelease(
         if len(self.counts) != 2 * d:
             raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
         self._require_cells()
+        if self.domain.from_data:
+            raise ReleaseFileError("bounds or values that were read from the data", place="domain")
+        if self.seeded and self.noise == "hardened":
+            raise ReleaseFileError("hardened noise takes no seed", place="seeded")
         exact, asked = self.privacy.exact, self.budget
         if set(asked) != {"epsilon", "delta"} or not (asked["epsilon"] > 0 and 0 <= asked["delta"] < 1):
             raise ReleaseFileError("not a positive epsilon and a delta in [0, 1)", place="budget")
@@ -214,6 +218,9 @@ class RepairedRelease(
                 problem = f"{one.what!r} of this domain does not exist, or changes by more than the file states"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()
+        shares = [one.share for one in self.spent]
+        if min(shares) <= 0 or sum(shares) > 1:
+            raise ReleaseFileError("shares must be positive and add up to at most 1", place="spent")
         if self.account.loss > largest_loss(self.account.budget):
             raise ReleaseFileError("its releases lose more than the budget", place="spent")
 

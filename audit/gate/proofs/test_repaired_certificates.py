@@ -26,7 +26,7 @@ from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.datasets import SOURCES
 from reference.repaired import repaired_logistic
 from reference.repaired.advice import laid_out
-from reference.repaired.released import RepairedRelease
+from reference.repaired.released import RepairedRelease, load_repaired
 
 main = program("certify")
 
@@ -136,6 +136,33 @@ def test_without_coq_the_file_is_written_and_json_is_as_its_schema_says(file, tm
     assert printed["outcome"] == "not checked"
     assert printed["holds"] is True
     assert proof.read_text() == composed_text(composed(made))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("seeded",), True, "hardened noise takes no seed"),
+        (("domain", "attributes", 0, "from_data"), True, "read from the data"),
+        (("spent", 0, "share"), "2", "add up to at most 1"),
+        (("spent", 0, "share"), "-1", "shares must be positive"),
+        (("spent", 0, "scale"), 1.0, "lose more than the budget"),
+        (("spent", 0, "l1_sensitivity"), "1/2", "changes by more than the file states"),
+        (("budget", "delta"), "1e-6", "states less than the budget"),
+        (("adjacency",), "add_or_remove_one", "none of 'replace_one'"),
+    ],
+)
+def test_release_that_contradicts_itself_is_bad_input(file, capsys, place, value, message):
+    path = file(release(*HARDENED_GAUSSIAN))
+    assert load_repaired(path)
+    made = json.loads(Path(path).read_text())
+    *within, last = place
+    inner = made
+    for step in within:
+        inner = inner[step]
+    inner[last] = value
+    Path(path).write_text(json.dumps(made))
+    assert main([path]) == EXIT_USAGE
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_choosing_among_several_is_refused(file, capsys):
