@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ def first_errors(folder: Path, texts: Mapping[str, str], *, seconds: float | Non
     """Return for each text the first error that Coq finds in it, or "" where it accepts all of it.
 
     Every text begins with the same state, in which libraries are loaded and none is imported, and must end outside
-    proofs: Coq answers as it answers for one file a text.
+    proofs, sections and modules: Coq answers as it answers for one file a text.
 
     Raises
     ------
@@ -24,11 +25,15 @@ def first_errors(folder: Path, texts: Mapping[str, str], *, seconds: float | Non
         When the session breaks off.
     """
     names = {name for text in texts.values() for found in IMPORTED.findall(text) for name in found.split()}
+    # no text knows the marks, so none can write them
+    mark = secrets.token_hex(8)
     script = [f"From CFM Require {' '.join(sorted(names))}."] if names else []
     for number, text in enumerate(texts.values()):
-        script += [f"Definition start_{number} := tt.", f"Fail Check text_{number}.", text]
-        # no module begins inside a proof
-        script += [f"Module Closed_{number}. End Closed_{number}.", f"Fail Check end_{number}."]
+        script += [f"Definition start_{number} := tt.", f"Fail Check text_{mark}_{number}.", text]
+        # no module begins inside a proof or a section, and what an open module holds has another name
+        script += [f"Module Closed_{number}. End Closed_{number}."]
+        script += [f"Definition last_{number} := tt.", f"Check Top.last_{number}."]
+        script += [f"Fail Check end_{mark}_{number}."]
         script += ["Abort All.", f"Reset start_{number}."]
     done = subprocess.run(
         ["coqtop", "-q", "-Q", ".", "CFM", "-w", "none"],
@@ -43,8 +48,8 @@ def first_errors(folder: Path, texts: Mapping[str, str], *, seconds: float | Non
     )
     found = {}
     for number, name in enumerate(texts):
-        said = done.stdout.partition(f"text_{number} was not found")[2]
-        said, ended, _ = said.partition(f"end_{number} was not found")
+        said = done.stdout.partition(f"text_{mark}_{number} was not found")[2]
+        said, ended, _ = said.partition(f"end_{mark}_{number} was not found")
         if not ended:
             raise RuntimeError(f"{name}: the session of Coq broke off: {done.stdout[-500:]}")
         # what the next prompt follows belongs to the next sentence

@@ -256,10 +256,14 @@ def test_texts_of_one_session_are_judged_as_files_of_their_own(tmp_path):
         "after one without an end": right,
         "with a word of another text": "From CFM Require Import Words.\nCheck t.",
         "without its import": "Check small 1.",
+        "with an open section": "From CFM Require Import Words.\nSection Open.\nVariable cheat : False.",
+        "with an open module": "From CFM Require Import Words.\nModule Open.\nDefinition one := 1.",
+        "after an open module": "From CFM Require Import Words.\nCheck Open.one.",
         "after all": right,
     }
     found = first_errors(folder, texts)
     wrong = ("false", "without an end", "with a word of another text", "without its import")
+    wrong += ("with an open section", "with an open module", "after an open module")
     assert [name for name, error in found.items() if error] == list(wrong)
     assert found["with a word of another text"] == "The reference t was not found in the current environment."
     with pytest.raises(RuntimeError, match="broke off"):

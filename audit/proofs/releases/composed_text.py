@@ -29,7 +29,8 @@ HEADER = """\
 
     The theorem is about any algorithm that releases these numbers one after the other, where a number may depend
     on all numbers before it, and whose sums change by no more than is stated, whatever was released before.  That
-    the mechanism's sums do not is Lemmas 1 to 4 of proofs/repaired.md, and is not proved here.
+    the mechanism's sums do not is Lemmas 1 to 4 of proofs/repaired.md, and is not proved here.  Each scale is
+    the file's, whatever was released before; a probe's follows the released share of the group.
     {about}
     The sampler and the floats are outside. *)
 """
