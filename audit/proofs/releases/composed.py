@@ -34,9 +34,10 @@ CLAIMS = ("R",)
 
 LIMITS = """\
 That each release changes by no more than is stated is Lemmas 1 to 4 of proofs/repaired.md, by pen and paper.  A
-probe's change and scale follow the released share of the group; the theorem has those of the file, and Theorem R,
-on paper, all others.  The theorem takes the file's word for the scales, and is about real arithmetic and noise given by its density, or about
-discrete noise given by its probabilities: nothing here says that a program is differentially private."""
+probe's change and scale follow the released share of the group; the theorem has those of the file, and Theorem
+R, on paper, all others.  The theorem takes the file's word for the scales, and is about real arithmetic and
+noise given by its density, or about discrete noise given by its probabilities: nothing here says that a program
+is differentially private."""
 
 TOO_SMALL_FOR_THE_GRID = "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
 
