@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import dask
@@ -22,10 +24,15 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from audit.auditor.distinguish import Estimate, Terms, estimate
+from audit.auditor.subject import DrawingError
+from audit.gate.running import program, reference
+from audit.subjects.catalogue import Laplace
 from reference.accounting.release_ledger import ReleaseLedger
+from reference.common import scheduler as module
 from reference.common.errors import ClusterError, MissingExtraError, NotANumberError, UnreadableFileError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
-from reference.datasets import cluster as module
+from reference.common.scheduler import on_cluster
 from reference.datasets.arrow_table import ParquetTable
 from reference.datasets.cluster import Cluster, FilePart, answer
 from reference.datasets.file_identity import FileIdentity
@@ -39,6 +46,8 @@ from reference.moments import Moments, sum_of
 from reference.records import Records
 from tests.command_lines import environment
 from tests.file_commands import Run, listing
+
+audit = program()
 
 ROWS, GROUP = 40_000, 4_000
 
@@ -131,7 +140,7 @@ def fatal(blocks: Iterable[Records]) -> Moments:
 
 
 def test_part_that_ends_every_worker_is_named(scheduler: str, people: Path) -> None:
-    said = r"^cluster: every worker that read rows 20,001 to 24,000 of .*people.parquet was ended: is its memory"
+    said = "^cluster: every worker on rows 20,001 to 24,000 was ended: is its memory"
     with Cluster(scheduler, part_rows=1) as cluster, pytest.raises(ClusterError, match=said):
         cluster.fold(reader(people), fatal)
 
@@ -233,7 +242,7 @@ def test_scheduler_that_dies_midway_releases_and_counts_nothing(
     asked = ["--data", "people.parquet", "--domain", "domain.json", "--test-share", "0", "--ledger", "l.jsonl"]
     code, out, err = run("fit", *asked, "--release", "r.json", "--scheduler", address)
     assert (code, out) == (EXIT_USAGE, "")
-    assert err == "error: cluster: the scheduler went away while rows 1 to 300 were read\n"
+    assert err == "error: cluster: the scheduler went away during rows 1 to 300\n"
     assert ReleaseLedger.open(files / "l.jsonl").releases == ()
     assert listing(files) == before
 
@@ -307,3 +316,112 @@ def test_fit_on_a_scheduler_gives_the_same_moments_and_metrics(scheduler: str, r
     assert json.loads(out)["metrics"]["accuracy"]["mean"] is not None
     code, _, err = run(*asked, "--scheduler", scheduler, "--checkpoint", "kept.json")
     assert (code, err.count("\n")) == (EXIT_USAGE, 1)
+
+
+# --- Draws, claims and experiments ------------------------------------------------------------------------------
+
+
+CALLS: list[int] = []
+
+
+class EndsWorkers(Laplace):
+    """A Laplace mechanism in small chunks; a worker ends itself at a call: the first to, or every one."""
+
+    most_rows = 2_000
+
+    def __init__(self, marker: Path | None, call: int) -> None:
+        super().__init__(1.0)
+        self.home, self.marker, self.call = os.getpid(), marker, call
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> Any:
+        if os.getpid() != self.home:
+            CALLS.append(count)
+            if len(CALLS) >= self.call and (self.marker is None or not self.marker.exists()):
+                if self.marker is not None:
+                    self.marker.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().sample(data, count, rng)
+
+
+def estimated(subject: Laplace) -> Estimate:
+    return estimate(subject, Terms(delta=0, draws=120_000, significance=0.05), np.random.default_rng(3))
+
+
+@pytest.mark.parametrize("call", [12, 10**9])
+def test_killed_worker_loses_no_draw_and_doubles_none(scheduler: str, tmp_path: Path, call: int) -> None:
+    marker = tmp_path / "killed"
+    subject = EndsWorkers(marker, call)
+    with on_cluster(scheduler):
+        spread = estimated(subject)
+    assert marker.exists() == (call == 12)
+    alone = estimated(subject)
+    for mine, other in ((spread.ideal, alone.ideal), (spread.implementation, alone.implementation)):
+        assert (mine.counts, mine.event.to_json()) == (other.counts, other.event.to_json())
+    assert spread.draws == alone.draws
+    assert np.array_equal(spread.histogram, alone.histogram)
+
+
+def test_draws_that_end_every_worker_give_no_bound(scheduler: str) -> None:
+    with on_cluster(scheduler), pytest.raises(ClusterError, match=r"^cluster: every worker on task \d+ was ended"):
+        estimated(EndsWorkers(None, 1))
+
+
+class Fails(Laplace):
+    """A Laplace mechanism that fails on a worker, by itself or where it is sent."""
+
+    def __init__(self, problem: Exception | None) -> None:
+        super().__init__(1.0)
+        self.home, self.problem, self.unsent = os.getpid(), problem, None if problem else Lock()
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> Any:
+        if os.getpid() != self.home and self.problem is not None:
+            raise self.problem
+        return super().sample(data, count, rng)
+
+
+def test_failure_of_a_subject_is_told_as_without_a_cluster(scheduler: str) -> None:
+    with on_cluster(scheduler):
+        with pytest.raises(DrawingError, match=r"sample\(\) failed: ValueError: no more"):
+            estimated(Fails(ValueError("no more")))
+        with pytest.raises(ClusterError, match=r"^cluster: a worker failed on task 1: "):
+            estimated(Fails(None))
+
+
+def test_commands_find_on_a_cluster_what_they_find_here(
+    scheduler: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printed(main: Any, words: str) -> str:
+        assert main(words.split()) == EXIT_FINE
+        return re.sub(r"in [\d.]+ s", "", capsys.readouterr().out)
+
+    for main, words in (
+        (audit, "estimate laplace --epsilon 1 --draws 20000 --seed 1"),
+        (audit, "claims --claim T1 --format json"),
+        (
+            reference,
+            "experiments fig3a --data affairs --splits 1 --subset-size 600 --format json --quiet",
+        ),
+    ):
+        assert printed(main, f"{words} --scheduler {scheduler}") == printed(main, words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["estimate laplace --draws 2000", "claims --claim T1", "estimate --program true --draws 2000"],
+)
+def test_audit_without_its_scheduler_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr(module, "CONNECTING", 0.5)
+    assert audit([*words.split(), "--scheduler", "tcp://127.0.0.1:9"]) == EXIT_USAGE
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "scheduler" in err
+
+
+def test_audit_says_which_extra_a_cluster_needs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert audit(["claims", "--claim", "T1", "--scheduler", "local"]) == EXIT_USAGE
+    assert "pip install 'calibrated-functional-mechanism[scale]'" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes
 from reference.common.arrays import FloatArray
+from reference.common.scheduler import Call, cluster
 
 CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
 """Numbers drawn at a time on one input: few enough for a cache; fewer where looks in between are planned."""
@@ -194,8 +195,13 @@ def _global_state() -> tuple[object, ...]:
 def in_order(work: Callable[[int], Made], number: int, workers: int) -> Iterator[Made]:
     """Yield `work(0)`, `work(1)` and so on; workers go on while the results are used.
 
-    Workers are threads: drawing and scoring happen inside numpy, which lets other threads run.
+    Workers are threads: drawing and scoring happen inside numpy, which lets other threads run; or a cluster's.
     """
+    machines = cluster()
+    if machines is not None:
+        calls: Iterator[Call] = ((work, (place,), {}) for place in range(number))
+        yield from machines.in_order(calls, AHEAD * machines.threads)
+        return
     if workers == 1:
         yield from map(work, range(number))
         return

@@ -21,6 +21,7 @@ from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED
 from reference.common.files import json_text, write_whole
+from reference.common.scheduler import HELP, on_cluster
 
 JOBS = 2
 """Processes, unless told otherwise."""
@@ -34,6 +35,7 @@ class ClaimsOptions:
         "--claim", metavar="ID", help="explain one row in full, or all rows of T5 with T5.*"
     )
     jobs: int = option("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
+    scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
     seed: int = option(
         "--seed",
         type=click.IntRange(min=0),
@@ -67,7 +69,9 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
     if options.map:
         emit(paper_map.page(), output.out)
         return EXIT_FINE
-    rows = run(_chosen(options.claim), jobs=options.jobs, seed=options.seed)
+    chosen = _chosen(options.claim)
+    with on_cluster(options.scheduler):
+        rows = run(chosen, jobs=options.jobs, seed=options.seed)
     missing = [] if options.claim or options.write else absent(rows)
     if options.write:
         write(rows)

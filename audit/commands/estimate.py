@@ -53,6 +53,7 @@ from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
+from reference.common.scheduler import HELP, on_cluster
 from reference.datasets import ENCODINGS, SOURCES
 from reference.domain import NORMS
 from reference.readings import Readings
@@ -124,6 +125,7 @@ class AuditOptions:
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
     plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
     workers: int = option("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
+    scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +204,8 @@ def command(
     asked = EstimateOptions(audit, program, budget, place, readings)
     if audit.workers < 1:
         raise ReadingError("workers", audit.workers, "at least 1")
+    if audit.scheduler is not None and program.program is not None:
+        raise ReadingError("scheduler", audit.scheduler, "left out with --program, which runs on this machine")
     # before anything is drawn
     require_writable({"inputs": program.inputs}, out=output.out, plot=audit.plot)
     if audit.plot is not None and Path(audit.plot).suffix not in ENDINGS:
@@ -212,7 +216,8 @@ def command(
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: nothing audited\n")
         return EXIT_UNDECIDED
-    results = carry_out(audits, audit.workers)
+    with on_cluster(audit.scheduler):
+        results = carry_out(audits, audit.workers)
     for one in audits:
         if isinstance(one.subject, ProgramSubject):
             one.subject.finish()

@@ -28,6 +28,7 @@ from reference.common.errors import MissingDataError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text, write_whole
 from reference.common.page import Page
+from reference.common.scheduler import HELP, on_cluster
 from reference.datasets import ENCODINGS, Encoding
 from reference.domain import NORMS
 from reference.experiments import pages, question_pages
@@ -74,6 +75,7 @@ class ExperimentOptions:
         "--subset-size", type=int, metavar="N", help="use N records, drawn at random (all)"
     )
     jobs: int = option("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (all cores)")
+    scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
     variant: tuple[str, ...] = listed(
         "--variant",
         choices=[*VARIANTS, "all"],
@@ -133,7 +135,8 @@ def command(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
         write_question_pages(output)
         return EXIT_FINE
     try:
-        measure(asked, readings, output)
+        with on_cluster(asked.scheduler):
+            measure(asked, readings, output)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("with --out the same command goes on where it stopped") from None
     return EXIT_FINE

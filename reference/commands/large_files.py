@@ -11,8 +11,9 @@ from pathlib import Path
 from reference.commands.options import DataOptions
 from reference.commands.parsing import FileName, option
 from reference.common.errors import ReadingError
+from reference.common.scheduler import LOCAL
 from reference.datasets.checkpoint import CheckpointedSum
-from reference.datasets.cluster import LOCAL, Cluster
+from reference.datasets.cluster import Cluster
 from reference.datasets.from_file import Way
 from reference.datasets.table_file import is_table_file
 from reference.noise import Source

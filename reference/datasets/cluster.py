@@ -1,4 +1,4 @@
-"""A file read by several processes or machines, with dask.distributed; nothing else imports dask.
+"""A file read by several processes or machines.
 
 A part is some row groups of a Parquet file: the parts depend on the file alone.  A worker checks and encodes the
 records of a part, and answers with what they add up to; the answers are added in the order of the parts.  So
@@ -7,7 +7,6 @@ neither the number of workers, nor who did what, nor a worker that was lost chan
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,14 +15,8 @@ from operator import add
 from pathlib import Path
 from typing import Any, TypeVar
 
-from reference.common.errors import (
-    ClusterError,
-    EmptyDataError,
-    InputError,
-    MissingExtraError,
-    UnreadableFileError,
-)
-from reference.common.printable import one_line
+from reference.common.errors import ClusterError, EmptyDataError, InputError, UnreadableFileError
+from reference.common.scheduler import FAILURES, connected, explained
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader
 from reference.datasets.table import Place, unchanged
@@ -32,14 +25,8 @@ from reference.domain.file import DomainFile
 from reference.moments import Moments, sum_of
 from reference.records import Records
 
-LOCAL = "local"
-"""Stands for the address of a cluster in this machine, made for one command."""
-
 PART_ROWS = 2**20
 """A part has at least this many records, but for the last one."""
-
-CONNECTING = 20.0
-"""Seconds to wait for a scheduler, and then for a first worker."""
 
 _Sum = TypeVar("_Sum")
 
@@ -154,50 +141,13 @@ class Cluster:
                 found = future.result()
             except InputError:
                 raise
-            except _failures() as problem:
-                raise self._explained(problem, part) from problem
+            except FAILURES as problem:
+                raise explained(problem, part.text) from problem
             if reader.on_block is not None:
                 reader.on_block(part.stop - part.start.record, (part.stop - 1) / (parts[-1].stop - 1))
             yield found
 
-    def _explained(self, problem: BaseException, part: FilePart) -> ClusterError:
-        name = type(problem).__name__
-        if name == "KilledWorker":
-            what = f"every worker that read {part.text} of {part.file.path} was ended: is its memory enough?"
-        elif name in ("CancelledError", "FutureCancelledError", "FuturesCancelledError"):
-            what = f"the scheduler went away while {part.text} were read"
-        else:
-            line = one_line((str(problem).splitlines() or [""])[0][:200])
-            what = f"a worker failed on {part.text}: {name}: {line}"
-        return ClusterError(what)
-
     def _connected(self) -> Any:
         if self._client is None:
-            try:
-                import distributed
-            except ModuleNotFoundError as problem:
-                raise MissingExtraError("--scheduler", "dask.distributed", "scale") from problem
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)
-            try:
-                address = self.address
-                if address == LOCAL:
-                    quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
-                    # neither class is typed
-                    made: Any = distributed.LocalCluster
-                    address = self._open.enter_context(made(threads_per_worker=1, **quiet))
-                made = distributed.Client
-                client = self._open.enter_context(made(address, timeout=CONNECTING))
-            except (OSError, ValueError, ImportError) as problem:
-                raise ClusterError(f"there is no scheduler at {self.address}") from problem
-            try:
-                client.wait_for_workers(1, timeout=CONNECTING)
-            except TimeoutError as problem:
-                raise ClusterError(f"the scheduler at {self.address} has no worker") from problem
-            self._client = client
+            self._client = self._open.enter_context(connected(self.address))
         return self._client
-
-
-def _failures() -> tuple[type[BaseException], ...]:
-    from concurrent.futures import CancelledError
-
-    return (Exception, CancelledError)

@@ -1,0 +1,161 @@
+"""Work done by the workers of a dask scheduler; nothing else imports dask."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from reference.common.errors import ClusterError, InputError, MissingExtraError
+from reference.common.printable import one_line
+
+LOCAL = "local"
+"""Stands for the address of a cluster in this machine, made for one command."""
+
+CONNECTING = 20.0
+"""Seconds to wait for a scheduler, and then for a first worker."""
+
+FAILURES = (Exception, CancelledError)
+"""What asking a worker for its result may raise."""
+
+HELP = f"let the workers of a dask scheduler do it; {LOCAL} makes some here"
+"""Of the option of commands that spread their work."""
+
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A function and its arguments, as :func:`joblib.delayed` makes them."""
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Yield a client of the scheduler at an address, such as ``tcp://host:8786``, or `local`.
+
+    Raises
+    ------
+    reference.common.errors.ClusterError
+        When there is no scheduler or no worker.
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError("--scheduler", "dask.distributed", "scale") from problem
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with ExitStack() as opened:
+        at = address
+        try:
+            if at == LOCAL:
+                quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+                # neither class is typed
+                made: Any = distributed.LocalCluster
+                at = opened.enter_context(made(threads_per_worker=1, **quiet))
+            made = distributed.Client
+            client = opened.enter_context(made(at, timeout=CONNECTING))
+        except (OSError, ValueError, ImportError) as problem:
+            raise ClusterError(f"there is no scheduler at {address}") from problem
+        try:
+            client.wait_for_workers(1, timeout=CONNECTING)
+        except TimeoutError as problem:
+            raise ClusterError(f"the scheduler at {address} has no worker") from problem
+        yield client
+
+
+def explained(problem: BaseException, task: str) -> ClusterError:
+    """Return one line for what became of a task."""
+    name = type(problem).__name__
+    if name == "KilledWorker":
+        what = f"every worker on {task} was ended: is its memory enough?"
+    elif name in ("CancelledError", "FutureCancelledError", "FuturesCancelledError"):
+        what = f"the scheduler went away during {task}"
+    else:
+        line = one_line((str(problem).splitlines() or [""])[0][:200])
+        what = f"a worker failed on {task}: {name}: {line}"
+    return ClusterError(what)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The workers of a scheduler; one that dies has its calls done by another, each counted once.
+
+    Parameters
+    ----------
+    client : object
+        A connected ``distributed.Client``.
+    """
+
+    client: Any
+
+    @property
+    def threads(self) -> int:
+        """How many calls they do at a time."""
+        return max(1, sum(map(int, self.client.ncores().values())))
+
+    def in_order(self, calls: Iterable[Call], ahead: int | None = None) -> Iterator[Any]:
+        """Yield what each call returns, in the order of the calls.
+
+        Parameters
+        ----------
+        calls : iterable
+        ahead : int, optional
+            Calls that are begun before they are asked for (all).
+
+        Raises
+        ------
+        reference.common.errors.InputError
+            As a call raises it.
+        reference.common.errors.ClusterError
+        """
+        waiting: deque[tuple[str, Any]] = deque()
+        try:
+            for number, (function, given, named) in enumerate(calls, 1):
+                task = f"task {number:,}"
+                try:
+                    waiting.append((task, self.client.submit(function, *given, **named, pure=False)))
+                except FAILURES as problem:
+                    raise explained(problem, task) from problem
+                if len(waiting) == ahead:
+                    yield _result(*waiting.popleft())
+            while waiting:
+                yield _result(*waiting.popleft())
+        finally:
+            self.client.cancel([future for _, future in waiting])
+
+
+def _result(task: str, future: Any) -> Any:
+    try:
+        return future.result()
+    except InputError:
+        raise
+    except FAILURES as problem:
+        raise explained(problem, task) from problem
+
+
+_cluster: Workers | None = None
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Let the workers of a scheduler do all that is spread while this is open; without an address, change nothing.
+
+    Raises
+    ------
+    reference.common.errors.ClusterError
+        When there is no scheduler or no worker.
+    """
+    global _cluster  # noqa: PLW0603
+    if address is None:
+        yield
+        return
+    with connected(address) as client:
+        _cluster = Workers(client)
+        try:
+            yield
+        finally:
+            _cluster = None
+
+
+def cluster() -> Workers | None:
+    """Return the workers that do what is spread; None where this machine does it."""
+    return _cluster
