@@ -279,12 +279,6 @@ Proof.
     exact Hd.
 Qed.
 
-Lemma linear_gain_nonneg : forall r n, 0 <= alpha_1 r -> (1 <= n)%nat -> 0 <= linear_gain r n.
-Proof.
-  intros r n Ha Hn; unfold linear_gain; generalize (gain_le (fairness_term r) n Hn); intros.
-  assert (0 <= alpha_1 r * fairness_gain (fairness_term r) n) by (apply Rmult_le_pos; lra); lra.
-Qed.
-
 Lemma root_positive : forall d, (1 <= d)%nat -> 0 < / sqrt (INR d).
 Proof. intros d Hd; apply Rinv_0_lt_compat, sqrt_lt_R0; generalize (one_le_INR d Hd); lra. Qed.
 

@@ -236,77 +236,103 @@ Proof.
   - intros e l _; cbn [quadratic_factor]; destruct (Nat.eqb e l); field.
 Qed.
 
+(** *** The upper bound
+
+    A pair's square is at most linear in its product; what the pairs (e, e) take off pays for the squares of
+    the linear coefficients. *)
+Section UpperBound.
+Variables (d : nat) (q : nat -> R) (A : R).
+Hypothesis in_q : in_box d q.
+Let T := sum_over (coordinates d) q.
+
+Lemma pairs_le : forall weight taken, 1 / 64 <= weight ->
+  (forall e, (e < d)%nat -> (1 - q e * q e) ^ 2 / 64 <= weight * (1 - q e * q e) - taken e) ->
+  sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l =>
+    if Nat.eqb e l then (1 - q e * q l) ^ 2 / 64 else weight * (1 - q e * q l) ^ 2))
+  <= weight * (INR d ^ 2 - T ^ 2) - sum_over (coordinates d) taken.
+Proof.
+  intros weight taken Hw Hd; unfold T; rewrite <- double_sum_one_minus, <- (diagonal d taken), <- sum_scal,
+    <- sum_minus.
+  apply sum_le; intros e He; rewrite <- sum_scal, <- sum_minus; apply sum_le; intros l Hl.
+  apply in_coordinates in He; apply in_coordinates in Hl.
+  destruct (Nat.eqb_spec e l) as [<- | _]; [apply Hd, He |].
+  destruct (in_q e He), (in_q l Hl); assert (0 <= q e * q l <= 1) by (split; nra).
+  rewrite Rminus_0_r; apply Rmult_le_compat_l; [lra | nra].
+Qed.
+
+Lemma squares_and_diagonal_le : forall taken a weight slope,
+  (forall e, (e < d)%nat -> (A + q e / 2) ^ 2 - taken e <= a + slope * q e - weight * (q e - q e ^ 2)) ->
+  sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2) - sum_over (coordinates d) taken
+  <= INR d * a + slope * T - weight * sum_over (coordinates d) (fun e => q e - q e ^ 2).
+Proof.
+  intros taken a weight slope H; unfold T.
+  rewrite <- sum_minus, <- sum_coordinates_const, <- !sum_scal, <- sum_plus, <- sum_minus.
+  apply sum_le; intros e He; apply in_coordinates in He; exact (H e He).
+Qed.
+
+Lemma matrix_le : 0 <= A ->
+  sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2) +
+  sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => (1 - q e * q l) ^ 2 / 64))
+  <= INR d * A ^ 2 + INR d ^ 2 / 64 + (A + 1 / 4) * T
+    - 1 / 64 * (T ^ 2 + sum_over (coordinates d) (fun e => q e - q e ^ 2)).
+Proof.
+  intros HA; set (taken := fun e => q e ^ 2 * (1 - q e ^ 2) / 64).
+  assert (H1 := pairs_le (1 / 64) taken (Rle_refl _) ltac:(intros; unfold taken; right; field)).
+  assert (H2 := squares_and_diagonal_le taken (A ^ 2) (1 / 64) (A + 1 / 4)).
+  rewrite (sum_ext (coordinates d) (fun e => sum_over _ (fun l => _ / 64))
+    (fun e => sum_over (coordinates d) (fun l =>
+      if Nat.eqb e l then (1 - q e * q l) ^ 2 / 64 else 1 / 64 * (1 - q e * q l) ^ 2)))
+    by (intros e _; apply sum_ext; intros l _; destruct (Nat.eqb e l); field).
+  enough (forall e, (e < d)%nat -> (A + q e / 2) ^ 2 - taken e
+    <= A ^ 2 + (A + 1 / 4) * q e - 1 / 64 * (q e - q e ^ 2)) as H by (specialize (H2 H); lra).
+  intros e He; unfold taken; generalize (in_q e He); intros.
+  assert (0 <= q e ^ 2 * (1 - q e ^ 2)) by (apply Rmult_le_pos; nra); nra.
+Qed.
+
+Lemma monomial_le : 0 <= A ->
+  sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2) +
+  sum_over (coordinates d) (fun e => sum_over (coordinates d)
+    (fun l => (if Nat.eqb e l then 1 else 2) * (1 - q e * q l) ^ 2 / 64))
+  <= INR d * (A ^ 2 - 1 / 64) + 2 / 64 * INR d ^ 2 + (A + 1 / 4 + 1 / 64) * T
+    - 2 / 64 * (T ^ 2 + sum_over (coordinates d) (fun e => q e - q e ^ 2)).
+Proof.
+  intros HA; set (taken := fun e => (1 - q e ^ 4) / 64).
+  assert (H1 := pairs_le (2 / 64) taken ltac:(lra) ltac:(intros; unfold taken; right; field)).
+  assert (H2 := squares_and_diagonal_le taken (A ^ 2 - 1 / 64) (2 / 64) (A + 1 / 4 + 1 / 64)).
+  rewrite (sum_ext (coordinates d) (fun e => sum_over _ (fun l => _ / 64))
+    (fun e => sum_over (coordinates d) (fun l =>
+      if Nat.eqb e l then (1 - q e * q l) ^ 2 / 64 else 2 / 64 * (1 - q e * q l) ^ 2)))
+    by (intros e _; apply sum_ext; intros l _; destruct (Nat.eqb e l); field).
+  enough (forall e, (e < d)%nat -> (A + q e / 2) ^ 2 - taken e
+    <= A ^ 2 - 1 / 64 + (A + 1 / 4 + 1 / 64) * q e - 2 / 64 * (q e - q e ^ 2)) as H
+    by (specialize (H2 H); lra).
+  intros e He; unfold taken; generalize (in_q e He); intros.
+  assert (0 <= q e * (15 - 14 * q e - q e ^ 3)) by (apply Rmult_le_pos; nra); nra.
+Qed.
+End UpperBound.
+
+Lemma linear_gain_nonneg : forall r n, 0 <= alpha_1 r -> (1 <= n)%nat -> 0 <= linear_gain r n.
+Proof.
+  intros r n Ha Hn; unfold linear_gain; generalize (gain_le (fairness_term r) n Hn); intros; nra.
+Qed.
+
 Lemma l2_of_q_le : forall r n d q, 0 <= alpha_1 r -> (1 <= n)%nat -> in_box d q ->
   l2_of_q r n d q <= box_l2_squared r n d.
 Proof.
-  intros r n d q Ha Hn Hq.
-  set (A := linear_gain r n); set (T := sum_over (coordinates d) q).
-  assert (HV : forall i, (i <= d)%nat -> box_l2_squared_at r n d i <= box_l2_squared r n d)
-    by (intros i Hi; apply largest_upper; exact Hi).
-  assert (HA : 0 <= A).
-  { unfold A, linear_gain; generalize (gain_le (fairness_term r) n Hn); intros; nra. }
+  intros r n d q Ha Hn Hq; assert (HA := linear_gain_nonneg r n Ha Hn); set (A := linear_gain r n) in *.
   set (c2 := match basis r with MatrixBasis => 1 / 64 | MonomialBasis => 2 / 64 end).
   set (c1 := A + 1 / 4 + match basis r with MatrixBasis => 0 | MonomialBasis => 1 / 64 end).
   set (c0 := INR d * A ^ 2 + match basis r with MatrixBasis => INR d ^ 2 / 64 |
     MonomialBasis => (2 * INR d ^ 2 - INR d) / 64 end).
-  apply Rle_trans with (c0 + c1 * (0 + T)
-    - c2 * ((0 + T) ^ 2 + sum_over (coordinates d) (fun e => q e - q e ^ 2))).
-  - destruct (basis r) eqn:Hb.
-    + rewrite l2_of_q_matrix by exact Hb; fold A.
-      apply Rle_trans with
-        (sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2) +
-         sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => 1 / 64 * (1 - q e * q l)
-           - (if Nat.eqb e l then (q e ^ 2 * (1 - q e ^ 2)) / 64 else 0)))).
-      * apply Rplus_le_compat_l, sum_le; intros e He; apply sum_le; intros l Hl.
-        apply in_coordinates in He; apply in_coordinates in Hl.
-        generalize (Hq e He) (Hq l Hl); intros.
-        destruct (Nat.eqb_spec e l) as [<- | _]; [right; field |].
-        assert (0 <= q e * q l <= 1) by (split; nra); nra.
-      * rewrite (sum_ext (coordinates d) (fun e => sum_over _ (fun l => _ - _))
-          (fun e => 1 / 64 * sum_over (coordinates d) (fun l => 1 - q e * q l)
-             - sum_over (coordinates d) (fun l => if Nat.eqb e l then (q e ^ 2 * (1 - q e ^ 2)) / 64 else 0)))
-          by (intros; rewrite sum_minus, sum_scal; reflexivity).
-        rewrite sum_minus, sum_scal, double_sum_one_minus; fold T.
-        rewrite (diagonal d (fun e => q e ^ 2 * (1 - q e ^ 2) / 64)).
-        apply Rle_trans with (sum_over (coordinates d) (fun e => A ^ 2 + (A + 1 / 4) * q e
-          - 1 / 64 * (q e - q e ^ 2))
-          + 1 / 64 * (INR d ^ 2 - T ^ 2)).
-        -- assert (Hs : sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2 - q e ^ 2 * (1 - q e ^ 2) / 64)
-             <= sum_over (coordinates d) (fun e => A ^ 2 + (A + 1 / 4) * q e - 1 / 64 * (q e - q e ^ 2))).
-           { apply sum_le; intros e He; apply in_coordinates in He; generalize (Hq e He); intros.
-             assert (0 <= q e ^ 2 * (1 - q e ^ 2)) by (apply Rmult_le_pos; nra). nra. }
-           rewrite sum_minus in Hs; lra.
-        -- rewrite sum_minus, sum_plus, sum_coordinates_const, !sum_scal; fold T; unfold c0, c1, c2; lra.
-    + rewrite l2_of_q_monomial by exact Hb; fold A.
-      apply Rle_trans with
-        (sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2) +
-         sum_over (coordinates d) (fun e => sum_over (coordinates d) (fun l => 2 / 64 * (1 - q e * q l)
-           - (if Nat.eqb e l then (1 - q e ^ 4) / 64 else 0)))).
-      * apply Rplus_le_compat_l, sum_le; intros e He; apply sum_le; intros l Hl.
-        apply in_coordinates in He; apply in_coordinates in Hl.
-        generalize (Hq e He) (Hq l Hl); intros.
-        destruct (Nat.eqb_spec e l) as [<- | _]; [right; field |].
-        assert (0 <= q e * q l <= 1) by (split; nra); nra.
-      * rewrite (sum_ext (coordinates d) (fun e => sum_over _ (fun l => _ - _))
-          (fun e => 2 / 64 * sum_over (coordinates d) (fun l => 1 - q e * q l)
-             - sum_over (coordinates d) (fun l => if Nat.eqb e l then (1 - q e ^ 4) / 64 else 0)))
-          by (intros; rewrite sum_minus, sum_scal; reflexivity).
-        rewrite sum_minus, sum_scal, double_sum_one_minus; fold T.
-        rewrite (diagonal d (fun e => (1 - q e ^ 4) / 64)).
-        apply Rle_trans with (sum_over (coordinates d)
-            (fun e => A ^ 2 - 1 / 64 + (A + 1 / 4 + 1 / 64) * q e - 2 / 64 * (q e - q e ^ 2))
-          + 2 / 64 * (INR d ^ 2 - T ^ 2)).
-        -- assert (Hs : sum_over (coordinates d) (fun e => (A + q e / 2) ^ 2 - (1 - q e ^ 4) / 64)
-             <= sum_over (coordinates d)
-                  (fun e => A ^ 2 - 1 / 64 + (A + 1 / 4 + 1 / 64) * q e - 2 / 64 * (q e - q e ^ 2))).
-           { apply sum_le; intros e He; apply in_coordinates in He; generalize (Hq e He); intros.
-             assert (0 <= q e * (15 - 14 * q e - q e ^ 3)) by (apply Rmult_le_pos; nra). nra. }
-           rewrite sum_minus in Hs; lra.
-        -- rewrite sum_minus, sum_plus, sum_coordinates_const, !sum_scal; fold T; unfold c0, c1, c2; lra.
+  set (T := sum_over (coordinates d) q); set (S := sum_over (coordinates d) (fun e => q e - q e ^ 2)).
+  apply Rle_trans with (c0 + c1 * (0 + T) - c2 * ((0 + T) ^ 2 + S)).
+  - unfold c0, c1, c2; destruct (basis r) eqn:Hb.
+    + rewrite l2_of_q_matrix by exact Hb; assert (H := matrix_le d q A Hq HA); fold A T S in H |- *; lra.
+    + rewrite l2_of_q_monomial by exact Hb; assert (H := monomial_le d q A Hq HA); fold A T S in H |- *; lra.
   - apply multilinear_le.
     + intros e He; apply in_coordinates in He; apply Hq; exact He.
     + intros i Hi; unfold coordinates in Hi; rewrite seq_length in Hi.
-      eapply Rle_trans; [| apply (HV i Hi)]; right.
+      eapply Rle_trans; [| apply (largest_upper (box_l2_squared_at r n d) d i Hi)]; right.
       unfold box_l2_squared_at, c0, c1, c2; fold A; destruct (basis r); field.
 Qed.
 

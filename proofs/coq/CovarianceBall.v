@@ -226,83 +226,117 @@ Proof.
     rewrite sum_scal; ring.
 Qed.
 
+(** *** How hard the other records pull *)
+
+Lemma pull_nonneg : forall alpha i, 0 <= alpha -> (i < d)%nat -> 0 <= mean_pull alpha i.
+Proof.
+  intros alpha i Ha Hi; assert (HK : 0 <= K) by apply pos_INR; apply Rmult_le_pos.
+  - apply Rmult_le_pos; [exact Ha | apply Rlt_le, Rinv_0_lt_compat; lra].
+  - apply sum_nonneg; intros o Ho; apply (proj1 (Forall_forall _ _) ball_others o Ho); exact Hi.
+Qed.
+
+Lemma pull_limit : drift_limit n = K / (K + 1).
+Proof. apply nu_K. Qed.
+
+Lemma pull_limit_nonneg : forall alpha, 0 <= alpha -> 0 <= alpha * drift_limit n.
+Proof.
+  intros alpha Ha; assert (HK : 0 <= K) by apply pos_INR; rewrite pull_limit.
+  repeat apply Rmult_le_pos; [exact Ha | exact HK | apply Rlt_le, Rinv_0_lt_compat; lra].
+Qed.
+
+Lemma pull_le : forall alpha,
+  dot_product d (mean_pull alpha) (mean_pull alpha) <= (alpha * drift_limit n) ^ 2.
+Proof.
+  intros alpha; assert (HK : 0 <= K) by apply pos_INR; unfold dot_product, mean_pull; rewrite (sum_ext _ _
+    (fun i => (alpha / (K + 1)) ^ 2 * sum_over others (fun o => attribute o i) ^ 2)) by (intros; ring).
+  rewrite sum_scal; replace ((alpha * drift_limit n) ^ 2) with ((alpha / (K + 1)) ^ 2 * K ^ 2)
+    by (rewrite pull_limit; field; lra).
+  apply Rmult_le_compat_l; [apply pow2_ge_0 | exact (records_norm d others ball_others)].
+Qed.
+
+(** The shares of the pull that come from the others of group 1 and of group 0. *)
+Let share_1 (alpha : R) : R := alpha * (m / (K + 1)).
+Let share_0 (alpha : R) : R := alpha * ((K - m) / (K + 1)).
+
+Lemma shares : forall alpha, 0 <= alpha ->
+  0 <= share_1 alpha /\ 0 <= share_0 alpha /\ share_1 alpha + share_0 alpha = alpha * drift_limit n.
+Proof.
+  intros alpha Ha; assert (HK : 0 <= K) by apply pos_INR.
+  assert (Hm := m_bounds before after); fold others in Hm; fold m K in Hm.
+  assert (Hi : 0 < / (K + 1)) by (apply Rinv_0_lt_compat; lra); unfold share_1, share_0, Rdiv.
+  split; [repeat apply Rmult_le_pos; lra |]; split; [repeat apply Rmult_le_pos; lra |].
+  rewrite pull_limit; field; lra.
+Qed.
+
+(** *** The two groups of monomials *)
+
+Lemma quadratic_le : forall r, sum_over (pairs (basis r) d) (fun p =>
+    (coefficient r D (Quadratic (fst p) (snd p)) - coefficient r D' (Quadratic (fst p) (snd p))) ^ 2)
+  <= quartic d (attribute t) (attribute t').
+Proof.
+  intros r; eapply Rle_trans; [| apply (quadratic_square_le (basis r))]; right; apply sum_ext; intros p _.
+  unfold D, D'; rewrite quadratic_change; reflexivity.
+Qed.
+
+(** One sign of the penalty is the other with all labels flipped. *)
+Let half (sign : bool) (o : record) : R :=
+  if sign then 1 / 2 - number (label o) else - (1 / 2 - number (label o)).
+
+Lemma half_cases : forall sign o, half sign o = 1 / 2 \/ half sign o = - (1 / 2).
+Proof. intros sign o; unfold half; destruct sign, (label o); cbn; lra. Qed.
+
+Lemma linear_form : forall r sign i, fairness_term r = Covariance sign ->
+  (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2 =
+  (half sign t * attribute t i - half sign t' * attribute t' i
+   + alpha_1 r * ((number (protected t) - zbar D) * attribute t i
+                  - (number (protected t') - zbar D') * attribute t' i
+                  + (zbar D' - zbar D) * sum_over others (fun o => attribute o i))) ^ 2.
+Proof.
+  intros r sign i HF; unfold D at 1, D' at 1; rewrite linear_change; fold D D' others; rewrite HF.
+  destruct sign; unfold half.
+  - rewrite covariance_sum; reflexivity.
+  - rewrite covariance_flip, covariance_sum; ring.
+Qed.
+
+Lemma linear_le : forall r sign, 0 <= alpha_1 r -> fairness_term r = Covariance sign ->
+  sum_over (coordinates d) (fun i => (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2)
+    + quartic d (attribute t) (attribute t')
+  <= (1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2.
+Proof.
+  intros r sign Hr HF; rewrite (sum_ext (coordinates d) _ _ (fun i _ => linear_form r sign i HF)).
+  assert (He := pull_limit_nonneg _ Hr); assert (Hw := pull_le (alpha_1 r)).
+  assert (Hw0 := fun i => pull_nonneg (alpha_1 r) i Hr).
+  destruct ball_t as [Ht Hu], ball_t' as [Ht' Hv]; rewrite dot_square in Hu, Hv.
+  assert (stays := fun a h h' => group_stays d _ _ _ _ He Ht Ht' Hw0 Hu Hv Hw a h h').
+  assert (changes := fun a a' h h' => group_changes d _ _ _ _ He Ht Ht' Hw0 Hu Hv Hw a a' h h').
+  assert (Hh := half_cases sign t); assert (Hh' := half_cases sign t').
+  set (h := half sign t) in *; set (h' := half sign t') in *.
+  destruct (shares _ Hr) as [H1 [H0 Hsum]]; set (b := share_1 _) in *; set (b' := share_0 _) in *.
+  assert (Hz : zbar D = (m + number (protected t)) / (K + 1)) by apply zbar_D; rewrite Hz.
+  assert (Hz' : zbar D' = (m + number (protected t')) / (K + 1)) by apply zbar_D'; rewrite Hz'.
+  assert (HK : 0 <= K) by apply pos_INR; destruct (protected t), (protected t'); cbn [number] in *.
+  - rewrite (sum_ext _ _ (fun i => ((h + b') * attribute t i - (h' + b') * attribute t' i) ^ 2))
+      by (intros; unfold b', share_0; f_equal; field; lra).
+    apply stays; try assumption; lra.
+  - rewrite (sum_ext _ _ (fun i => ((- h - b') * attribute t i + (- - h' - b) * attribute t' i
+      + mean_pull (alpha_1 r) i) ^ 2))
+      by (intros; unfold b, b', share_0, share_1, mean_pull; field; lra).
+    apply changes; try assumption; lra.
+  - rewrite (sum_ext _ _ (fun i => ((h - b) * attribute t i + (- h' - b') * attribute t' i
+      + mean_pull (alpha_1 r) i) ^ 2))
+      by (intros; unfold b, b', share_0, share_1, mean_pull; f_equal; field; lra).
+    apply changes; try assumption; lra.
+  - rewrite (sum_ext _ _ (fun i => ((h + - b) * attribute t i - (h' + - b) * attribute t' i) ^ 2))
+      by (intros; unfold b, share_1; f_equal; field; lra).
+    apply stays; try assumption; lra.
+Qed.
+
 Lemma covariance_ball_upper : forall r sign, 0 <= alpha_1 r -> fairness_term r = Covariance sign ->
   l2_change_squared r d all_monomials D D'
     <= (1 + alpha_1 r * drift_limit n) ^ 2 + (alpha_1 r * drift_limit n) ^ 2.
 Proof.
   intros r sign Ha HF; unfold l2_change_squared; rewrite filter_all, sum_Phi.
-  assert (Hq : sum_over (pairs (basis r) d) (fun p =>
-      (coefficient r D (Quadratic (fst p) (snd p)) - coefficient r D' (Quadratic (fst p) (snd p))) ^ 2)
-    <= quartic d (attribute t) (attribute t')).
-  { eapply Rle_trans; [| apply (quadratic_square_le (basis r))]; right; apply sum_ext; intros p _.
-    unfold D, D'; rewrite quadratic_change; reflexivity. }
-  assert (Hu : dot_product d (attribute t) (attribute t) <= 1) by (rewrite <- dot_square; apply ball_t).
-  assert (Hv : dot_product d (attribute t') (attribute t') <= 1) by (rewrite <- dot_square; apply ball_t').
-  assert (HK : 0 <= K) by apply pos_INR.
-  assert (Hm := m_bounds before after); fold others in Hm; fold m K in Hm.
-  assert (Hnu : drift_limit n = K / (K + 1)) by apply nu_K.
-  set (e := alpha_1 r * drift_limit n).
-  assert (He : 0 <= e).
-  { unfold e; rewrite Hnu; apply Rmult_le_pos; [exact Ha |]; apply Rmult_le_pos;
-      [exact HK | apply Rlt_le, Rinv_0_lt_compat; lra]. }
-  assert (Hothers : forall o, In o others -> unit_ball d o) by (apply Forall_forall; exact ball_others).
-  assert (Hw0 : forall i, (i < d)%nat -> 0 <= mean_pull (alpha_1 r) i).
-  { intros i Hi; apply Rmult_le_pos.
-    - apply Rmult_le_pos; [exact Ha | apply Rlt_le, Rinv_0_lt_compat; lra].
-    - apply sum_nonneg; intros o Ho; apply (Hothers o Ho); exact Hi. }
-  assert (Hw : dot_product d (mean_pull (alpha_1 r)) (mean_pull (alpha_1 r)) <= e ^ 2).
-  { unfold dot_product, mean_pull; rewrite (sum_ext _ _
-      (fun i => (alpha_1 r / (K + 1)) ^ 2 * sum_over others (fun o => attribute o i) ^ 2)) by (intros; ring).
-    rewrite sum_scal; replace (e ^ 2) with ((alpha_1 r / (K + 1)) ^ 2 * (K * K)) by (unfold e; rewrite Hnu;
-      field; lra).
-    apply Rmult_le_compat_l; [apply pow2_ge_0 |].
-    replace (K * K) with (K ^ 2) by ring; exact (records_norm d others ball_others). }
-  (* one sign of the penalty is the other with all labels flipped *)
-  assert (Hform : forall i,
-    (coefficient r D (Linear i) - coefficient r D' (Linear i)) ^ 2 =
-    ((if sign then 1 / 2 - number (label t) else - (1 / 2 - number (label t))) * attribute t i
-     - (if sign then 1 / 2 - number (label t') else - (1 / 2 - number (label t'))) * attribute t' i
-     + alpha_1 r * ((number (protected t) - zbar D) * attribute t i -
-         (number (protected t') - zbar D') * attribute t' i
-                    + (zbar D' - zbar D) * sum_over others (fun o => attribute o i))) ^ 2).
-  { intros i; unfold D at 1, D' at 1; rewrite linear_change; fold D D' others; rewrite HF; destruct sign.
-    - rewrite covariance_sum; reflexivity.
-    - rewrite covariance_flip, covariance_sum; ring. }
-  rewrite (sum_ext (coordinates d) _ _ (fun i _ => Hform i)).
-  set (half := if sign then 1 / 2 - number (label t) else - (1 / 2 - number (label t))).
-  set (half' := if sign then 1 / 2 - number (label t') else - (1 / 2 - number (label t'))).
-  assert (Hhalf : half = 1 / 2 \/ half = - (1 / 2)) by (unfold half; destruct sign, (label t); cbn; lra).
-  assert (Hhalf' : half' = 1 / 2 \/ half' = - (1 / 2)) by (unfold half'; destruct sign, (label t'); cbn; lra).
-  assert (Hminus : - half' = 1 / 2 \/ - half' = - (1 / 2)) by (destruct Hhalf' as [-> | ->]; lra).
-  assert (Hminus1 : - half = 1 / 2 \/ - half = - (1 / 2)) by (destruct Hhalf as [-> | ->]; lra).
-  assert (Hzd : zbar D = (m + number (protected t)) / (K + 1)) by apply zbar_D.
-  assert (Hzd' : zbar D' = (m + number (protected t')) / (K + 1)) by apply zbar_D'.
-  assert (Hi : 0 < / (K + 1)) by (apply Rinv_0_lt_compat; lra).
-  set (a := alpha_1 r * (m / (K + 1))); set (a' := alpha_1 r * ((K - m) / (K + 1))).
-  assert (Ha0 : 0 <= a) by (unfold a, Rdiv; repeat apply Rmult_le_pos; lra).
-  assert (Ha0' : 0 <= a') by (unfold a', Rdiv; repeat apply Rmult_le_pos; lra).
-  assert (Haa : a + a' = e) by (unfold a, a', e; rewrite Hnu; field; lra).
-  eapply Rle_trans; [apply Rplus_le_compat_l; exact Hq |].
-  destruct (protected t) eqn:Hz, (protected t') eqn:Hz'; cbn [number] in *.
-  - rewrite (sum_ext _ _ (fun i => ((half + a') * attribute t i - (half' + a') * attribute t' i) ^ 2))
-      by (intros; rewrite Hzd, Hzd'; unfold a'; f_equal; field; lra).
-    apply (group_stays d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption; try lra;
-      [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((- half - a') * attribute t i + (- - half' - a) * attribute t' i
-      + mean_pull (alpha_1 r) i) ^ 2))
-      by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; field; lra).
-    apply (group_changes d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption; try lra;
-      [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((half - a) * attribute t i + (- half' - a') * attribute t' i + mean_pull
-      (alpha_1 r) i)
-      ^ 2))
-      by (intros; rewrite Hzd, Hzd'; unfold a, a', mean_pull; f_equal; field; lra).
-    apply (group_changes d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption;
-      [apply ball_t | apply ball_t'].
-  - rewrite (sum_ext _ _ (fun i => ((half + - a) * attribute t i - (half' + - a) * attribute t' i) ^ 2))
-      by (intros; rewrite Hzd, Hzd'; unfold a; f_equal; field; lra).
-    apply (group_stays d (attribute t) (attribute t') (mean_pull (alpha_1 r))); try assumption; try lra;
-      [apply ball_t | apply ball_t'].
+  eapply Rle_trans; [apply Rplus_le_compat_l, quadratic_le | exact (linear_le r sign Ha HF)].
 Qed.
 
 End Upper.

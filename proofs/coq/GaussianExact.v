@@ -19,6 +19,124 @@ Proof.
   auto_derive; [lra |]; match goal with |- @eq _ ?x ?y => change (@eq R x y) end; simpl; field; lra.
 Qed.
 
+(** A bound on the right of a point where f is continuous holds there. *)
+Lemma bound_from_the_right : forall f x b, continuity_pt f x -> (forall r, x < r -> f r <= b) -> f x <= b.
+Proof.
+  intros f x b Hf Hb; apply le_epsilon; intros eta Heta.
+  destruct (Hf eta Heta) as [step [Hstep Hnear]]; specialize (Hnear (x + step / 2)).
+  assert (Hd : R_dist (f (x + step / 2)) (f x) < eta).
+  { apply Hnear; split; [split; [exact I | lra] |].
+    simpl; unfold R_dist; replace (x + step / 2 - x) with (step / 2) by ring; rewrite Rabs_right; lra. }
+  unfold R_dist in Hd; apply Rabs_def2 in Hd; specialize (Hb (x + step / 2) ltac:(lra)); lra.
+Qed.
+
+(** The profile, with the tests' deviation r in the place of nu. *)
+Definition soft_profile (nu epsilon r : R) : R :=
+  tail ((epsilon - nu ^ 2 / 2) / r) - exp epsilon * tail ((epsilon + nu ^ 2 / 2) / r).
+
+Lemma profile_is_soft : forall nu epsilon, 0 < nu -> profile nu epsilon = soft_profile nu epsilon nu.
+Proof.
+  intros nu epsilon Hnu; unfold profile, soft_profile.
+  replace ((epsilon - nu ^ 2 / 2) / nu) with (epsilon / nu - nu / 2) by (field; lra).
+  replace ((epsilon + nu ^ 2 / 2) / nu) with (epsilon / nu + nu / 2) by (field; lra); reflexivity.
+Qed.
+
+Lemma soft_profile_continuous : forall nu epsilon r, 0 < r -> continuity_pt (soft_profile nu epsilon) r.
+Proof.
+  intros nu epsilon r Hr.
+  apply (continuity_pt_minus (fun u => tail ((epsilon - nu ^ 2 / 2) / u))
+    (fun u => exp epsilon * tail ((epsilon + nu ^ 2 / 2) / u))); [apply ratio_continuous, Hr |].
+  apply (continuity_pt_scal (fun u => tail ((epsilon + nu ^ 2 / 2) / u))), ratio_continuous, Hr.
+Qed.
+
+(** ** What a large box leaves out *)
+
+Lemma large_box : forall n eta, 0 <= n -> 0 < eta ->
+  exists K, 0 < K /\ n * (tail K / kappa) * (2 * kappa) <= eta.
+Proof.
+  intros n eta Hn Heta; assert (Hk := kappa_pos).
+  assert (Hxi : 0 < eta / ((n + 1) * (2 * kappa))) by (apply Rdiv_lt_0_compat; nra).
+  destruct (bell_vanishes _ Hxi) as [K [HK Hbell]]; exists K; split; [exact HK |].
+  assert (HT : tail K / kappa <= eta / ((n + 1) * (2 * kappa))).
+  { apply Rmult_le_reg_r with kappa; [exact Hk |].
+    unfold Rdiv at 1; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+    eapply Rle_trans; [apply tail_le_bell; lra |]; rewrite Rmult_comm.
+    apply Rmult_le_compat_r; [lra |]; apply Hbell; rewrite Rabs_right; lra. }
+  apply Rle_trans with (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)).
+  - apply Rmult_le_compat_r; [lra |]; apply Rmult_le_compat_l; assumption.
+  - replace (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)) with (eta * (n / (n + 1)))
+      by (field; lra).
+    rewrite <- (Rmult_1_r eta) at 2; apply Rmult_le_compat_l; [lra |].
+    apply Rmult_le_reg_r with (n + 1); [lra |]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l; lra.
+Qed.
+
+(** ** The test of deviation r *)
+
+Section Test.
+Context {A : Type}.
+Variable l : list A.
+Variable sigma c c' : A -> R.
+Variable nu epsilon delta : R.
+Hypothesis sigma_pos : forall a, 0 < sigma a.
+Hypothesis nu_pos : 0 < nu.
+Hypothesis distance : sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2.
+Hypothesis private : indistinguishable epsilon delta l (fun a t => gaussian_density (sigma a) (t - c a))
+  (fun a t => gaussian_density (sigma a) (t - c' a)).
+
+Let w a := - ((c a - c' a) / sigma a).
+
+Lemma no_drift : drift sigma c c w l = 0.
+Proof. unfold drift; apply sum_zero; intros a _; specialize (sigma_pos a); field; lra. Qed.
+
+Lemma drift_of_the_shift : drift sigma c c' w l = nu ^ 2.
+Proof.
+  rewrite <- distance; unfold drift; apply sum_ext; intros a _; unfold w.
+  specialize (sigma_pos a); field; lra.
+Qed.
+
+Lemma deviation_of_the_shift : forall r, nu < r -> deviation w (sqrt (r ^ 2 - nu ^ 2)) l = r.
+Proof.
+  intros r Hr; unfold deviation; rewrite pow2_sqrt by nra.
+  replace (sum_over l (fun a => w a ^ 2)) with (nu ^ 2)
+    by (rewrite <- distance; apply sum_ext; intros; unfold w; ring).
+  replace (r ^ 2 - nu ^ 2 + nu ^ 2) with (r ^ 2) by ring; apply sqrt_pow2; lra.
+Qed.
+
+(** On the box of K scales around c, the two tests' chances differ by what the box leaves out. *)
+Lemma chances_on_a_box : forall r K, nu < r -> 0 <= K ->
+  exceedance r (epsilon - nu ^ 2 / 2) - exp epsilon * exceedance r (epsilon + nu ^ 2 / 2)
+    <= delta + INR (length l) * (tail K / kappa).
+Proof.
+  intros r K Hr HK; set (s := sqrt (r ^ 2 - nu ^ 2)); assert (Hpos : 0 < s) by (apply sqrt_lt_R0; nra).
+  set (lower := fun a => c a - K * sigma a); set (upper := fun a => c a + K * sigma a).
+  assert (Hordered : forall a, lower a <= upper a).
+  { intros a; unfold lower, upper; specialize (sigma_pos a); nra. }
+  set (y := epsilon - nu ^ 2 / 2).
+  assert (Hp := soft_half_space_ge sigma c c w lower upper s sigma_pos Hordered Hpos K HK
+    (fun a => conj (Rle_refl _) (Rle_refl _)) l y).
+  assert (Hq := soft_half_space_le sigma c c' w lower upper s sigma_pos Hordered Hpos l y).
+  assert (H := private lower upper (soft_half_space sigma c w s l y) Hordered
+    (soft_half_space_bounds sigma c w s l y)
+    (proj1 (soft_half_space_integrable sigma c c w lower upper s sigma_pos Hordered Hpos l) y)
+    (proj1 (soft_half_space_integrable sigma c c' w lower upper s sigma_pos Hordered Hpos l) y)).
+  assert (Hdeviation := deviation_of_the_shift r Hr); fold s in Hdeviation.
+  rewrite Hdeviation, no_drift, Rplus_0_r in Hp; rewrite Hdeviation, drift_of_the_shift in Hq.
+  replace (y + nu ^ 2) with (epsilon + nu ^ 2 / 2) in Hq by (unfold y; field).
+  apply (Rmult_le_compat_l (exp epsilon)) in Hq; [lra | left; apply exp_pos].
+Qed.
+
+Lemma soft_profile_le : forall r, nu < r -> soft_profile nu epsilon r <= 2 * kappa * delta.
+Proof.
+  intros r Hr; apply le_epsilon; intros eta Heta; assert (Hk := kappa_pos).
+  destruct (large_box (INR (length l)) eta (pos_INR _) Heta) as [K [HK Hloss]].
+  assert (H := chances_on_a_box r K Hr (Rlt_le _ _ HK)); unfold exceedance in H.
+  apply Rmult_le_compat_r with (r := 2 * kappa) in H; [| lra].
+  unfold soft_profile; set (a := tail ((epsilon - _) / r)) in *; set (b := tail ((epsilon + _) / r)) in *.
+  replace ((a / (2 * kappa) - exp epsilon * (b / (2 * kappa))) * (2 * kappa))
+    with (a - exp epsilon * b) in H by (field; lra); lra.
+Qed.
+End Test.
+
 (** Any delta for which the Gaussian densities are indistinguishable is at least the profile. *)
 Theorem gaussian_profile_necessary : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
   (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
@@ -26,78 +144,9 @@ Theorem gaussian_profile_necessary : forall (A : Type) (l : list A) (sigma c c' 
     (fun a t => gaussian_density (sigma a) (t - c' a)) ->
   profile nu epsilon <= 2 * kappa * delta.
 Proof.
-  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H.
-  assert (Hk := kappa_pos); assert (Hexp := exp_pos epsilon).
-  set (w := fun a => - ((c a - c' a) / sigma a)).
-  assert (Hw : sum_over l (fun a => w a ^ 2) = nu ^ 2).
-  { rewrite <- Hsum; apply sum_ext; intros; unfold w; ring. }
-  assert (Hdrift : drift sigma c c w l = 0).
-  { unfold drift; apply sum_zero; intros a _; specialize (Hs a); field; lra. }
-  assert (Hdrift' : drift sigma c c' w l = nu ^ 2).
-  { rewrite <- Hsum; unfold drift; apply sum_ext; intros a _; unfold w; specialize (Hs a); field; lra. }
-  set (G := fun r => tail ((epsilon - nu ^ 2 / 2) / r) - exp epsilon * tail ((epsilon + nu ^ 2 / 2) / r)).
-  (* the test with deviation r in all, on a large box *)
-  assert (Hsoft : forall r, nu < r -> G r <= 2 * kappa * delta).
-  { intros r Hr; set (s := sqrt (r ^ 2 - nu ^ 2)); assert (Hpos : 0 < s) by (apply sqrt_lt_R0; nra).
-    assert (Hdeviation : deviation w s l = r).
-    { unfold deviation; rewrite Hw; unfold s; rewrite pow2_sqrt by nra.
-      replace (r ^ 2 - nu ^ 2 + nu ^ 2) with (r ^ 2) by ring; apply sqrt_pow2; lra. }
-    apply le_epsilon; intros eta Heta.
-    set (n := INR (length l)); assert (Hn : 0 <= n) by apply pos_INR.
-    assert (Hxi : 0 < eta / ((n + 1) * (2 * kappa))) by (apply Rdiv_lt_0_compat; nra).
-    destruct (bell_vanishes _ Hxi) as [K [HK Hbell]].
-    set (lower := fun a => c a - K * sigma a); set (upper := fun a => c a + K * sigma a).
-    assert (Hordered : forall a, lower a <= upper a).
-    { intros a; unfold lower, upper; specialize (Hs a); nra. }
-    set (y := epsilon - nu ^ 2 / 2).
-    assert (Hp := soft_half_space_ge sigma c c w lower upper s Hs Hordered Hpos K (Rlt_le _ _ HK)
-      (fun a => conj (Rle_refl _) (Rle_refl _)) l y).
-    assert (Hq := soft_half_space_le sigma c c' w lower upper s Hs Hordered Hpos l y).
-    specialize (H lower upper (soft_half_space sigma c w s l y) Hordered
-      (soft_half_space_bounds sigma c w s l y)
-      (proj1 (soft_half_space_integrable sigma c c w lower upper s Hs Hordered Hpos l) y)
-      (proj1 (soft_half_space_integrable sigma c c' w lower upper s Hs Hordered Hpos l) y)).
-    rewrite Hdeviation, Hdrift, Rplus_0_r in Hp; rewrite Hdeviation, Hdrift' in Hq.
-    set (P := expectation l (fun a t => gaussian_density (sigma a) (t - c a)) lower upper _) in *.
-    set (Q := expectation l (fun a t => gaussian_density (sigma a) (t - c' a)) lower upper _) in *.
-    assert (Hloss : n * (tail K / kappa) * (2 * kappa) <= eta).
-    { assert (HT : tail K / kappa <= eta / ((n + 1) * (2 * kappa))).
-      { apply Rmult_le_reg_r with kappa; [exact Hk |].
-        unfold Rdiv at 1; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
-        eapply Rle_trans; [apply tail_le_bell; lra |]; rewrite Rmult_comm.
-        apply Rmult_le_compat_r; [lra |]; apply Hbell; rewrite Rabs_right; lra. }
-      apply Rle_trans with (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)).
-      - apply Rmult_le_compat_r; [lra |]; apply Rmult_le_compat_l; assumption.
-      - replace (n * (eta / ((n + 1) * (2 * kappa))) * (2 * kappa)) with (eta * (n / (n + 1)))
-          by (field; lra).
-        rewrite <- (Rmult_1_r eta) at 2; apply Rmult_le_compat_l; [lra |].
-        apply Rmult_le_reg_r with (n + 1); [lra |]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l; lra. }
-    assert (HeQ : exp epsilon * Q <= exp epsilon * exceedance r (y + nu ^ 2))
-      by (apply Rmult_le_compat_l; lra).
-    fold n in Hp.
-    assert (Hmain : exceedance r y - exp epsilon * exceedance r (y + nu ^ 2)
-      <= delta + n * (tail K / kappa)) by lra.
-    unfold exceedance in Hmain.
-    replace (y + nu ^ 2) with (epsilon + nu ^ 2 / 2) in Hmain by (unfold y; field).
-    apply Rmult_le_compat_r with (r := 2 * kappa) in Hmain; [| lra].
-    replace ((tail (y / r) / (2 * kappa)
-        - exp epsilon * (tail ((epsilon + nu ^ 2 / 2) / r) / (2 * kappa))) * (2 * kappa))
-      with (G r) in Hmain by (unfold G, y; field; lra).
-    lra. }
-  (* s to 0: r to nu *)
-  assert (Hnu' : profile nu epsilon = G nu).
-  { unfold profile, G; replace ((epsilon - nu ^ 2 / 2) / nu) with (epsilon / nu - nu / 2) by (field; lra).
-    replace ((epsilon + nu ^ 2 / 2) / nu) with (epsilon / nu + nu / 2) by (field; lra); reflexivity. }
-  rewrite Hnu'; apply le_epsilon; intros eta Heta.
-  assert (Hc : continuity_pt G nu).
-  { apply (continuity_pt_minus (fun r => tail ((epsilon - nu ^ 2 / 2) / r))
-      (fun r => exp epsilon * tail ((epsilon + nu ^ 2 / 2) / r))); [apply ratio_continuous, Hnu |].
-    apply (continuity_pt_scal (fun r => tail ((epsilon + nu ^ 2 / 2) / r))), ratio_continuous, Hnu. }
-  destruct (Hc eta Heta) as [alp [Halp Hnear]]; specialize (Hnear (nu + alp / 2)).
-  assert (Hd : R_dist (G (nu + alp / 2)) (G nu) < eta).
-  { apply Hnear; split; [split; [exact I | lra] |].
-    simpl; unfold R_dist; replace (nu + alp / 2 - nu) with (alp / 2) by ring; rewrite Rabs_right; lra. }
-  unfold R_dist in Hd; apply Rabs_def2 in Hd; specialize (Hsoft (nu + alp / 2) ltac:(lra)); lra.
+  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H; rewrite profile_is_soft by exact Hnu.
+  apply bound_from_the_right; [apply soft_profile_continuous, Hnu |].
+  exact (soft_profile_le l sigma c c' nu epsilon delta Hs Hnu Hsum H).
 Qed.
 
 (** The standard normal's distribution function. *)

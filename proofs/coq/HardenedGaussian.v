@@ -128,92 +128,105 @@ Proof.
     rewrite <- (RInt_split f (- (INR k + 1 + 1 / 2)) (- (INR k + 1 / 2)) (INR k + 1 / 2) Hf); ring.
 Qed.
 
+(** What the first number's value t, before it is rounded, spends of epsilon, and what is then left to pay in
+    delta. *)
+Let loss a t := shift a * ((t - centre a) / sigma a) + shift a ^ 2 / 2.
+Definition owed (nu epsilon : R) (a : A) (t : R) : R :=
+  gaussian_density (sigma a) (t - centre a) * (profile nu (epsilon - loss a t) / (2 * kappa)).
+
+Lemma owed_nonneg : forall nu epsilon a t, 0 < nu -> 0 <= owed nu epsilon a t.
+Proof.
+  intros nu epsilon a t Hnu; assert (Hk := kappa_pos); apply Rmult_le_pos.
+  - left; exact (p_nonneg sigma centre sigma_pos a t).
+  - apply Rmult_le_pos; [apply profile_nonneg, Hnu | left; apply Rinv_0_lt_compat; lra].
+Qed.
+
+Lemma owed_ex_RInt : forall nu epsilon a lo hi, 0 < nu -> ex_RInt (owed nu epsilon a) lo hi.
+Proof. intros nu epsilon a lo hi; exact (step_ex_RInt sigma centre centre' sigma_pos a nu epsilon lo hi). Qed.
+
+Lemma owed_continuous : forall nu epsilon a t, 0 < nu -> continuous (owed nu epsilon a) t.
+Proof.
+  intros nu epsilon a t Hnu; assert (Hk := kappa_pos); assert (Hs := sigma_pos a).
+  apply (continuous_ext (fun u => / (sigma a * (2 * kappa) * (2 * kappa)) *
+    step_integrand nu (shift a) epsilon ((u - centre a) / sigma a))).
+  - intros u; unfold owed, loss; rewrite (density_bell sigma centre); unfold step_integrand; real_field.
+  - apply (continuous_mult (fun _ => / (sigma a * (2 * kappa) * (2 * kappa)))
+      (fun u => step_integrand nu (shift a) epsilon ((u - centre a) / sigma a))); [apply continuous_const |].
+    apply (continuous_comp (fun u => (u - centre a) / sigma a) (step_integrand nu (shift a) epsilon));
+      [| apply step_integrand_continuous, Hnu].
+    apply derive_continuous with (/ sigma a); auto_derive; [trivial | real_ring].
+Qed.
+
+(** One cell: S and U stand for the chances of what follows. *)
+Lemma one_cell : forall nu epsilon a j S U, 0 < nu ->
+  (forall rest, S <= exp rest * U + profile nu rest / (2 * kappa)) ->
+  p a j * S <= exp epsilon * (q a j * U) + RInt (owed nu epsilon a) (IZR j - 1 / 2) (IZR j + 1 / 2).
+Proof.
+  intros nu epsilon a j S U Hnu H; set (lo := IZR j - 1 / 2); set (hi := IZR j + 1 / 2).
+  set (f := fun t => gaussian_density (sigma a) (t - centre a)).
+  set (f' := fun t => gaussian_density (sigma a) (t - centre' a)).
+  change (RInt f lo hi * S <= exp epsilon * (RInt f' lo hi * U) + RInt (owed nu epsilon a) lo hi).
+  assert (Hex : ex_RInt f lo hi) by (apply ex_RInt_cont; intros; apply density_continuous).
+  assert (Hex' : ex_RInt f' lo hi) by (apply ex_RInt_cont; intros; apply density_continuous).
+  assert (Howed := owed_ex_RInt nu epsilon a lo hi Hnu).
+  replace (RInt f lo hi * S) with (RInt (fun t => S * f t) lo hi)
+    by (rewrite (RInt_mult_const f S lo hi Hex); apply Rmult_comm).
+  replace (exp epsilon * (RInt f' lo hi * U)) with (RInt (fun t => exp epsilon * U * f' t) lo hi)
+    by (rewrite (RInt_mult_const f' _ lo hi Hex'), Rmult_assoc, (Rmult_comm U); reflexivity).
+  assert (Hex2 := ex_RInt_mult_const f' (exp epsilon * U) lo hi Hex').
+  rewrite <- (RInt_add (fun t => exp epsilon * U * f' t) _ lo hi Hex2 Howed).
+  apply RInt_le; [unfold lo, hi; lra | exact (ex_RInt_mult_const f S lo hi Hex)
+    | exact (ex_RInt_add _ _ lo hi Hex2 Howed) |].
+  intros t _; assert (Hratio : f t * exp (epsilon - loss a t) = exp epsilon * f' t)
+    by exact (density_ratio sigma centre centre' sigma_pos a t epsilon).
+  assert (Hpos := p_nonneg sigma centre sigma_pos a).
+  apply Rle_trans with (f t * (exp (epsilon - loss a t) * U + profile nu (epsilon - loss a t) / (2 * kappa))).
+  - rewrite (Rmult_comm S); apply Rmult_le_compat_l; [left; apply Hpos | apply H].
+  - right; unfold owed; fold (f t); rewrite Rmult_plus_distr_l, <- Rmult_assoc, Hratio; ring.
+Qed.
+
+(** All cells: together they owe at most the profile of both shifts. *)
+Lemma all_cells : forall nu epsilon a L, 0 < nu -> NoDup L ->
+  sum_over L (fun j => RInt (owed nu epsilon a) (IZR j - 1 / 2) (IZR j + 1 / 2))
+  <= profile (sqrt (nu ^ 2 + shift a ^ 2)) epsilon / (2 * kappa).
+Proof.
+  intros nu epsilon a L Hnu HL; assert (Hk := kappa_pos); assert (Hs := sigma_pos a).
+  set (W := fun j => RInt (owed nu epsilon a) (IZR j - 1 / 2) (IZR j + 1 / 2)).
+  assert (HW : forall j, 0 <= W j).
+  { intros j; apply RInt_ge_0; [lra | apply owed_ex_RInt, Hnu | intros t _; apply owed_nonneg, Hnu]. }
+  destruct (within_up_to L) as [k Hin].
+  eapply Rle_trans; [exact (sum_incl W (up_to k) L HW HL Hin) |].
+  unfold W; rewrite cells_join by (intros t; apply owed_continuous, Hnu).
+  unfold owed, loss, shift; rewrite (step_change_of_variable sigma centre centre' sigma_pos) by exact Hnu.
+  apply Rle_trans with (2 * kappa * profile (sqrt (nu ^ 2 + shift a ^ 2)) epsilon / (2 * kappa) ^ 2).
+  - apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |]; apply step_integral_le; [exact Hnu |].
+    apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; exact Hs | generalize (pos_INR k); lra].
+  - right; unfold shift; field; lra.
+Qed.
+
 Lemma rounded_induction : forall nu0, 0 < nu0 -> forall l epsilon (L : list (integers (length l))), NoDup L
   ->
   sum_over L (product_mass l p) <= exp epsilon * sum_over L (product_mass l q) +
     profile (total_shift sigma centre centre' nu0 l) epsilon / (2 * kappa).
 Proof.
-  intros nu0 Hnu0; induction l as [| a l IH]; intros epsilon L HL; assert (Hk := kappa_pos).
+  intros nu0 Hnu0; induction l as [| a l IH]; intros epsilon L HL.
   - assert (Hnu := total_shift_pos sigma centre centre' nu0 [] Hnu0).
     apply (adaptive_base _ epsilon (sum_over L (product_mass [] p)) Hnu); split.
     + apply sum_nonneg; intros; cbn; lra.
     + exact (law_sum _ L (product_law [] p (fun b => rounded_law (sigma b) (sigma_pos b) (c b))) HL).
-  - set (nu' := total_shift sigma centre centre' nu0 l).
-    assert (Hnu' : 0 < nu') by (apply total_shift_pos; exact Hnu0).
+  - assert (Hnu := total_shift_pos sigma centre centre' nu0 l Hnu0).
+    rewrite <- total_shift_cons; set (nu := total_shift sigma centre centre' nu0 l) in *.
     destruct (gathered L HL) as [G [HG [Hsum Hin]]].
     change (product_mass (a :: l) p) with (joint (p a) (fun _ : Z => product_mass l p)).
     change (product_mass (a :: l) q) with (joint (q a) (fun _ : Z => product_mass l q)).
     rewrite !Hsum, !sum_joint; clear Hsum.
-    set (S := fun g : Z * list (integers (length l)) => sum_over (snd g) (product_mass l p)).
-    set (U := fun g : Z * list (integers (length l)) => sum_over (snd g) (product_mass l q)).
-    set (loss := fun t => shift a * ((t - centre a) / sigma a) + shift a ^ 2 / 2).
-    set (P := fun t => gaussian_density (sigma a) (t - centre a) *
-      (profile nu' (epsilon - loss t) / (2 * kappa))).
-    assert (Hpos : forall t, 0 < gaussian_density (sigma a) (t - centre a))
-      by (intros t; apply (p_nonneg sigma centre sigma_pos)).
-    assert (HP0 : forall t, 0 <= P t).
-    { intros t; apply Rmult_le_pos; [left; apply Hpos |].
-      apply Rmult_le_pos; [apply profile_nonneg, Hnu' | left; apply Rinv_0_lt_compat; lra]. }
-    assert (HexP : forall lo hi, ex_RInt P lo hi)
-      by (intros lo hi; exact (step_ex_RInt sigma centre centre' sigma_pos a nu' epsilon lo hi Hnu')).
-    set (W := fun j => RInt P (IZR j - 1 / 2) (IZR j + 1 / 2)).
-    assert (HW0 : forall j, 0 <= W j).
-    { intros j; apply RInt_ge_0; [lra | apply HexP | intros t _; apply HP0]. }
-    apply Rle_trans with (sum_over G (fun g => exp epsilon * (q a (fst g) * U g) + W (fst g))).
-    + apply sum_le; intros g Hg; destruct (Hin g Hg) as [Hnodup _].
-      set (lo := IZR (fst g) - 1 / 2); set (hi := IZR (fst g) + 1 / 2).
-      assert (Hlohi : lo <= hi) by (unfold lo, hi; lra).
-      set (f := fun t => gaussian_density (sigma a) (t - centre a)).
-      set (f' := fun t => gaussian_density (sigma a) (t - centre' a)).
-      change (RInt f lo hi * S g <= exp epsilon * (RInt f' lo hi * U g) + RInt P lo hi).
-      assert (Hex : ex_RInt f lo hi) by (apply ex_RInt_cont; intros; apply density_continuous).
-      assert (Hex' : ex_RInt f' lo hi) by (apply ex_RInt_cont; intros; apply density_continuous).
-      replace (RInt f lo hi * S g) with (RInt (fun t => S g * f t) lo hi)
-        by (rewrite (RInt_mult_const f (S g) lo hi Hex); apply Rmult_comm).
-      replace (exp epsilon * (RInt f' lo hi * U g)) with (RInt (fun t => exp epsilon * U g * f' t) lo hi)
-        by (rewrite (RInt_mult_const f' (exp epsilon * U g) lo hi Hex'), Rmult_assoc, (Rmult_comm (U g));
-          reflexivity).
-      rewrite <- (RInt_add (fun t => exp epsilon * U g * f' t) P lo hi (ex_RInt_mult_const f' _ lo hi Hex')
-        (HexP lo hi)).
-      apply RInt_le; [exact Hlohi | exact (ex_RInt_mult_const f _ lo hi Hex) | apply ex_RInt_add; [exact
-        (ex_RInt_mult_const f' _ lo hi Hex') | exact (HexP lo hi)] |].
-      intros t _; assert (H : S g <= exp (epsilon - loss t) * U g + profile nu' (epsilon - loss t) / (2 *
-        kappa))
-        by exact (IH (epsilon - loss t) (snd g) Hnodup).
-      assert (Hratio : gaussian_density (sigma a) (t - centre a) * exp (epsilon - loss t) =
-        exp epsilon * gaussian_density (sigma a) (t - centre' a))
-        by exact (density_ratio sigma centre centre' sigma_pos a t epsilon).
-      apply Rle_trans with (gaussian_density (sigma a) (t - centre a) *
-        (exp (epsilon - loss t) * U g + profile nu' (epsilon - loss t) / (2 * kappa))).
-      * rewrite (Rmult_comm (S g)); apply Rmult_le_compat_l; [left; apply Hpos | exact H].
-      * right; unfold P, f'; rewrite Rmult_plus_distr_l, <- Rmult_assoc, Hratio; ring.
+    set (W := fun j => RInt (owed nu epsilon a) (IZR j - 1 / 2) (IZR j + 1 / 2)).
+    apply Rle_trans with (sum_over G (fun g =>
+      exp epsilon * (q a (fst g) * sum_over (snd g) (product_mass l q)) + W (fst g))).
+    + apply sum_le; intros g Hg; apply one_cell; [exact Hnu |].
+      intros rest; exact (IH rest (snd g) (proj1 (Hin g Hg))).
     + rewrite sum_plus, sum_scal; apply Rplus_le_compat_l; rewrite (sum_fst W).
-      destruct (within_up_to (map fst G)) as [k Hk'].
-      eapply Rle_trans; [apply (sum_incl W (up_to k)); [exact HW0 | exact HG | exact Hk'] |].
-      unfold W; rewrite cells_join.
-      * unfold P, loss, shift; rewrite (step_change_of_variable sigma centre centre' sigma_pos) by exact
-        Hnu'.
-        rewrite <- total_shift_cons; fold nu'; assert (Hs := sigma_pos a).
-        apply Rle_trans with (2 * kappa * profile (sqrt (nu' ^ 2 + shift a ^ 2)) epsilon / (2 * kappa) ^ 2).
-        -- apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |]; apply step_integral_le;
-             [exact Hnu' |].
-           apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; exact Hs | generalize (pos_INR k);
-             lra].
-        -- right; unfold shift; field; lra.
-      * intros t.
-        apply (continuous_ext (fun t => / (sigma a * (2 * kappa) * (2 * kappa)) * step_integrand nu' (shift
-          a)
-          epsilon ((t - centre a) / sigma a))).
-        -- intros u; unfold P, loss; rewrite (density_bell sigma centre); unfold step_integrand.
-           assert (Hs := sigma_pos a); real_field.
-        -- apply (continuous_mult (fun _ => / (sigma a * (2 * kappa) * (2 * kappa)))
-             (fun t => step_integrand nu' (shift a) epsilon ((t - centre a) / sigma a)));
-               [apply continuous_const |].
-           apply (continuous_comp (fun t => (t - centre a) / sigma a) (step_integrand nu' (shift a)
-             epsilon));
-             [| apply step_integrand_continuous, Hnu'].
-           assert (Hs := sigma_pos a); apply derive_continuous with (/ sigma a); auto_derive;
-             [trivial | real_ring].
+      exact (all_cells nu epsilon a (map fst G) Hnu HG).
 Qed.
 
 Theorem rounded_profile : forall l nu epsilon, 0 < nu ->

@@ -31,7 +31,7 @@ from reference.noise import ENTROPY
 from reference.registry import MECHANISMS
 
 LONGEST_LINE = 110
-LONGEST_PROOF = 85
+LONGEST_PROOF = 70
 """Lines from the word Proof to Qed."""
 BUILD_SECONDS = 1800
 """Limit for the clean build and the questions: two minutes of processor time, on a machine that may be busy."""

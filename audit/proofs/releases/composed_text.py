@@ -6,6 +6,7 @@ Only numbers and words of this module reach the file: no name from the release d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import Template
 
 from audit.proofs.releases.composed import Composed
 from audit.proofs.releases.discrete_text import (
@@ -82,32 +83,39 @@ Qed.
 
 WITHIN = "\n(** On a transcript of changes f, each release changes by no more than is stated of it. *)\n"
 
-GAUSSIAN_SPENT = """\
+SPENT = """\
 Fixpoint changes_within (f : nat -> R) (start : nat) (l : list part) : Prop :=
   match l with
   | [] => True
-  | r :: l' => sum_over (seq start (part_numbers r)) (fun i => f i ^ 2) <= Q2R (part_change r) /\\
+  | r :: l' => sum_over (seq start (part_numbers r)) (fun i => $size) <= Q2R (part_change r) /\\
       changes_within f (start + part_numbers r) l'
   end.
 
 Fixpoint all_spent (l : list part) : Q :=
-  match l with [] => 0%Q | r :: l' => (part_change r / (part_scale r * part_scale r) + all_spent l')%Q end.
+  match l with [] => 0%Q | r :: l' => ($spent + all_spent l')%Q end.
 """
 
-GAUSSIAN_CHANGES = r"""
+CHANGES = r"""
+Lemma rate_of_part : forall r, 0 < Q2R (part_scale r) ->
+  0 <= $rate /\ Q2R ($spent) = Q2R (part_change r) * $rate.
+Proof.
+  intros r Hr; assert (Hi := Rinv_0_lt_compat _ Hr); split; [nra |].
+  unfold Qdiv; rewrite Q2R_mult, Q2R_inv.
+  - rewrite ?Q2R_mult; field; lra.
+  - intros E; apply Qeq_eqR in E; rewrite ?Q2R_mult, RMicromega.Q2R_0 in E; nra.
+Qed.
+
 Lemma spent_of_changes : forall l f s start, all_positive l = true ->
   (forall i, (i < all_numbers l)%nat -> s (start + i)%nat = scale_at l i) -> changes_within f start l ->
-  sum_over (seq start (all_numbers l)) (fun i => (f i / s i) ^ 2) <= Q2R (all_spent l).
+  sum_over (seq start (all_numbers l)) (fun i => $cost) <= Q2R (all_spent l).
 Proof.
   induction l as [| r l IH]; intros f s start Hpos Hs Hf; cbn [all_numbers all_spent].
   - cbn; rewrite RMicromega.Q2R_0; lra.
   - cbn [all_positive] in Hpos; apply andb_prop in Hpos; destruct Hpos as [H1 H2]; destruct Hf as [Hf Hrest].
-    assert (Hr := scale_positive _ H1); rewrite seq_app, sum_app, Q2R_plus; apply Rplus_le_compat.
-    + rewrite (sum_ext _ _ (fun i => f i ^ 2 * (/ Q2R (part_scale r)) ^ 2)).
-      * rewrite sum_scal_r; unfold Qdiv; rewrite Q2R_mult, Q2R_inv, Q2R_mult.
-        -- replace (/ (Q2R (part_scale r) * Q2R (part_scale r))) with ((/ Q2R (part_scale r)) ^ 2) by (field; lra).
-           apply Rmult_le_compat_r; [apply pow2_ge_0 | exact Hf].
-        -- intros E; apply Qeq_eqR in E; rewrite Q2R_mult, RMicromega.Q2R_0 in E; nra.
+    assert (Hr := scale_positive _ H1); destruct (rate_of_part r Hr) as [Hrate Hspent].
+    rewrite seq_app, sum_app, Q2R_plus; apply Rplus_le_compat.
+    + rewrite (sum_ext _ _ (fun i => $size * $rate)).
+      * rewrite sum_scal_r, Hspent; apply Rmult_le_compat_r; [exact Hrate | exact Hf].
       * intros i Hi; apply in_seq in Hi; replace i with (start + (i - start))%nat at 2 by lia.
         rewrite Hs by (cbn [all_numbers]; lia); cbn [scale_at]; replace (i - start <? part_numbers r)%nat with true
           by (symmetry; apply Nat.ltb_lt; lia).
@@ -118,6 +126,22 @@ Proof.
       f_equal; lia.
 Qed.
 """
+
+WORDS = {
+    "gaussian": {
+        "size": "f i ^ 2",
+        "spent": "part_change r / (part_scale r * part_scale r)",
+        "cost": "(f i / s i) ^ 2",
+        "rate": "(/ Q2R (part_scale r)) ^ 2",
+    },
+    "laplace": {
+        "size": "Rabs (f i)",
+        "spent": "part_change r / part_scale r",
+        "cost": "Rabs (f i) / s i",
+        "rate": "/ Q2R (part_scale r)",
+    },
+}
+"""What a change counts, what a release spends, what one number costs, and the cost per change, by the noise."""
 
 GAUSSIAN = r"""
 Theorem release_is_private : forall c c' : list R -> R,
@@ -143,18 +167,6 @@ Proof.
     + replace (Q2R mu ^ 2) with (Q2R (mu * mu)) by (rewrite Q2R_mult; ring).
       apply Qle_Rle, Qle_bool_iff; vm_compute; reflexivity.
 Qed.
-"""
-
-LAPLACE_SPENT = """\
-Fixpoint changes_within (f : nat -> R) (start : nat) (l : list part) : Prop :=
-  match l with
-  | [] => True
-  | r :: l' => sum_over (seq start (part_numbers r)) (fun i => Rabs (f i)) <= Q2R (part_change r) /\\
-      changes_within f (start + part_numbers r) l'
-  end.
-
-Fixpoint all_spent (l : list part) : Q :=
-  match l with [] => 0%Q | r :: l' => (part_change r / part_scale r + all_spent l')%Q end.
 """
 
 LAPLACE_LOSSES = r"""
@@ -208,30 +220,6 @@ Proof.
     + apply Rmult_le_compat_r; [assumption | exact Hratio].
 Qed.
 End Losses.
-"""
-
-LAPLACE_CHANGES = r"""
-Lemma spent_of_changes : forall l f s start, all_positive l = true ->
-  (forall i, (i < all_numbers l)%nat -> s (start + i)%nat = scale_at l i) -> changes_within f start l ->
-  sum_over (seq start (all_numbers l)) (fun i => Rabs (f i) / s i) <= Q2R (all_spent l).
-Proof.
-  induction l as [| r l IH]; intros f s start Hpos Hs Hf; cbn [all_numbers all_spent].
-  - cbn; rewrite RMicromega.Q2R_0; lra.
-  - cbn [all_positive] in Hpos; apply andb_prop in Hpos; destruct Hpos as [H1 H2]; destruct Hf as [Hf Hrest].
-    assert (Hr := scale_positive _ H1); rewrite seq_app, sum_app, Q2R_plus; apply Rplus_le_compat.
-    + rewrite (sum_ext _ _ (fun i => Rabs (f i) * / Q2R (part_scale r))).
-      * rewrite sum_scal_r; unfold Qdiv; rewrite Q2R_mult, Q2R_inv.
-        -- apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat, Hr | exact Hf].
-        -- intros E; apply Qeq_eqR in E; rewrite RMicromega.Q2R_0 in E; lra.
-      * intros i Hi; apply in_seq in Hi; replace i with (start + (i - start))%nat at 2 by lia.
-        rewrite Hs by (cbn [all_numbers]; lia); cbn [scale_at]; replace (i - start <? part_numbers r)%nat with true
-          by (symmetry; apply Nat.ltb_lt; lia).
-        reflexivity.
-    + apply IH; [exact H2 | | exact Hrest].
-      intros i Hi; rewrite <- Nat.add_assoc, Hs by (cbn [all_numbers]; lia); cbn [scale_at].
-      replace (part_numbers r + i <? part_numbers r)%nat with false by (symmetry; apply Nat.ltb_ge; lia).
-      f_equal; lia.
-Qed.
 """
 
 LAPLACE = r"""
@@ -288,21 +276,10 @@ MODULES = {
 """By the kind of noise, and whether it is on a grid."""
 
 PROOFS = {
-    ("laplace", False): LAPLACE_SPENT + POSITIVE + LAPLACE_CHANGES + LAPLACE_LOSSES + LAPLACE,
-    ("laplace", True): LAPLACE_SPENT
-    + POSITIVE
-    + LAPLACE_CHANGES
-    + TRANSCRIPTS
-    + LAPLACE_TRANSCRIPTS
-    + LAPLACE_ON_GRID,
-    ("gaussian", False): GAUSSIAN_SPENT + POSITIVE + GAUSSIAN_CHANGES + GAUSSIAN,
-    ("gaussian", True): GAUSSIAN_SPENT
-    + GAPS
-    + POSITIVE
-    + GAUSSIAN_CHANGES
-    + TRANSCRIPTS
-    + GAUSSIAN_TRANSCRIPTS
-    + GAUSSIAN_ON_GRID,
+    ("laplace", False): SPENT + POSITIVE + CHANGES + LAPLACE_LOSSES + LAPLACE,
+    ("laplace", True): SPENT + POSITIVE + CHANGES + TRANSCRIPTS + LAPLACE_TRANSCRIPTS + LAPLACE_ON_GRID,
+    ("gaussian", False): SPENT + POSITIVE + CHANGES + GAUSSIAN,
+    ("gaussian", True): SPENT + GAPS + POSITIVE + CHANGES + TRANSCRIPTS + GAUSSIAN_TRANSCRIPTS + GAUSSIAN_ON_GRID,
 }
 
 
@@ -332,4 +309,4 @@ def _parts(composed: Composed) -> Iterator[str]:
         yield f"Definition mu : Q := {quotient(composed.mu)}.\n"
     if composed.grid is not None:
         yield f"Definition reach : Q := {quotient(composed.grid.reach)}.\n"
-    yield SCALES + WITHIN + PROOFS[kind, discrete]
+    yield SCALES + WITHIN + Template(PROOFS[kind, discrete]).substitute(WORDS[kind])

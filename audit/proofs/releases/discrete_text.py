@@ -156,7 +156,7 @@ Lemma rounded_transcripts : forall nu0, 0 < nu0 -> forall k past B epsilon (L : 
   sum_over L (transcript_mass rounded c k past) <= exp epsilon * sum_over L (transcript_mass rounded c' k past) +
     (normal_tail (epsilon / nu - nu / 2) - exp epsilon * normal_tail (epsilon / nu + nu / 2)).
 Proof.
-  intros nu0 Hnu0; assert (Hk := kappa_pos); induction k as [| k IH]; intros past B epsilon L HB HL nu; unfold nu;
+  intros nu0 Hnu0; induction k as [| k IH]; intros past B epsilon L HB HL nu; unfold nu;
     rewrite <- profile_as_tails.
   - apply adaptive_base; [apply sqrt_lt_R0; cbn in HB; nra |]; split.
     + apply sum_nonneg; intros; cbn; lra.
@@ -164,87 +164,27 @@ Proof.
   - set (B' := B - shift past ^ 2).
     assert (HB' : 0 <= B') by (apply (shifts_nonneg k (past ++ [0%Z])), HB).
     set (nu' := sqrt (nu0 ^ 2 + B')); assert (Hnu' : 0 < nu') by (apply sqrt_lt_R0; nra).
+    replace (sqrt (nu0 ^ 2 + B)) with (sqrt (nu' ^ 2 + shift past ^ 2))
+      by (unfold nu'; rewrite pow2_sqrt by nra; f_equal; unfold B'; ring).
     destruct (gathered L HL) as [G [HG [Hsum Hin]]].
     set (p := fun j => rounded_gaussian (sigma past) (centre past) j).
     set (q := fun j => rounded_gaussian (sigma past) (centre' past) j).
-    set (P2 := fun j => transcript_mass rounded c k (past ++ [j])).
-    set (Q2 := fun j => transcript_mass rounded c' k (past ++ [j])).
-    assert (Ep : forall zs, transcript_mass rounded c (S k) past zs = joint p P2 zs).
-    { intros zs; unfold joint, p, P2, centre; rewrite (rounded_shift _ (sigma_pos past)); reflexivity. }
-    assert (Eq : forall zs, transcript_mass rounded c' (S k) past zs = joint q Q2 zs).
-    { intros zs; unfold joint, q, Q2, centre'; rewrite (rounded_shift _ (sigma_pos past)); reflexivity. }
+    set (P := fun j => transcript_mass rounded c k (past ++ [j])).
+    set (Q := fun j => transcript_mass rounded c' k (past ++ [j])).
+    assert (Ep : forall zs, transcript_mass rounded c (S k) past zs = joint p P zs).
+    { intros zs; unfold joint, p, P, centre; rewrite (rounded_shift _ (sigma_pos past)); reflexivity. }
+    assert (Eq : forall zs, transcript_mass rounded c' (S k) past zs = joint q Q zs).
+    { intros zs; unfold joint, q, Q, centre'; rewrite (rounded_shift _ (sigma_pos past)); reflexivity. }
     rewrite (sum_ext L _ _ (fun zs _ => Ep zs)), (sum_ext L _ _ (fun zs _ => Eq zs)); clear Ep Eq.
     rewrite !Hsum, !sum_joint; clear Hsum.
-    set (S1 := fun g : Z * list (integers k) => sum_over (snd g) (P2 (fst g))).
-    set (U := fun g : Z * list (integers k) => sum_over (snd g) (Q2 (fst g))).
-    set (loss := fun t => shift past * ((t - centre past) / sigma past) + shift past ^ 2 / 2).
-    set (P := fun t => gaussian_density (sigma past) (t - centre past) *
-      (profile nu' (epsilon - loss t) / (2 * kappa))).
-    assert (Hpos : forall t, 0 < gaussian_density (sigma past) (t - centre past))
-      by (intros t; apply (p_nonneg sigma centre sigma_pos)).
-    assert (HP0 : forall t, 0 <= P t).
-    { intros t; apply Rmult_le_pos; [left; apply Hpos |].
-      apply Rmult_le_pos; [apply profile_nonneg, Hnu' | left; apply Rinv_0_lt_compat; lra]. }
-    assert (HexP : forall lo hi, ex_RInt P lo hi)
-      by (intros lo hi; exact (step_ex_RInt sigma centre centre' sigma_pos past nu' epsilon lo hi Hnu')).
-    set (W := fun j => RInt P (IZR j - 1 / 2) (IZR j + 1 / 2)).
-    assert (HW0 : forall j, 0 <= W j).
-    { intros j; apply RInt_ge_0; [lra | apply HexP | intros t _; apply HP0]. }
-    apply Rle_trans with (sum_over G (fun g => exp epsilon * (q (fst g) * U g) + W (fst g))).
-    + apply sum_le; intros g Hg; destruct (Hin g Hg) as [Hnodup _].
-      set (lo := IZR (fst g) - 1 / 2); set (hi := IZR (fst g) + 1 / 2).
-      assert (Hlohi : lo <= hi) by (unfold lo, hi; lra).
-      set (f := fun t => gaussian_density (sigma past) (t - centre past)).
-      set (f' := fun t => gaussian_density (sigma past) (t - centre' past)).
-      change (RInt f lo hi * S1 g <= exp epsilon * (RInt f' lo hi * U g) + RInt P lo hi).
-      assert (Hex : ex_RInt f lo hi)
-        by (apply ex_RInt_cont; intros; apply density_continuous).
-      assert (Hex' : ex_RInt f' lo hi)
-        by (apply ex_RInt_cont; intros; apply density_continuous).
-      replace (RInt f lo hi * S1 g) with (RInt (fun t => S1 g * f t) lo hi)
-        by (rewrite (RInt_mult_const f (S1 g) lo hi Hex); apply Rmult_comm).
-      replace (exp epsilon * (RInt f' lo hi * U g)) with (RInt (fun t => exp epsilon * U g * f' t) lo hi)
-        by (rewrite (RInt_mult_const f' (exp epsilon * U g) lo hi Hex'), Rmult_assoc, (Rmult_comm (U g));
-          reflexivity).
-      rewrite <- (RInt_add (fun t => exp epsilon * U g * f' t) P lo hi (ex_RInt_mult_const f' _ lo hi Hex')
-        (HexP lo hi)).
-      apply RInt_le; [exact Hlohi | exact (ex_RInt_mult_const f _ lo hi Hex) | apply ex_RInt_add; [exact
-        (ex_RInt_mult_const f' _ lo hi Hex') | exact (HexP lo hi)] |].
-      intros t _; assert (H : S1 g <= exp (epsilon - loss t) * U g + profile nu' (epsilon - loss t) / (2 *
-        kappa)).
-      { assert (H := IH (past ++ [fst g]) B' (epsilon - loss t) (snd g) (HB (fst g)) Hnodup).
-        cbv zeta in H; rewrite <- profile_as_tails in H; exact H. }
-      assert (Hratio : gaussian_density (sigma past) (t - centre past) * exp (epsilon - loss t) =
-        exp epsilon * gaussian_density (sigma past) (t - centre' past))
-        by exact (density_ratio sigma centre centre' sigma_pos past t epsilon).
-      apply Rle_trans with (gaussian_density (sigma past) (t - centre past) *
-        (exp (epsilon - loss t) * U g + profile nu' (epsilon - loss t) / (2 * kappa))).
-      * rewrite (Rmult_comm (S1 g)); apply Rmult_le_compat_l; [left; apply Hpos | exact H].
-      * right; unfold P, f'; rewrite Rmult_plus_distr_l, <- Rmult_assoc, Hratio; ring.
+    set (W := fun j => RInt (owed sigma c c' nu' epsilon past) (IZR j - 1 / 2) (IZR j + 1 / 2)).
+    apply Rle_trans with (sum_over G (fun g =>
+      exp epsilon * (q (fst g) * sum_over (snd g) (Q (fst g))) + W (fst g))).
+    + apply sum_le; intros g Hg; apply (one_cell sigma c c' sigma_pos); [exact Hnu' |].
+      intros rest; assert (H := IH (past ++ [fst g]) B' rest (snd g) (HB (fst g)) (proj1 (Hin g Hg))).
+      cbv zeta in H; rewrite <- profile_as_tails in H; exact H.
     + rewrite sum_plus, sum_scal; apply Rplus_le_compat_l; rewrite (sum_fst W).
-      destruct (within_up_to (map fst G)) as [m Hm].
-      eapply Rle_trans; [apply (sum_incl W (up_to m)); [exact HW0 | exact HG | exact Hm] |].
-      assert (Hs := sigma_pos past); unfold W; rewrite cells_join.
-      * unfold P, loss, shift; rewrite (step_change_of_variable sigma centre centre' sigma_pos) by exact Hnu'.
-        fold (shift past).
-        assert (Hsquare : sqrt (nu' ^ 2 + shift past ^ 2) = sqrt (nu0 ^ 2 + B))
-          by (unfold nu'; rewrite pow2_sqrt by nra; f_equal; unfold B'; ring).
-        rewrite <- Hsquare.
-        apply Rle_trans with (2 * kappa * profile (sqrt (nu' ^ 2 + shift past ^ 2)) epsilon / (2 * kappa) ^ 2).
-        -- apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |]; apply step_integral_le;
-             [exact Hnu' |].
-           apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; exact Hs | generalize (pos_INR m); lra].
-        -- right; field; lra.
-      * intros t.
-        apply (continuous_ext (fun t => / (sigma past * (2 * kappa) * (2 * kappa)) *
-          step_integrand nu' (shift past) epsilon ((t - centre past) / sigma past))).
-        -- intros u; unfold P, loss; rewrite (density_bell sigma centre); unfold step_integrand; real_field.
-        -- apply (continuous_mult (fun _ => / (sigma past * (2 * kappa) * (2 * kappa)))
-             (fun t => step_integrand nu' (shift past) epsilon ((t - centre past) / sigma past)));
-               [apply continuous_const |].
-           apply (continuous_comp (fun t => (t - centre past) / sigma past)
-             (step_integrand nu' (shift past) epsilon)); [| apply step_integrand_continuous, Hnu'].
-           apply derive_continuous with (/ sigma past); auto_derive; [trivial | real_ring].
+      exact (all_cells sigma c c' sigma_pos nu' epsilon past (map fst G) Hnu' HG).
 Qed.
 
 Lemma shifts_of_transcripts : forall k past B,
