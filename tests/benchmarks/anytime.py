@@ -23,6 +23,7 @@ CLAIM, FIRST, GROWTH, MOST = 1.0, 50, 1.05, 2e7
 
 PAIRS = {
     "Laplace at its median": (0.5, 0.5 / math.e),
+    "Laplace, half the noise": (0.5, 0.5 / math.e**2),
     "common": (0.75, 0.25),
     "common, small loss": (0.55, 0.45),
     "common, nearly certain": (0.9, 0.3),

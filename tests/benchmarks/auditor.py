@@ -2,20 +2,36 @@
 
 The table: 95 % lower bounds, median over seeds, draws of all phases and both inputs; the auditor gets the sampler
 and the two inputs.  Speed is always a ratio to a baseline that is timed in the same round.
+
+Power: the same for noise on several coordinates, beside what the true likelihood ratio certifies with as many
+draws, and the best that a threshold of it can (at expected counts, no draw spent on choosing).  Anytime: the draws
+until a claim is refuted.  Cost: the processor time of an audit in that of its drawing, and the most memory that it
+holds.  Clock: two workers against one, and when an audit with a limit of time ends.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from audit.auditor.distinguish import Estimate, Terms, estimate
+from audit.auditor.draws import CHUNK_VALUES
 from audit.auditor.subject import Subject
-from audit.subjects.catalogue import CATALOGUE, ProductLaplace, ScoredLaplace
+from audit.bounds import Counts, epsilon_lower_bound
+from audit.bounds.anytime import StoppingRule
+from audit.subjects.catalogue import CATALOGUE, Gaussian, HalfNoiseLaplace, ProductLaplace, ScoredLaplace
+from reference.common.arrays import FloatArray
+from tests.benchmarks.large import peak
 
 
 @dataclass(frozen=True)
@@ -42,10 +58,10 @@ TASKS = (
 )
 
 
-def audit(subject: Subject, draws: int, seed: int, **choices: object) -> Estimate:
+def audit(subject: Subject, draws: int, seed: int, *, workers: int = 1, **choices: Any) -> Estimate:
     delta = float(getattr(subject, "claimed_delta", 0))
     rng = np.random.default_rng(seed)
-    return estimate(subject, Terms(delta=delta, draws=draws, significance=0.05, **choices), rng)
+    return estimate(subject, Terms(delta=delta, draws=draws, significance=0.05, **choices), rng, workers=workers)
 
 
 def table(seeds: int, names: list[str]) -> None:
@@ -104,17 +120,175 @@ def speed(rounds: int) -> None:
     print(f"two cores on 1e8 draws: {found:.2f} times as fast as one ({seconds:.1f} s on one)")
 
 
+@dataclass(frozen=True)
+class ProductGaussian(Gaussian):
+    """The Gaussian mechanism on a vector: 0 against one of l2 length 1, spread evenly."""
+
+    dimension: int = 8
+
+    def inputs(self) -> tuple[float, float]:
+        return 0.0, 1 / math.sqrt(self.dimension)
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.normal(data, self.sigma, size=(count, self.dimension))
+
+
+class ScoredProductLaplace(ProductLaplace):
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        right = self.inputs()[1]
+        return np.asarray((np.abs(outputs - right) - np.abs(outputs)).sum(axis=1) / self.scale)
+
+
+class ScoredProductGaussian(ProductGaussian):
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        right = self.inputs()[1]
+        return np.asarray((1 - 2 * right * outputs.sum(axis=1)) / (2 * self.sigma**2))
+
+
+def tails(subject: ProductLaplace | ProductGaussian) -> tuple[FloatArray, FloatArray]:
+    """Return how likely both inputs put the log likelihood ratio at or above each of many thresholds."""
+    if isinstance(subject, ProductGaussian):
+        shift = 1 / subject.sigma
+        places = np.linspace(-6, 6, 2001)
+        return norm.sf(places), norm.sf(places + shift)
+    # the ratio of one coordinate goes from a to -a while the output goes from 0 to 1 / dimension
+    loss, cells = subject.epsilon / subject.dimension, 400
+    between = -np.diff(np.exp(-np.linspace(0, loss, cells + 1))) / 2
+    one = np.concatenate([[math.exp(-loss) / 2], between[::-1], [0.5]])
+    law = one
+    for _ in range(subject.dimension - 1):
+        law = np.convolve(law, one)
+    # the noise is symmetric: on the other input the ratio has the same law, its sign turned
+    return np.cumsum(law[::-1])[::-1], np.cumsum(law)[::-1]
+
+
+def ceiling(subject: ProductLaplace | ProductGaussian, draws: int) -> float:
+    """Return the best bound of a threshold of the true likelihood ratio, at the counts expected of all draws."""
+    each, delta = draws // 2, float(getattr(subject, "claimed_delta", 0))
+    likely, unlikely = tails(subject)
+    places = np.unique(np.searchsorted(-likely, -np.geomspace(0.9, 20 / each, 60)))
+    return max(
+        epsilon_lower_bound(
+            Counts(round(each * likely[place]), each, round(each * unlikely[place]), each), delta, 0.05, method
+        )
+        for place in places[places < len(likely)]
+        if likely[place] > unlikely[place] + delta
+        for method in (("joint", "conditional") if delta == 0 else ("joint",))
+    )
+
+
+COORDINATES = (8, 20)
+POWERED = ((ProductLaplace, ScoredProductLaplace), (ProductGaussian, ScoredProductGaussian))
+
+
+def power(seeds: int, draws: int) -> None:
+    head = f"{'own':>8}{'true ratio':>12}{'share':>7}{'ceiling':>9}{'share':>7}"
+    print(f"{'noise':<20}{'coordinates':>12}{'draws':>12}{head}")
+    for kind, scored in POWERED:
+        for dimension in COORDINATES:
+            exact = {"families": ("likelihood_ratio",)}
+            own = [audit(kind(dimension=dimension), draws, seed).epsilon_lower_bound for seed in range(seeds)]
+            true = [
+                audit(scored(dimension=dimension), draws, seed, **exact).epsilon_lower_bound
+                for seed in range(seeds)
+            ]
+            best = ceiling(kind(dimension=dimension), draws)
+            median, of_true = float(np.median(own)), float(np.median(true))
+            print(
+                f"{kind.__name__:<20}{dimension:>12}{draws:>12,}{median:>8.4f}{of_true:>12.4f}"
+                f"{median / of_true:>7.3f}{best:>9.4f}{median / best:>7.3f}",
+                flush=True,
+            )
+
+
+def anytime(seeds: int) -> None:
+    """Print the draws after which an audit that looks as it goes refutes a claim of 1 on a loss of 2."""
+    for asked in (1_000, 2_000, 10_000, 100_000):
+        found = [audit(HalfNoiseLaplace(), asked, seed, until=StoppingRule(0.1)) for seed in range(seeds)]
+        needed = [one.draws if one.epsilon_lower_bound > 1 else math.inf for one in found]
+        print(
+            f"half the noise, at most {asked:,} draws: decided after {np.median(needed):,.0f} (median)", flush=True
+        )
+
+
+def drawn(subject: Subject, draws: int) -> None:
+    """Draw as an audit does, and keep nothing."""
+    rng = np.random.default_rng(0)
+    for side in subject.inputs():
+        width = subject.sample(side, 1, rng).shape[1]
+        for _ in range(draws // 2 * width // CHUNK_VALUES):
+            subject.sample(side, CHUNK_VALUES // width, rng)
+
+
+COSTS = {
+    "Laplace, 1": CATALOGUE["laplace"],
+    "Laplace, 8": ProductLaplace,
+    "Gaussian, 1": partial(ProductGaussian, dimension=1),
+    "Gaussian, 8": ProductGaussian,
+}
+
+
+def one_cost(name: str, draws: int) -> None:
+    """Print the processor time of drawing and of an audit, by this process alone, and its memory."""
+    subject = COSTS[name]()
+    drawn(subject, draws // 20)
+    before = peak()
+    times = [time.process_time()]
+    for work in (lambda: drawn(subject, draws), lambda: audit(subject, draws, 0)):
+        work()
+        times.append(time.process_time())
+    drawing, auditing = np.diff(times)
+    print(
+        f"{name:<14}{draws:>12,} draws: {drawing:.1f} s to draw, audited in {auditing / drawing:.1f} times that; "
+        f"{peak()} MiB, {before} of them before"
+    )
+
+
+def cost(draws: int) -> None:
+    for name in COSTS:
+        words = [sys.executable, "-m", "tests.benchmarks.auditor", "--draws", str(draws), "--cost-of", name]
+        print(subprocess.run(words, check=True, capture_output=True, text=True).stdout, end="", flush=True)
+
+
+def clock(rounds: int, draws: int) -> None:
+    """Print what two workers gain, and how limits of time are kept."""
+    for name in ("Laplace, 1", "Laplace, 8"):
+        subject: Any = COSTS[name]()
+        one, two = (partial(audit, subject, draws, 0), partial(audit, subject, draws, 0, workers=2))
+        found, seconds = ratio(one, two, rounds)
+        print(f"{name}: two workers {found:.2f} times as fast as one, which takes {seconds:.1f} s", flush=True)
+        for limit in (1, 3, 10):
+            start = time.perf_counter()
+            audit(subject, 2_000_000_000, 0, max_seconds=limit)
+            print(f"{name}: limit {limit} s, ended after {time.perf_counter() - start:.2f} s", flush=True)
+
+
+PARTS = ("table", "speed", "power", "anytime", "cost", "clock")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", help="of the table (all)")
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, help="of table and anytime (20), and power (5)")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=("table", "speed"))
+    parser.add_argument("--draws", type=int, help="of power (2e6), cost and clock (2e7)")
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--cost-of", choices=COSTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.only != "speed":
-        table(options.seeds, options.tasks)
-    if options.only != "table":
-        speed(options.rounds)
+    if options.cost_of:
+        one_cost(options.cost_of, options.draws)
+        return
+    many = options.draws or 20_000_000
+    works: dict[str, Callable[[], None]] = {
+        "table": partial(table, options.seeds or 20, options.tasks),
+        "speed": partial(speed, options.rounds),
+        "power": partial(power, options.seeds or 5, options.draws or 2_000_000),
+        "anytime": partial(anytime, options.seeds or 20),
+        "cost": partial(cost, many),
+        "clock": partial(clock, options.rounds, many),
+    }
+    for name in [options.only] if options.only else PARTS:
+        works[name]()
 
 
 if __name__ == "__main__":
