@@ -17,7 +17,7 @@ from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Entry
 from audit.subjects.catalogue.reach import largest_power
-from audit.validity.scores.auditors import PROBES, Auditor, audit_entry
+from audit.validity.scores.auditors import Auditor, audit_entry, most_draws
 from reference.common.workers import parallel
 
 DOUBT = 1e-3
@@ -73,7 +73,8 @@ class EntryScore:
     def largest_power(self) -> float:
         """No valid auditor flags this entry with a larger chance, whatever its events and its bounds."""
         entry = self.entry
-        return largest_power(entry.excess_delta, entry.claimed_epsilon, self.draws + PROBES, self.significance)
+        draws = most_draws(self.draws)
+        return largest_power(entry.excess_delta, entry.claimed_epsilon, draws, self.significance)
 
     @property
     def within_reach(self) -> bool:
