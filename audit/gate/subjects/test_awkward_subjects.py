@@ -137,8 +137,8 @@ def test_draws_before_a_late_failure_are_kept_where_they_refute(workers):
     assert found.stopped is not None
     assert "the disk" in found.stopped
     assert "\n" not in found.stopped
-    # nearly all that was drawn; two workers had drawn ahead
-    assert (84_000 if workers == 1 else 50_000) <= found.draws <= 90_000
+    # nearly all that was drawn, but for 5,000 that only looked at the subject; two workers had drawn ahead
+    assert (80_000 if workers == 1 else 50_000) <= found.draws <= 90_000
     assert found.method == "anytime_betting"
 
 
