@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, logsumexp
+from scipy.optimize.elementwise import find_root
+from scipy.special import gammaln, logsumexp, softmax
 
-from reference.common.arrays import IntArray
+from reference.common.arrays import FloatArray, IntArray
 
 
 def log_p_value(sides: Sequence[IntArray]) -> float:
@@ -34,26 +34,35 @@ def log_p_value(sides: Sequence[IntArray]) -> float:
     if not told:
         return 0.0
     tilts = np.concatenate([[0.0], np.geomspace(1e-3, 4.0, 40) / (len(told[0]) - 1)])
-    bounds = [sum(_log_bound(side, tilt) for side in told) for tilt in tilts]
-    return min(0.0, *bounds)
+    return min(0.0, float(np.min(sum(_log_bounds(side, tilts) for side in told))))
 
 
-def _log_bound(calls: IntArray, tilt: float) -> float:
-    """Return the log of the bound of one input at one s, at the best z."""
+def _log_bounds(calls: IntArray, tilts: FloatArray) -> FloatArray:
+    """Return the log of the bound of one input at each s, at the best z.
+
+    At the best z the mean of k, with weights C(m, k) exp(s k^2) z^k, is T / N.  With s = 0 that z is the odds of
+    the event; with s > 0 it lies between these odds and exp(-2 s m) of them.  Another z gives a larger bound.
+    """
     per_call, number = len(calls) - 1, int(calls.sum())
     counts = np.arange(per_call + 1)
     total, squares = int(calls @ counts), float(calls @ counts**2)
-    weights = _log_choose(per_call, counts) + tilt * counts**2
 
-    def at(log_z: float) -> float:
-        return number * float(logsumexp(weights + log_z * counts)) - total * log_z
+    def log_weights(log_z: FloatArray, tilt: FloatArray) -> FloatArray:
+        return _log_choose(per_call, counts) + tilt[..., np.newaxis] * counts**2 + log_z[..., np.newaxis] * counts
 
-    odds = float(np.log(total / (number * per_call - total)))
-    best = minimize_scalar(at, bracket=(odds - 1.0, odds)).fun
-    return float(best) - tilt * squares - float(_log_choose(number * per_call, np.array(total)))
+    def excess(log_z: FloatArray, tilt: FloatArray) -> FloatArray:
+        return np.asarray(softmax(log_weights(log_z, tilt), axis=-1) @ counts - total / number)
+
+    odds = np.log(total / (number * per_call - total))
+    bracket = (odds - 2.0 * tilts * per_call - 1e-3, odds + 1e-3)
+    log_z = find_root(excess, bracket, args=(tilts,), tolerances={"xatol": 1e-9}).x
+    log_series = logsumexp(log_weights(log_z, tilts), axis=-1)
+    return np.asarray(
+        number * log_series - total * log_z - tilts * squares - _log_choose(number * per_call, np.array(total))
+    )
 
 
-def _log_choose(n: int, k: IntArray) -> IntArray:
+def _log_choose(n: int, k: IntArray) -> FloatArray:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
