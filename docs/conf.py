@@ -23,6 +23,7 @@ include_patterns = [
     "docs/*/*.md",
     "proofs/*.md",
     "audit/vectors/README.md",
+    "audit/vectors/TYPES.md",
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",

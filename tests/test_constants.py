@@ -57,4 +57,4 @@ def test_what_was_chosen_follows_from_the_committed_numbers():
     assert "adult" not in found["by_table"]
     # nothing was chosen: what is reported of Adult is what is committed
     assert not found["chosen"]
-    assert f"none of {len(choices) - 1} alternatives" in " ".join((ROOT / "docs/repaired.md").read_text().split())
+    assert f"none of {len(choices) - 1} alternatives" in " ".join((ROOT / "docs/frontier.md").read_text().split())

@@ -101,7 +101,7 @@ def committed(data: str) -> dict:
 
 
 def test_the_page_has_the_targets_and_what_was_measured():
-    assert target_table(committed("adult")) in (ROOT / "docs" / "repaired.md").read_text()
+    assert target_table(committed("adult")) in (ROOT / "docs" / "frontier.md").read_text()
 
 
 @pytest.mark.parametrize("data", frontier.DATA)

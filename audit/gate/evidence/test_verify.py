@@ -143,7 +143,7 @@ TAMPERED = [
     ({"bound": "conditional"}, ["request"]),
     ({"outputs_per_call": 8}, ["request"]),
 ]
-"""Edits, and the checks that find them; docs/auditing.md says which are not found."""
+"""Edits, and the checks that find them; docs/verify.md says which are not found."""
 
 
 @pytest.mark.parametrize(("changes", "found"), TAMPERED)
