@@ -408,7 +408,7 @@ class ADFCClassifier(_Split):
     """Algorithm 3: approximately differentially private and fair logistic regression.
 
     Thin over :func:`reference.mechanisms.adfc`.  Parameters and attributes, `n_features_in_` and
-    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for the deltas below.
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, except for the deltas below.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ class FunctionalMechanismClassifier(_Private):
     """The functional mechanism of Zhang et al. 2012: Laplace noise of one scale.
 
     Thin over :func:`reference.mechanisms.functional`.  Parameters and attributes, `n_features_in_` and
-    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for a single
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, except for a single
     `epsilon`, no `x_s`, and no fairness term by default.
     """
 
@@ -442,7 +442,7 @@ class RelaxedFunctionalMechanismClassifier(_Private):
     """Algorithm 2: the functional mechanism with Gaussian noise of one scale.
 
     Thin over :func:`reference.mechanisms.relaxed_functional`.  Parameters and attributes, `n_features_in_` and
-    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, but for a single
+    `feature_names_in_` among them, are those of :class:`PDFCClassifier`, except for a single
     `epsilon`, a single `delta` (1e-3 when none is given), no `x_s`, and no fairness term by default.
     """
 

@@ -101,7 +101,7 @@ class MechanismSpec:
     def drowned(
         self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, n: int
     ) -> str | None:
-        """Return what is said where noise drowns the signal of any n records; from public numbers alone."""
+        """Return the warning where noise drowns the signal of any n records, from public numbers alone."""
         noise = self.noise(domain, budget, readings, domain.selectable[0])
         return drowned(noise, layout(domain, readings), domain.norm, readings.adjacency, n)
 
@@ -287,7 +287,7 @@ def _both(given: BudgetParts, name: str) -> tuple[str, str]:
 
 
 def _check_all_parts(given: BudgetParts) -> None:
-    """Check every part that is given, also one that this mechanism does not use."""
+    """Check every part that is given, even one that this mechanism does not use."""
     for name in ("epsilon", "epsilon_ratio", "epsilon_s", "epsilon_n"):
         if getattr(given, name) is not None:
             parse_epsilon(name, getattr(given, name))

@@ -314,7 +314,7 @@ def promised(
 def _moved(counts: FloatArray, relative: FloatArray) -> FloatArray:
     """Return quantiles of gamma variates with these counts as shape, so many relative deviations from the middle.
 
-    By the cube of Wilson and Hilferty, right also for a few counts.
+    By the cube of Wilson and Hilferty, right even for a few counts.
     """
     shape = np.maximum(counts, 1e-9)
     moved: FloatArray = shape * np.maximum(1 - 1 / (9 * shape) + relative / 3, 0.0) ** 3
@@ -342,7 +342,7 @@ def _counts(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> Floa
 
 
 def _contrasts(likely: FloatArray, unlikely: FloatArray) -> FloatArray:
-    """Return the difference of two shares in units of its standard error, but for a common factor."""
+    """Return the difference of two shares in units of its standard error, up to a common factor."""
     pooled = (likely + unlikely) / 2
     spread = np.sqrt(pooled * (1 - pooled))
     return np.divide(likely - unlikely, spread, out=np.zeros_like(spread), where=spread > 0)

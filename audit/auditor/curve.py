@@ -13,7 +13,7 @@ from audit.bounds.curve import EpsilonCurve, epsilon_curve
 from reference.common.arrays import FloatArray, IntArray
 
 CURVE_DELTAS = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-"""The deltas at which the curve is certified, beside the claimed one."""
+"""The deltas at which the curve is certified, besides the claimed one."""
 
 LEVELS = 256
 """Thresholds of the score that the events of the curve are chosen from."""

@@ -71,6 +71,6 @@ def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
         if log_p_value(sides) < np.log(CHANCE_OF_CALLS / len(found)):
             raise SubjectError(
                 f"outputs of a call share noise: an event's count varies {variance_ratio(sides):.1f} times as "
-                f"much between calls of {PER_CALL} as for independent outputs; each must be drawn for "
-                f"itself{OR_CALLS}"
+                f"much between calls of {PER_CALL} as for independent outputs; each must be drawn "
+                f"independently{OR_CALLS}"
             )

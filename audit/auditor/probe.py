@@ -77,7 +77,7 @@ def _check_drawn_once(calls: Sequence[FloatArray]) -> None:
     if rows >= FEWEST_TOLD and drawn_once.any():
         raise SubjectError(
             f"output[{int(drawn_once.argmax())}] is the same in all draws of one call and another one in "
-            f"the next: each output must be drawn for itself{OR_CALLS}"
+            f"the next: each output must be drawn independently{OR_CALLS}"
         )
 
 
@@ -116,8 +116,8 @@ def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
     within = int((seen[few].sum(axis=1) == 1).sum())
     if binom.sf(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
         raise SubjectError(
-            f"draws are used again within a call: {within} values come in one call only, several times; "
-            f"each output must be drawn for itself{OR_CALLS}"
+            f"draws are used again within a call: {within} values occur several times in one call and in no other; "
+            f"each output must be drawn independently{OR_CALLS}"
         )
 
 
@@ -143,5 +143,5 @@ def _check_calls(calls: Sequence[FloatArray]) -> None:
     ):
         raise SubjectError(
             f"output[{int(found.argmax())}] differs more between calls than within one: each output must be drawn "
-            f"for itself, with all that is random in it{OR_CALLS}"
+            f"independently, with all that is random in it{OR_CALLS}"
         )

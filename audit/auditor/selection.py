@@ -188,7 +188,7 @@ class Proposed:
         return cls(fitted, [score for score in scores if not score.learned], taught if apart else None, quantiser)
 
     def best(self, choosing: Pair, prospect: Prospect) -> Candidate | None:
-        """Return the best event of all scores; None of none."""
+        """Return the best event of all scores; None without one."""
         if not (self.fitted or self.given):
             return None
         choosing = _rounded(choosing, self.quantiser)

@@ -10,7 +10,7 @@ above only.  No lower side follows from scores: a test that reads more of the ou
 **One band.**  Let n independent draws follow any law, and write C(t) for the number of draws >= t.  Two bounds
 on P(s >= t) hold for all t together:
 
-- C(t)/n + sqrt(log(1/h) / 2n), but for probability h <= 1/2 (Massart 1990; one side; conservative where there
+- C(t)/n + sqrt(log(1/h) / 2n), except with probability h <= 1/2 (Massart 1990; one side; conservative where there
   are ties);
 - u(c), for c the smallest of K counts, declared from n alone, with c >= C(t).  u(c) is Clopper and Pearson's
   upper limit for c of n at h/K: P(Bin(n, u) <= c) = h/K; u(n) = 1.
@@ -23,7 +23,7 @@ P(s >= t) <= P(s > X) <= u.  Summed over the K counts: h.  []
 The declared counts are spaced by half a standard error.  Each band spends half of its share on each bound and
 takes the smaller limit: the first is tighter in the middle, the second in the tails.  There are four bands,
 each at a quarter of the significance: both inputs, scores above and scores below.  Nothing is chosen from the
-draws, so no draws are set aside, and all points hold together but for probability at most the significance.
+draws, so no draws are set aside, and all points hold together except with probability at most the significance.
 
 **Gaussian privacy.**  A mechanism is mu-GDP iff T >= G_mu for all neighbours, where
 G_mu(a) = Phi(Phi^-1(1 - a) - mu).  A certified point with beta < G_mu(alpha) refutes mu, that is, where
@@ -67,7 +67,7 @@ NEXT_ORDER, LARGEST_ORDER = 1.001, 1e6
 
 @dataclass(frozen=True, eq=False)
 class TradeOffBand:
-    """Points that lie on or above the trade-off curve, all together but for probability `significance`.
+    """Points that lie on or above the trade-off curve, all together except with probability `significance`.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def trade_off_band(left: FloatArray, right: FloatArray, significance: float) -> 
 
 
 def upper_band(occurrences: npt.NDArray[np.int64], draws: int, share: float) -> FloatArray:
-    """Return upper limits on the probabilities of nested events, all right together but for probability `share`.
+    """Return upper limits on the probabilities of nested events, all right together except with probability `share`.
 
     Parameters
     ----------

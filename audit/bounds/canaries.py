@@ -41,7 +41,7 @@ def canary_p_value(right: int, guesses: int, canaries: int, epsilon: float, delt
 
 
 def canary_epsilon_bound(right: int, guesses: int, canaries: int, delta: float, significance: float) -> float:
-    """Return a bound that epsilon exceeds, but for a chance of at most the significance.
+    """Return a bound that epsilon exceeds, except with a chance of at most the significance.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ from audit.bounds.joint import joint_delta_lower_bound, joint_epsilon_lower_boun
 Method: TypeAlias = Literal["joint", "clopper_pearson", "conditional"]
 
 METHODS: tuple[Method, ...] = ("joint", "clopper_pearson")
-"""For every delta.  `joint` shares the significance between the counts; `clopper_pearson` halves it."""
+"""Methods for every delta: `joint` shares the significance between the counts; `clopper_pearson` halves it."""
 
 METHODS_AT_ZERO: tuple[Method, ...] = (*METHODS, "conditional")
-"""At delta = 0 there is also `conditional`, which is for rare events."""
+"""Methods at delta = 0: `conditional`, too, which is for rare events."""
 
 
 METHODS_OF_COUNTS: tuple[Method | ClusterMethod, ...] = (*METHODS_AT_ZERO, CLUSTERS)

@@ -28,7 +28,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class EpsilonCurve:
-    """Lower bounds that are all right together, but for probability at most `significance`.
+    """Lower bounds that are all right together, except with probability at most `significance`.
 
     Parameters
     ----------

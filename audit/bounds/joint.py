@@ -302,7 +302,7 @@ def _last_rejected(region: Region, strip: Family, lowest: float, highest: float)
 
 
 def _rejected_below(region: Region, strip: Family, lowest: float, level: float) -> float:
-    """Return a level, `level` if possible, below which everything is rejected but for the strip at the edge.
+    """Return a level, `level` if possible, below which everything is rejected except the strip at the edge.
 
     Cells of levels and nuisance that are not rejected as a whole are cut in four, those of low level first.
     """

@@ -66,7 +66,7 @@ def largest_certifiable_epsilon(
 
 
 def _highest_level(draws: int, delta: float, significance: float) -> float:
-    """Return the highest level that the e-value of a perfect event reaches, but for the step between levels."""
+    """Return the highest level that the e-value of a perfect event reaches, up to the step between levels."""
     perfect = Counts(draws, draws, 0, draws)
     low, high = 0.0, LARGEST_LEVEL
     if not _rejects(perfect, low, delta, significance, ANYTIME):
@@ -266,7 +266,7 @@ def _smallest_count(
 ) -> int:
     """Return the smallest likely count that refutes the claim, or draws + 1, by steps that double and bisection.
 
-    A count that refutes does so when it grows, but for the conditional bound, which gives up where the event gets
+    A count that refutes does so when it grows, except with the conditional bound, which gives up where the event gets
     common.  A step over all counts that refute there understates the power.
     """
     if method == ANYTIME:

@@ -5,6 +5,7 @@ A test compares the lists with the paper's source, resolves every symbol and fin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -436,3 +437,32 @@ PAGE_OF = {
     "E.delta": "printed_tables",
 }
 """Proof pages of claims about the text alone."""
+
+
+def items_called(name: str) -> list[Item]:
+    """Return the items that the paper calls so, parts included: `Lemma 4`, `Fig. 3`, `Algorithm 3 line 20`, `(6)`."""
+    asked = _plain(name)
+    if asked and asked[0].isdigit():
+        asked = f"equation {asked}"
+    called = [(_plain(_full_name(kind, item)), item) for kind, items in ITEMS.items() for item in items]
+    return [item for known, item in called if f"{known} ".startswith(f"{asked} ")]
+
+
+def _full_name(kind: str, item: Item) -> str:
+    algorithm = kind.partition(":")[0] if kind.startswith("Algorithm") else ""
+    return f"{algorithm} {'equation' * (kind == 'Equations')} {item.number}"
+
+
+def _plain(name: str) -> str:
+    words = re.sub(r"[^\w]+", " ", name.casefold()).split()
+    return " ".join(_SHORT.get(word, word) for word in words)
+
+
+_SHORT = {
+    "alg": "algorithm",
+    "def": "definition",
+    "eq": "equation",
+    "fig": "figure",
+    "thm": "theorem",
+    "tab": "table",
+}

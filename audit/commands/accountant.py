@@ -43,7 +43,7 @@ class ReportedEpsilonOptions:
 
     accountant: str | None = argument(required=False, metavar="[ACCOUNTANT]")
     reported_epsilon: str | None = option(
-        "--reported-epsilon", metavar="E", help="what was reported, where no ACCOUNTANT is asked"
+        "--reported-epsilon", metavar="E", help="the epsilon that was reported, in place of an ACCOUNTANT to ask"
     )
 
 

@@ -56,7 +56,7 @@ class ScoreOptions:
         "--only", choices=CATALOGUE, metavar="NAME", help="entries to score; repeat it, or use commas (all)"
     )
     significance: float = option(
-        "--significance", type=float, default=0.05, metavar="S", help="of every bound (0.05)"
+        "--significance", type=float, default=0.05, metavar="S", help="chance that a bound is wrong (0.05)"
     )
     workers: int = option(
         "--workers", type=int, default=os.cpu_count() or 1, metavar="W", help="processes (all cores)"

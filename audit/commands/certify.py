@@ -56,9 +56,12 @@ class ReleaseOptions:
 
     release: str = argument(type=FileName(), metavar="FILE")
     mechanism: str | None = option(
-        "--mechanism", type=click.Choice(list(MECHANISMS)), metavar="NAME", help="of several, those of NAME"
+        "--mechanism",
+        type=click.Choice(list(MECHANISMS)),
+        metavar="NAME",
+        help="of several releases, those of NAME",
     )
-    number: int | None = option("--number", type=int, metavar="K", help="which of several, counted from 1")
+    number: int | None = option("--number", type=int, metavar="K", help="which release of several, from 1")
     proof: str | None = option(
         "--proof", type=FileName(), metavar="FILE", help="write the Coq file here (ends in .v)"
     )

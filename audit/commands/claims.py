@@ -10,6 +10,7 @@ import click
 
 from audit.claims import findings, paper_map
 from audit.claims.ledger import RUN, Row, absent, committed, row_of, run, write
+from audit.claims.paper_items import items_called
 from audit.claims.registry import SEED, claims
 from audit.claims.render import as_html
 from audit.commands.claims_text import as_text, explain
@@ -32,7 +33,9 @@ class ClaimsOptions:
     """Claims."""
 
     claim: str | None = option(
-        "--claim", metavar="ID", help="explain one row in full, or all rows of T5 with T5.*"
+        "--claim",
+        metavar="ID",
+        help="explain a row in full, all rows of T5 with T5.*, or those of an item: 'Lemma 4'",
     )
     jobs: int = option("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
@@ -41,7 +44,7 @@ class ClaimsOptions:
         type=click.IntRange(min=0),
         default=SEED,
         metavar="K",
-        help=f"of rows whose evidence is drawn ({SEED})",
+        help=f"seed of the rows whose evidence is drawn ({SEED})",
     )
     write: bool = option("--write", is_flag=True, help="renew the committed ledger and the pages made from it")
     map: bool = option("--map", is_flag=True, help="print the paper map and decide nothing")
@@ -108,14 +111,21 @@ def _renew_pages() -> None:
             write_whole(findings.FOLDER / name, text)
 
 
-def _chosen(id: str | None) -> list[str] | None:  # noqa: A002
-    if id is None:
+def _chosen(asked: str | None) -> list[str] | None:
+    """Return the ids of a row, of a row with its parts (`T5.*`), or of an item as the paper numbers it."""
+    if asked is None:
         return None
-    stem, rest = id.casefold().removesuffix(".*"), id.endswith(".*")
+    stem, rest = asked.casefold().removesuffix(".*"), asked.endswith(".*")
     known = {name: name.casefold() for name in claims()}
     chosen = [name for name, one in known.items() if one == stem or (rest and one.startswith(stem + "."))]
+    if not chosen and (items := items_called(asked)):
+        chosen = [name for name in known if any(name in item.claims for item in items)]
+        if not chosen:
+            raise ReadingError(
+                "claim", asked, "an item on which the ledger has a claim; the paper map has them all"
+            )
     if not chosen:
-        check_known("claim", [id.removesuffix(".*")], known)
+        check_known("claim", [asked.removesuffix(".*")], known)
     return chosen
 
 

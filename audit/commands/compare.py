@@ -29,9 +29,11 @@ from reference.common.files import json_text
 class ComparedOptions:
     """Data sets."""
 
-    only: tuple[str, ...] = several("--only", metavar="TYPE[,TYPE...]", help=f"of {', '.join(COMPARED)} (all)")
+    only: tuple[str, ...] = several(
+        "--only", metavar="TYPE[,TYPE...]", help=f"group types: {', '.join(COMPARED)} (all)"
+    )
     count: int = option("--count", type=int, default=50, metavar="N", help="data sets of each group type (50)")
-    seed: int = option("--seed", type=int, default=0, metavar="K", help="other data sets (0)")
+    seed: int = option("--seed", type=int, default=0, metavar="K", help="seed of the data sets (0)")
 
 
 @dataclass(frozen=True, kw_only=True)

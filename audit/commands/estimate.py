@@ -72,7 +72,7 @@ class AuditOptions:
 
     mechanism: tuple[str, ...] = argument(nargs=-1, metavar="[MECHANISM]...")
     draws: int = option(
-        "--draws", type=int, default=DRAWS, metavar="N", help=f"of all phases and both inputs ({DRAWS:,})"
+        "--draws", type=int, default=DRAWS, metavar="N", help=f"draws, all phases and both inputs ({DRAWS:,})"
     )
     significance: float = option(
         "--significance",
@@ -98,7 +98,7 @@ class AuditOptions:
         is_flag=True,
         help=f"search the declared domain for the worst pair, with {SEARCH_SHARE:.0%} of the draws",
     )
-    events: str = option("--events", default="all", metavar="F,...", help=f"of {', '.join(FAMILIES)} (all)")
+    events: str = option("--events", default="all", metavar="F,...", help=f"families: {', '.join(FAMILIES)} (all)")
     bound: Bound = option(
         "--bound",
         type=click.Choice(BOUNDS),
@@ -120,7 +120,7 @@ class AuditOptions:
         type=int,
         default=1,
         metavar="M",
-        help="draw in calls of M outputs, and rest on calls alone being independent (1)",
+        help="draw in calls of M outputs, and assume only that calls are independent (1)",
     )
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
     plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
@@ -228,7 +228,7 @@ def command(
 
 
 def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
-    """Return what is asked for: an estimate of each mechanism, or of a program.
+    """Return the estimates to make: one of each mechanism, or of a program.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def described_subject(name: str, asked: EstimateOptions) -> Named:
             f"one of {', '.join(PAPER)}, a name that `audit catalogue --list` prints, or package.module:attribute"
         )
         if "/" in name:
-            allowed += " (a program goes behind --program)"
+            allowed += " (a program goes after --program)"
         raise ReadingError("mechanism", name, allowed)
     return mechanism_description(MECHANISMS[name], asked)
 

@@ -33,15 +33,17 @@ from reference.common.files import json_text, write_whole
 class ValidityOptions:
     """Audits."""
 
-    audits: int = option("--audits", type=int, default=AUDITS, metavar="N", help=f"in each row ({AUDITS:,})")
+    audits: int = option(
+        "--audits", type=int, default=AUDITS, metavar="N", help=f"audits in each row ({AUDITS:,})"
+    )
     sizes: tuple[int, ...] = several(
         "--sizes",
         of=int,
         default=SIZES,
         metavar="N,N,...",
-        help=f"draws ({','.join(str(size) for size in SIZES)})",
+        help=f"draws of an audit ({','.join(str(size) for size in SIZES)})",
     )
-    seed: int = option("--seed", type=click.IntRange(min=0), default=1, metavar="K", help="(1)")
+    seed: int = option("--seed", type=click.IntRange(min=0), default=1, metavar="K", help="first seed (1)")
     workers: int = option(
         "--workers", type=int, default=2, metavar="N", help="processes; the result does not depend on it (2)"
     )
@@ -86,7 +88,7 @@ def _measured(plan: ValidityPlan, workers: int, partial: Path) -> dict[str, Any]
     try:
         done, before = begun(partial, wanted)
     except AnotherRunError:
-        sys.stderr.write(f"{partial.name} is of another run, and is begun anew\n")
+        sys.stderr.write(f"{partial.name} is of another run, and starts again\n")
         done, before = [], 0.0
     start, names = time.monotonic(), tasks(plan.sizes)
     try:

@@ -50,7 +50,7 @@ class VerifyOptions:
     certificate: str = argument(metavar="FILE")
     epsilon: str | None = option("--epsilon", metavar="E", help="the claim that the certificate must be about")
     delta: str | None = option("--delta", metavar="D", help="the delta that the certificate must be about")
-    fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw anew, retest the event")
+    fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw again, retest the event")
     replay: bool = option("--replay", is_flag=True, help="repeat the audit from its seed, draw for draw")
     run_program: bool = option(
         "--run-program", is_flag=True, help="with --fresh or --replay: run the command that the certificate names"
@@ -83,7 +83,7 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
     certificates = Certificate.read_all(options.certificate)
     if options.replay and not options.fresh and not any(one.seeded for one in certificates):
         # before the other checks, which would start the subject
-        problem = "--replay needs a seed, and the certificate names none: --fresh draws anew"
+        problem = "--replay needs a seed, and the certificate names none: --fresh draws again"
         raise CertificateError(problem, file=options.certificate, place="seeded")
     if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:

@@ -38,8 +38,10 @@ class WeightsOptions:
     records: int = option("--records", type=int, default=3_000_000, metavar="N", help="records (3,000,000)")
     share: float = option("--share", type=float, default=0.9, metavar="P", help="share of records at x_s (0.9)")
     domain: str = option("--domain", type=click.Choice(NORMS), default="unit_ball", help="norm of x (unit_ball)")
-    draws: int = option("--draws", type=int, default=500_000, metavar="K", help="on each data set (500,000)")
-    significance: float = option("--significance", type=float, default=SIGNIFICANCE, metavar="S", help="(1e-6)")
+    draws: int = option("--draws", type=int, default=500_000, metavar="K", help="draws on each data set (500,000)")
+    significance: float = option(
+        "--significance", type=float, default=SIGNIFICANCE, metavar="S", help="chance that a bound is wrong (1e-6)"
+    )
 
 
 @make_command(

@@ -169,7 +169,7 @@ def factors(failed: Sequence[Outcome]) -> Iterator[str]:
         elif high - low <= CLOSE * high:
             yield f"{name} is {_times(low)} in {_cases(len(off))}"
         else:
-            yield f"{name} is {_times(low)} to {_times(high)}"
+            yield f"{name} is {_range(low, high)}"
 
 
 def _cases(count: int) -> str:
@@ -177,8 +177,17 @@ def _cases(count: int) -> str:
 
 
 def _times(ratio: Fraction) -> str:
-    small = ratio < 1
-    return f"{short_text(1 / ratio if small else ratio)} times too {'small' if small else 'large'}"
+    return f"{short_text(max(ratio, 1 / ratio))} times {_side(ratio)}"
+
+
+def _range(low: Fraction, high: Fraction) -> str:
+    """Return how far off the ratios of one side of 1 are, from the least to the most."""
+    least, most = sorted((max(low, 1 / low), max(high, 1 / high)))
+    return f"{short_text(least)} to {short_text(most)} times {_side(low)}"
+
+
+def _side(ratio: Fraction) -> str:
+    return "too small" if ratio < 1 else "too large"
 
 
 def _numbers(one: Outcome) -> Iterator[tuple[str, Fraction, Fraction | None]]:

@@ -16,7 +16,7 @@ from reference.common.printable import short_line
 GOOD = ("passed", "skipped")
 
 AGAIN = ("failed", "garbage", "missing", "twice")
-"""Outcomes that are asked again; crashes and hangs were asked twice."""
+"""Outcomes whose cases are asked again; those of crashes and hangs were asked twice."""
 
 SAID = 200
 """Characters that are shown of what a program answered."""
@@ -72,7 +72,7 @@ def outcomes(work: Work, replies: dict[int, Reply]) -> list[Outcome]:
 
 
 def steady(found: Sequence[Outcome], asked: Callable[[Work], dict[int, Reply]]) -> list[Outcome]:
-    """Return the outcomes; those that are others when the program is started again are `unsteady`.
+    """Return the outcomes; those that change when the program is started again are `unsteady`.
 
     Asked again is all that went wrong, and of each group type the first case that passed, in another order.
     """

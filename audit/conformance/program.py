@@ -42,7 +42,7 @@ LAST_WORDS = 10.0
 """Seconds until all that an ended program wrote to its standard error is read."""
 
 PATIENCE = 40
-"""Failures on end without a single answer, after which the program is given up."""
+"""Successive failures without an answer after which we give the program up."""
 
 BLAMED = ("crash", "hang", "garbage")
 """Outcomes that explain why a run failed."""
@@ -148,7 +148,7 @@ def run_program(
 
 
 def _fruitless(before: int, answered: int, asked: int) -> int:
-    """Return how many runs ended without an answer; only an answer among several cases starts it anew."""
+    """Return how many runs ended without an answer; only an answer among several cases starts it again."""
     if not answered:
         return before + 1
     return 0 if asked > 1 else before
@@ -200,7 +200,7 @@ def _session(
     session, wanted = Session(on_answer=on_answer), {case.tc_id for _, case in work}
     try:
         session.end = _listen(session, lines, wanted, exchange, timeout)
-        # of a program that has answered all nobody asks how it ends
+        # it does not matter how a program ends that has answered everything
         rest = min(timeout, AFTERWARDS) if wanted <= set(session.replies) else timeout
         code = child.wait(timeout=rest) if not session.end else None
     except subprocess.TimeoutExpired:
@@ -248,7 +248,7 @@ def _listen(
             whole = wanted <= set(session.replies)
             until = time.monotonic() + (min(timeout, AFTERWARDS) if whole else timeout)
         elif time.monotonic() > until:
-            # empty lines are no sign of life
+            # empty lines do not count as output
             return silent
         if len(session.garbage) > MOST_GARBAGE:
             return f"wrote more than {MOST_GARBAGE} lines that are not answers, such as: {session.garbage[0]}"
@@ -290,7 +290,7 @@ def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None], over
     with suppress(OSError, ValueError), child.stdout:
         while (line := child.stdout.readline(LONGEST_LINE)) and not over.is_set():
             lines.put(line)
-    # nobody listens any more when the queue is full
+    # when the queue is full, nobody reads it any more
     with suppress(queue.Full):
         lines.put(None, timeout=1)
 

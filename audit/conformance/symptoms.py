@@ -63,7 +63,7 @@ def symptoms(found: Sequence[Outcome]) -> list[Symptom]:
 
 
 def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom | None:
-    """Return that numbers are printed with too few digits: the right ones to so many digits."""
+    """Return the symptom of too few printed digits."""
     lengths = [length for one in found for length in _lengths(list(one.answer.values()))]
     longest = max(lengths, default=0)
     if len(lengths) < ENOUGH_NUMBERS or longest > ENOUGH_DIGITS:
@@ -81,7 +81,7 @@ def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom |
 
 
 def cancelled_tails(failed: Sequence[Outcome]) -> Symptom | None:
-    """Return that tails of the normal distribution are off by roundings of 1, as 1 - erf(x) has them."""
+    """Return the symptom of normal tails that roundings of 1 spoil, as in 1 - erf(x)."""
     tails = [(one, _tail_error(one)) for one in failed if _has_tail(one)]
     cancelled = [one for one, (error, rounding) in tails if error <= rounding]
     telling = sum(error <= rounding < TELLING for _, (error, rounding) in tails)
@@ -95,7 +95,7 @@ def cancelled_tails(failed: Sequence[Outcome]) -> Symptom | None:
 
 
 def transposed_eigenvectors(failed: Sequence[Outcome]) -> Symptom | None:
-    """Return that w is what a solution with rows of eigenvectors taken for columns gives."""
+    """Return the symptom of eigenvectors whose rows were taken for columns."""
     solved = [one for one in failed if _is_plain_solution(one)]
     turned = [one for one in solved if _is_turned(one)]
     if len(turned) < LEAST_CASES or len(turned) < NEARLY_ALL * len(solved):

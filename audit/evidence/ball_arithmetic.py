@@ -33,7 +33,7 @@ EDGE_CELLS = 512
 """Cells of the nuisance on the edge of the hypothesis, before any is cut."""
 
 LIMIT_BITS = 48
-"""Of the limit of a mean: finer than that of :mod:`audit.bounds.clusters`."""
+"""Precision of the limit of a mean: finer than that of :mod:`audit.bounds.clusters`."""
 
 PROBES = 66
 """Pairs on the edge that are looked at first: one that is not rejected settles it."""

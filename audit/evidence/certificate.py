@@ -77,7 +77,7 @@ class StoredPoint(Document, frozen=True, kw_only=True):
 
 
 class StoredCurve(Document, frozen=True, kw_only=True):
-    """Lower bounds at several deltas that are all right together, but for probability at most `significance`.
+    """Lower bounds at several deltas that are all right together, except with probability at most `significance`.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
 
 
 def _neighbours(certificate: Certificate) -> Check:
-    """Return whether what is said of the inputs follows from the kind of the subject.
+    """Return whether what a certificate says of its inputs follows from the kind of the subject.
 
     What the inputs of a subject of somebody's own were found to be is compared by a replay.
     """

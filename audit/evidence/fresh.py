@@ -1,4 +1,4 @@
-"""Fresh draws for a certificate: its subject rebuilt, drawn from anew, and its event counted again."""
+"""Fresh draws for a certificate: its subject rebuilt, drawn from again, and its event counted again."""
 
 from __future__ import annotations
 

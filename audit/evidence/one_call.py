@@ -233,7 +233,7 @@ class _Given(Draws):
 
 
 class How(TypedDict, total=False):
-    """The options of an assertion, beside the claim."""
+    """The options of an assertion, besides the claim."""
 
     draws: int
     significance: float

@@ -3,7 +3,7 @@
 That the claim follows from the recorded subject is checked by :mod:`audit.evidence.checks`, where this package
 knows it.  The arithmetic takes another road than :mod:`audit.bounds`: see :mod:`audit.evidence.ball_arithmetic`.
 A certificate is not signed: who made it is for the reader to know.  :mod:`audit.evidence.fresh` also rebuilds the
-subject, draws anew and counts the stored event again.
+subject, draws again and counts the stored event again.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from reference.common.numbers import Enclosure
 from reference.noise import Noise
 
 CAPS = {"gaussian": 200, "laplace": 2000}
-"""In units of the scale: no noise exceeds them but for a probability below exp(-2000)."""
+"""In units of the scale: no noise exceeds them except with a probability below exp(-2000)."""
 
 
 @dataclass(frozen=True)

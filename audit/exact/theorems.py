@@ -76,7 +76,7 @@ def sensitivity_power(theorem: str, setting: Setting, sensitivity: Any = "publis
     ------
     reference.common.errors.ReadingError
         When the number is below the sensitivity: then already epsilon_s = epsilon_n fails.  Where the supremum is
-        enclosed, also for a number inside the enclosure, with which that case is not certified.
+        enclosed, even for a number inside the enclosure, with which that case is not certified.
     """
     power = power_of(theorem)
     least = supremum_power(theorem, setting, ONE, ONE)

@@ -119,7 +119,7 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
     ProofError
         When Coq rejects it.
     CoqStoppedError
-        When it takes longer than `seconds`, or ends otherwise than with an answer.
+        When it takes longer than `seconds`, or ends without an answer.
     """
     command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
     try:

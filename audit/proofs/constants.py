@@ -27,7 +27,7 @@ FILE = "Constants.v"
 
 DIMENSIONS = (1, 2, 5, 13, 48)
 SMALL_DIMENSIONS = (1, 2, 3, 4)
-"""For the largest of d + 1 numbers, which Coq compares one by one."""
+"""Dimensions in which Coq compares the largest of d + 1 numbers one by one."""
 RECORDS = (1, 2, 100)
 WEIGHT = Fraction(3, 2)
 """Another alpha_1 than the paper's 1."""

@@ -21,7 +21,7 @@ From Coq Require Import Reals List Lra Lia.
 From CFM Require Import Definitions Change Box BoxSensitivity Theorem3 Certificates BinomialLaw Hardened.
 Open Scope R_scope.
 """
-"""For the lemmas in a file of their own."""
+"""Header of the file with the lemmas."""
 
 
 @dataclass(frozen=True)

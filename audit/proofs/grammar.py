@@ -146,7 +146,7 @@ class _Reader:
         self.proof = ""
 
     def accepts(self, sentence: str) -> bool:
-        """Return whether a sentence may stand here, and go on behind it."""
+        """Return whether a sentence may stand here, and go on after it."""
         if self.proof == "stated":
             self.proof = "open"
             return sentence == "Proof"

@@ -56,7 +56,7 @@ def _libraries(folder: Path) -> list[str]:
 
 
 def believed(summary: str) -> Iterator[str]:
-    """Yield what a summary of ``coqchk -o`` lists beside axioms of Coq's own library."""
+    """Yield what a summary of ``coqchk -o`` lists besides axioms of Coq's own library."""
     sections = {name: rest.split() for name, rest in SECTION.findall(summary)}
     if " ".join(sections.pop("Theory", [])) != "Set is predicative" or "Axioms" not in sections:
         yield f"coqchk: no summary that can be read: {summary.strip()[:200]}"

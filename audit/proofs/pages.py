@@ -27,7 +27,7 @@ HEAD = re.compile(r"^\*(?P<claims>[^;*]+); (?P<source>[^;*]+); (?P<fingerprint>`
 """The line below a heading."""
 
 PARAGRAPHS = ("Says", "Does not say")
-"""Of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its own, *Idea*
+"""The paragraphs of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its own, *Idea*
 stands between them where Coq's proof is not that of the page."""
 
 LIMITS = "nothing here says that a program is differentially private"
@@ -80,7 +80,7 @@ def head_line(row: Carried, stored: dict[str, Any]) -> str:
 
 
 def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> None:
-    """Write the line below each heading anew: from ``claims.json`` and the digests."""
+    """Write the line below each heading again: from ``claims.json`` and the digests."""
     carried = {row.theorem: row for row in rows if row.theorem in stored["theorems"]}
     for page in sorted({entry.page for entry in entries(folder)}):
         before, *parts = HEADING.split((folder / page).read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ STATEMENTS = "Statements.v"
 LIST = "_CoqProject"
 
 OPTIONS = ("-Q . CFM", "-arg -w -arg -ambiguous-paths")
-"""The options that ``_CoqProject`` holds beside the files; others could weaken the kernel."""
+"""The options that ``_CoqProject`` holds besides the files; others could weaken the kernel."""
 
 OTHERS = (LIST, "Makefile", "README.md", "GATE.md", ".gitignore")
 """Other files of the folder."""

@@ -19,7 +19,7 @@ outside: nothing here says that a program is differentially private.
 
 
 MARKS = {"none": "°", "reals": "", "classical": "\\*"}
-"""The mark behind a theorem's name, by the axioms that its proof may use."""
+"""The mark after a theorem's name, by the axioms that its proof may use."""
 
 
 def path() -> Path:

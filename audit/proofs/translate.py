@@ -26,7 +26,7 @@ ROUNDING = frozenset(
         "np.asarray",
     )
 )
-"""Functions that return their first argument, but for rounding or form."""
+"""Functions that return their first argument, up to rounding or form."""
 
 FUNCTIONS = {
     **dict.fromkeys(("square_root", "math.sqrt"), "sqrt"),
@@ -37,7 +37,7 @@ METHODS = {"sqrt": "sqrt", "log": "ln", "exp": "exp"}
 """Methods of a ball."""
 
 ENDS = frozenset(("lower", "upper"))
-"""Ends of an enclosure: both stand for the number that it encloses, but for rounding."""
+"""Ends of an enclosure: both stand for the number that it encloses, up to rounding."""
 
 CHOICES = {"max": "Rmax", "min": "Rmin"}
 CONSTANTS = {"arb.pi()": "PI"}

@@ -28,7 +28,7 @@ ONE = 2**48
 
 FIXED = 2**256
 SQUARINGS = 40
-"""As in ``proofs/coq/Verdicts.v``."""
+"""The same number as in ``proofs/coq/Verdicts.v``."""
 
 LARGEST_EPSILON = 100
 """No count of an audit tells epsilons above this apart."""

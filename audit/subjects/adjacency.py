@@ -1,4 +1,4 @@
-"""Are two inputs neighbours?  Decided where they are records, or where the subject says how to tell."""
+"""Decides whether two inputs are neighbours, where they are records or the subject gives a relation."""
 
 from __future__ import annotations
 

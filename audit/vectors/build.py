@@ -40,7 +40,7 @@ HOW_TO: dict[str, tuple[str, ...]] = {
     "RepairedThreshold": ("Compute a step of the threshold from what was released.", "Answer it."),
     "Release": ("Encode, sum, scale, perturb with the given variates, minimise.", "Answer every step."),
 }
-"""For each group type, the task that a case sets a program."""
+"""The task of each group type, in words."""
 
 FIRST_ID = 1000
 """Ids of the n-th group type start at n times this."""
@@ -138,7 +138,7 @@ def groups_of(kind: str, wanted: set[int] | None = None) -> Iterator[TestGroup]:
 
 
 def build(kind: str) -> VectorFile:
-    """Return the file of a group type, made anew."""
+    """Return the file of a group type, made again."""
     groups = tuple(groups_of(kind))
     cases = [case for group in groups for case in group.tests]
     flags = sorted({flag for case in cases for flag in case.flags})

@@ -85,7 +85,7 @@ COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
         {"mechanism": ("pdfc", "adfc"), "result": ("valid", "invalid")},
     ),
 }
-"""Of each group type sets of inputs, every combination of which must occur; ``d`` is a number of coordinates."""
+"""Sets of inputs of each group type, every combination of which must occur; ``d`` is a number of coordinates."""
 
 
 def _value(case: VectorCase, field: str) -> str | None:

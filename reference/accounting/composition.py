@@ -160,7 +160,7 @@ class Total(Document, frozen=True, omit_defaults=True):
     squared_shift : Fraction
         `gdp`: the sum of mu^2.
     beyond : int
-        `gdp`: how many releases are mu-GDP but for a total variation of
+        `gdp`: how many releases are mu-GDP except for a total variation of
         :data:`reference.accounting.discrete.BEYOND`.
     rho : Fraction
         `zcdp`.
@@ -194,7 +194,7 @@ class Total(Document, frozen=True, omit_defaults=True):
         return Total(count, rho=_of_bounded_length(self.rho + _rho(one)))
 
     def composed(self, method: str, adjacency: str, delta: Fraction) -> Composition:
-        """Return what it says about privacy; `delta` matters but for `basic`."""
+        """Return what it says about privacy; `delta` matters except for `basic`."""
         if method == "basic":
             return Composition(
                 self.releases, method, "exact", self.epsilon, min(Fraction(1), self.delta), adjacency
@@ -204,7 +204,7 @@ class Total(Document, frozen=True, omit_defaults=True):
         if method == "zcdp":
             epsilon = zcdp_epsilon(self.rho, delta)
             return Composition(self.releases, method, "exact", epsilon, delta, adjacency, rho=self.rho)
-        # noise on a grid is mu-GDP but for a total variation: together (1 + exp(epsilon)) sum of them, on delta
+        # noise on a grid is mu-GDP except for a total variation: together (1 + exp(epsilon)) sum of them, on delta
         if self.beyond * BEYOND > delta * BEYOND_SHARE:
             raise DeltaError("delta", decimal_text(delta), "above 1e-40 with gdp and hardened Gaussian noise")
         left = delta * (1 - DELTA_SHARE) if self.beyond else delta
@@ -276,7 +276,7 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
     ``proofs/post_processing_and_composition.md``.
     """
     found = enclosed(lambda: ball(epsilon) * (ball(epsilon) / 2).tanh())
-    # tanh(x) is below 1 and below x, also where a ball is too wide to show it
+    # tanh(x) is below 1 and below x, even where a ball is too wide to show it
     return decimal_above(min(found.upper, epsilon, epsilon**2 / 2), 20)
 
 

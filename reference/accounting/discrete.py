@@ -26,7 +26,7 @@ BEYOND = Fraction(1, 10**100)
 def log_density_gap(
     inverse_sigmas: Fraction, size: int, steps: int, epsilon: Fraction, delta: Fraction
 ) -> Fraction:
-    """Return c: how far the logarithms of the two joint densities are apart, but for a mass m.
+    """Return c: how far apart the logarithms of the two joint densities are, except on a mass m.
 
     (1 + exp(epsilon)) m <= delta * :data:`MASS`.
 
@@ -88,7 +88,7 @@ def delta_ends(
 
 
 def grid_shift(squared_shift: Supremum, inverse_sigmas: Fraction, size: int, steps: int) -> Fraction | None:
-    """Return mu^2: but for a total variation of :data:`BEYOND` on either side, the release is mu-GDP.
+    """Return mu^2: except for a total variation of :data:`BEYOND` on either side, the release is mu-GDP.
 
     mu is the longest shift plus 4 sqrt(2 pi) c.  Proof: ``proofs/hardened_noise.md``, section 4.  None where the
     grid is too coarse for that.

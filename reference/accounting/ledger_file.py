@@ -320,7 +320,7 @@ def append(handle: int, line: bytes, path: Path) -> None:
 
 
 def _write_all(handle: int, text: bytes) -> None:
-    """Write everything, also where the system takes a part at a time."""
+    """Write everything, even where the system takes a part at a time."""
     while text:
         text = text[os.write(handle, text) :]
 
@@ -464,5 +464,5 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
 
 
 def _said(problem: Exception) -> str:
-    """Return what an error says, without the name of the file, which is told apart."""
+    """Return what an error says, without the name of the file, which stands apart."""
     return problem.strerror or "no reason given" if isinstance(problem, OSError) else str(problem)[:200]

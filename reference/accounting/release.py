@@ -114,7 +114,7 @@ class StatedNoise(Document, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, noise: Noise) -> StatedNoise:
-        """Return what is said of some noise."""
+        """Return what a release states of its noise."""
         kind: Any = noise.kind
         steps = UNSET if noise.steps is None else noise.steps
         return cls(kind=kind, scale_s=noise.scale_s, scale_n=noise.scale_n, steps=steps)
@@ -122,7 +122,7 @@ class StatedNoise(Document, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class PublicRun:
-    """The public part of one run of a mechanism: all that its release states beside w.
+    """The public part of one run of a mechanism: all that its release states besides w.
 
     Parameters
     ----------

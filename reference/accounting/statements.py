@@ -203,7 +203,7 @@ class ExactPrivacy(Document, frozen=True):
     rho : Fraction or None
         Gaussian noise on a grid: it is rho-zCDP.  None elsewhere, where the shift or epsilon gives rho.
     grid_shift : Fraction
-        Gaussian noise on a grid: mu^2, where it is mu-GDP but for a total variation of
+        Gaussian noise on a grid: mu^2, where it is mu-GDP except for a total variation of
         :data:`reference.accounting.discrete.BEYOND`.
     """
 

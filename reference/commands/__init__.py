@@ -1,1 +1,1 @@
-"""The command lines beside ``fit``: ``domain`` and ``predict``."""
+"""The commands besides ``fit``: ``domain`` and ``predict``."""

@@ -29,7 +29,7 @@ class AdviseOptions:
     records: int = option(
         "--records", required=True, type=click.IntRange(min=1), metavar="N", help="records that will be fitted"
     )
-    epsilon: str = option("--epsilon", default="1", metavar="E", help="(1)")
+    epsilon: str = option("--epsilon", default="1", metavar="E", help="epsilon to forecast (1)")
     delta: str = option("--delta", default="1e-5", metavar="D", help="0 for Laplace noise (1e-5)")
     fairness: str | None = option(
         "--fairness", type=click.Choice(FAIRNESS), help="(demographic_parity where a group is declared)"

@@ -81,8 +81,8 @@ class DomainOptions:
         type=click.Choice(ENCODINGS),
         help="categories as ranks or one-hot (ordinal; one_hot in a template)",
     )
-    intercept: bool = option("--intercept", is_flag=True, help="with an intercept coordinate")
-    keep_group: bool = option("--keep-group", is_flag=True, help="with the group among the features")
+    intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
+    keep_group: bool = option("--keep-group", is_flag=True, help="make the group a feature, too")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +228,7 @@ def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[A
 
 
 def guessed_kinds(table: TableFile) -> dict[str, str]:
-    """Return `number` or `text` for each column of a text file, from its first records, but for empty fields."""
+    """Return `number` or `text` for each column of a text file, from its first records, except empty fields."""
     kinds = dict.fromkeys(table.columns, "number")
     for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
         for name, values in block.columns.items():

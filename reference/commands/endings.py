@@ -29,7 +29,7 @@ def interrupted(text: str = "") -> int:
 
 
 def failed(problem: BaseException) -> int:
-    """Say what ended the command otherwise than it should; return its exit code."""
+    """Say what went wrong in the command; return its exit code."""
     if isinstance(problem, OSError) and problem.errno in FULL:
         # what Python still holds of standard output goes nowhere
         close_quietly()

@@ -18,6 +18,7 @@ from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
+from reference.fairness.metrics import SAMPLING_ERROR
 from reference.fairness.private_metrics import PrivateMetrics, composed, private_metrics
 from reference.noise import Recorded, Source, generator, with_sampler
 from reference.readings import Readings
@@ -60,11 +61,20 @@ class Evaluation:
             "std": float(known.std(ddof=1)) if known.size > 1 else None,
         }
 
+    @property
+    def sampling_error(self) -> float | None:
+        """Standard error of the risk difference of a single split; None of several, which have a deviation."""
+        return self.metrics[0].risk_difference_error if len(self.releases) == len(self.metrics) == 1 else None
+
     def to_json(self) -> dict[str, Any]:
         """Return the contract's object for one mechanism; `w` and `status` are the first split's."""
         first = self.releases[0]
         document = plain(first)
-        names = Metrics.__dataclass_fields__
+        metrics: dict[str, Any] = {
+            name: self.summary(name) for name in Metrics.__dataclass_fields__ if name != "risk_difference_error"
+        }
+        if self.sampling_error is not None:
+            metrics["risk_difference"][SAMPLING_ERROR] = self.sampling_error
         return {
             "mechanism": document["mechanism"],
             "status": document["status"],
@@ -83,7 +93,7 @@ class Evaluation:
             "readings": document["readings"],
             "metrics": {
                 "note": NOT_PRIVATE,
-                **{name: self.summary(name) for name in names},
+                **metrics,
                 "constant_predictors": self.constant_predictors,
             },
             **({} if self.private is None else {"private_metrics": self.private.to_json()}),
@@ -199,7 +209,7 @@ class Plan:
         if not 0 <= self.test_share < 1:
             raise ReadingError("test_share", self.test_share, "in [0, 1)")
         if self.split_seed is not None and self.test_share and self.readings.adjacency == "add_or_remove_one":
-            # coins that are known belong to places: one more record moves all behind it to other coins
+            # coins that are known belong to places: one more record moves all after it to other coins
             allowed = "left out with add_or_remove_one, whose splits must not be known, or --test-share 0"
             raise ReadingError("split_seed", self.split_seed, allowed)
 

@@ -1,4 +1,4 @@
-"""``python -m reference experiments``: the paper's figures and tables on real data, and questions beside them.
+"""``python -m reference experiments``: the paper's figures and tables on real data, and further questions.
 
 Every algorithm, epsilon and delta of the paper, with the majority class and the positive rate beside each result
 and the printed risk differences beside ours.  Runs are seeded, so nothing here is a release.
@@ -49,10 +49,10 @@ EMBEDDED = "affairs"
 DATA = ("adult", "us", EMBEDDED, "synthetic")
 FRONTIER = "frontier"
 FRONTIER_DATA = ("compas", "german")
-"""Beside those of all others."""
+"""Besides those of all others."""
 
 SPLITS = 10
-"""Of figures and tables: the paper's number of runs."""
+"""Runs of a figure or table, as many as the paper has."""
 
 STORE = "runs.jsonl"
 
@@ -143,7 +143,7 @@ def command(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
 
 
 def measure(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> None:
-    """Run what was asked for; print it, and write it into the folder."""
+    """Run, print, and write into the folder."""
     question = QUESTIONS.get(asked.name)
     require_one_row(readings_but_fairness(readings))
     if asked.splits is not None and asked.splits < 1:
@@ -239,7 +239,7 @@ def asked_of(
     seed: int,
     variants: Sequence[Variant],
 ) -> Asked:
-    """Return what is asked of a question."""
+    """Return the settings of a question."""
     return Asked(
         variants=tuple(variants),
         norm=asked.domain,

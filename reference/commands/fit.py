@@ -325,7 +325,7 @@ def runs_from(
     epsilons: Sequence[str | None],
     private_epsilon: Fraction | None,
 ) -> list[Run]:
-    """Return what the options ask for, one run for each mechanism and epsilon.
+    """Return the runs that the options ask for, one for each mechanism and epsilon.
 
     Raises
     ------

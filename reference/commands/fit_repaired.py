@@ -36,7 +36,7 @@ from reference.datasets.from_file import record_blocks
 from reference.datasets.record_blocks import said_of_group
 from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
-from reference.fairness.metrics import MEASURES, ODDS, measures, risk_difference_error
+from reference.fairness.metrics import MEASURES, ODDS, SAMPLING_ERROR, measures, risk_difference_error
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
@@ -45,7 +45,6 @@ from reference.repaired.released import RepairedRelease
 
 REPAIRED = "repaired"
 DEFAULT_DELTA = "1e-5"
-SAMPLING_ERROR = "sampling_error"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +82,7 @@ class Wanted:
 def wanted_from(
     mine: RepairedOptions, spent: BudgetOptions, named: DataOptions, readings: ReadingOptions, seed: int | None
 ) -> Wanted:
-    """Return what is asked, after reading the data.
+    """Read the data and return the fits to make.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from reference.common.page import Listing, Page
 from reference.fairness.private_metrics import NoisyMetric
 
 MARK = "*"
-"""Put behind the name of every exact metric in a table."""
+"""Put after the name of every exact metric in a table."""
 
 
 def as_text(data: str, results: Sequence[Evaluation], page: Page, *notes: str) -> str:
@@ -29,7 +29,7 @@ def as_text(data: str, results: Sequence[Evaluation], page: Page, *notes: str) -
                 _with_spread(result.summary("accuracy")),
                 _with_spread(result.summary("majority_accuracy")),
                 _with_spread(result.summary("positive_rate")),
-                _with_spread(result.summary("risk_difference")),
+                _with_spread(result.summary("risk_difference"), result.sampling_error),
                 _notes(result),
             )
             for result in results
@@ -41,6 +41,8 @@ def as_text(data: str, results: Sequence[Evaluation], page: Page, *notes: str) -
 def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
     yield f"{MARK} {NOT_PRIVATE}."
+    if any(result.sampling_error is not None for result in results):
+        yield "+- after a risk difference: its sampling error on the records measured."
     yield "Published: the paper's theorem as printed."
     yield "Exact: what the noise gives over all neighbouring data sets of rows that the declared domain encodes."
     by_readings: dict[str, list[str]] = {}
@@ -153,10 +155,12 @@ def _worst(stated: Sequence[ExactPrivacy | None]) -> str:
     return epsilon if worst.at_delta == 0 else f"{epsilon} at {short_text(worst.at_delta)}"
 
 
-def _with_spread(summary: dict[str, float | None]) -> str:
+def _with_spread(summary: dict[str, float | None], error: float | None = None) -> str:
+    """Return a mean with the deviation over splits, or the sampling error of a single one."""
     if summary["mean"] is None:
         return "-"
-    return f"{summary['mean']:.4f}" + ("" if summary["std"] is None else f" +- {summary['std']:.4f}")
+    spread = error if summary["std"] is None else summary["std"]
+    return f"{summary['mean']:.4f}" + ("" if spread is None else f" +- {spread:.4f}")
 
 
 def _notes(result: Evaluation) -> str:

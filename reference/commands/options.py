@@ -178,7 +178,7 @@ class OutputOptions:
         "--seed",
         type=click.IntRange(min=0),
         metavar="K",
-        help="repeatable, and for study: numpy's noise",
+        help="repeat the run, with numpy's noise: for study",
     )
 
 
@@ -323,7 +323,7 @@ def readings_from(options: ReadingOptions, spec: MechanismSpec) -> Readings:
 
 
 def readings_but_fairness(options: ReadingOptions) -> Readings:
-    """Return the readings that the options name but for the fairness term, whose default the mechanism knows."""
+    """Return the readings that the options name except the fairness term, whose default the mechanism knows."""
     return Readings(
         fairness_weight=exact("fairness_weight", options.fairness_weight),
         tau=exact("tau", options.tau),

@@ -396,7 +396,7 @@ class Family(click.Group):
 
 
 def unknown(kind: str, given: str, known: Iterable[str]) -> str:
-    """Return what is said of a name that nothing has, with the nearest one."""
+    """Return the message about an unknown name, with the nearest known one."""
     known = list(known)
     near = difflib.get_close_matches(given[:100], known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"

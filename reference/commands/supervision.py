@@ -81,7 +81,7 @@ class Channel:
 
     @property
     def pipe(self) -> tuple[int, int]:
-        """The pipe behind the number."""
+        """The pipe of the number."""
         found = os.fstat(self.number)
         return found.st_dev, found.st_ino
 

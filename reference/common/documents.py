@@ -1,4 +1,4 @@
-"""Documents: one declared type each, and everything that reading, writing and describing it needs.
+"""Documents: one declared type each, with its reader, writer and schema.
 
 A document is a :class:`Document` with typed fields.  Reading is strict: the text must be JSON as the standard has
 it, every number finite, every field known and of its kind; an error names the field.  The member ``schema``,
@@ -26,7 +26,7 @@ from reference.common.printable import is_writable, one_line
 from reference.common.strict_json import parsed
 
 DEEPEST = 64
-"""Levels of lists and objects within each other."""
+"""Levels of nested lists and objects."""
 
 LARGEST_INTEGER = 2**1023
 """Floats hold no whole number beyond this."""
@@ -73,7 +73,7 @@ def read_file(path: str | Path, kind: type[_Kind], error: type[DocumentError] = 
 
 
 def json_of_file(path: str | Path, error: type[DocumentError] = DocumentError) -> Any:
-    """Return what a file of UTF-8 text says, of no declared type yet."""
+    """Return the parsed JSON of a file, not yet of a declared type."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as problem:
@@ -95,7 +95,7 @@ def read(
 
 
 def json_of_text(text: str, error: type[DocumentError] = DocumentError, *, file: str | None = None) -> Any:
-    """Return what a JSON text says, of no declared type yet."""
+    """Return the parsed JSON of a text, not yet of a declared type."""
     try:
         return parsed(text, "is not a JSON number")
     except json.JSONDecodeError as problem:
@@ -173,7 +173,7 @@ def _unreadable(document: Any, place: str = "", depth: int = 0) -> Iterator[tupl
 
 
 def _decoded(kind: type[Any], value: Any) -> Any:
-    """Read what JSON has no type for."""
+    """Read the types that JSON lacks."""
     if kind is Fraction:
         return _fraction(value)
     if kind is Enclosure:

@@ -152,10 +152,16 @@ class DataError(InputError):
             None if self.record is None else f"row {self.record}",
             None if self.row is None else f"{line_or_row} {self.row}",
             None if self.column is None else f"column {quoted(self.column)}",
-            None if self.value is None else f"value {quoted(self.value)}",
+            _shown(self.value),
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
         return short_line(f"{self.problem} ({where})" if where else self.problem)
+
+
+def _shown(value: Any) -> str | None:
+    if value is None:
+        return None
+    return "an empty cell" if value == "" else f"value {quoted(value)}"
 
 
 class NotANumberError(DataError):
@@ -219,7 +225,7 @@ class UnreadableFileError(DataError):
 
 
 class ColumnTypeError(DataError):
-    """A column of a typed file holds another kind of value than the domain declares."""
+    """A column of a typed file does not hold the kind of value that the domain declares."""
 
 
 class ChecksumError(DataError):
@@ -343,7 +349,7 @@ class ParameterError(InputError):
     value : object
         What was given.
     allowed : str
-        What would be accepted; behind a semicolon, what to do.
+        What would be accepted; after a semicolon, what to do.
     """
 
     def __init__(self, name: str, value: Any, allowed: str) -> None:

@@ -19,12 +19,12 @@ EXTRAS = {
     "dask": "scale",
     "distributed": "scale",
 }
-"""Of each library that is imported, the extra that brings it."""
+"""The extra that brings a library, by the name that is imported."""
 
 
 @contextmanager
 def needed_for(purpose: str) -> Iterator[None]:
-    """Around the import of a library: say how to install it where it is missing.
+    """Around the import of a library: if it is missing, say how to install it.
 
     Raises
     ------
@@ -41,6 +41,6 @@ def needed_for(purpose: str) -> Iterator[None]:
 
 
 def missing_extra(problem: ModuleNotFoundError, purpose: str) -> MissingExtraError | None:
-    """Return what is said of a library that an extra brings; None for any other module."""
+    """Return the message about a missing library of an extra; None for any other module."""
     library = (problem.name or "").partition(".")[0]
     return MissingExtraError(purpose, library, EXTRAS[library]) if library in EXTRAS else None

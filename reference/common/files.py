@@ -51,7 +51,7 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name survive a loss of power too."""
+    """Make the new name survive a loss of power."""
     if os.name != "posix" or not os.access(folder, os.R_OK):
         return
     handle = os.open(folder, os.O_RDONLY)

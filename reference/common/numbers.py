@@ -134,7 +134,7 @@ def decimal_above(value: Fraction, digits: int) -> Fraction:
 
 
 LARGEST_PLAIN = 1e15
-"""From here on a number is written as 1.5E+300: no bound is as large, but a file may say so."""
+"""A larger number is written as 1.5E+300: no bound is as large, but a file may say so."""
 
 
 def text_below(value: float, places: int) -> str:

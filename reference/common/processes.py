@@ -9,7 +9,7 @@ import signal
 from reference.common.exit_codes import EXIT_UNDECIDED
 
 PR_SET_PDEATHSIG = 1
-"""Of prctl(2), Linux: which signal a process gets when its parent has ended."""
+"""Option of prctl(2) on Linux: the signal that a process gets when its parent has ended."""
 
 _ONLY: list[int] = []
 """The process that a command runs in, where it has one of its own."""

@@ -23,7 +23,7 @@ FAILURES = (Exception, CancelledError)
 """What asking a worker for its result may raise."""
 
 HELP = f"let the workers of a dask scheduler do it; {LOCAL} makes some here"
-"""Of the option of commands that spread their work."""
+"""Help text of `--scheduler`."""
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 """A function and its arguments, as :func:`joblib.delayed` makes them."""
@@ -63,7 +63,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def explained(problem: BaseException, task: str) -> ClusterError:
-    """Return one line for what became of a task."""
+    """Return one line on the outcome of a task."""
     name = type(problem).__name__
     if name == "KilledWorker":
         what = f"every worker on {task} was ended: is its memory enough?"
@@ -77,7 +77,7 @@ def explained(problem: BaseException, task: str) -> ClusterError:
 
 @dataclass(frozen=True)
 class Workers:
-    """The workers of a scheduler; one that dies has its calls done by another, each counted once.
+    """The workers of a scheduler; if one dies, another makes its calls, each counted once.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ class Workers:
 
     @property
     def threads(self) -> int:
-        """How many calls they do at a time."""
+        """Calls that they make at a time."""
         return max(1, sum(map(int, self.client.ncores().values())))
 
     def in_order(self, calls: Iterable[Call], ahead: int | None = None) -> Iterator[Any]:
-        """Yield what each call returns, in the order of the calls.
+        """Yield the results of the calls, in their order.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ _cluster: Workers | None = None
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Let the workers of a scheduler do all that is spread while this is open; without an address, change nothing.
+    """While this is open, let the workers of a scheduler do the spread work; without an address, change nothing.
 
     Raises
     ------
@@ -157,5 +157,5 @@ def on_cluster(address: str | None) -> Iterator[None]:
 
 
 def cluster() -> Workers | None:
-    """Return the workers that do what is spread; None where this machine does it."""
+    """Return the workers that do the spread work; None where this machine does it."""
     return _cluster

@@ -13,7 +13,7 @@ def parsed(text: str, constants: str, *, numbers: bool = False) -> Any:
     ----------
     text : str
     constants : str
-        What is said of NaN, Infinity and -Infinity, after their name.
+        The message about NaN, Infinity and -Infinity, after their name.
     numbers : bool
         Every number is then a float, so that the sign of -0 is kept and a number that no float holds is infinite.
 

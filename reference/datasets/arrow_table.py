@@ -137,7 +137,7 @@ class ParquetTable(_TypedTable):
     _group = "row group"
 
     def group_starts(self) -> Sequence[int] | None:
-        """Return the first record of each row group and the one behind the last."""
+        """Return the first record of each row group and the one after the last."""
         with self._opened() as file:
             sizes = [self._rows(file, group) for group in range(self._groups(file))]
         return list(accumulate(sizes, initial=1))

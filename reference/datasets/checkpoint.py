@@ -61,7 +61,7 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
 
 @dataclass
 class CheckpointedSum:
-    """Adds up a file, and keeps what it has in another file.
+    """Adds up a file, and keeps the sums so far in another file.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class CheckpointedSum:
             problem = f"is of version {found.version} of this package, not {__version__}: remove it to begin again"
             raise CheckpointError(problem, file=self.path)
         if found.domain != domain_digest(declared):
-            raise CheckpointError("is of another domain file, or of other options beside it", file=self.path)
+            raise CheckpointError("is of another domain file, or of other options", file=self.path)
         return found
 
     def _write(self, file: FileIdentity, declared: DomainFile, total: Moments, blocks: _Stretches) -> None:

@@ -26,7 +26,7 @@ from reference.moments import Moments, sum_of
 from reference.records import Records
 
 PART_ROWS = 2**20
-"""A part has at least this many records, but for the last one."""
+"""A part has at least this many records, except the last one."""
 
 _Sum = TypeVar("_Sum")
 
@@ -41,7 +41,7 @@ class FilePart:
     declared : DomainFile
     start : Place
     stop : int
-        The record behind the last one.
+        The record after the last one.
     rows : int
         Read at a time.
     """

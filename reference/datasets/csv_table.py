@@ -31,7 +31,7 @@ PIECE_BYTES = LONGEST_LINE
 """Bytes read at a time: few enough to stay in cache."""
 
 PARSED_AT_ONCE = 2
-"""Pieces that are parsed at a time: the strictness around it makes parsing the slowest step."""
+"""Pieces that are parsed at a time: our checks make parsing the slowest step."""
 
 _QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?+\n|\Z))*+')
 """Records whose quotation marks all stand around fields, or doubled within quoted ones."""
@@ -39,7 +39,7 @@ _QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r
 
 @dataclass(frozen=True)
 class _ParsedBlock(Block):
-    """Of a piece that pyarrow has parsed; `again` reads the piece by the strict parser."""
+    """A block of a piece that pyarrow has parsed; `again` reads the piece by the strict parser."""
 
     again: Callable[[], Iterator[Block]]
 
@@ -325,7 +325,7 @@ def _is_plain(piece: bytes) -> bool:
 def _parsed(
     piece: bytes, header: Sequence[str], names: Sequence[str], numbers: Collection[str]
 ) -> dict[str, Column] | None:
-    """Return the columns of a piece as pyarrow reads them; None where the strict parser has to look."""
+    """Return the columns of a piece as pyarrow reads them; None where the strict parser must read it."""
     if not _is_plain(piece):
         return None
     pyarrow = arrow()

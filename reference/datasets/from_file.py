@@ -32,12 +32,12 @@ from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside
 
 SHOWN = 3
-"""So many records are named after the first one that is wrong."""
+"""Further wrong records that an error names."""
 
 OnBlock: TypeAlias = Callable[[int, float | None], None]
 
 AHEAD = 2
-"""Blocks decoded before they are needed: a slow one holds nobody up."""
+"""Blocks decoded ahead, so that a slow one delays nothing."""
 
 
 def record_blocks(
@@ -116,7 +116,7 @@ class FileReader:
     ) -> Iterator[tuple[Records, Place | None]]:
         """Yield the records of each block from a place on, and where reading can go on, if that is known.
 
-        Nothing is read behind the block that ends before the record `stop`, where that is given.
+        Nothing is read after the block that ends before the record `stop`, where that is given.
         """
         empty = start is None
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
@@ -170,7 +170,7 @@ class FileReader:
 
 
 def hint_of_column(columns: Sequence[str], missing: str) -> str:
-    """Return what is said of a missing column: one long column is a sign of other delimiters; else a near name."""
+    """Return the message about a missing column: one long column is a sign of other delimiters; else a near name."""
     other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
     if other is not None:
         return f"; the header has {other!r}: are the fields separated by it, not by commas?"

@@ -1,6 +1,6 @@
 """Records of a file, block by block: moments add up, so a file larger than memory is no other case.
 
-Blocks are cut anew to a fixed number of rows before they are summed, so that the sums do not depend, to the last
+Blocks are cut again to a fixed number of rows before they are summed, so that the sums do not depend, to the last
 bit, on how many rows were read at a time.
 """
 

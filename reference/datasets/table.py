@@ -111,7 +111,7 @@ class TableFile:
         raise NotImplementedError
 
     def group_starts(self) -> Sequence[int] | None:
-        """Return the first record of each group and the one behind the last; None where nothing says."""
+        """Return the first record of each group and the one after the last; None where nothing says."""
         return None
 
     def checked(self, names: Sequence[str], line: int | None = None) -> tuple[str, ...]:

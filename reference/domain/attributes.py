@@ -16,7 +16,7 @@ from reference.common.errors import DeclarationError, NotANumberError, OutOfBoun
 from reference.domain.values import Column, as_numbers, codes_of, is_finite, is_hashable, is_missing
 
 MOST_NAMED = 8
-"""So many declared categories are named in an error."""
+"""Declared categories that an error names."""
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 

@@ -127,7 +127,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
 
 
 def too_many(values: Column, meaning: Collection[Hashable]) -> str:
-    """Return what is said where more distinct values occur than are declared: that not a single one is wrong."""
+    """Return the message for more distinct values than are declared: no single one of them is wrong."""
     present = values.present if isinstance(values, Coded) else values
     distinct = {value for value in present if is_hashable(value) and not is_missing(value)}
     if len(distinct) <= len(meaning):

@@ -27,7 +27,7 @@ def moments_query(declared: DomainFile, table: str, steps: int) -> str:
     ----------
     declared : DomainFile
     table : str
-        What stands behind ``FROM``: a name, quoted where it must be, or a query in parentheses.
+        What stands after ``FROM``: a name, quoted where it must be, or a query in parentheses.
     steps : int
         Of the grid: :data:`reference.records.DATA_STEPS`.
 

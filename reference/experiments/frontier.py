@@ -72,7 +72,7 @@ MODELS = (
 
 @dataclass(frozen=True)
 class FrontierDesign:
-    """On which records and how often.
+    """The records of a run, and how often they are split.
 
     Parameters
     ----------

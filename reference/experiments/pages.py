@@ -33,7 +33,7 @@ SHOWN_EXHIBITS = ("fig1", "fig2", "fig3a", "fig3b", "fig3c", "table2")
 """Table 1 stands in Table 2 again."""
 
 SHOWN_VALUES = (None, "0.01", "1")
-"""Of epsilon, on the page; the document has all."""
+"""Epsilons that the page shows; the document has all."""
 
 FIRST = 10
 DRAWS = 200

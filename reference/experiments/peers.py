@@ -74,7 +74,7 @@ class Method:
 
 @dataclass(frozen=True)
 class PeerDesign:
-    """On which records, how often, and under which readings of ours.
+    """The records of a run, how often they are split, and the readings of our mechanisms.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The questions beside figures and tables: ``x_s``, ``rfm``, ``peers``, ``frontier``."""
+"""The questions besides figures and tables: ``x_s``, ``rfm``, ``peers``, ``frontier``."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ ORDINAL = Encoding()
 
 @dataclass(frozen=True)
 class PairDesign:
-    """On which records, how often, and under which readings.
+    """The records of a run, how often they are split, and the readings.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ from reference.noise import Noise
 from reference.readings import Readings
 
 SIGNIFICANCE = 0.05
-"""For all intervals of one data set together."""
+"""Chance that any interval of a data set is wrong."""
 
 SPLITS = 200
 
@@ -90,7 +90,7 @@ COLUMNS = ("accuracy", "gain_over_majority", "risk_difference", "positive_rate")
 
 @dataclass(frozen=True)
 class ChoiceDesign:
-    """On which records, how often, and under which settings.
+    """The records of a run, how often they are split, and the settings.
 
     Parameters
     ----------

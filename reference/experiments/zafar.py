@@ -14,7 +14,7 @@ from reference.common.arrays import FloatArray
 from reference.common.errors import ReadingError
 
 FEASIBLE = 1e-7
-"""By how much a constraint may be missed, in the unit of the mean covariance."""
+"""Tolerance of a constraint, in units of the mean covariance."""
 
 
 class NotSolvedError(RuntimeError):

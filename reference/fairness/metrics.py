@@ -40,6 +40,8 @@ class Metrics:
         |P(y-hat = 1 | z = 1) - P(y-hat = 1 | z = 0)|; None when a group has no members.
     boundary_covariance : float or None
         sum (z_i - zbar) x_i.w, the paper's g(D, w); None without groups.
+    risk_difference_error : float or None
+        Standard error of the risk difference, as that of a sample; None where there is none.
     """
 
     accuracy: float
@@ -50,6 +52,7 @@ class Metrics:
     positive_rate_group_1: float | None
     risk_difference: float | None
     boundary_covariance: float | None
+    risk_difference_error: float | None = None
 
 
 def predict(w: npt.ArrayLike, x: FloatArray) -> BoolArray:
@@ -76,7 +79,11 @@ def risk_difference_error(prediction: BoolArray, z: FloatArray, groups: int = 2)
     """Return the standard error of the risk difference of a sample: of the two groups that differ most."""
     parts = [prediction[z == group] for group in range(groups)]
     rates = sorted((float(part.mean()), len(part)) for part in parts if len(part))
-    return math.sqrt(sum(rate * (1 - rate) / size for rate, size in (rates[0], rates[-1])))
+    return _difference_error(rates[0], rates[-1])
+
+
+def _difference_error(*rates: tuple[float, int]) -> float:
+    return math.sqrt(sum(rate * (1 - rate) / size for rate, size in rates))
 
 
 def equalized_odds_difference(
@@ -93,6 +100,7 @@ def equalized_odds_difference(
 
 MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate")
 ODDS = "equalized_odds_difference"
+SAMPLING_ERROR = "sampling_error"
 
 
 def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None, groups: int = 2) -> dict[str, float]:
@@ -177,11 +185,13 @@ class Tally:
     def metrics(self) -> Metrics:
         """Return the metrics of all that was counted."""
         majority = max(self.positives, self.n - self.positives)
-        rate_0, rate_1, covariance = None, None, None
+        rate_0, rate_1, covariance, error = None, None, None, None
         if self.members is not None and self.members_predicted is not None:
             others, others_predicted = self.n - self.members, self.predicted - self.members_predicted
             rate_0 = others_predicted / others if others else None
             rate_1 = self.members_predicted / self.members if self.members else None
+            if rate_0 is not None and rate_1 is not None:
+                error = _difference_error((rate_0, others), (rate_1, self.members))
             # sum (z_i - zbar) x_i.w
             covariance = self.sum_z_score - self.members / self.n * self.sum_score
         return Metrics(
@@ -193,6 +203,7 @@ class Tally:
             positive_rate_group_1=rate_1,
             risk_difference=None if rate_0 is None or rate_1 is None else abs(rate_1 - rate_0),
             boundary_covariance=covariance,
+            risk_difference_error=error,
         )
 
 

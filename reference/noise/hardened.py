@@ -19,7 +19,7 @@ from reference.noise.draws import RandomSource
 from reference.noise.kinds import Noise
 
 LARGEST_STEP = 2**62
-"""Coefficients are clamped to so many steps; with 32 scales 64 bits then hold a sum but for a chance of e^-31."""
+"""Coefficients are clamped to so many steps; with 32 scales 64 bits then hold a sum except with a chance of e^-31."""
 
 LARGEST_SCALE = 2**57
 """In steps."""
@@ -102,7 +102,7 @@ def on_steps(values: NumberArray, steps: int) -> list[int]:
     """Return exact numbers as whole steps, rounded to the nearest and clamped to the public grid.
 
     Clamping moves no two numbers apart, so it adds nothing to a sensitivity; and a release comes out for every
-    data set, also where a number is beyond the grid.
+    data set, even where a number is beyond the grid.
 
     Raises
     ------

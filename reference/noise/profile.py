@@ -24,7 +24,7 @@ RELATIVE_BITS = 70
 """Correct leading bits of what is returned: more than the 20 digits that are printed."""
 
 SMALLEST_DELTA = Fraction(1, 10**4000)
-"""No smaller delta is told apart from 0."""
+"""No smaller delta can be told from 0."""
 
 FARTHEST_TAIL = 136
 """exp(-136^2 / 2) / 2 is below :data:`SMALLEST_DELTA`."""

@@ -37,7 +37,7 @@ def records_needed(noise: Noise, public: Layout, norm: str) -> int:
 
 
 def drowned(noise: Noise, public: Layout, norm: str, adjacency: str, n: int) -> str | None:
-    """Return what is said of a fit whose noise drowns its signal; None where it need not, or n is not public."""
+    """Return the warning about a fit whose noise drowns its signal; None where it does not, or n is not public."""
     if adjacency != ADJACENCIES[0]:
         return None
     needed = records_needed(noise, public, norm)

@@ -96,7 +96,7 @@ class Account(NamedTuple):
 
     @property
     def grid_shift(self) -> Fraction | None:
-        """Sum of mu_j^2 of discrete Gaussian releases: each is mu_j-GDP given the earlier ones, but for a tail.
+        """Sum of mu_j^2 of discrete Gaussian releases: each is mu_j-GDP given the earlier ones, except for a tail.
 
         The tails of all of them add up to :data:`reference.accounting.discrete.BEYOND`.  None where some noise is
         too small for the grid.  Proof: ``proofs/repaired.md``, section *Ledgers*.

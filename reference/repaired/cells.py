@@ -24,7 +24,7 @@ PRIOR_LEVEL, PRIOR_SCALE = 1.0, 0.7
 """How far expected log odds are thought to be off: their level, and their scale as a share."""
 
 LEAST_VARIANCE = 1e-6
-"""Of any probe: the equations then have a solution whatever the budget is."""
+"""Least variance of a probe: the equations then have a solution whatever the budget is."""
 
 FLATTEST, STEEPEST = 0.3, 4.0
 
@@ -179,7 +179,7 @@ def fair_thresholds(cells: Cells, expected: Expected, slack: float) -> tuple[flo
 
 
 class Errors(NamedTuple):
-    """By how much the expected log odds of each cell are off: the true ones are level + scale * expected ones.
+    """Errors of the expected log odds of each cell: the true ones are level + scale * expected ones.
 
     Parameters
     ----------

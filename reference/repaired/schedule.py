@@ -23,11 +23,11 @@ FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
 SHARE_OF_CELL_COUNTS = Fraction(1, 25)
 SHARE_OF_GROUP_MODEL = Fraction(1, 4)
-"""Of what the two models have together."""
+"""The group model's share of what both models have."""
 
 LEAST_FOR_PROBES, MOST_FOR_PROBES = Fraction(1, 20), Fraction(2, 5)
 WANTED_DEVIATION = 0.01
-"""Of the risk difference that all probes find together, for groups of one and two thirds."""
+"""Wanted deviation of the risk difference from all probes, for groups of one and two thirds."""
 
 PROBES = 4
 

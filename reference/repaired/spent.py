@@ -14,7 +14,7 @@ SUM_STEPS = 2**40
 
 
 class Change(NamedTuple):
-    """By how much one record, or all records of one person, can change a sum."""
+    """How much one record, or all records of one person, can change a sum."""
 
     l1_sensitivity: Fraction
     l2_sensitivity_squared: Fraction

@@ -96,7 +96,7 @@ def exact_l2_squared(where: Setting | Declared, weight_s: Fraction = ONE, weight
     Returns
     -------
     Supremum
-        Exact but for unequal weights on a ball with `add_or_remove_one` in the monomial basis.
+        Exact except for unequal weights on a ball with `add_or_remove_one` in the monomial basis.
     """
     if rows_per_person_of(where) > 1:
         return _of_persons(where, 2, weight_s, weight_n)

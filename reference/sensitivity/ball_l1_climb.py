@@ -23,7 +23,7 @@ BEST = 4
 """Rows from which moves are tried."""
 
 MOST_PLACES = 7
-"""At which coordinates stand, of those that are tried."""
+"""Distinct coordinates that a move copies one onto another."""
 
 LARGEST = 40
 """Columns up to which it is tried: each step costs their square."""

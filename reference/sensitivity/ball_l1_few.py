@@ -28,13 +28,13 @@ FIRST_POINTS = 2_000
 """The same before a problem is split."""
 
 STEPS = 100
-"""Of the search for multipliers at a point."""
+"""Steps of the search for multipliers at a point."""
 
 TURN = 1.5
 """How much of the last step is added where the new one turns back: without it the search zigzags along kinks."""
 
 MARGIN = 1e-11
-"""For rounding, relative to the sum of all terms: each is the result of less than a hundred operations."""
+"""Margin for rounding, relative to the sum of all terms: each is the result of less than a hundred operations."""
 
 COARSEST = 0.03
 """The part of the bound that the first grid may cost."""
@@ -126,7 +126,7 @@ class Few:
 
     @property
     def curvature(self) -> FloatArray:
-        """Of the convex squares: Z, D1, D2, and the two of the coupling."""
+        """Curvature of the convex squares: Z, D1, D2, and the two of the coupling."""
         w_s, w_n = self.weight_s / 16, self.weight_n / 8
         return np.array([w_n / 2, w_n, w_n, w_s, w_s])
 

@@ -18,7 +18,7 @@ from reference.sensitivity.setting import HALF, Setting
 from reference.sensitivity.trust_region import ROUNDING
 
 CELLS = 1000
-"""Of each of the two numbers; the bound is then less than 1 % too large up to d = 30."""
+"""Cells of each of the two numbers; the bound is then less than 1 % too large up to d = 30."""
 
 
 @lru_cache(maxsize=256)

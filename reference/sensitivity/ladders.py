@@ -54,7 +54,7 @@ class Sums:
 
     @cached_property
     def _bits(self) -> list[int]:
-        """Of the first columns, one more each time: bit k is set where k units are a sum."""
+        """Sums of the first columns, one more each time: bit k is set where k units are a sum."""
         found = [1]
         for step in self.steps:
             # levels 0 to `reach`, doubled until the last

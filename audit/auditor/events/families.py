@@ -47,7 +47,7 @@ FEW = 20
 """Learning draws below this teach nothing."""
 
 MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 11, 13)
-"""By which whole numbers are divided, where they are too many for a table."""
+"""Moduli for whole numbers that are too many for a table."""
 
 INTERVALS = 32
 """Intervals that all coordinates propose together, for each input as the likely one; at least one each."""
@@ -161,7 +161,7 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         both = np.concatenate([left[:, k], right[:, k]])
         counts = np.unique(both, return_counts=True)[1]
         if counts[counts > 2].sum() > len(both) / 2:
-            # beside values that repeat, some that are too rare to
+            # besides values that repeat, some that are too rare to
             alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
             yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to be told one by one

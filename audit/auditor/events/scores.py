@@ -201,7 +201,7 @@ class LikelihoodRatioScore:
 
 
 def _same(first: FloatArray, second: FloatArray) -> bool:
-    """Return whether scores agree but for the order of a sum."""
+    """Return whether scores agree up to the order of a sum."""
     return bool(np.allclose(first, second, rtol=1e-6, atol=1e-9, equal_nan=True))
 
 

@@ -65,13 +65,13 @@ class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_
 
 
 class CoordinateEvent(EventOfScore, frozen=True, kw_only=True, tag="coordinate"):
-    """Of one coordinate of the output."""
+    """An event of one coordinate of the output."""
 
     coordinate: int
 
 
 class IntervalEvent(EventOfScore, frozen=True, kw_only=True, tag="interval"):
-    """Of whether a coordinate lies in [low, high]."""
+    """An event of whether a coordinate lies in [low, high]."""
 
     coordinate: int
     low: float
@@ -79,24 +79,24 @@ class IntervalEvent(EventOfScore, frozen=True, kw_only=True, tag="interval"):
 
 
 class LogisticEvent(EventOfScore, frozen=True, kw_only=True, tag="logistic"):
-    """Of a weighted sum of coordinates."""
+    """An event of a weighted sum of coordinates."""
 
     weights: Vector
 
 
 class AdditiveEvent(EventOfScore, frozen=True, kw_only=True, tag="additive"):
-    """Of a sum over coordinates of binned log likelihood ratios."""
+    """An event of a sum over coordinates of binned log likelihood ratios."""
 
     edges: Matrix
     log_ratios: Matrix
 
 
 class LikelihoodRatioEvent(EventOfScore, frozen=True, kw_only=True, tag="likelihood_ratio"):
-    """Of the subject's own log likelihood ratio."""
+    """An event of the subject's own log likelihood ratio."""
 
 
 class BitEvent(EventOfScore, frozen=True, kw_only=True, tag="bits"):
-    """Of a number read off the bits of a coordinate."""
+    """An event of a number read off the bits of a coordinate."""
 
     coordinate: int
     kind: Literal["divisor", "trailing_zeros", "low_bits", "negative_zero"]
@@ -104,17 +104,17 @@ class BitEvent(EventOfScore, frozen=True, kw_only=True, tag="bits"):
 
 
 class EqualityEvent(EventOfScore, frozen=True, kw_only=True, tag="equal_coordinates"):
-    """Of how many coordinates are equal bit for bit."""
+    """An event of how many coordinates are equal bit for bit."""
 
 
 class NotFiniteEvent(EventOfScore, frozen=True, kw_only=True, tag="not_finite"):
-    """Of whether some coordinate is not a finite number."""
+    """An event of whether some coordinate is not a finite number."""
 
     kind: Literal["nan", "+inf", "-inf", "any"]
 
 
 class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
-    """Of the log ratio of counts of each repeated value."""
+    """An event of the log ratio of counts of each repeated value."""
 
     coordinates: tuple[int, ...]
     values: Matrix
@@ -123,7 +123,7 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 
 
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
-    """Of the log ratio of counts of each residue of a coordinate's whole numbers."""
+    """An event of the log ratio of counts of each residue of a coordinate's whole numbers."""
 
     coordinate: int
     modulus: int
@@ -131,21 +131,21 @@ class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
 
 
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
-    """Of whether a coordinate's value is not in a table."""
+    """An event of whether a coordinate's value is not in a table."""
 
     coordinate: int
     values: Vector
 
 
 class OneSidedEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided"):
-    """Of whether a coordinate's value is one that the learning draws had on one input only."""
+    """An event of whether a coordinate's value is one that the learning draws had on one input only."""
 
     coordinate: int
     values: Vector
 
 
 class TreeEvent(EventOfScore, frozen=True, kw_only=True, tag="trees"):
-    """Of a sum of regression trees; the threshold of a leaf is null."""
+    """An event of a sum of regression trees; the threshold of a leaf is null."""
 
     feature: Places
     tree_threshold: tuple[tuple[float | None, ...], ...]

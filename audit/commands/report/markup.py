@@ -64,7 +64,7 @@ def terms(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def folded(label: str, inside: str, *, classes: str = "") -> str:
-    """Return what is shown once its label is opened."""
+    """Return what shows once its label is opened."""
     return f'<details class="{classes}"><summary>{label}</summary>{inside}</details>'
 
 

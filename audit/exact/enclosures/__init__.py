@@ -28,5 +28,5 @@ def written(low: Fraction, high: Fraction, digits: int) -> str | dict[str, str]:
 
 
 def rational(value: Fraction) -> str:
-    """Return "p/q", also where q is 1."""
+    """Return "p/q", even where q is 1."""
     return f"{value.numerator}/{value.denominator}"

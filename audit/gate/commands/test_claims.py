@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from audit.claims import findings, ledger, paper_map, registry
+from audit.commands.claims import _chosen
 from audit.gate.claims.test_claims import toy
 from audit.gate.running import program
 
@@ -96,3 +97,25 @@ def test_command_exits_with_3_when_a_row_is_not_as_registered(monkeypatch, capsy
     monkeypatch.setitem(registry._CLAIMS, "T1", toy(id="T1", verdict="refuted"))
     assert main(["--claim", "T1", "--jobs", "1"]) == 3
     assert "registered as refuted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ("Lemma 4", ["L4"]),
+        ("theorem 1", ["T1", "A.float"]),
+        ("Algorithm 3 line 20", ["T2", "T5.step"]),
+        ("fig. 3", ["Fig3", "E.literal"]),
+        ("Eq. (4)", ["O4"]),
+        ("(4)", ["O4"]),
+        ("t3.*", ["T3", "T3.exact", "T3.fix", "T3.exact.w", "T3.step"]),
+    ],
+)
+def test_claims_are_found_by_the_papers_own_numbers(asked, ids):
+    assert set(_chosen(asked)) == set(ids)
+
+
+@pytest.mark.parametrize("asked", ["Lemma 9", "line 20", "(1)"])
+def test_number_without_a_claim_is_refused(asked, capsys):
+    assert main(["--claim", asked]) == 2
+    assert "claim" in capsys.readouterr().err

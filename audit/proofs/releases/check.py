@@ -1,6 +1,6 @@
 """Compile a certificate in a clean directory, and compare what Coq says of it with what is committed.
 
-Only sources are copied.  Of the development, the files that the certificate needs are compiled, every one anew.
+Only sources are copied.  Of the development, the files that the certificate needs are all compiled again.
 Then Coq is asked what the theorem assumes, and for the definitions that its statement mentions.
 """
 

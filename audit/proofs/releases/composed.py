@@ -247,7 +247,7 @@ class ComposedResult:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that a reader needs beside the outcome."""
+        """Notes that a reader needs besides the outcome."""
         return [SEEDED] if self.composed.release.seeded else []
 
     @property

@@ -273,7 +273,7 @@ MODULES = {
     ("gaussian", True): "Definitions Sums Analysis Normal Gaussian ExtendedGaussian Adaptive Countable Hardened\n"
     "  DiscreteGaussian HardenedGaussian",
 }
-"""By the kind of noise, and whether it is on a grid."""
+"""Coq text by the kind of noise, and whether it is on a grid."""
 
 PROOFS = {
     ("laplace", False): SPENT + POSITIVE + CHANGES + LAPLACE_LOSSES + LAPLACE,

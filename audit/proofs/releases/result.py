@@ -52,7 +52,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that a reader needs beside the outcome."""
+        """Notes that a reader needs besides the outcome."""
         return [SEEDED] if self.release.seeded else []
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms and models of other libraries as subjects of the auditor.
+"""Mechanisms and models of other libraries as subjects.
 
 None of these libraries is imported here: the caller makes the mechanism and hands it over.
 """

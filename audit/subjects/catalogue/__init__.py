@@ -166,7 +166,7 @@ CATALOGUE: dict[str, type[Entry]] = {
     "pdfc_theorem_3_tightened": Theorem3Tightened,
     "adfc_theorem_5_budgets": Theorem5Budgets,
 }
-"""By the name that the command line takes."""
+"""The entries, by the name that the command line takes."""
 
 __all__ = [
     "CATALOGUE",

@@ -53,7 +53,7 @@ class Pool:
         self.lock = threading.Lock()
         self.processes: list[Process] = []
         self._idle: list[Process] = []
-        # also when the subject is forgotten, and at the interpreter's end
+        # even when the subject is forgotten, and at the interpreter's end
         self.close = weakref.finalize(self, _kill_all, self.processes)
 
     def ask(self, request: bytes, framing: Framing, read: Callable[[bytes], Answer]) -> Answer:
@@ -223,7 +223,7 @@ class ProgramSubject:
 
     @property
     def most_rows(self) -> int:
-        """As many outputs as one question asks for: what came before a failure is kept."""
+        """Outputs that one question asks for: what came before a failure is kept."""
         return max(1, protocol.REQUEST_VALUES // self.width)
 
     def inputs(self) -> tuple[Any, Any]:
@@ -350,7 +350,7 @@ class ProgramSubject:
             again.close()
 
     def _refuse_repeats(self, data: Any, outputs: FloatArray, seed: int | None) -> None:
-        """Refuse draws on one input that were given before, as by a generator that is seeded anew by the clock.
+        """Refuse draws on one input that were given before, as by a generator that the clock seeds again.
 
         A sequence of n draws with 64 or more distinct ones has at most the probability 64^-64 under any law, so
         independent draws do this for one of 10^10 pairs of answers with a probability below 10^-100.

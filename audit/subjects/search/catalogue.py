@@ -78,7 +78,7 @@ DOMAINS: dict[str, Neighbourhood] = {
     "laplace_bounds_from_data": DataSets(*VALUES, 10),
     "unnoised_count": DataSets(*VALUES, 20, "add_or_remove_one"),
 }
-"""By the catalogue's name, for the parameters that a name alone gives."""
+"""Neighbourhoods by the name of the entry, at its default parameters."""
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,7 @@ def look(source: Draws, rows: int, prospect: Prospect) -> Look:
         What the certification will be like.
     """
     learning, choosing = source.phase(LEARN, rows // 2), source.phase(CHOOSE, rows - rows // 2)
-    distance = float(
-        _rank_statistics(*(np.concatenate(sides) for sides in zip(learning, choosing, strict=True))).sum()
-    )
+    distance = rank_distance(*(np.concatenate(sides) for sides in zip(learning, choosing, strict=True)))
     learning, choosing = screened(learning, choosing)
     quantiser = Quantiser.of(*choosing)
     left, right = (quantiser(side) for side in learning)

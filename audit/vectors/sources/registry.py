@@ -32,7 +32,7 @@ SOURCES: dict[str, tuple[str, Callable[[Answer], Answer]]] = {
     "RepairedDescent": ("rational sums, mpmath with 60 digits", answer_repaired),
     "RepairedThreshold": ("rational arithmetic, mpmath with 60 digits", answer_repaired),
 }
-"""For each group type how its expected values are computed: in words, and the function."""
+"""How the expected values of each group type are computed: in words, and the function."""
 
 TYPES = tuple(SOURCES)
 

@@ -224,7 +224,7 @@ class ScaledByMaximum(Functional):
 
 @dataclass(frozen=True)
 class RedrawnPerPass(Functional):
-    """An optimiser that draws the noise anew in each of three passes, each for the whole budget.  Broken.
+    """An optimiser that draws new noise in each of three passes, each for the whole budget.  Broken.
 
     The output is what the optimiser saw: the noisy coefficients of every pass, of which its iterates are made.
 
