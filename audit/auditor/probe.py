@@ -116,7 +116,7 @@ def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
     within = int((seen[few].sum(axis=1) == 1).sum())
     if binom.sf(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
         raise SubjectError(
-            f"draws are used again within a call: {within} values occur several times in one call and in no other; "
+            f"draws are used again within a call: {within} values occur several times in one call, in no other; "
             f"each output must be drawn independently{OR_CALLS}"
         )
 

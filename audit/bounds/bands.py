@@ -150,7 +150,7 @@ def trade_off_band(left: FloatArray, right: FloatArray, significance: float) -> 
 
 
 def upper_band(occurrences: npt.NDArray[np.int64], draws: int, share: float) -> FloatArray:
-    """Return upper limits on the probabilities of nested events, all right together except with probability `share`.
+    """Return upper limits on the probabilities of nested events, together wrong with probability at most `share`.
 
     Parameters
     ----------

@@ -266,8 +266,8 @@ def _smallest_count(
 ) -> int:
     """Return the smallest likely count that refutes the claim, or draws + 1, by steps that double and bisection.
 
-    A count that refutes does so when it grows, except with the conditional bound, which gives up where the event gets
-    common.  A step over all counts that refute there understates the power.
+    A count that refutes does so when it grows, except with the conditional bound, which gives up where the event
+    gets common.  A step over all counts that refute there understates the power.
     """
     if method == ANYTIME:
         return _smallest_count_of_e_value(unlikely, claim, draws, delta, significance)

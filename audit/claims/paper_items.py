@@ -440,7 +440,7 @@ PAGE_OF = {
 
 
 def items_called(name: str) -> list[Item]:
-    """Return the items that the paper calls so, parts included: `Lemma 4`, `Fig. 3`, `Algorithm 3 line 20`, `(6)`."""
+    """Return the items of this number in the paper, with parts: `Lemma 4`, `Fig. 3`, `Algorithm 3 line 20`."""
     asked = _plain(name)
     if asked and asked[0].isdigit():
         asked = f"equation {asked}"

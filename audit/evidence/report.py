@@ -22,7 +22,7 @@ from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
-"""Probabilities of an event, on the input where it is less likely, for which the least detectable loss is stated."""
+"""Probabilities of an event, where it is less likely, for which the smallest detectable loss is stated."""
 
 SEEN_TO_BE_CHOSEN = 30
 """Expected occurrences of a leak in the selection draws at which it is chosen in about nine runs of ten."""

@@ -27,8 +27,8 @@ HEAD = re.compile(r"^\*(?P<claims>[^;*]+); (?P<source>[^;*]+); (?P<fingerprint>`
 """The line below a heading."""
 
 PARAGRAPHS = ("Says", "Does not say")
-"""The paragraphs of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its own, *Idea*
-stands between them where Coq's proof is not that of the page."""
+"""The paragraphs of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its
+own, *Idea* stands between them where Coq's proof is not that of the page."""
 
 LIMITS = "nothing here says that a program is differentially private"
 """Every page prints it."""

@@ -42,7 +42,7 @@ def _spread(machines: Workers, calls: Iterable[Call], *, lazy: bool) -> Any:
 
 
 def alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Make a call that may use what a process shares: a worker with several threads makes one such call at a time."""
+    """Make a call that may use what a process shares: a worker of several threads makes one at a time."""
     with _one_at_a_time:
         return function(*given, **named)
 

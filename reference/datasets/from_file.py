@@ -170,7 +170,7 @@ class FileReader:
 
 
 def hint_of_column(columns: Sequence[str], missing: str) -> str:
-    """Return the message about a missing column: one long column is a sign of other delimiters; else a near name."""
+    """Return the message about a missing column: other delimiters, if one column is long; else a near name."""
     other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
     if other is not None:
         return f"; the header has {other!r}: are the fields separated by it, not by commas?"

@@ -19,7 +19,7 @@ from reference.noise.draws import RandomSource
 from reference.noise.kinds import Noise
 
 LARGEST_STEP = 2**62
-"""Coefficients are clamped to so many steps; with 32 scales 64 bits then hold a sum except with a chance of e^-31."""
+"""Coefficients are clamped to so many steps; with 32 scales 64 bits hold a sum except with chance e^-31."""
 
 LARGEST_SCALE = 2**57
 """In steps."""

@@ -13,8 +13,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 PAGE = """# Benchmarks
 
-Ratios of two works on the same data in the same round, one BLAS thread: of processor times, or by the clock where it says
-so ({cores} cores, load {load}{ahead}). `make bench` prints this page, `make bench ARGS=--write` renews it.
+Every figure but the large file's and the imports' is a ratio of two works on the same data in the same round, one
+BLAS thread: of their processor times, or of times by the clock where it says so ({cores} cores, load
+{load}{ahead}). `make bench` prints this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
@@ -27,10 +28,11 @@ anew, is {privacy} of a fit of {wide:,} records.
 
 ## From files
 
-14 numbers a record, 370,000 records of text, 4,440,000 of the others, from a warm cache: the rate of checked, exact sums
-as a share of the rate at which pyarrow alone decodes the file, on one thread or on two. The last columns divide the
-processor time of that decoding by that of the busier of our threads, which bounds the share on two idle cores, and by that
-of all our threads, which is the share on one core.
+14 numbers a record, 370,000 records of text, 4,440,000 of the others, from a warm cache: the rate of checked,
+exact sums, as a share of the rate at which pyarrow alone decodes the file, on one thread or on two, by the clock.
+One thread decodes, two for text, and another adds up. The last columns divide the processor time of pyarrow's
+decoding on one thread: by that of the busier of our two threads, which bounds the share on two idle cores, and by
+that of all our threads, which is the share on one core.
 
 {files}
 

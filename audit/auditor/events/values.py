@@ -197,7 +197,7 @@ class OneSidedScore(StoredByItsFields):
 
     @classmethod
     def learn(cls, own: FloatArray, others: FloatArray, coordinate: int) -> OneSidedScore | None:
-        """Return the score of what two samples of shape (n, k) have on the first input only; None where there is nothing."""
+        """Return the score of what two samples of shape (n, k) have on the first input only; None without any."""
         values, counts = np.unique(own[:, coordinate], return_counts=True)
         alone = ~np.isin(values, others[:, coordinate])
         values, counts = values[alone], counts[alone]

@@ -196,9 +196,9 @@ ARGMIN_SYMBOLS = (
     null=Control("the embedded data at epsilon = 10^6", lambda: has_no_minimum_often(embedded(), "1e6")),
     broken=Control("records at x = 0, epsilon = 1", lambda: has_no_minimum_often(same_records(100, 0.0), "1")),
     paper_step="'Compute w-hat = arg min_w f-hat(D, w)'",
-    why="noise on the quadratic coefficients makes it indefinite, and the objective is then unbounded below",
-    repaired="say what is done without a minimum: report it, or one of the repairs of A.fix",
-    advice="use a repair that is post-processing; never draw again (A.fix.resample)",
+    why="Noise makes the matrix of quadratic coefficients indefinite, and the objective is then unbounded below.",
+    repaired="Say what you do without a minimum: report it, or apply a repair of A.fix.",
+    advice="Use a repair that is post-processing; never draw again (A.fix.resample).",
     rerun=("python -m reference fit --data affairs --mechanism pdfc --repair none --epsilon 0.1 --splits 10",),
     drawn=True,
 )
@@ -235,9 +235,9 @@ def embedded() -> Records:
     null=Control("Adult at epsilon = 10^6", lambda: has_no_minimum_often(adult(11), "1e6")),
     broken=Control("Adult at epsilon = 0.01", lambda: has_no_minimum_often(adult(11), "0.01")),
     paper_step="'Compute w-hat = arg min_w f-hat(D, w)'",
-    why="at the paper's budgets the noise exceeds the smallest eigenvalues of sum x x'/8 by far",
-    repaired="as A.argmin",
-    advice="as A.argmin",
+    why="At the paper's budgets the noise exceeds the smallest eigenvalues of sum x x'/8 by far.",
+    repaired="As for A.argmin.",
+    advice="As for A.argmin.",
     rerun=("python -m reference fit --data adult --mechanism pdfc --repair none --epsilon 0.1 --splits 10",),
     drawn=True,
 )
@@ -357,10 +357,10 @@ def draws_again(function: Callable[..., Any]) -> bool:
     null=Control("the minimiser's imports", lambda: reaches_records(inspect.getsource(_module_of(minimise)))),
     broken=Control("the same with the moments imported", lambda: reaches_records(WITH_MOMENTS)),
     why=(
-        "the minimiser gets the noisy coefficients and public constants, reaches no code that reads records, and "
-        "draws nothing: it is a function of the output, which needs no larger epsilon or delta than the output"
+        "The minimiser gets the noisy coefficients and public constants, reaches no code that reads records, and"
+        " draws nothing. So w is a function of the noisy coefficients, and loses no more than they do."
     ),
-    advice="any further repair must keep to these arguments",
+    advice="Any further repair must keep to these conditions.",
     rerun=("python -m reference fit --data affairs --mechanism pdfc --repair ball",),
 )
 def repairs_are_free() -> Finding:
@@ -497,14 +497,14 @@ def resampling_exceeds(epsilon: Fraction, *, resampled: bool) -> bool:
     null=Control("the same event without resampling", lambda: resampling_exceeds(ONE, resampled=False)),
     broken=Control("the same event with resampling", lambda: resampling_exceeds(ONE, resampled=True)),
     why=(
-        "conditioning divides each density by its own probability of acceptance, which depends on the data; and "
-        "the number of draws, or the time they take, tells that probability directly"
+        "Drawing again divides each density by its own probability of acceptance, which depends on the data. "
+        "Whoever sees the number of draws, or the time they take, learns that probability directly."
     ),
     repaired=(
-        "the loss is at most epsilon plus the loss of the quadratic coefficients alone, so at most 2 epsilon, if "
-        "the number of draws stays secret; with the published Delta_1 and one scale the slack pays for it"
+        "The loss is at most epsilon plus that of the quadratic coefficients alone, so at most 2 epsilon, if the"
+        " number of draws stays secret. With the published Delta_1 and one scale its slack pays for this."
     ),
-    advice="use shift_and_trim, trim or ball; who draws again must hide the number of draws and pay twice",
+    advice="Use shift_and_trim, trim or ball. If you must draw again, hide the number of draws and pay twice.",
     drawn=True,
 )
 def resampling() -> Finding:

@@ -231,7 +231,7 @@ def is_refused(delta: Fraction) -> bool:
 
 @claim(
     "T2.range",
-    "the same for any delta in (0, 1)",
+    "Theorem 2's sigma is enough for any epsilon > 0 and any delta in (0, 1)",
     "Theorem 2 (Extended Gaussian Mechanism)",
     readings=("real square roots",),
     symbols=(
@@ -242,9 +242,14 @@ def is_refused(delta: Fraction) -> bool:
     null=Control("delta = 0.797", lambda: is_refused(Fraction("0.797"))),
     broken=Control("delta = 0.8", lambda: is_refused(Fraction("0.8"))),
     paper_step="'for any epsilon > 0, delta in (0, 1)'",
-    why="for delta > sqrt(2/pi) the logarithm L is negative, and sqrt(L) is not real, whatever epsilon is",
-    repaired="0 < delta <= sqrt(2/pi); above it any sigma that is enough for sqrt(2/pi) is enough",
-    advice="refuse a delta above 0.797, or replace it by 0.797",
+    why=(
+        "For delta > sqrt(2/pi) the logarithm L in sigma is negative, so sqrt(L) is not real, whatever epsilon is."
+    ),
+    repaired=(
+        "The theorem holds for 0 < delta <= sqrt(2/pi). Above it any sigma that is enough for sqrt(2/pi) is "
+        "enough."
+    ),
+    advice="Refuse a delta above 0.797, or replace it by 0.797.",
 )
 def range_of_delta() -> Finding:
     """Enclose the largest delta for which sigma is defined, and L beyond it."""

@@ -209,13 +209,16 @@ def changes(word: str) -> bool:
     ),
     paper_step="'not only helps to reduce the correlation between attributes x_s and z'",
     why=(
-        "the noise is on coefficients; x_s of the records that are classified has none, so its correlation with z "
-        "is what it was.  With x_s tied to z the mean risk difference grows, and it falls for a "
-        "feature that is not tied to z: the reverse of the reason that the paper gives.  A repair "
-        "may turn it round: with `trim` noise on x0 does reduce it (docs/experiments_x_s.md)"
+        "The noise is on coefficients; x_s of the records that are classified has none, so its correlation with "
+        "z stays as it was. More noise on an x_s that is tied to z raises the mean risk difference, and on a "
+        "feature that is not tied to z it lowers it: the reverse of the reason that the paper gives. A repair "
+        "may turn this round: with `trim`, noise on x0 does reduce it (docs/experiments_x_s.md)."
     ),
-    repaired="a statement about w_s, with the repair named, and beside the positive rate and the accuracy",
-    advice="do not take more noise on an attribute for a fairness measure; constrain g.w, or leave x_s out",
+    repaired=(
+        "State it of w_s, name the repair, and report the positive rate and the accuracy "
+        "beside it."
+    ),
+    advice="Do not add noise to an attribute to be fair; constrain g.w, or leave x_s out.",
     rerun=("python -m reference experiments x_s --data synthetic",),
     drawn=True,
 )
@@ -254,7 +257,7 @@ def repair_verdict(by_repair: Sequence[set[str]]) -> str:
 
 @claim(
     "A.corr.adult",
-    "the same on Adult, for every choice of x_s",
+    "on Adult more noise on x_s reduces the discrimination, whichever attribute x_s is",
     f"{EFFECT}; {RESULTS}, paragraph on the tables",
     readings=(
         AGAINST,
@@ -276,12 +279,12 @@ def repair_verdict(by_repair: Sequence[set[str]]) -> str:
         lambda: planted(adult("ball"), RELATIONSHIP, -1.0) == INCREASES,
     ),
     why=(
-        "with shift and trim the shift grows with the larger noise, whatever x_s is, and nearly everybody is then "
-        "predicted the majority class: the risk difference falls for every x_s alike, tied to z or not.  With a "
-        "minimum over a ball it grows, most for features tied to z"
+        "With shift and trim the shift grows with the larger noise, whatever x_s is, and nearly everybody is "
+        "then predicted the majority class: the risk difference falls for every x_s alike, tied to z or not. "
+        "With a minimum over a ball it grows, most for features tied to z."
     ),
-    repaired="name the repair; report the positive rate",
-    advice="a risk difference of 0 at a positive rate of 0 is no evidence of fairness",
+    repaired="Name the repair, and report the positive rate.",
+    advice="Do not take a risk difference of 0 at a positive rate of 0 as evidence of fairness.",
     rerun=("python -m reference experiments x_s --data adult",),
     drawn=True,
 )

@@ -316,14 +316,14 @@ def any_less_fair(fairness: str, by: str = "covariance") -> bool:
     broken=Control("sum |z - zbar| x.w (absolute), by |g.w|", lambda: any_less_fair("absolute")),
     paper_step="'Note that w-hat also ensures classification fairness'",
     why=(
-        "the published term pushes every w_e down, whether that helps or not; the signed one pushes g.w down "
-        "below 0 as well; and even with the true penalty, whose |g.w| falls, the risk difference may rise"
+        "The term as the proofs bound it pushes every w_e down, whether that helps or not; with its sign fixed "
+        "it pushes g.w below 0. Even with the true penalty |g.w|, which does fall, the risk difference may rise."
     ),
     repaired=(
-        "with the true penalty |g.w| (separate) the optimum without noise never has a larger |g.w|; for the risk "
-        "difference nothing is ensured"
+        "With the true penalty (fairness separate) the optimum without noise never has a larger |g.w|. Nothing "
+        "is ensured for the risk difference."
     ),
-    advice="measure the risk difference, beside the positive rate; do not infer it from the objective",
+    advice="Measure the risk difference beside the positive rate; do not infer it from the objective.",
 )
 def fairness_term_less_fair() -> Finding:
     """Search small data sets in the unit ball, in exact rationals, for optima that the term makes less fair."""
@@ -379,11 +379,11 @@ def covariance_grows(name: str, fairness: str) -> bool:
     broken=Control("sum |z - zbar| x.w (absolute)", lambda: covariance_grows("adult", "absolute")),
     paper_step="'Note that w-hat also ensures classification fairness'",
     why=(
-        "|g.w| grows. The risk difference falls, but the share predicted 1 falls with it, to under one in a "
-        "hundred, and the accuracy comes within one in a hundred of that of the majority class"
+        "|g.w| grows. The risk difference does fall, but the share predicted 1 falls with it, to under one in a "
+        "hundred, and the accuracy comes within one in a hundred of the majority class's."
     ),
-    repaired="the true penalty (separate) brings |g.w| to 0 there",
-    advice="look at the positive rate and at the accuracy of the majority class beside every risk difference",
+    repaired="The true penalty (fairness separate) brings |g.w| to 0 there.",
+    advice="Look at the positive rate and at the majority class's accuracy beside every risk difference.",
     rerun=("python -m reference fit --data adult --mechanism no_privacy --fairness absolute --repair none",),
 )
 def fairness_term_on_adult() -> Finding:

@@ -63,9 +63,9 @@ def adfc_in_thirteen(epsilon_s: str, noise_factor: float = 1.0) -> bool:
     null=Control("epsilon_s = 1.5, where T5 holds", lambda: adfc_in_thirteen("1.5")),
     broken=Control("epsilon_s = 1.5 with a quarter of the noise", lambda: adfc_in_thirteen("1.5", 0.25)),
     paper_step="'Apparently, the final result w-hat also satisfies'",
-    why="with many records w_s shows the noisy coefficient of w_s up to a slack that falls with their number",
-    repaired="T5.fix bounds w too, because w is computed from the noisy coefficients",
-    advice="publishing w only, instead of the coefficients, does not save the statement",
+    why="With many records w_s shows the noisy coefficient of w_s, up to a slack that falls with their number.",
+    repaired="T5.fix bounds the loss of w too, because w is computed from the noisy coefficients.",
+    advice="Do not publish w instead of the coefficients to save the statement: it does not.",
     rerun=("python -m audit weights",),
 )
 def theorem_5_released() -> Finding:

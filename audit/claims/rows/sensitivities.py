@@ -292,18 +292,20 @@ def _doubles(norm: str, fairness: str, basis: str) -> list[str]:
     proof="wrong",
     null=Control("the proof's second line without a fairness term", lambda: drops_the_drift("none")),
     broken=Control("the proof's second line as printed", lambda: drops_the_drift("absolute")),
-    paper_step="second line of the proof: the change of sum_i lambda_{t_i} is put equal to that of lambda_{t_n}",
-    why=(
-        "zbar belongs to every term, so one changed tuple moves them all; the true largest change on the box, "
-        "d^2/8 + 5d/2 + 1/2 in the limit, is below the bound because x and x' cannot both be extreme"
+    paper_step=(
+        "the second line of the proof, which sets the change of sum_i lambda_{t_i} equal to that of lambda_{t_n}"
     ),
-    repaired="the exact value, drift included; strictly below the bound for every d and N",
-    advice="keep the bound at alpha_1 = 1; with another weight see L2.alpha",
+    why=(
+        "zbar is in every term, so one changed tuple moves them all. The bound holds all the same: the largest "
+        "change on the box is d^2/8 + 5d/2 + 1/2 in the limit, because x and x' cannot both be extreme."
+    ),
+    repaired="The exact supremum, drift of zbar included, is strictly below the bound for every d and N.",
+    advice="Keep the bound at alpha_1 = 1; for another weight see L2.alpha.",
     rerun=("python -m audit sensitivity --dimension 5 --norm l1", "python -m audit thresholds drift"),
 )
 def lemma_2() -> Finding:
     """Decide L2 and the second line of its proof."""
-    step = "its second line drops the movement of zbar in all other terms" if drops_the_drift("absolute") else None
+    step = "It drops the movement of zbar in all other terms." if drops_the_drift("absolute") else None
     return finding("L2", step, {"data sets on which the second line is false": drift_examples()})
 
 
@@ -330,7 +332,7 @@ def lemma_3() -> Finding:
     """Decide L3 and the last line of its proof in both bases."""
     step = None
     if exceeds_bound_l3("monomial"):
-        step = "its last line: in the basis of Phi_2, the monomials, 2 max exceeds the bound on the box for d >= 2"
+        step = "In its last line, on the monomials of Phi_2, 2 max exceeds the bound on the box for d >= 2."
     doubles = {basis: _doubles("l2", "none", basis) for basis in ("matrix", "monomial")}
     return finding("L3", step, {"2 max squared on the box, d = 1, 2, 5, 13": doubles})
 
@@ -358,16 +360,22 @@ def exceeds_bound_l3(basis: str) -> bool:
     proof="wrong",
     null=Control("the bound sqrt(d^2/16 + 10 d)", lambda: bound_fails("L4", 10)),
     broken=Control("the bound sqrt(d^2/16 + 8 d)", lambda: bound_fails("L4", 8)),
-    paper_step="third line of the proof, as the second of Lemma 2; and its last line, as in Lemma 3",
-    why="the drift of zbar is dropped; on the unit ball the exact value is 1 + 2 (N - 1)/N, at most 3 for every d",
-    repaired="1 + 2 nu on the unit ball (absolute), nu = (N - 1)/N; closed forms on the box",
-    advice="keep the bound at alpha_1 = 1; on the stated domain 3 suffices for every d",
+    paper_step="the third line of the proof, as the second of Lemma 2; and its last line, as in Lemma 3",
+    why=(
+        "The proof drops the drift of zbar. On the unit ball the exact value is 1 + 2 (N - 1)/N, at most 3 for "
+        "every d."
+    ),
+    repaired=(
+        "The exact l2-sensitivity is 1 + 2 (N - 1)/N on the unit ball (fairness absolute), and has closed forms "
+        "on the box."
+    ),
+    advice="Keep the bound at alpha_1 = 1; on the domain that the paper states 3 is enough for every d.",
     rerun=("python -m audit sensitivity --dimension 13 --norm l2",),
 )
 def lemma_4() -> Finding:
     """Decide L4, the third line of its proof, and that the exact value on the ball does not depend on d."""
     on_ball = {exact_l2_squared(Setting(d, "absolute", "unit_ball")).upper for d in range(1, 101)}
-    step = "its third line drops the movement of zbar in all other terms" if drops_the_drift("absolute") else None
+    step = "It drops the movement of zbar in all other terms." if drops_the_drift("absolute") else None
     return finding(
         "L4",
         step,
@@ -480,12 +488,12 @@ SMALLEST_EXAMPLE = (
         lambda: any(w is not None for *_, w in alpha_rows(Fraction(101, 100))),
     ),
     paper_step="'our theoretical results still hold if we choose other values of alpha_1 and tau'",
-    why="the fairness term is multiplied by alpha_1, the published bounds are not",
+    why="The fairness term is multiplied by alpha_1, and the published bounds are not.",
     repaired=(
-        "they hold exactly up to a threshold: on the box, l1, absolute, d >= 2, replaced records, "
-        "alpha_1 (N - 1)/N <= d/16 + 5/4 - 1/(4d); tau matters only where the covariance is released apart"
+        "The bounds hold exactly up to a threshold: on the box, for l1, absolute, d >= 2 and replaced records, "
+        "alpha_1 (N - 1)/N <= d/16 + 5/4 - 1/(4d). tau matters only where the covariance is released apart."
     ),
-    advice="scale the bounds by max(1, alpha_1), which is safe, or calibrate to the exact sensitivity",
+    advice="Multiply the bounds by max(1, alpha_1), which is safe, or calibrate to the exact sensitivity.",
     rerun=("python -m audit thresholds alpha --dimension 13 --domain unit_box",),
 )
 def other_weights() -> Finding:

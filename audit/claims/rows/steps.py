@@ -38,9 +38,9 @@ def _drift(lemma: str) -> Finding:
     verdict="refuted",
     null=Control("no fairness term, so no zbar", lambda: drift_matters("L2", "none")),
     broken=Control("the fairness term", lambda: drift_matters("L2", "absolute")),
-    why="the changed tuple moves zbar, and with it the terms of all other tuples",
-    repaired="the change of the sums over all tuples, each side with its own zbar",
-    advice="keep the bound of Lemma 2 at alpha_1 = 1 (L2)",
+    why="The changed tuple moves zbar, and with it the terms of all other tuples.",
+    repaired="Compare the sums over all tuples, each side with its own zbar.",
+    advice="Keep the bound of Lemma 2 at alpha_1 = 1 (L2), but not this step.",
 )
 def l2_step() -> Finding:
     """Search the smallest data sets, in both domains."""
@@ -148,11 +148,11 @@ def t3_step() -> Finding:
     null=Control("Delta_2 = 1", lambda: proof_steps.t4_hidden_one(1).counterexample is not None),
     broken=Control("Delta_2 up to 4", lambda: proof_steps.t4_hidden_one().counterexample is not None),
     why=(
-        "the largest |V_1| that implies it is (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2): less for every "
-        "Delta_2 > 1"
+        "The conclusion needs |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2), which is less than the step "
+        "assumes for every Delta_2 > 1."
     ),
-    repaired="|V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2)",
-    advice="the theorem may be used (T4); do not reuse the step",
+    repaired="Assume |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2).",
+    advice="Use the theorem (T4), but do not reuse the step.",
 )
 def t4_step() -> Finding:
     """Search whole numbers, and check the closed form of the gap."""

@@ -29,7 +29,7 @@ def is_impossible(made: PrintedEntry) -> bool:
 
 @claim(
     "E.sd",
-    "risk differences as mean +- standard deviation of 10 runs",
+    "the tables give risk differences as mean +- standard deviation of 10 runs",
     f"{SETUP}, 'Evaluation'; both tables",
     readings=(
         "standard deviation with n and with n - 1",
@@ -44,12 +44,12 @@ def is_impossible(made: PrintedEntry) -> bool:
     ),
     paper_step="'conduct 10 independent runs' and 'RD = |...|'",
     why=(
-        "ten nonnegative numbers with mean m have a standard deviation of at most 3 m (n) or sqrt(10) "
-        "m (n - 1), reached "
-        "when nine are 0; a difference that may be negative has no such limit"
+        "Ten nonnegative numbers with mean m have a standard deviation of at most 3 m (divided by n) or sqrt(10)"
+        " m (by n - 1), reached when nine of them are 0. Five printed entries exceed it. A difference that may "
+        "be negative has no such limit."
     ),
-    repaired="report the runs, or quantiles; if signed differences were averaged, say so",
-    advice="do not build on these five entries",
+    repaired="Report the runs, or quantiles. If signed differences were averaged, say so.",
+    advice="Do not build on these five entries.",
 )
 def impossible_deviations() -> Finding:
     """List the impossible entries for every convention and rounding, with the runs that they would need."""

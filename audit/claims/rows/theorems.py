@@ -321,15 +321,16 @@ def least_delta_1(dimension: int) -> Fraction:
     null=Control("the smallest Delta_1 for all budgets, d = 5", lambda: t3_fails(FIVE_BOX, str(least_delta_1(5)))),
     broken=Control("0.999 times it", lambda: t3_fails(FIVE_BOX, str(least_delta_1(5) * Fraction(999, 1000)))),
     paper_step=(
-        "last equality but one of the proof: (2/Delta_1) sum over Phi_s of max |lambda| = 1/d; and the line "
-        "before the maxima, with the last tuple's terms in place of the sums"
+        "the last equality but one of the proof, (2/Delta_1) sum over Phi_s of max |lambda| = 1/d; and the line "
+        "before the maxima, which puts the last tuple's terms in place of the sums"
     ),
     why=(
-        "the published Delta_1 has more slack than the false step needs: the smallest Delta_1 for all budgets is "
-        "d^2/4 + (3/4 + 2 nu) d on the box, at least d/4 below the published one"
+        "The formula survives because the published Delta_1 has more slack than the false step needs. On the box"
+        " the smallest Delta_1 for which it holds at all budgets is d^2/4 + (3/4 + 2 nu) d, nu = (N - 1)/N: at "
+        "least d/4 below the published one."
     ),
-    repaired="T3.fix: PDFC is sup(epsilon_s |D_s|_1 + epsilon_n |D_n|_1)/Delta_1-private, and no better",
-    advice="the formula may be used with the published Delta_1 and alpha_1 = 1 only; otherwise use T3.fix",
+    repaired="T3.fix: PDFC is sup(epsilon_s |D_s|_1 + epsilon_n |D_n|_1)/Delta_1-private, and no better.",
+    advice="Use the formula only with the published Delta_1 and alpha_1 = 1; otherwise use T3.fix.",
     rerun=("python -m audit privacy pdfc --dimension 13 --epsilon-s 10 --epsilon-n 0.1 --domain unit_box",),
 )
 def theorem_3() -> Finding:
@@ -361,8 +362,8 @@ def theorem_3() -> Finding:
         "smallest Delta_1 for all budgets, d = 2, 5, 13": [str(least_delta_1(size)) for size in (2, 5, 13)],
     }
     step = (
-        "it drops the drift of zbar, on both domains; and its last equality but one fails on the box, where the "
-        "sum over Phi_s exceeds Delta_1/d for every d >= 2 (on the unit ball it holds as <=: T3.step)"
+        "It drops the drift of zbar, on both domains. Its last equality but one fails on the box, where the sum "
+        "over Phi_s exceeds Delta_1/d for every d >= 2; on the unit ball it holds as <= (T3.step)."
     )
     return Finding(
         "proved" if holds else "undecided", "wrong" if wrong else "right", evidence, step if wrong else None
@@ -379,9 +380,12 @@ def theorem_3() -> Finding:
     null=Control("epsilon_s = epsilon_n", lambda: refutes("pdfc", 5, ("1", "1"), sensitivity="exact")),
     broken=Control("epsilon_s = 10 epsilon_n", lambda: refutes("pdfc", 5, ("10", "1"), sensitivity="exact")),
     paper_step="'where Delta_1 can be found in Lemma 2': Algorithm 1 takes Delta_1 as an input",
-    why="Phi_s holds more than its d-th part of the largest change; only the slack of the published bound hid it",
-    repaired="T3.fix, or the smallest Delta_1 of T3",
-    advice="with an exact or tightened Delta_1 state T3.fix, never Theorem 3's formula",
+    why=(
+        "The coefficients with w_s hold more than the d-th part of the largest change. Only the slack of the "
+        "published bound hid that."
+    ),
+    repaired="T3.fix, or Theorem 3's formula with the smallest Delta_1 that T3 names.",
+    advice="With an exact or tightened Delta_1 state T3.fix, never Theorem 3's formula.",
     rerun=("python -m audit privacy pdfc --dimension 2 --epsilon-s 10 --epsilon-n 1 --sensitivity exact",),
 )
 def theorem_3_exact() -> Finding:
@@ -415,8 +419,8 @@ def theorem_3_exact() -> Finding:
     verdict="proved",
     null=Control("the repaired epsilon", lambda: data_sets_exceed_repaired("pdfc", ONE)),
     broken=Control("0.99 times it", lambda: data_sets_exceed_repaired("pdfc", Fraction(99, 100))),
-    why="the log ratio is at most sum |D_i|/b_i, with equality beyond all centres (T1)",
-    advice="read it from privacy.exact of a release, or from python -m audit privacy",
+    why="The log ratio is at most sum |D_i|/b_i, and beyond all centres it is equal to that (T1).",
+    advice="Read it from privacy.exact of a release, or from python -m audit privacy pdfc.",
     rerun=("python -m audit privacy pdfc --epsilon-s 10 --epsilon-n 0.1 --format json",),
 )
 def theorem_3_fixed() -> Finding:
@@ -536,7 +540,7 @@ def theorem_4() -> Finding:
     }
     step = None
     if step_exceeds_epsilon(Fraction(2)) and not step_exceeds_epsilon(ONE):
-        step = "its bound on |V_1| suffices for Delta_2 <= 1 only; 'delta very small' means at most 0.1659"
+        step = "Its bound on |V_1| is enough for Delta_2 <= 1 only; 'delta very small' means at most 0.1659."
     return Finding("proved" if holds else "undecided", "right" if step is None else "wrong", evidence, step)
 
 
@@ -582,16 +586,19 @@ RERUN_T5 = (
     broken=Control("epsilon_s = 100 epsilon_n, d = 13", lambda: refutes("adfc", 13, ("10", "0.1"))),
     paper_step="'Since |B'|_2 <= Delta_2'/d' for the change B' on Phi_s",
     why=(
-        "one record can put all of its change on the coefficient of w_s, 1 + 2 nu in the unit ball, while "
-        "Delta_2'/d falls to 1/4; averaging the budgets by 1/d then counts epsilon_s far too little"
+        "One record can put all of its change on the coefficients of w_s: up to 1 + 2 nu on the unit ball, nu = "
+        "(N - 1)/N. The step allows Delta_2'/d, which falls to 1/4 as d grows. Averaging the budgets with "
+        "weights 1/d and (d - 1)/d therefore counts epsilon_s far too little."
     ),
     repaired=(
-        "T5.fix: the Gaussian profile at mu^2 = sup(|D_s|^2/sigma_s^2 + |D_n|^2/sigma_n^2). The formula holds for "
-        "all deltas up to sqrt(2/pi) exactly for ratios epsilon_s/epsilon_n in an interval around 1"
+        "T5.fix: ADFC has the Gaussian profile at mu^2 = sup(|D_s|^2/sigma_s^2 + |D_n|^2/sigma_n^2), where D_s "
+        "and D_n are the changes of the coefficients with and without w_s. Theorem 5's formula holds for all "
+        "deltas up to sqrt(2/pi) exactly when epsilon_s/epsilon_n lies in an interval around 1."
     ),
     advice=(
-        "do not state Theorem 5's formula for epsilon_s above epsilon_n; state T5.fix, or (max(epsilon_s, "
-        "epsilon_n), max(delta_s, delta_n)), which always holds: the noise is then at least that of Theorem 4"
+        "Do not state Theorem 5's formula for epsilon_s above epsilon_n. State T5.fix, or (max(epsilon_s, "
+        "epsilon_n), max(delta_s, delta_n)), which always holds, because the noise is then at least that of "
+        "Theorem 4."
     ),
     rerun=(
         RERUN_T5,
@@ -632,7 +639,7 @@ def theorem_5() -> Finding:
     }
     refuted = judgement.verdict == "refuted" and judgement.witness.violates(judgement.claim) and agree
     wrong = change_on_s(3) ** 2 > published_l2_sensitivity_squared("absolute", 2) / 4
-    step = "|B'|_2 exceeds Delta_2'/d: 7/3 against 2.136 for three records, d = 2; and it sets Delta_2' = 1"
+    step = "For three records and d = 2, |B'|_2 is 7/3 and Delta_2'/d is 2.136. It also sets Delta_2' = 1."
     return Finding(
         "refuted" if refuted else "undecided", "wrong" if wrong else "right", evidence, step if wrong else None
     )
@@ -652,9 +659,15 @@ def theorem_5() -> Finding:
     verdict="refuted",
     null=Control("d = 3 on the ball", lambda: fails_below_one(3, "unit_ball")),
     broken=Control("d = 2 on the ball", lambda: fails_below_one(2, "unit_ball")),
-    why="the part on Phi_n alone, 3 on the ball, may exceed its share Delta_2' (d - 1)/d",
-    repaired="it holds for all budgets of the regime on the unit ball iff d != 2, on the box iff d >= 13 or d = 1",
-    advice="in the regime epsilon_s <= epsilon_n with d >= 3 on the unit ball the published formula is true",
+    why=(
+        "On the unit ball the part of the change on Phi_n alone is up to 3, and its share Delta_2' (d - 1)/d is "
+        "less for d = 2."
+    ),
+    repaired=(
+        "With epsilon_s <= epsilon_n the formula holds for all budgets on the unit ball iff d != 2, and on the "
+        "box iff d >= 13 or d = 1."
+    ),
+    advice="With epsilon_s <= epsilon_n and d >= 3 on the unit ball you may state the published formula.",
     rerun=("python -m audit boundary --theorem T5 --dimensions 2,3,12,13",),
 )
 def theorem_5_regime() -> Finding:
@@ -707,10 +720,11 @@ def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjace
     null=Control("the repaired mu^2", lambda: data_sets_exceed_repaired("adfc", ONE)),
     broken=Control("0.99 times it", lambda: data_sets_exceed_repaired("adfc", Fraction(99, 100))),
     why=(
-        "in units of sigma the two outputs are unit Gaussians at distance mu, and the profile grows with mu: "
-        "proofs/theorem_5.md and Coq prove it.  `enclosed`, because the program compares in ball arithmetic"
+        "In units of sigma the two outputs are unit Gaussians at distance mu, and the profile grows with mu; "
+        "proofs/theorem_5.md and Coq prove it. The verdict is `enclosed` because the program compares in ball "
+        "arithmetic."
     ),
-    advice="read it from privacy.exact of a release, or from python -m audit privacy",
+    advice="Read it from privacy.exact of a release, or from python -m audit privacy adfc.",
     rerun=("python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --format json",),
 )
 def theorem_5_fixed() -> Finding:
