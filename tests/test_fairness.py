@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -19,6 +20,7 @@ from reference.fairness import (
     predict,
     risk_difference,
 )
+from reference.fairness.metrics import risk_difference_error
 from reference.records import Records, check_matrix
 
 # Five records on one coordinate pair; w = (1, -1) predicts 1 where the first coordinate is the larger one.
@@ -42,6 +44,9 @@ def test_metrics_equal_hand_computed_values() -> None:
     assert metrics.positive_rate_group_1 == 2 / 3
     assert metrics.positive_rate_group_0 == 0.0
     assert metrics.risk_difference == 2 / 3
+    # rates of 2/3 among 3 records and of 0 among 2
+    assert metrics.risk_difference_error == pytest.approx(math.sqrt(2 / 27))
+    assert metrics.risk_difference_error == risk_difference_error(predict(W, X), Z)
     # zbar = 3/5; x.w = 1/4, -1/4, 1/2, -1/2, 0: sum over group 1 is 1/2, over all 0
     assert metrics.boundary_covariance == pytest.approx(1 / 2, abs=1e-15)
 
@@ -77,6 +82,7 @@ def test_metrics_without_a_declared_group_are_none() -> None:
         "positive_rate_group_1": None,
         "risk_difference": None,
         "boundary_covariance": None,
+        "risk_difference_error": None,
     }
 
 
