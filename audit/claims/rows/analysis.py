@@ -193,7 +193,7 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
         "the exact delta is (delta/2)(r(a) - r(a + mu)), r Mills' ratio, a = sqrt(2L), mu = "
         "Delta_2/sigma: below 0.627 delta"
     ),
-    repaired="for delta above sqrt(2/pi) use the sigma of sqrt(2/pi), or the analytic Gaussian mechanism",
+    repaired="For delta above sqrt(2/pi) use the sigma of sqrt(2/pi), or the analytic Gaussian mechanism.",
     advice="the formula may be used up to delta = 0.797; T2.loose says what it costs",
     rerun=("python -m audit privacy relaxed_functional --epsilon 1 --delta 1e-3",),
 )

@@ -214,7 +214,10 @@ def changes(word: str) -> bool:
         "feature that is not tied to z it lowers it: the reverse of the reason that the paper gives. A repair "
         "may turn this round: with `trim`, noise on x0 does reduce it (docs/experiments_x_s.md)."
     ),
-    repaired=("State it of w_s, name the repair, and report the positive rate and the accuracy beside it."),
+    repaired=(
+        "Make a statement about w_s instead, name the repair, and report the positive rate and the accuracy "
+        "beside it."
+    ),
     advice="Do not add noise to an attribute to be fair; constrain g.w, or leave x_s out.",
     rerun=("python -m reference experiments x_s --data synthetic",),
     drawn=True,

@@ -191,7 +191,7 @@ FIGURE_3_AS_TOLD = as_told(PFLR="60 62 66 70 74 77 78", PDFC="63 64 68 70 73 75 
         "are smaller by 1/sqrt(d) under the same noise, and the relaxed mechanism is below at epsilon = 0.316; "
         "there the first sentence holds or fails with the seed (fails with 1 and 2), on the box it holds with each"
     ),
-    repaired="name the domain, the encoding and n; say from which epsilon on",
+    repaired="Name the domain, the encoding and n, and say from which epsilon on.",
     advice="do not expect No-Privacy's accuracy at epsilon slightly above 0.1",
     rerun=("python -m reference experiments fig1 --variant default,box",),
     drawn=True,
@@ -232,7 +232,7 @@ DELTAS_AS_TOLD = {
         "on the box it comes out; on the unit ball both mechanisms are close to the majority class at this "
         "epsilon, and the relaxed one does not change with delta"
     ),
-    repaired="name the domain, the encoding and n",
+    repaired="Name the domain, the encoding and n.",
     advice="compare with the majority class first: at epsilon = 0.01 there is little else to see",
     rerun=("python -m reference experiments fig2 --variant default,box",),
     drawn=True,
@@ -267,8 +267,8 @@ def figure_2() -> Finding:
         "which lines rise depends on the seed, the comparisons with PFLR* come out with none of three"
     ),
     repaired=(
-        "on Adult, with ordinal codes, all three stay at or below the majority class's accuracy, or above it by "
-        "less than 0.005"
+        "On Adult, with ordinal codes, all three stay at or below the majority class's accuracy, or above it by "
+        "less than 0.005."
     ),
     advice="compare accuracies with the majority class first",
     rerun=("python -m reference experiments fig3a --variant default,box,covariance,separate",),
@@ -426,7 +426,7 @@ def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> di
         "entries with a deviation above what ten nonnegative numbers of that mean have cannot come out (E.sd); "
         "LR's mean on Adult does, its deviation of 0.049 only on sub-samples of about a thousand records"
     ),
-    repaired="docs/experiments.md has our means and deviations beside the printed ones",
+    repaired="Our means and deviations stand beside the printed ones in docs/experiments.md.",
     advice="do not compare with the printed tables; rerun the baseline",
     rerun=("python -m reference experiments table2 --splits 50", "python -m audit claims --claim E.sd"),
     drawn=True,

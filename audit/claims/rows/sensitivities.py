@@ -262,7 +262,10 @@ def twice_the_largest(
         "without a fairness term only the changed tuple's term moves; on the box 2 max is d^2/4 + d, and the "
         "exact value is d^2/8 + d/2 + 1/2 (d >= 2) for a replaced record"
     ),
-    repaired="the exact value: closed form on the box, an enclosure on the ball (proofs/sensitivities.md)",
+    repaired=(
+        "The exact l1-sensitivity has a closed form on the box, and an enclosure on the ball "
+        "(proofs/sensitivities.md)."
+    ),
     advice="the bound is safe; --sensitivity exact needs about half the noise on the box and far less on the ball",
     rerun=("python -m audit sensitivity --fairness none --dimension 5 --norm l1",),
 )
@@ -324,7 +327,7 @@ def lemma_2() -> Finding:
         "Phi_2 holds d(d+1)/2 monomials, whose off-diagonal coefficients are x_e x_l/4; with them 2 max is "
         "sqrt(d + (2d^2 - d)/16) on the box, more than the bound for d >= 2; the exact value is smaller"
     ),
-    repaired="the exact value: closed forms in both bases; 1 on the unit ball, whatever d is",
+    repaired="The exact l2-sensitivity has closed forms in both bases; on the unit ball it is 1 for every d.",
     advice="the bound is safe; on the stated domain the exact sensitivity does not grow with d",
     rerun=("python -m audit sensitivity --fairness none --dimension 5 --norm l2",),
 )

@@ -81,8 +81,8 @@ def laplace_loss_exceeds(weight: Fraction) -> bool:
     null=Control("the bound |D|/b on the log ratio of two Laplace densities", lambda: laplace_loss_exceeds(ONE)),
     broken=Control("the bound 0.999 |D|/b, too small", lambda: laplace_loss_exceeds(Fraction(999, 1000))),
     why=(
-        "each coordinate's log ratio is at most |D_i|/b, so their sum is at most Delta_1/b = epsilon; outputs "
-        "beyond both centres reach it"
+        "Each coordinate's log ratio is at most |D_i|/b, so their sum is at most Delta_1/b = epsilon. Outputs "
+        "beyond both centres attain it."
     ),
     rerun=("python -m audit privacy functional --epsilon 1 --sensitivity exact",),
 )
@@ -515,7 +515,9 @@ def worst_delta(factor: Fraction) -> Fraction:
         "(delta/2)(r(a) - r(a + mu)), at most 0.627 delta, for every epsilon and every delta up to "
         "sqrt(2/pi); r is Mills' ratio"
     ),
-    repaired="|V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2); no smallness of delta is needed",
+    repaired=(
+        "The step of the proof needs |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2), and no small delta."
+    ),
     advice="the theorem may be used; the analytic Gaussian mechanism needs less noise for the same statement",
     rerun=("python -m audit privacy relaxed_functional --epsilon 1 --delta 1e-3",),
 )

@@ -84,9 +84,9 @@ def _slider(name: str, label: str, count: int, at: int) -> str:
 
 
 BOUNDARY_TITLES = {
-    "t5_absolute": "Theorem 5, fairness term as the proofs write it",
-    "t5_covariance": "Theorem 5, signed fairness term",
-    "t3_exact": "Theorem 3, with the exact sensitivity for Δ₁",
+    "t5_absolute": "Theorem 5 holds, its fairness term as the proofs write it",
+    "t5_covariance": "Theorem 5 holds, its fairness term with a fixed sign",
+    "t3_exact": "Theorem 3 holds with the exact sensitivity for Δ₁",
 }
 
 SHADED = "Shaded: the ratios ε<sub>s</sub>/ε<sub>n</sub> for which the theorem holds, whatever the other budgets. "
@@ -115,5 +115,5 @@ def _boundaries(boundaries: dict[str, Any]) -> str:
             numbers = table(head, rows, "Ratios for which the theorem holds", classes="numeric")
             deltas = [*boundaries[name]["rows"][0].get("fails_at", {}), ""]
             caption = SHADED + OUTSIDE[boundaries[name]["theorem"]].format(delta=deltas[0])
-            shown += figure(name, f"For which ratios of budgets it holds: {title}", caption, numbers)
+            shown += figure(name, f"Ratios of budgets for which {title}", caption, numbers)
     return shown
