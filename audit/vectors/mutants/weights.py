@@ -266,7 +266,7 @@ class SaddlePointTaken(Broken):
 
 
 class SingularIsUnbounded(Broken):
-    """A singular quadratic is reported as unbounded, even where it has minimisers.
+    """A singular quadratic is reported as unbounded, also where it has minimisers.
 
     Duplicate columns have one of least norm.
     """
