@@ -76,7 +76,7 @@ def _together(items: Sequence[Item]) -> Iterator[Item]:
         first, *rest = group
         if rest:
             number = f"lines {first.number.split()[1]} to {rest[-1].number.split()[1]}"
-            first = replace(first, number=number, says="; ".join(one.says for one in (first, *rest)))
+            first = replace(first, number=number, says=f"{first.says}{'; ...' * (len(rest) > 1)}; {rest[-1].says}")
         yield first
 
 

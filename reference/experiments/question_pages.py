@@ -124,7 +124,7 @@ def in_full(setting: dict[str, Any]) -> str:
 
 
 def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, from which epsilon on they are equal by n, and how many runs agree."""
+    """Return, for each data set, from which epsilon on they are equal, by n."""
     made = {}
     for data, found in document.items():
         by_norm: dict[str, list[Any]] = {}
@@ -134,24 +134,16 @@ def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
         equal_from = [
             [f"`{norm}`", *(row["equal_from"] or "never" for row in rows)] for norm, rows in by_norm.items()
         ]
-        largest = {norm: rows[-1]["cells"] for norm, rows in by_norm.items()}
-        epsilons = [f"epsilon = {one['epsilon']}" for one in next(iter(largest.values()))]
-        runs = [
-            [f"`{norm}`", *(f"{one['same']} of {one['runs']}" for one in cells)] for norm, cells in largest.items()
-        ]
-        made[f"rfm-{data}"] = "\n\n".join(
-            [
-                "Equal from epsilon:",
-                markdown_table(["domain", *sizes], equal_from),
-                "Runs that agree, with the largest n:",
-                markdown_table(["domain", *epsilons], runs),
-            ]
-        )
+        made[f"rfm-{data}"] = "Equal from epsilon:\n\n" + markdown_table(["domain", *sizes], equal_from)
     return made
 
 
+LEFT_OUT = ("epsilon 0.1", "epsilon 10", "0.1 of the covariance", "0.5 of the covariance", "functional, epsilon 1")
+"""Ends of the names of methods that stand in the document only."""
+
+
 def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, the methods that are not private or have epsilon 1, and the versions compared."""
+    """Return, for each data set, the methods that a page shows, and the versions compared."""
     made = {}
     columns = ("accuracy", "risk_difference")
     for data, found in document.items():
@@ -165,7 +157,7 @@ def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
                 f"{row['constant']} of {row['runs']}" if row["constant"] else "",
             ]
             for row in found["rows"]
-            if not row["method"].endswith(("epsilon 0.1", "epsilon 10"))
+            if not row["method"].endswith(LEFT_OUT)
         ]
         made[f"peers-{data}"] = (
             f"{found['splits']} splits{size}; {versions}. The majority class has accuracy {majority}.\n\n"
