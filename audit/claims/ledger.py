@@ -24,7 +24,7 @@ from reference.datasets.source import data_folder
 
 LEDGER = "ledger.json"
 
-RUN, NOT_RUN, OPEN = "run", "not re-run here", "open"
+RUN, NOT_RUN = "run", "not re-run here"
 
 RENEW = "python -m audit claims --write"
 
@@ -54,9 +54,9 @@ class Row:
     Parameters
     ----------
     claim : Claim
-    status : {'run', 'not re-run here', 'open'}
+    status : {'run', 'not re-run here'}
     finding : Finding or None
-        Of this run, or the committed one where the check cannot run here; None for an open row.
+        Of this run, or the committed one where the check cannot run here; None where there is none.
     digest : str
         Of the code that the row speaks of, as it is now.
     problems : tuple of str
@@ -87,21 +87,19 @@ class Row:
             "repaired": claim.repaired,
             "advice": claim.advice,
             "check": claim.check_name,
-            "controls": [] if claim.null is None or claim.broken is None else [claim.null.what, claim.broken.what],
+            "controls": [claim.null.what, claim.broken.what],
             "rerun": list(claim.rerun),
             "needs": list(claim.needs),
             "symbols": list(claim.symbols),
             "digest": self.digest,
             "status": self.status,
-            **({"open_for": claim.open_for} if claim.is_open else {}),
             **({"problems": list(self.problems)} if self.problems else {}),
         }
 
 
 def code_digest(claim: Claim) -> str:
     """Return the digest of a row's symbols and of its check."""
-    own = () if claim.check_name is None else (claim.check_name,)
-    return digest((*claim.symbols, *own))
+    return digest((*claim.symbols, claim.check_name))
 
 
 def committed_path() -> Path:
@@ -130,27 +128,19 @@ def run(ids: Sequence[str] | None = None, *, jobs: int = 1, seed: int = SEED) ->
     """
     rows = [row for row in claims().values() if ids is None or row.id in ids]
     known = committed()
-    findings = parallel(jobs)(delayed(find)(row.id, seed) for row in rows if is_runnable(row))
-    found = dict(zip((row.id for row in rows if is_runnable(row)), findings, strict=True))
+    findings = parallel(jobs)(delayed(find)(row.id, seed) for row in rows if not missing(row))
+    found = dict(zip((row.id for row in rows if not missing(row)), findings, strict=True))
     return [row_of(claim, found.get(claim.id), known.get(claim.id), seed=seed) for claim in rows]
 
 
 def find(id: str, seed: int = SEED) -> Finding:  # noqa: A002
     """Run one check; its evidence as it will be read back from a file."""
-    check = claims()[id].check
-    if check is None:
-        raise LookupError(f"{id} is open")
     set_seed(seed)
     try:
-        finding = check()
+        finding = claims()[id].check()
     finally:
         set_seed(SEED)
     return Finding(finding.verdict, finding.proof, json.loads(json_text(finding.evidence)), finding.failing_step)
-
-
-def is_runnable(claim: Claim) -> bool:
-    """Return whether the check is there and what it needs too."""
-    return not claim.is_open and not missing(claim)
 
 
 def missing(claim: Claim) -> tuple[str, ...]:
@@ -161,9 +151,6 @@ def missing(claim: Claim) -> tuple[str, ...]:
 def row_of(claim: Claim, finding: Finding | None, stored: dict[str, Any] | None, *, seed: int = SEED) -> Row:
     """Return the row of a claim: of this run, or as committed where the check cannot run here."""
     current = code_digest(claim)
-    if claim.is_open:
-        row = Row(claim, OPEN, None, current)
-        return replace(row, problems=tuple(_altered(row, stored)))
     status = RUN
     if finding is None:
         status = NOT_RUN
@@ -232,7 +219,7 @@ def _stored(row: Row) -> dict[str, Any]:
     stored = row.to_json()
     stored.pop("problems", None)
     # a committed row says nothing of the machine that wrote it
-    stored["status"] = OPEN if row.claim.is_open else RUN
+    stored["status"] = RUN
     return stored
 
 

@@ -7,8 +7,8 @@ reported and never hidden.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from audit.proofs.claims import machine_proof
@@ -103,16 +103,16 @@ class Claim:
         As printed, in our symbols.
     place : str
         Where in the paper: section, theorem, equation, line of an algorithm.
+    check : callable
+        Finds the verdict.
+    null, broken : Control
+        On the first the check's instrument stays silent, on the second it fires.
     readings : tuple of str
         Under which readings the check decides.
     symbols : tuple of str
         Dotted names of the code that the row speaks of.
     verdict, proof : str
         What is expected of the check.
-    check : callable or None
-        None for a row that is open.
-    null, broken : Control or None
-        On the first the check's instrument stays silent, on the second it fires.
     paper_step : str
         The step of the paper that decides the matter, quoted by place.
     why : str
@@ -132,13 +132,13 @@ class Claim:
     id: str
     statement: str
     place: str
+    check: Callable[[], Finding]
+    null: Control
+    broken: Control
     readings: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     verdict: str = "undecided"
     proof: str = "none"
-    check: Callable[[], Finding] | None = None
-    null: Control | None = None
-    broken: Control | None = None
     paper_step: str = ""
     why: str = ""
     repaired: str = ""
@@ -146,20 +146,10 @@ class Claim:
     rerun: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     drawn: bool = False
-    open_for: str = field(default="")
-    """The later work that decides an open row."""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS or self.proof not in PROOFS or not set(self.needs) <= set(NEEDS):
             raise ValueError(f"{self.id}: no such verdict, proof or need")
-        decided = self.check is not None and self.null is not None and self.broken is not None
-        if decided == bool(self.open_for):
-            raise ValueError(f"{self.id}: a row has a check with two controls, or says what it is open for")
-
-    @property
-    def is_open(self) -> bool:
-        """True if later work decides the row."""
-        return self.check is None
 
     @property
     def machine_proof(self) -> str | None:
@@ -167,9 +157,9 @@ class Claim:
         return machine_proof(self.id)
 
     @property
-    def check_name(self) -> str | None:
+    def check_name(self) -> str:
         """Dotted name of the check."""
-        return None if self.check is None else f"{self.check.__module__}.{self.check.__qualname__}"
+        return f"{self.check.__module__}.{self.check.__qualname__}"
 
 
 SEED = 20200207
@@ -208,11 +198,6 @@ def claim(
     return register
 
 
-def open_claim(id: str, statement: str, place: str, open_for: str) -> None:  # noqa: A002
-    """Register a row that nothing decides yet: listed by name, and no failure."""
-    _add(Claim(id, statement, place, open_for=open_for))
-
-
 def _add(row: Claim) -> None:
     known = _CLAIMS.get(row.id)
     # the same module read twice (python -m) registers the same row again
@@ -226,8 +211,3 @@ def claims() -> dict[str, Claim]:
     for topic in TOPICS:
         importlib.import_module(f"audit.claims.rows.{topic}")
     return dict(_CLAIMS)
-
-
-def decided() -> Iterator[Claim]:
-    """Yield the rows that have a check."""
-    return (row for row in claims().values() if not row.is_open)

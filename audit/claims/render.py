@@ -8,17 +8,17 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from audit.claims.ledger import NOT_RUN, OPEN, Row
+from audit.claims.ledger import NOT_RUN, Row
 
 WIDTH = 115
 """Columns of evidence, where nothing says how many there are."""
 
-STATUS_NOTE = {NOT_RUN: "committed evidence, not re-run here", OPEN: "open"}
+STATUS_NOTE = {NOT_RUN: "committed evidence, not re-run here"}
 
 
 def verdict_of(row: Row) -> str:
-    """Return the verdict of a row, or `open`."""
-    return "open" if row.finding is None else row.finding.verdict
+    """Return the verdict of a row; `undecided` where nothing was found."""
+    return "undecided" if row.finding is None else row.finding.verdict
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -136,7 +136,7 @@ def _section(row: Row) -> str:
     terms: list[tuple[str, str]] = [("Statement", claim.statement), ("Place", claim.place)]
     terms += [("Reading", reading) for reading in claim.readings]
     if finding is None:
-        terms.append(("Open for", claim.open_for))
+        terms.append(("Verdict", verdict_of(row)))
     else:
         terms += [
             ("Verdict", finding.verdict + (f" ({STATUS_NOTE[NOT_RUN]})" if row.status == NOT_RUN else "")),
@@ -146,9 +146,9 @@ def _section(row: Row) -> str:
             ("Why", claim.why),
             ("What holds instead", claim.repaired),
             ("What a user should do", claim.advice),
-            ("Check", claim.check_name or ""),
-            ("Stays silent on", "" if claim.null is None else claim.null.what),
-            ("Fires on", "" if claim.broken is None else claim.broken.what),
+            ("Check", claim.check_name),
+            ("Stays silent on", claim.null.what),
+            ("Fires on", claim.broken.what),
             ("Digest of the code", row.digest),
         ]
         terms += [("Run again", command) for command in claim.rerun]

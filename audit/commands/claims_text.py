@@ -40,7 +40,7 @@ def _explanation(row: Row, width: int) -> Iterator[str]:
     for reading in claim.readings:
         yield from _wrapped("  reading:   ", reading, width)
     if finding is None:
-        yield f"  status:    open, for {claim.open_for}"
+        yield f"  status:    {row.status}, and no evidence is committed"
         yield from _reported(row)
         return
     note = "" if row.status != NOT_RUN else f" ({STATUS_NOTE[NOT_RUN]})"
@@ -60,8 +60,7 @@ def _explanation(row: Row, width: int) -> Iterator[str]:
     yield from evidence_lines(finding.evidence, "    ", width)
     yield f"  check:     {claim.check_name}"
     for label, control in (("silent on", claim.null), ("fires on", claim.broken)):
-        if control is not None:
-            yield from _wrapped(f"  {label + ':':<10} ", control.what, width)
+        yield from _wrapped(f"  {label + ':':<10} ", control.what, width)
     for command in (*claim.rerun, f"{PROGRAM} --claim {claim.id}"):
         yield f"  {AGAIN}     {command}"
     yield f"  digest:    {row.digest}"

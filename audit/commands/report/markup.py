@@ -18,7 +18,6 @@ SHAPES = {
     '<path d="M8 1.5 14.5 8 8 14.5z" fill="currentColor"/>',
     "argued": '<path d="M2.5 13.5 4 9.5l7-7 2.5 2.5-7 7z" fill="none" stroke="currentColor" stroke-width="2"/>',
     "undecided": '<path d="M2 8h2.4M6.8 8h2.4M11.6 8H14" stroke="currentColor" stroke-width="2.8"/>',
-    "open": '<path d="M2 8h2.4M6.8 8h2.4M11.6 8H14" stroke="currentColor" stroke-width="2.8"/>',
 }
 """A sign for each verdict, so that no colour is needed to tell them apart."""
 

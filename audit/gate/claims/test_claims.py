@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from audit.claims import ledger, registry
+from audit.claims import ledger
 from audit.claims.digest import _whole_f_string, digest, source_of, text_digest
 from audit.claims.ledger import NOT_RUN, RUN, committed, row_of, run
 from audit.claims.registry import Claim, Control, Finding, claims
@@ -24,7 +24,7 @@ from reference.budgets import Budget, SplitBudget
 from reference.domain import Domain
 from reference.registry import MECHANISMS
 
-DECIDED = [row.id for row in registry.decided()]
+DECIDED = list(claims())
 
 LENGTHY = {"Fig1", "Fig2", "Fig3", "E.rfm"}
 """Up to a minute of runs on real data: `make soak` and `make claims` repeat them, their controls run here."""
@@ -61,13 +61,13 @@ def test_check_fires_on_its_broken_control(name):
     assert row.broken.fires() is True
 
 
-def test_row_without_a_finding_is_open():
-    assert verdict_of(SimpleNamespace(finding=None)) == "open"
+def test_row_without_a_finding_is_undecided():
+    assert verdict_of(SimpleNamespace(finding=None)) == "undecided"
     assert verdict_of(SimpleNamespace(finding=Finding("proved", "none", {}))) == "proved"
 
 
-def test_every_decided_row_has_two_different_controls():
-    for row in registry.decided():
+def test_every_row_has_two_different_controls():
+    for row in claims().values():
         assert row.null.what != row.broken.what, row.id
         assert row.null.fires is not row.broken.fires, row.id
 
@@ -79,13 +79,10 @@ def test_committed_ledger_has_exactly_the_registered_rows():
 def test_no_fewer_checks_are_run_than_the_committed_ledger_registers():
     registered = {name: row["check"] for name, row in committed().items() if row["status"] == RUN}
     assert {name: claims()[name].check_name for name in DECIDED} == registered
-    assert {name for name, row in committed().items() if row["status"] == ledger.OPEN} == {
-        row.id for row in claims().values() if row.is_open
-    }
 
 
 def test_every_false_row_says_what_holds_and_what_a_user_does():
-    failing = [row for row in registry.decided() if row.verdict == "refuted" or row.proof == "wrong"]
+    failing = [row for row in claims().values() if row.verdict == "refuted" or row.proof == "wrong"]
     assert len(failing) > 30
     assert [row.id for row in failing if not (row.why and row.repaired and row.advice)] == []
 
@@ -94,8 +91,8 @@ def test_rows_name_code_that_exists_and_verdicts_of_the_contract():
     for row in claims().values():
         for symbol in row.symbols:
             assert source_of(symbol), symbol
-        assert row.is_open or row.symbols, row.id
-        assert row.verdict != "undecided" or row.is_open, row.id
+        assert row.symbols, row.id
+        assert row.verdict != "undecided", row.id
 
 
 def test_every_claim_that_a_release_cites_is_a_row():
@@ -258,14 +255,6 @@ def test_committed_row_that_was_altered_by_hand_is_a_problem(stored, name):
     assert f"the committed {name}" in " ".join(row_of(toy(), always(), stored).problems)
 
 
-def test_committed_open_row_that_was_altered_by_hand_is_a_problem():
-    undecided = Claim("X", "a statement", "a place", open_for="a check to come")
-    stored = ledger.document([row_of(undecided, None, None)])["rows"][0]
-    assert row_of(undecided, None, stored).problems == ()
-    altered = row_of(undecided, None, {**stored, "open_for": "nobody"})
-    assert "the committed open_for" in explain(altered)
-
-
 def test_row_is_stale_when_the_code_it_speaks_of_changes(stored):
     stored["digest"] = "0" * 64
     (problem,) = row_of(toy(), always(), stored).problems
@@ -314,9 +303,6 @@ def test_evidence_is_compared_exactly_but_for_floats(old, new, places):
         {"verdict": "true"},
         {"proof": "fine"},
         {"needs": ("gpu",)},
-        {"null": None},
-        {"open_for": "later"},
-        {"check": None},
     ],
 )
 def test_registry_refuses_a_row_that_is_no_row(changes):
@@ -408,11 +394,9 @@ def test_page_has_the_verdict_and_the_proof_of_every_row():
     section = page.split("## The rows")[1].split("## ")[0]
     rows = re.findall(r"^\| (\w+(?:, proof \w+)?) \| (.*) \|$", section, re.MULTILINE)
     printed = {name: verdict for verdict, names in rows[1:] for name in names.split(", ")}
-    decided = {row.id: (row.verdict, row.proof) for row in registry.decided()}
+    decided = {row.id: (row.verdict, row.proof) for row in claims().values()}
     said = {name: verdict + (proof != "none") * f", proof {proof}" for name, (verdict, proof) in decided.items()}
     assert printed == said
-    for row in claims().values():
-        assert not row.is_open or re.search(rf"\b{re.escape(row.id)}\b", section), row.id
 
 
 def test_pages_say_what_was_measured_of_floating_point_noise():
