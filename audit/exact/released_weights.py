@@ -100,7 +100,7 @@ def released_weights(values: FloatArray, noise: Noise, dimension: int) -> tuple[
 
 
 LARGEST_EPSILON = 700
-"""exp of more is not a float; no probability is told apart from 0 after multiplying with it."""
+"""exp of more is not a float; a probability times it cannot be told from 0."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ HALF, SIXTY_FOURTH = Fraction(1, 2), Fraction(1, 64)
 BISECTIONS = 40
 
 STEP = Fraction(1, 100)
-"""How far beside a threshold the command line shows data sets: more than the 1/1000 that a witness of 1000 records
+"""How far from a threshold the command line shows data sets: more than the 1/1000 that a witness of 1000 records
 falls short of the limit's drift."""
 
 DIGITS = 16

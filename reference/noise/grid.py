@@ -87,7 +87,7 @@ def widened_l2_squared(
 
 
 def data_change(setting: Setting) -> Fraction:
-    """Return by how much rounding the records can change what one person moves one coefficient by.
+    """Return how much rounding the records can add to what one person moves a coefficient by.
 
     (1 + 3 alpha_1) / DATA_STEPS for each row; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.
     """

@@ -27,7 +27,7 @@ def main(words: list[str]) -> None:
 
 
 def watch(lifeline: int) -> None:
-    """Leave a process behind that kills the program's group when the auditor has ended, for whatever reason."""
+    """Leave a process that kills the program's group when the auditor has ended, for whatever reason."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
