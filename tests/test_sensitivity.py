@@ -234,6 +234,17 @@ def test_ceilings_stay_valid_where_the_search_behind_them_gives_up(monkeypatch):
     assert positive_ceiling(h, M)[0] >= best
 
 
+@pytest.mark.parametrize("ceiling", [ball_ceiling, positive_ceiling])
+def test_problem_beyond_the_rounding_margin_is_refused(ceiling):
+    def ask(size):
+        problems = (1,) if ceiling is ball_ceiling else ()
+        return ceiling(np.ones((*problems, size)), np.broadcast_to(np.eye(size), (*problems, size, size)))
+
+    ask(trust_region.LARGEST_PROBLEM)
+    with pytest.raises(ValueError, match="51 coordinates"):
+        ask(trust_region.LARGEST_PROBLEM + 1)
+
+
 def test_cone_search_closes_patterns_that_plain_bounds_leave_open(monkeypatch):
     two = exact_l1(Setting(2, "none", records=3))
     # a weaker Lagrange bound: everything is left to the search over cones

@@ -15,10 +15,13 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from reference.common.arrays import FloatArray
 
+LARGEST_PROBLEM = 50
+"""Most coordinates of a problem; equal coordinates of a record are one, so that ten are the usual limit."""
+
 ROUNDING = 1e-13
 """Margin for rounding, relative to the size of a problem.
 
-A bound is a sum of at most 50^2 products of numbers of that size: the unit roundoff, 1.1e-16, times the longest
+A bound is a sum of at most ``LARGEST_PROBLEM``^2 products of numbers of that size: the unit roundoff, 1.1e-16, times the longest
 chain of operations (a dot product within a dot product, 100 terms) is below 2e-14.
 """
 
@@ -31,6 +34,8 @@ MOST_CONES = 1_500_000
 
 def size_of(h: FloatArray, M: FloatArray) -> FloatArray:
     """Return a bound on the absolute value of h.y + y'My and of all that is computed with it, per problem."""
+    if h.shape[-1] > LARGEST_PROBLEM:
+        raise ValueError(f"{h.shape[-1]} coordinates: the margin for rounding is argued for {LARGEST_PROBLEM}")
     largest: FloatArray = np.linalg.norm(h, axis=-1) + np.linalg.norm(M, axis=(-2, -1)) + 1e-300
     return largest
 
