@@ -21,8 +21,8 @@ LARGEST_PROBLEM = 50
 ROUNDING = 1e-13
 """Margin for rounding, relative to the size of a problem.
 
-A bound is a sum of at most ``LARGEST_PROBLEM``^2 products of numbers of that size: the unit roundoff, 1.1e-16, times the longest
-chain of operations (a dot product within a dot product, 100 terms) is below 2e-14.
+A bound is a sum of at most ``LARGEST_PROBLEM``^2 products of numbers of that size: the unit roundoff, 1.1e-16,
+times the longest chain of operations (a dot product within a dot product, 100 terms) is below 2e-14.
 """
 
 LARGEST_FRONT = 100_000
