@@ -23,8 +23,8 @@ INTRODUCTION = """\
 
 Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here.
 `python -m audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of them;
-[claims](claims.md#how-a-row-is-decided) says what verdicts mean. Generated from `audit/claims/paper_items.py` and the
-ledger; a test compares it with the paper.
+[claims](claims.md#how-a-row-is-decided) says what verdicts mean. Generated from `audit/claims/paper_items.py` and
+the ledger; a test compares it with the paper.
 """
 
 REST = "Elsewhere in the text"
