@@ -26,7 +26,7 @@ def has_own_process() -> bool:
 
 
 def end_copy() -> None:
-    """End a copy of the process in which the command runs, quietly: its results are no results."""
+    """End a copy of the process in which the command runs, quietly: its results do not count."""
     if _ONLY and _ONLY[0] != os.getpid():
         os._exit(EXIT_UNDECIDED)
 

@@ -365,8 +365,7 @@ def exceeds_bound_l3(basis: str) -> bool:
     broken=Control("the bound sqrt(d^2/16 + 8 d)", lambda: bound_fails("L4", 8)),
     paper_step="the third line of the proof, as the second of Lemma 2; and its last line, as in Lemma 3",
     why=(
-        "The proof drops the drift of zbar. On the unit ball the exact value is 1 + 2 (N - 1)/N, at most 3 for "
-        "every d."
+        "The bound holds all the same: on the unit ball the exact value is 1 + 2 (N - 1)/N, at most 3 for every d."
     ),
     repaired=(
         "The exact l2-sensitivity is 1 + 2 (N - 1)/N on the unit ball (fairness absolute), and has closed forms "
