@@ -1,7 +1,7 @@
 """The cost of a release of the repaired mechanism: its sensitivities and its account, added up once more.
 
 The sensitivities are those of ``proofs/repaired.md``, from the declared domain alone; nothing of
-``reference.repaired`` but the type of the file takes part.
+``reference.repaired`` but the type of the file takes part, and the public schedule (:mod:`.scheduled`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.result import SEEDED, Outcome
+from audit.proofs.releases.scheduled import require_scheduled
 from reference.common.balls import Ball, ball, enclosed, sign, square_root
 from reference.common.documents import Document
 from reference.common.numbers import decimal_text, rounded_up
@@ -184,7 +185,14 @@ class Composed:
 
 
 def composed(release: RepairedRelease) -> Composed:
-    """Return what a release spends, added up from its file."""
+    """Return what a release spends, added up from its file.
+
+    Raises
+    ------
+    reference.common.errors.ReleaseFileError
+        When its releases are not those of a fit.
+    """
+    require_scheduled(release)
     exact = release.privacy.exact
     assert exact is not None
     delta = release.budget["delta"]
