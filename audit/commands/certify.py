@@ -17,7 +17,7 @@ from audit.proofs.releases.composed import Composed, ComposedResult, composed, c
 from audit.proofs.releases.composed_text import composed_text
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.exported import Exported, read_exported
-from audit.proofs.releases.result import LIMITS, Outcome, Result, certificate_of, certified_pair, judged, shown
+from audit.proofs.releases.result import Outcome, Result, certificate_of, certified_pair, judged, shown
 from audit.proofs.releases.text import certificate_text
 from audit.proofs.releases.theorem import covered
 from reference.commands.options import emit, require_writable, write_file
@@ -177,7 +177,7 @@ def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
 
 def as_text(result: Result, path: str, width: int | None = None) -> str:
     """Return the result for a person to read."""
-    return fitted([*_lines(result, path), "", *LIMITS.splitlines()], width)
+    return fitted([*_lines(result, path), "", *result.limits.splitlines()], width)
 
 
 def _lines(result: Result, path: str) -> Iterator[str]:

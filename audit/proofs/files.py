@@ -56,6 +56,7 @@ FILES = (
     "BallCertificate.v",
     "CovarianceCertificate.v",
     "SplitCertificates.v",
+    "HardenedCertificates.v",
     "Satisfiable.v",
     "Tails.v",
     "Verdicts.v",

@@ -72,6 +72,25 @@ Qed.
 
 (** ** Theorem 5 *)
 
+(** The weighted change, where neither budget times the bound of the whole change is too large. *)
+Lemma weighted_by_bound : forall r d s l2_squared bound epsilon_s epsilon_n epsilon D D',
+  0 < epsilon_s -> 0 < epsilon_n -> l2_change_squared r d all_monomials D D' <= bound ->
+  epsilon_s ^ 2 * bound <= l2_squared * epsilon ^ 2 -> epsilon_n ^ 2 * bound <= l2_squared * epsilon ^ 2 ->
+  epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+    epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D' <= l2_squared * epsilon ^ 2.
+Proof.
+  intros r d s V B es en e D D' Hes Hen Hbound Hs Hn; rewrite (l2_two_parts r d s) in Hbound.
+  assert (HU := l2_nonneg r d (contains s) D D'); assert (HW := l2_nonneg r d (contains_not s) D D').
+  set (U := l2_change_squared r d (contains s) D D') in *.
+  set (W := l2_change_squared r d (contains_not s) D D') in *; destruct (Rle_or_lt es en).
+  - apply Rle_trans with (en ^ 2 * (U + W)); [| apply Rle_trans with (en ^ 2 * B); [| exact Hn]].
+    + assert (es ^ 2 <= en ^ 2) by nra; nra.
+    + apply Rmult_le_compat_l; [nra | exact Hbound].
+  - apply Rle_trans with (es ^ 2 * (U + W)); [| apply Rle_trans with (es ^ 2 * B); [| exact Hs]].
+    + assert (en ^ 2 <= es ^ 2) by nra; nra.
+    + apply Rmult_le_compat_l; [nra | exact Hbound].
+Qed.
+
 (** Its statement on any domain with a bound of the whole change: the noise is calibrated to Delta_2, and
     neither budget times the bound exceeds Delta_2 times the stated epsilon. *)
 Theorem adfc_split_certificate : forall a r n d s domain l2_squared bound epsilon_s epsilon_n
@@ -93,18 +112,7 @@ Proof.
   specialize (Hbound D D' H); apply indistinguishable_weaker with (stated_delta ds dn); [exact Hdelta |].
   apply (theorem5_pair r d s (sqrt V) es en ds dn ss sn D D'); try assumption; [apply sqrt_lt_R0, HV | |].
   - rewrite pow2_sqrt by lra; lra.
-  - rewrite Rpow_mult_distr, pow2_sqrt by lra; rewrite (l2_two_parts r d s) in Hbound.
-    assert (HU := l2_nonneg r d (contains s) D D'); assert (HW := l2_nonneg r d (contains_not s) D D').
-    set (U := l2_change_squared r d (contains s) D D') in *.
-    set (W := l2_change_squared r d (contains_not s) D D') in *.
-    set (e := stated_epsilon d es en) in *.
-    destruct (Rle_or_lt es en).
-    + apply Rle_trans with (en ^ 2 * (U + W)); [| apply Rle_trans with (en ^ 2 * B); [| exact Hn]].
-      * assert (es ^ 2 <= en ^ 2) by nra; nra.
-      * apply Rmult_le_compat_l; [nra | exact Hbound].
-    + apply Rle_trans with (es ^ 2 * (U + W)); [| apply Rle_trans with (es ^ 2 * B); [| exact Hs]].
-      * assert (en ^ 2 <= es ^ 2) by nra; nra.
-      * apply Rmult_le_compat_l; [nra | exact Hbound].
+  - rewrite Rpow_mult_distr, pow2_sqrt by lra; apply (weighted_by_bound r d s V B); assumption.
 Qed.
 
 (** On the box with the published Delta_2', for epsilon_s <= epsilon_n, where [box_share] holds. *)

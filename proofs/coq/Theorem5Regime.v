@@ -214,8 +214,9 @@ Proof.
   split; [lra |]; rewrite <- Heq; apply Rmult_le_compat; lra.
 Qed.
 
-(** Theorem 5 for one pair of data sets, where both conditions hold. *)
-Lemma theorem5_pair : forall r d s Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n D D',
+(** Theorem 5 for one pair of data sets, where both conditions hold: its noise has the shift that the larger
+    delta allows. *)
+Lemma theorem5_shift : forall r d s Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n D D',
   (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
   0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
   extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
@@ -224,9 +225,9 @@ Lemma theorem5_pair : forall r d s Delta epsilon_s epsilon_n delta_s delta_n sig
   epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
     epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D'
       <= (Delta * stated_epsilon d epsilon_s epsilon_n) ^ 2 ->
-  indistinguishable (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta_s delta_n) (Phi (basis r) d)
-    (release gaussian_density (two_scales s sigma_s sigma_n) r D)
-    (release gaussian_density (two_scales s sigma_s sigma_n) r D').
+  sum_over (Phi (basis r) d) (fun phi =>
+    ((coefficient r D phi - coefficient r D' phi) / two_scales s sigma_s sigma_n phi) ^ 2)
+  <= allowed_shift (ln (sqrt (2 / PI) / Rmax delta_s delta_n)) (stated_epsilon d epsilon_s epsilon_n) ^ 2.
 Proof.
   intros r d s Delta es en ds dn ss sn D D' Hd HD Hes Hen Hds Hdn Hss Hsn Htotal Hweighted.
   rewrite (l2_two_parts r d s) in Htotal.
@@ -242,12 +243,6 @@ Proof.
   assert (HL := log_nonneg delta Hdelta); set (L := ln (sqrt (2 / PI) / delta)) in *.
   assert (Ht := share_bounds d Hd); rewrite stated_epsilon_share in * by exact Hd; set (t := share d) in *.
   assert (Hepsilon : 0 < (1 - t) * es + t * en) by nra.
-  apply indistinguishable_weaker with delta.
-  { generalize (delta_below_1 ds (proj2 Hds)) (delta_below_1 dn (proj2 Hdn)); intros.
-    unfold stated_delta, delta, Rmax; destruct (Rle_dec ds dn); nra. }
-  apply (extended_gaussian_scales monomial (Phi (basis r) d) (two_scales s ss sn)
-    (coefficient r D) (coefficient r D'));
-    [apply two_scales_pos; assumption | exact Hepsilon | exact Hdelta |]; fold L.
   rewrite shift_of_two_scales by assumption.
   assert (HU := l2_nonneg r d (contains s) D D'); assert (HV := l2_nonneg r d (contains_not s) D D').
   set (U := l2_change_squared r d (contains s) D D') in *.
@@ -273,6 +268,36 @@ Proof.
   rewrite Rmult_plus_distr_l; eapply Rle_trans; [apply Rplus_le_compat; [exact H1 | exact H2] |].
   eapply Rle_trans; [exact Hshift |]; rewrite Rpow_mult_distr.
   apply Rmult_le_compat_l; [apply pow2_ge_0 |]; apply pow_incr; split; [nra | exact Hconcave].
+Qed.
+
+Lemma theorem5_pair : forall r d s Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n D D',
+  (1 <= d)%nat -> 0 < Delta -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < delta_s <= sqrt (2 / PI) -> 0 < delta_n <= sqrt (2 / PI) ->
+  extended_gaussian_sigma Delta epsilon_s delta_s <= sigma_s ->
+  extended_gaussian_sigma Delta epsilon_n delta_n <= sigma_n ->
+  l2_change_squared r d all_monomials D D' <= Delta ^ 2 ->
+  epsilon_s ^ 2 * l2_change_squared r d (contains s) D D' +
+    epsilon_n ^ 2 * l2_change_squared r d (contains_not s) D D'
+      <= (Delta * stated_epsilon d epsilon_s epsilon_n) ^ 2 ->
+  indistinguishable (stated_epsilon d epsilon_s epsilon_n) (stated_delta delta_s delta_n) (Phi (basis r) d)
+    (release gaussian_density (two_scales s sigma_s sigma_n) r D)
+    (release gaussian_density (two_scales s sigma_s sigma_n) r D').
+Proof.
+  intros r d s Delta es en ds dn ss sn D D' Hd HD Hes Hen Hds Hdn Hss Hsn Htotal Hweighted.
+  assert (Hmax : Rmax ds dn <= sqrt (2 / PI)) by (apply Rmax_lub; lra).
+  assert (Hpos_s := proj1 (sigma_allows Delta es ds ds ss HD Hes (conj (proj1 Hds) (Rle_refl ds)) (proj2
+    Hds) Hss)).
+  assert (Hpos_n := proj1 (sigma_allows Delta en dn dn sn HD Hen (conj (proj1 Hdn) (Rle_refl dn)) (proj2
+    Hdn) Hsn)).
+  apply indistinguishable_weaker with (Rmax ds dn).
+  { generalize (delta_below_1 ds (proj2 Hds)) (delta_below_1 dn (proj2 Hdn)); intros.
+    unfold stated_delta, Rmax; destruct (Rle_dec ds dn); nra. }
+  apply (extended_gaussian_scales monomial (Phi (basis r) d) (two_scales s ss sn)
+    (coefficient r D) (coefficient r D')).
+  - apply two_scales_pos; assumption.
+  - rewrite stated_epsilon_share by exact Hd; generalize (share_bounds d Hd); nra.
+  - split; [generalize (Rmax_l ds dn); lra | exact Hmax].
+  - apply (theorem5_shift r d s Delta es en ds dn ss sn D D'); assumption.
 Qed.
 
 (** Every domain, Delta, deltas up to sqrt(2/pi) and larger scales. *)

@@ -18,11 +18,12 @@ from audit.gate.proofs.sessions import first_errors
 from audit.proofs import scales
 from audit.proofs.build import Answers, Theorem
 from audit.proofs.check import committed
+from audit.proofs.grammar import refused
 from audit.proofs.releases.check import CoqFinding, check
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.exported import Exported, exported
 from audit.proofs.releases.result import judged
-from audit.proofs.releases.text import EXTRA_PREMISES, certificate_text
+from audit.proofs.releases.text import EXTRA_PREMISES, THEOREM, certificate_text
 from audit.proofs.releases.theorem import Covered, covered
 from audit.proofs.sigma import sigma_bounds
 from audit.proofs.sources import PROJECT
@@ -48,6 +49,14 @@ def certified(affairs: Records, name: str, budget: Budget | SplitBudget | None =
 
 def with_scales(release: Exported, factor_s: Fraction, factor_n: Fraction) -> Exported:
     return replace(release, scale_s=release.scale_s * factor_s, scale_n=release.scale_n * factor_n)
+
+
+def slightly_lower(found: Covered) -> list[tuple[Fraction, Fraction]]:
+    """Return factors of the scales of a release: one scale is then right below its formula."""
+    factors = [comparison.formula / comparison.scale * LOWERED for comparison in found.comparisons]
+    if len(factors) == 1:
+        return [(factors[0], factors[0])]
+    return [(factors[0], Fraction(1)), (Fraction(1), factors[1])]
 
 
 CASES = {
@@ -87,6 +96,19 @@ MORE_CASES = {
 }
 
 
+def hardened(cases: dict[str, Any]) -> dict[str, Any]:
+    return {
+        f"{case}, hardened": (name, budget, {**readings, "noise": "hardened"})
+        for case, (name, budget, readings) in cases.items()
+    }
+
+
+def until_the_comparison(found: Covered) -> str:
+    """Return a certificate as far as Coq reads it: a sigma is compared in front of the theorem."""
+    text = certificate_text(found)
+    return text if found.is_laplace else text.partition(f"Theorem {THEOREM}")[0]
+
+
 # --- Coq ------------------------------------------------------------------------------------------------------
 
 
@@ -101,18 +123,25 @@ def accepted(library: Path, texts: dict[str, str]) -> list[str]:
 @pytest.mark.coq
 @pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize(
-    "cases", [CASES, pytest.param(MORE_CASES, marks=pytest.mark.exhaustive)], ids=["few", "more"]
+    "cases",
+    [
+        CASES,
+        hardened(CASES),
+        pytest.param({**MORE_CASES, **hardened(MORE_CASES)}, marks=pytest.mark.exhaustive),
+    ],
+    ids=["few", "hardened", "more"],
 )
 def test_certificate_is_accepted_and_a_slightly_lower_scale_is_not(library, affairs, cases):
     right, wrong = {}, {}
     for case, (name, budget, readings) in cases.items():
         release = exported(document(affairs, name, budget, **readings))
-        right[case] = certificate_text(covered(release))
-        lowered = [(LOWERED, Fraction(1)), (Fraction(1), LOWERED)]
-        for factors in lowered if release.spec.split_budget else [(LOWERED, LOWERED)]:
+        whole = covered(release)
+        right[case] = certificate_text(whole)
+        assert list(refused(right[case])) == []
+        for number, factors in enumerate(slightly_lower(whole)):
             found = covered(with_scales(release, *factors))
             assert [comparison.holds for comparison in found.comparisons].count(False) == 1
-            wrong[f"{case}, times {factors}"] = certificate_text(found)
+            wrong[f"{case}, lowered {number}"] = until_the_comparison(found)
     assert accepted(library, right | wrong) == list(right)
 
 
@@ -286,7 +315,9 @@ def test_two_epsilons_are_certified_where_a_theorem_carries_them(
         ),
         ("adfc", SplitBudget("1/2", "1", "1e-3", "1e-3"), {"domain": "unit_box"}, "This one is not outside"),
         ("pflr", None, {}, "PFLR"),
-        ("functional", None, {"noise": "hardened"}, "discrete"),
+        ("pflr", None, {"noise": "hardened"}, "PFLR"),
+        ("adfc", SplitBudget("4", "1", "1e-3", "1e-3"), {"noise": "hardened"}, r"Theorem 5 is false"),
+        ("relaxed_functional", Budget("1", "0.6"), {"noise": "hardened"}, "delta up to 1/2"),
         ("relaxed_functional", None, {"domain": "symmetric_ball"}, "symmetric_ball"),
         ("pdfc", None, {"fairness": "separate", "sensitivity": 5}, "none, absolute and covariance"),
         ("functional", None, {"sensitivity": 1000}, "a number of the caller's own"),
@@ -309,16 +340,24 @@ def test_two_epsilons_are_certified_where_a_theorem_carries_them(
 @pytest.mark.filterwarnings("ignore::reference.accounting.PublishedStatementWarning")
 def test_what_no_theorem_covers_is_refused_with_the_reason(affairs, name, budget, readings, reason):
     readings = dict(readings)
-    if readings.get("noise") == "hardened":
-        made = document(affairs, name)
-        made["readings"]["noise"], made["noise"]["steps"] = "hardened", 1024
-    elif readings.get("domain") == "symmetric_ball":
+    if readings.get("domain") == "symmetric_ball":
         made = document(affairs, name)
         made["readings"]["domain"] = "symmetric_ball"
     else:
         made = document(affairs, name, budget, **readings)
     with pytest.raises(NoTheoremError, match=reason):
         covered(exported(made))
+
+
+def test_coarser_grid_needs_more_laplace_noise_and_stops_gaussian(affairs):
+    laplace, gaussian = (
+        exported(document(affairs, name, noise="hardened")) for name in ("functional", "relaxed_functional")
+    )
+    assert covered(laplace).reached
+    assert not covered(replace(laplace, steps=2**31)).reached
+    assert covered(gaussian).reached
+    with pytest.raises(NoTheoremError, match="too small against the grid"):
+        covered(replace(gaussian, steps=2**6))
 
 
 def test_no_name_of_the_release_reaches_the_certificate(affairs):

@@ -136,6 +136,28 @@ def test_one_scale_is_one_number(affairs):
         exported(made)
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("noise", "steps"), None, "noise.steps must be there with hardened noise"),
+        (("noise", "steps"), 0, "noise.steps must be a positive number"),
+        (("readings", "noise"), "numpy", "there with hardened noise, and with no other"),
+        (("seeded",), True, "seeded must be false with hardened noise"),
+    ],
+)
+def test_hardened_release_has_steps_and_no_seed(affairs, place, value, message):
+    made = document(affairs, "functional", noise="hardened")
+    assert exported(made).steps == 2**32
+    *within, last = place
+    inner = made[within[0]] if within else made
+    if value is None:
+        del inner[last]
+    else:
+        inner[last] = value
+    with pytest.raises(InputError, match=message):
+        exported(made)
+
+
 def test_release_without_privacy_is_bad_input(affairs):
     with pytest.raises(InputError, match="states no privacy and has none"):
         exported(document(affairs, "no_privacy"))

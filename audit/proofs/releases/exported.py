@@ -45,9 +45,11 @@ class Exported:
         Exactly the floats in the file.
     x_s : int or None
         Coordinate with a budget of its own.
-    on_a_grid : bool
-        Whether the noise is discrete.
+    steps : int or None
+        Of the grid per unit, where the noise is discrete.
     seeded : bool
+    declared : Domain or None
+        What the file declares of the records.
     """
 
     spec: MechanismSpec
@@ -60,7 +62,7 @@ class Exported:
     scale_s: Fraction
     scale_n: Fraction
     x_s: int | None
-    on_a_grid: bool
+    steps: int | None
     seeded: bool
     declared: Domain | None = None
 
@@ -177,10 +179,23 @@ def _exported(release: Release, spec: MechanismSpec) -> Exported:
         scale_s=scale_s,
         scale_n=scale_n,
         x_s=_coordinate(release.x_s, release.columns) if spec.split_budget else None,
-        on_a_grid=readings.noise != "numpy" or release.noise.steps is not UNSET,
+        steps=_steps(release),
         seeded=release.seeded,
         declared=None if release.domain is UNSET else release.domain.domain,
     )
+
+
+def _steps(release: Release) -> int | None:
+    """Return the steps of hardened noise, which has them and takes no seed; None for other noise."""
+    steps = None if release.noise.steps is UNSET else release.noise.steps
+    hardened = release.readings.readings.noise == "hardened"
+    if hardened != (steps is not None):
+        raise ReadingError("noise.steps", steps, "there with hardened noise, and with no other")
+    if steps is not None and steps < 1:
+        raise ReadingError("noise.steps", steps, "a positive number")
+    if hardened and release.seeded:
+        raise ReadingError("seeded", True, "false with hardened noise, which takes no seed")
+    return steps
 
 
 def _documents(document: Any) -> list[dict[str, Any]]:

@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from audit.proofs.releases.check import CoqFinding
+from audit.proofs.releases.comparison import Comparison, ScaleName
 from audit.proofs.releases.exported import Exported
-from audit.proofs.releases.theorem import Comparison, Covered, ScaleName
+from audit.proofs.releases.theorem import Covered
 from audit.proofs.sigma import quotient
 from reference.common.documents import Document, converted
 from reference.common.numbers import decimal_text, short_text
@@ -20,6 +21,12 @@ LIMITS = """\
 The theorem is about real arithmetic, noise given by its density, and test functions on boxes.  It takes the
 file's word for the scales.  The sampler, the floats, the solver and the random generator are outside: nothing here
 says that a program is differentially private."""
+
+LIMITS_ON_A_GRID = """\
+The theorem is about exact coefficients, rounded to the grid, discrete noise given by its probabilities, and every
+event.  That records stay in the domain when they are rounded, and that their sums are exact, is section 1 of
+proofs/hardened_noise.md, on paper.  It takes the file's word for the scales.  The sampler, the solver and the
+random generator are outside: nothing here says that a program is differentially private."""
 
 SEEDED = "the release is seeded: who knows the seed can remove the noise"
 
@@ -55,6 +62,11 @@ class Result:
         """Notes that a reader needs besides the outcome."""
         return [SEEDED] if self.release.seeded else []
 
+    @property
+    def limits(self) -> str:
+        """What the theorem is about, and what is outside."""
+        return LIMITS if self.release.steps is None else LIMITS_ON_A_GRID
+
 
 def judged(found: Covered, finding: CoqFinding) -> tuple[Outcome, str]:
     """Return the outcome: what Coq says, beside the same comparisons in Python's exact arithmetic.
@@ -62,12 +74,11 @@ def judged(found: Covered, finding: CoqFinding) -> tuple[Outcome, str]:
     Coq also rejects a file whose proof fails for another reason, so a rejection counts only where a comparison
     fails.
     """
-    reached = all(comparison.holds for comparison in found.comparisons)
     if finding.accepted is None:
         return "undecided", finding.detail
-    if finding.accepted and reached:
+    if finding.accepted and found.reached:
         return "certified", finding.detail
-    if not finding.accepted and not reached:
+    if not finding.accepted and not found.reached:
         return "rejected", "Coq rejects the certificate: " + "; ".join(_too_small(found))
     said = "accepts" if finding.accepted else "rejects"
     return "undecided", f"Coq {said} the certificate, and Python's comparison says otherwise: {finding.detail}"
@@ -148,7 +159,7 @@ class ReleaseCertificate(Document, frozen=True, kw_only=True, tag_field="schema"
     readings : CertifiedReadings
     seeded : bool
     theorem : str or None
-        Of ``proofs/coq/Certificates.v`` or ``SplitCertificates.v``.
+        Of ``proofs/coq/Certificates.v``, ``SplitCertificates.v`` or ``HardenedCertificates.v``.
     claims : tuple of str
         Rows of the claims ledger.
     scales : tuple of CertifiedScale
@@ -198,7 +209,7 @@ def certificate_of(result: Result, path: str) -> ReleaseCertificate:
         scales=() if found is None else tuple(_scale(comparison) for comparison in found.comparisons),
         proof=result.proof,
         notes=tuple(result.notes),
-        limits=" ".join(LIMITS.split()),
+        limits=" ".join(result.limits.split()),
     )
 
 

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from audit.proofs.constants import BASES, FAIRNESS
-from audit.proofs.releases.theorem import Comparison, Covered
+from audit.proofs.releases.comparison import Comparison
+from audit.proofs.releases.hardened_text import (
+    ABOUT,
+    GRID,
+    grid_definitions,
+    grid_lemma,
+    grid_names,
+    hardened_proof,
+)
+from audit.proofs.releases.theorem import Covered
 from audit.proofs.sigma import quotient
 
 THEOREM = "release_is_private"
@@ -24,9 +33,12 @@ HEADER = """\
     the stated (epsilon, delta), for data sets of every size.  [Definitions.v] and the first section of
     [Certificates.v] define the words; [Q2R (a # b)] is a / b.
 
-    It is about real arithmetic and noise given by its density.  That the file's scales are those that were used,
-    and that the sampler, the floats and the solver do what the theorem assumes, is not proved here. *)
+    {about}
+    That the file's scales are those that were used, and that the sampler, the floats and the solver do what the
+    theorem assumes, is not proved here. *)
 """
+
+DENSITY = "It is about real arithmetic and noise given by its density."
 
 SEEDED = """
 (** The release is seeded: who knows the seed can remove the noise, and the theorem then protects nobody. *)
@@ -56,40 +68,49 @@ def certificate_text(covered: Covered) -> str:
 
 def _parts(covered: Covered) -> Iterator[str]:
     release = covered.exported
-    yield HEADER + (SEEDED if release.seeded else "")
-    yield "From Coq Require Import Reals QArith Qreals Lra Lia."
+    hardened = release.steps is not None
+    yield HEADER.format(about=ABOUT if hardened else DENSITY) + (SEEDED if release.seeded else "")
+    yield "From Coq Require Import Reals ZArith QArith Qreals Lra Lia."
     sigma = "" if covered.is_laplace else " SigmaBound"
     modules = MODULES.get(covered.lemma, "")
-    if covered.theorem in SPLIT_CERTIFICATES:
+    if hardened:
+        modules += " Hardened DiscreteGaussian HardenedCertificates"
+    elif covered.theorem in SPLIT_CERTIFICATES:
         modules += " SplitCertificates"
     yield f"From CFM Require Import Definitions BoxSensitivity Certificates{sigma}{modules}."
     yield "Open Scope R_scope.\n"
     numbers = _numbers(covered)
     yield from (f"Definition {name} : Q := {quotient(value)}." for name, value in numbers.items())
+    yield from grid_definitions(covered)
     basis, fairness = BASES[release.setting.basis], FAIRNESS[release.setting.fairness]
     yield f"Definition readings : reading := Reading {basis} {fairness} (Q2R weight).\n"
-    yield f"Ltac number := unfold readings, {', '.join(numbers)}; numbers.\n"
+    yield f"Ltac number := unfold readings, {', '.join([*numbers, *grid_names(covered)])}; numbers.\n"
     yield from (_sigma_lemma(comparison) for comparison in covered.comparisons if comparison.bounds is not None)
-    yield f"Theorem {THEOREM} : forall records,{statement(covered)}."
+    if covered.grid is not None:
+        yield grid_lemma(covered.comparisons[0])
+    yield f"Theorem {THEOREM} : forall records{statement(covered)}."
     yield "Proof.\n" + "\n".join(f"  {line}" for line in _proof(covered)) + "\nQed.\n"
 
 
 def statement(covered: Covered) -> str:
     """Return what the theorem says of data sets of ``records`` records."""
-    release = covered.exported
+    release, d = covered.exported, covered.exported.setting.dimension
+    kind, delta = ("laplace", "0") if covered.is_laplace else ("gaussian", "(Q2R delta)")
     adjacency = ADJACENCIES[release.setting.adjacency]
-    delta, noise = ("0", "laplace_density") if covered.is_laplace else ("(Q2R delta)", "gaussian_density")
-    d = release.setting.dimension
+    about = f"{adjacency} (Q2R epsilon) {delta} records {d} ({release.setting.norm} {d})"
+    if release.steps is None:
+        return f",\n  private_release {about}\n    {kind}_density {_scales(covered)} readings"
     return (
-        f"\n  private_release {adjacency} (Q2R epsilon) {delta} records {d} ({release.setting.norm} {d})\n"
-        f"    {noise} {_scales(covered)} readings"
+        f" round, rounds_to_nearest round ->\n  hardened_private {about}\n"
+        f"    discrete_{kind} {GRID} {_scales(covered)} readings"
     )
 
 
 def _scales(covered: Covered) -> str:
+    unit = "" if covered.exported.steps is None else " * Q2R steps"
     if covered.exported.spec.split_budget:
-        return f"(two_scales {covered.exported.x_s} (Q2R scale_s) (Q2R scale_n))"
-    return "(fun _ => Q2R scale)"
+        return f"(two_scales {covered.exported.x_s} (Q2R scale_s{unit}) (Q2R scale_n{unit}))"
+    return f"(fun _ => Q2R scale{unit})"
 
 
 def _numbers(covered: Covered) -> dict[str, Fraction]:
@@ -125,17 +146,26 @@ def _sigma_lemma(comparison: Comparison) -> str:
 
 def _proof(covered: Covered) -> Iterator[str]:
     release, d = covered.exported, covered.exported.setting.dimension
-    yield "intros records."
+    hardened = release.steps is not None
+    yield "intros records round rounds." if hardened else "intros records."
     domain = release.setting.norm
     if domain == "unit_ball" and covered.lemma not in MODULES:
-        yield "apply certificate_on_the_ball."
+        yield "apply hardened_on_the_ball." if hardened else "apply certificate_on_the_ball."
         domain = "unit_box"
     adjacency = ADJACENCIES[release.setting.adjacency]
+    setting = f"{adjacency} readings records {d}"
+    for name in () if covered.is_laplace else [comparison.name for comparison in covered.comparisons]:
+        yield (
+            f"destruct (sigma_suffices_correct _ _ _ _ _ _ _ _ {name}_suffices) as "
+            f"[epsilon_positive_{name} [delta_{name} sigma_{name}]]."
+        )
+    if hardened:
+        yield from hardened_proof(covered, setting, f"({domain} {d})", _bound(covered, setting))
+        return
     if covered.theorem == "pdfc_certificate":
         yield f"replace (Q2R epsilon) with (stated_epsilon {d} (Q2R epsilon_s) (Q2R epsilon_n)) by number."
         yield "apply pdfc_certificate; [number | lia | number | number | number | number]."
         return
-    setting = f"{adjacency} readings records {d}"
     if covered.theorem == "pdfc_exact_certificate":
         yield f"replace (Q2R epsilon) with (stated_epsilon {d} (Q2R epsilon_s) (Q2R epsilon_n)) by number."
         yield (
@@ -150,12 +180,6 @@ def _proof(covered: Covered) -> Iterator[str]:
         yield bound
         yield f"- intros phi; {_each_scale(covered)}."
         return
-    names = [comparison.name for comparison in covered.comparisons]
-    for name in names:
-        yield (
-            f"destruct (sigma_suffices_correct _ _ _ _ _ _ _ _ {name}_suffices) as "
-            f"[epsilon_positive_{name} [delta_{name} sigma_{name}]]."
-        )
     if covered.theorem in SPLIT_CERTIFICATES:
         yield from _theorem_5(covered, setting, f"({domain} {d})", bound)
         return

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
+from audit.proofs.releases.comparison import Comparison, ScaleName
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.exported import Exported
+from audit.proofs.releases.grid import LARGEST_DELTA, WideGrid, l1_slack, wide_grid
 from audit.proofs.releases.two_epsilons import equal_epsilons, smaller_epsilon_s, theorem_3, theorem_5
-from audit.proofs.sigma import SigmaBounds, sigma_bounds
+from audit.proofs.sigma import sigma_bounds
 from reference.budgets import SplitBudget
 from reference.common.errors import DeltaError
 from reference.common.numbers import decimal_text
@@ -26,39 +27,6 @@ LIMIT_GAIN = {"none": 0, "absolute": 2, "covariance": 1}
 """``limit_gain`` of ``Certificates.v``: the fairness term's largest linear coefficient is this times alpha_1."""
 
 
-ScaleName = Literal["scale", "scale_s", "scale_n"]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A scale beside the formula that it must reach.
-
-    Parameters
-    ----------
-    name : str
-        ``scale_s``, ``scale_n``, or ``scale`` where there is one.
-    scale : Fraction
-    formula : Fraction
-        Laplace: Delta_1 / epsilon.  Gaussian: an upper bound of the paper's sigma.
-    epsilon, delta : Fraction
-        Of this part of the budget.
-    bounds : SigmaBounds or None
-        Gaussian noise: what Coq compares with.
-    """
-
-    name: ScaleName
-    scale: Fraction
-    formula: Fraction
-    epsilon: Fraction
-    delta: Fraction
-    bounds: SigmaBounds | None
-
-    @property
-    def holds(self) -> bool:
-        """True if the scale reaches the formula, in exact arithmetic."""
-        return self.scale >= self.formula
-
-
 @dataclass(frozen=True)
 class Covered:
     """A release with the theorem that covers it.
@@ -67,7 +35,7 @@ class Covered:
     ----------
     exported : Exported
     theorem : str
-        Of ``Certificates.v`` or ``SplitCertificates.v``.
+        Of ``Certificates.v`` or ``SplitCertificates.v``; with hardened noise of ``HardenedCertificates.v``.
     epsilon, delta : Fraction
         What is certified: what the release states, or what its budget gives where it states nothing.
     sensitivity : Fraction
@@ -79,6 +47,8 @@ class Covered:
     claims : tuple of str
         Rows of the claims ledger.
     comparisons : tuple of Comparison
+    grid : WideGrid or None
+        Of hardened Gaussian noise.
     """
 
     exported: Exported
@@ -90,11 +60,17 @@ class Covered:
     lemma: str
     claims: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
+    grid: WideGrid | None = None
 
     @property
     def is_laplace(self) -> bool:
         """True if the noise is Laplace noise."""
         return not self.exported.spec.needs_delta
+
+    @property
+    def reached(self) -> bool:
+        """True if every scale reaches its formula."""
+        return all(comparison.holds for comparison in self.comparisons)
 
 
 def covered(release: Exported) -> Covered:
@@ -124,11 +100,14 @@ def covered(release: Exported) -> Covered:
             theorem, lemma, bound = theorem_5(release, sensitivity)
             claim, own = "T5.regime", True
     number = (1 if laplace else 3) + (release.setting.fairness != "none")
-    comparisons = tuple(_comparisons(release, sensitivity, own))
-    if not all(part.holds for part in comparisons):
-        _require_sensitivity_of_the_norm(release, sensitivity)
     row = f"L{number}" if release.readings.sensitivity == "published" else f"L{number}.exact"
-    return Covered(
+    comparisons = tuple(_comparisons(release, sensitivity, own))
+    grid = None
+    if release.steps is not None:
+        theorem = f"hardened_{theorem}"
+        if not laplace:
+            grid = wide_grid(release, epsilon, sensitivity, comparisons)
+    found = Covered(
         release,
         theorem,
         epsilon,
@@ -138,15 +117,18 @@ def covered(release: Exported) -> Covered:
         lemma,
         (claim, row),
         comparisons,
+        grid,
     )
+    if not found.reached:
+        _require_sensitivity_of_the_norm(release, sensitivity)
+    elif grid is not None and not grid.suffices:
+        raise NoTheoremError(
+            "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
+        )
+    return found
 
 
 def _require_covered_noise(release: Exported) -> None:
-    if release.on_a_grid:
-        raise NoTheoremError(
-            "hardened noise is discrete, and certificates are about noise with a density "
-            "(proofs/hardened_noise.md has the theorems about hardened noise)"
-        )
     if release.spec.name == "pflr":
         raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is not noise (T1.shift)")
     if release.setting.norm == "symmetric_ball":
@@ -178,6 +160,8 @@ def _require_covered_deltas(release: Exported) -> None:
         for delta in _deltas(release):
             if release.spec.needs_delta:
                 require_delta_in_extended_range("delta", delta)
+            if release.steps is not None and delta > LARGEST_DELTA:
+                raise NoTheoremError(f"hardened noise is covered for delta up to {LARGEST_DELTA}")
     except DeltaError as problem:
         raise NoTheoremError(str(problem)) from problem
 
@@ -251,7 +235,7 @@ def _comparison(
     name: ScaleName, release: Exported, sensitivity: Fraction, scale: Fraction, epsilon: Fraction, delta: Fraction
 ) -> Comparison:
     if not release.spec.needs_delta:
-        return Comparison(name, scale, sensitivity / epsilon, epsilon, delta, None)
+        return Comparison(name, scale, (sensitivity + l1_slack(release)) / epsilon, epsilon, delta, None)
     bounds = sigma_bounds(sensitivity, epsilon, delta, scale)
     return Comparison(name, scale, bounds.formula(epsilon), epsilon, delta, bounds)
 
