@@ -20,7 +20,7 @@ COMMENT_MARK = re.compile(r"\(\*|\*\)")
 DOT = re.compile(r"(?P<end>\.(?=\s|$))|(?<=[\w'])\.(?=[A-Za-z_])|(?P<other>\.)")
 """A dot ends a sentence before a space, and stands inside a qualified name; any other dot is refused."""
 
-BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:\d+\s*:\s*)?\{)\s*)+")
+BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:(?:\d+|\[[^\]]*\])\s*:\s*)?\{)\s*)+")
 """Coq reads bullets and braces as sentences of their own; a command may follow them."""
 
 SELECTOR = re.compile(r"^(?:\d+(?:\s*,\s*\d+)*|all)\s*:\s*(?=[a-z(\[])")
@@ -64,8 +64,11 @@ OPENING = (rf"(?:Theorem|Lemma) {NAME}\b.*:.*", r"Goal .+")
 
 TACTIC = re.compile(r"[a-z(\[].*")
 
-WORDS = re.compile(r"\b(?:abstract|transparent_abstract|admit|give_up|infoH)\b")
-"""Refused wherever they stand: the first two define constants that no sentence names, the last is a command."""
+WORDS = re.compile(
+    r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check)\b|<<:"
+)
+"""Refused wherever they stand: the first two define constants that no sentence names, `infoH` is a command, and
+the rest leave proofs to the compiler of OCaml, which the gate does not trust."""
 
 
 def _any(forms: tuple[str, ...]) -> re.Pattern[str]:

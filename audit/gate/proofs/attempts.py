@@ -58,6 +58,17 @@ READ = (
     Attempt("a class without an instance", "Class Absurd := cheat : False. Declare Instance absurd : Absurd."),
     Attempt("an axiom behind a bullet of a proof", "Lemma l : True. Proof. - Axiom cheat : False. exact I. Qed."),
     Attempt("an axiom behind a brace of a proof", "Lemma l : True. Proof. { Axiom cheat : False. exact I. } Qed."),
+    Attempt(
+        "an axiom behind the brace of a goal with a name",
+        f"Lemma l : True. Proof. refine ?[g]. [g]: {{ Axiom cheat : False. exact I. }} Qed. {PROVED}",
+    ),
+    Attempt(
+        "an option behind the brace of a goal with a name",
+        "Lemma l : True. Proof. refine ?[g]. [ g ] : { Unset Guard Checking. exact I. } Qed. "
+        "Fixpoint f (n : nat) : False := f n.",
+    ),
+    Attempt("a proof by the native compiler", "Lemma l : 1 = 1. Proof. native_compute. reflexivity. Qed.", False),
+    Attempt("a cast for the native compiler", "Lemma l : 1 = 1. Proof. exact (eq_refl <<: 1 = 1). Qed.", False),
     Attempt("an axiom in the middle of a proof", "Lemma l : True. Proof. Axiom cheat : False. exact I. Qed."),
     Attempt("a proof that is given up", "Lemma cheat : False. Proof. Admitted."),
     Attempt("a goal that is given up", "Lemma cheat : False. Proof. admit. Admitted."),
@@ -150,6 +161,7 @@ ALLOWED = (
     "Lemma l : 1 = 1. Proof. intros; reflexivity. Qed.",
     "Lemma l : True /\\ True. Proof. split. - exact I. - { exact I. } Qed.",
     "Lemma l : True /\\ True. Proof. split. 2: { exact I. } 1: exact I. Qed.",
+    "Lemma l : True. Proof. refine ?[g]. [g]: { exact I. } Qed.",
     "Fixpoint f (n : nat) : nat := match n with O => 0 | S m => f m end.",
     "Inductive colour := Red | Green (n : nat). Record pair := Pair { left : nat; right : colour }.",
     "From Coq Require Import List. Import ListNotations. Definition l := [1; 2].",
@@ -253,6 +265,26 @@ ASKED = (
         ),
         _stated("unfold bound. apply le_n", "repeat constructor"),
         "Words.bound: the definition has changed",
+    ),
+    Asked(
+        "a coercion that a field declares",
+        f"{WORDS}Record wrapped := Wrap {{ value :> nat }}.\n",
+        _stated("2 <= bound", "Wrap 2 <= bound"),
+        "two_is_at_most_bound: the statement has changed",
+    ),
+    Asked(
+        "a coercion that a constructor declares",
+        f"{WORDS}Inductive number := Number :> nat -> number.\nDefinition holds (a b : number) : Prop := True.\n",
+        _stated("2 <= bound", "holds 2 bound", _stated("unfold bound. apply le_n", "exact I")),
+        "two_is_at_most_bound: the statement has changed",
+    ),
+    Asked(
+        "a word of the statement given a value by a section",
+        WORDS,
+        _stated("Theorem two", "Section S.\nContext (bound := 3).\nTheorem two").replace(
+            "unfold bound. apply le_n. Qed.", "repeat constructor. Qed.\nEnd S."
+        ),
+        "two_is_at_most_bound: the statement has changed",
     ),
     Asked("a theorem left out", WORDS, STATED.partition("Theorem two")[0], "committed, and no longer proved"),
     Asked(
