@@ -54,11 +54,15 @@ class TheoremEntry:
     text: str
 
 
+DIGITS = 32
+"""Of a fingerprint: too many for anyone to find a weaker definition, its bound names varied, that has the same."""
+
+
 def fingerprint(theorem: str, stored: dict[str, Any]) -> str:
-    """Return 12 digits for a statement and the definitions that it mentions, from the committed digests."""
+    """Return the fingerprint of a statement and the definitions that it mentions, from the committed digests."""
     row = stored["theorems"][theorem]
     parts = [row["statement"], *(f"{word} {stored['definitions'][word]}" for word in row["mentions"])]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]
 
 
 def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
