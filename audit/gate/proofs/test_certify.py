@@ -356,7 +356,7 @@ def test_coarser_grid_needs_more_laplace_noise_and_stops_gaussian(affairs):
     assert covered(laplace).reached
     assert not covered(replace(laplace, steps=2**31)).reached
     assert covered(gaussian).reached
-    with pytest.raises(NoTheoremError, match="too small against the grid"):
+    with pytest.raises(NoTheoremError, match="wide against the grid"):
         covered(replace(gaussian, steps=2**6))
 
 
