@@ -220,8 +220,8 @@ def planned(
 
 
 def _models(schedule: Schedule) -> list[tuple[Fraction, int]]:
-    models = [(schedule.label_model, schedule.label_rounds)]
-    return [*models, (schedule.group_model, schedule.group_rounds)] if schedule.group_model else models
+    of_groups = [(schedule.group_model, schedule.group_rounds)] * schedule.group_models
+    return [(schedule.label_model, schedule.label_rounds), *of_groups]
 
 
 def _model(domain: Domain, budget: Budget, share: Fraction, rounds: int, rows: int) -> list[Spent]:

@@ -16,7 +16,7 @@ from reference.noise import RandomSource, sampler_of
 from reference.readings import require_rows_per_person
 from reference.records import DATA_STEPS, Records, require_on_grid
 from reference.repaired import descent, sums
-from reference.repaired.cells import Cells, expected_of, fair_thresholds, sizes_of
+from reference.repaired.cells import Cells, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
 from reference.repaired.schedule import PROBES, Schedule, persons, schedule_of
@@ -67,15 +67,15 @@ def repaired_logistic(
     # w <- noisy descent on the labels
     w, counts = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
     model = Model(w, None, None, 0.0, Fraction(0), budget.delta, counts, len(records))
+    if schedule.group_models:
+        # v <- noisy descent on the groups, where predictions may not use them
+        v, of_groups = noisy_groups(records, curator, schedule)
+        model = replace(model, group_weights=v, counts=counts if schedule.cells else of_groups)
     if schedule.cells:
         # t <- thresholds by group, from noisy shares of each cell
         model = noisy_thresholds(records, model, curator, schedule, float(tolerated))
     elif fairness != "none":
         assert records.z is not None
-        # v <- noisy descent on the groups, where predictions may not use them
-        if schedule.group_model:
-            v, counts = noisy_descent(records, records.z, curator, schedule.group_model, schedule.group_rounds)
-            model = replace(model, group_weights=v, counts=counts)
         # zbar <- (sum z + noise) / n
         model = replace(model, zbar=noisy_share(records.z, curator, schedule.group_count))
         # lambda <- root of the noisy risk difference
@@ -146,6 +146,16 @@ def noisy_descent(
     return descent.averaged(iterates), counts
 
 
+def noisy_groups(records: Records, curator: Curator, schedule: Schedule) -> tuple[FloatArray, FloatArray]:
+    """Return weights that guess the group, shape (d,), or (groups, d) for more than two, and the first counts."""
+    assert records.z is not None
+    z, models = records.z, schedule.group_models
+    targets = [z] if models == 1 else [(z == k).astype(np.float64) for k in range(models)]
+    found = [noisy_descent(records, one, curator, schedule.group_model, schedule.group_rounds) for one in targets]
+    weights, counts = zip(*found, strict=True)
+    return weights[0] if models == 1 else np.array(weights), counts[0]
+
+
 def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
     """Return the share of group 1, on the grid."""
     (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share, GROUP_COUNT)
@@ -180,7 +190,7 @@ def noisy_thresholds(records: Records, model: Model, curator: Curator, schedule:
         sums.cell_counts(cell, cells), sums.CELL_COUNTS_CHANGE, schedule.group_count, CELL_COUNTS
     )
     known = Cells(cells > groups, sizes_of(noisy, len(records)), (0.0,) * groups)
-    sizes, expected = np.array(known.sizes), expected_of(model.w, model.counts, records.domain, len(records))
+    sizes, expected = np.array(known.sizes), replace(model, cells=known).expected_cells(records.domain)
     for _ in range(PROBES):
         # 1/2 + (sum 1[c_i = c] (yhat - 1/2) + noise) / n_c: the share of each cell that is chosen
         prediction = replace(model, cells=known).predict(records.x, records.z)

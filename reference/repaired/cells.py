@@ -2,12 +2,13 @@
 
 A cell is a group, or for equalised odds a group and a label; every record is in one.  The released counts of
 (column, label) say which share of a cell to expect above a threshold; noisy probes of the cells correct that.
+`guessed` has the curves to expect where predictions do not use the group.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
@@ -69,7 +70,7 @@ class Cells:
     sizes : tuple of float
         Released counts, made to add up to the number of records.
     thresholds : tuple of float
-        Of the score, one for each group.
+        One for each group: of the score, or of the probability where the group is guessed.
     probes : tuple of CellProbe
     """
 
@@ -79,9 +80,14 @@ class Cells:
     probes: tuple[CellProbe, ...] = ()
 
     @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(self.sizes) // (2 if self.odds else 1)
+
+    @property
     def by_group(self) -> FloatArray:
         """Sizes, shape (groups, 1), or for equalised odds (groups, 2)."""
-        return np.array(self.sizes).reshape(len(self.thresholds), -1)
+        return np.array(self.sizes).reshape(self.groups, -1)
 
     @property
     def nearest_probe(self) -> CellProbe:
@@ -95,8 +101,22 @@ class Cells:
         return replace(self, probes=(*self.probes, probe))
 
 
+class Curves(Protocol):
+    """What earlier releases predict about thresholds."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether a threshold moves all cells, and not those of its own group alone."""
+
+    def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
+        """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...); thresholds: (groups, ...)."""
+
+    def fair(self, cells: Cells, off: Errors) -> FloatArray:
+        """Return a threshold for each group, at which all are treated alike once errors are corrected."""
+
+
 class Expected(NamedTuple):
-    """The scores that earlier releases predict.
+    """The scores that earlier releases predict, where predictions use the group.
 
     Parameters
     ----------
@@ -123,6 +143,21 @@ class Expected(NamedTuple):
             zero, one = (1 - np.searchsorted(known, moved, side="right") / len(known) for known in self.scores)
             rates.append([zero, one] if odds else [positive * one + (1 - positive) * zero])
         return np.array(rates)
+
+    @property
+    def joint(self) -> bool:
+        """False."""
+        return False
+
+    def fair(self, cells: Cells, off: Errors) -> FloatArray:
+        """Return a threshold for each group."""
+        low = min(float(known[0]) for known in self.scores) + self.added.min() - 1
+        high = max(float(known[-1]) for known in self.scores) + self.added.max() + 1
+        grid = np.linspace(low, high, STEPS)
+        rates = off.corrected(self.rates(np.tile(grid, (cells.groups, 1)), odds=cells.odds))
+        if cells.odds:
+            return _one_point(rates, grid, cells.by_group)
+        return _one_rate(rates[:, 0], grid, cells.by_group)
 
 
 def sizes_of(noisy: FloatArray, n: int) -> tuple[float, ...]:
@@ -153,24 +188,19 @@ def expected_of(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> Ex
     return Expected(scores, domain.column_factor * w[own:], ones / (ones + zeros))
 
 
-def fair_thresholds(cells: Cells, expected: Expected, slack: float) -> tuple[float, ...]:
+def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float, ...]:
     """Return a threshold for each group, from no difference on to one that is tolerated.
 
     Parameters
     ----------
     cells : Cells
         With at least one probe.
-    expected : Expected
+    expected : Curves
     slack : float
         Largest difference between groups of the share that is chosen, for equalised odds within each label.
     """
     off = errors(cells, expected)
-    low = min(float(known[0]) for known in expected.scores) + expected.added.min() - 1
-    high = max(float(known[-1]) for known in expected.scores) + expected.added.max() + 1
-    grid = np.linspace(low, high, STEPS)
-    everywhere = np.tile(grid, (len(cells.thresholds), 1))
-    rates = off.corrected(expected.rates(everywhere, odds=cells.odds))
-    fair = _one_point(rates, grid, cells.by_group) if cells.odds else _one_rate(rates[:, 0], grid, cells.by_group)
+    fair = expected.fair(cells, off)
     # the shortest part of the way there on which the difference is tolerated
     way = fair[:, None] * np.linspace(0, 1, PATH_STEPS + 1)
     differences = np.ptp(off.corrected(expected.rates(way, odds=cells.odds)), axis=0).max(axis=0)
@@ -196,21 +226,24 @@ class Errors(NamedTuple):
         return found
 
 
-def errors(cells: Cells, expected: Expected) -> Errors:
+def errors(cells: Cells, expected: Curves) -> Errors:
     """Return how wrong the probes show the expected shares to be.
 
     Every probe is an observation of a line.  Its level and scale are posterior means, with normal priors around 0
     and 1.
     """
-    shape = (len(cells.thresholds), -1)
+    shape = (cells.groups, -1)
     thought = [expected.rates(np.array(one.thresholds), odds=cells.odds) for one in cells.probes]
     # shape (probes, cells)
     curve = np.clip(np.array([one.ravel() for one in thought]), CERTAIN, 1 - CERTAIN)
     found = np.clip(np.array([one.rates for one in cells.probes]), CERTAIN, 1 - CERTAIN)
     noise = np.array([one.noise for one in cells.probes])
     x, y = logit(curve), logit(found)
+    moved = np.abs(x - x[-1])
+    if expected.joint:
+        moved = np.broadcast_to(moved.max(axis=1, keepdims=True), x.shape)
     # the noise of a log odds is that of the share, over share (1 - share)
-    variance = (noise / (curve * (1 - curve))) ** 2 + (TRUSTED * (x - x[-1])) ** 2
+    variance = (noise / (curve * (1 - curve))) ** 2 + (TRUSTED * moved) ** 2
     precision = 1 / (variance + LEAST_VARIANCE)
     level, scale = np.empty(x.shape[1]), np.empty(x.shape[1])
     for c in range(x.shape[1]):

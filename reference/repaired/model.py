@@ -14,8 +14,10 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
 from reference.common.scores import decision_scores
 from reference.domain import Domain
-from reference.repaired.cells import Cells, expected_of, fair_thresholds
+from reference.repaired import guessed
+from reference.repaired.cells import Cells, Curves, expected_of, fair_thresholds
 from reference.repaired.expected import drawn_records, expected_difference
+from reference.repaired.guessed import Guessed
 from reference.repaired.loss import probability
 from reference.repaired.spent import Spent
 from reference.repaired.threshold import Probe, next_multiplier
@@ -31,8 +33,8 @@ class Model:
     ----------
     w : ndarray, shape (d,)
         Scores of the label.
-    group_weights : ndarray, shape (d,), or None
-        Scores of the group, where the group itself is not used for predictions.
+    group_weights : ndarray, shape (d,) or (groups, d), or None
+        Scores of the group, of each where there are more than two: where predictions do not use the group.
     zbar : Fraction or None
         Released share of group 1; None without fairness.
     multiplier : float
@@ -40,7 +42,7 @@ class Model:
     epsilon, delta : Fraction
         Of everything that was released together, for `replace_one`.
     counts : ndarray, shape (2 d,)
-        Released sums over each half of the records, by label, or by group where `group_weights` are given.
+        Released sums over each half of the records, by label; by group where `group_weights` meet a multiplier.
     n : int
         Records that were fitted: public.
     probes : tuple of Probe
@@ -52,7 +54,8 @@ class Model:
     rows_per_person : int
         How many records one person may have, for the statement.
     cells : Cells or None
-        A threshold for each group, for equalised odds and for more than two groups.
+        A threshold for each group, for equalised odds and for more than two groups: of the score, or with
+        `group_weights` of the probability.
     """
 
     w: FloatArray
@@ -88,11 +91,19 @@ class Model:
         z = members.astype(np.float64)
         return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
 
+    def expected_cells(self, domain: Domain) -> Curves:
+        """Return what the releases predict about thresholds of cells."""
+        assert self.cells is not None
+        if self.group_weights is None:
+            return expected_of(self.w, self.counts, domain, self.n)
+        x = drawn_records(self.counts, domain, self.n).x[:: guessed.EVERY]
+        return Guessed(guessed.advantage_of(self.w, x), guessed.likely_groups(self.group_weights, x))
+
     @property
     def measured_difference(self) -> tuple[float, float] | None:
         """The difference of groups that was measured nearest to the final thresholds, and its noise."""
         if self.cells is not None:
-            return self.cells.nearest_probe.difference(len(self.cells.thresholds))
+            return self.cells.nearest_probe.difference(self.cells.groups)
         probe = min(self.probes, key=lambda one: abs(one.multiplier - self.multiplier), default=None)
         return None if probe is None else (probe.difference, probe.noise)
 
@@ -109,10 +120,8 @@ class Model:
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack: from what is released already, so at no cost in privacy."""
         if self.cells is not None:
-            expected = expected_of(self.w, self.counts, domain, self.n)
-            return replace(
-                self, cells=replace(self.cells, thresholds=fair_thresholds(self.cells, expected, slack))
-            )
+            thresholds = fair_thresholds(self.cells, self.expected_cells(domain), slack)
+            return replace(self, cells=replace(self.cells, thresholds=thresholds))
         if not self.probes:
             raise ParameterError("slack", slack, "left out for a model that was fitted without fairness")
         return replace(self, multiplier=next_multiplier(self.probes, slack, self.expected_curve(domain)))
@@ -135,6 +144,10 @@ class Model:
             return decision_scores(self.w, x)
         if self.group_weights is None and z is None:
             raise ParameterError("z", z, "the groups: this model uses them for its predictions")
+        if self.cells is not None and self.group_weights is not None:
+            # a - sum_k t_k P(z = k | x)
+            likely = guessed.likely_groups(self.group_weights, x)
+            return guessed.excess(guessed.advantage_of(self.w, x), likely, self.cells.thresholds)
         if self.cells is not None:
             assert z is not None
             # s - t_z
@@ -153,12 +166,12 @@ class Model:
         AttributeError
             Where x.w is not all that depends on x.
         """
+        if self.group_weights is not None:
+            raise AttributeError("no intercept: without the group at prediction the decision is not linear")
         if self.cells is not None:
             return -np.array(self.cells.thresholds)
         if self.zbar is None:
             return np.zeros(1)
-        if self.group_weights is not None:
-            raise AttributeError("no intercept: without the group at prediction the decision is not linear")
         # a - lambda b for z = 0 and 1
         return np.array([-self.multiplier * (z - float(self.zbar)) for z in (0, 1)])
 

@@ -22,7 +22,7 @@ from reference.repaired.account import Account
 from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
-from reference.repaired.schedule import cells_of
+from reference.repaired.schedule import cells_of, group_models_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -74,7 +74,7 @@ class StatedCells(Document, frozen=True, kw_only=True):
     Parameters
     ----------
     thresholds : tuple of float
-        Of the score, one for each group.
+        One for each group: of the score, or of the probability where predictions do not use the group.
     sizes : tuple of float
         Released number of records in each cell: a group, or for equalised odds a group and a label.
     probes : tuple of StatedCellProbe
@@ -140,7 +140,7 @@ class RepairedRelease(
         Names of the coordinates of w.
     w : tuple of float
     group_weights : tuple of float or None
-        Scores of the group, where the group itself is not used for predictions.
+        Scores of the group, where predictions do not use it; of more than two groups, one after the other.
     group_share : Fraction or None
         Released share of group 1.
     multiplier : float
@@ -179,10 +179,13 @@ class RepairedRelease(
 
     def __post_init__(self) -> None:
         d = len(self.domain.domain.columns)
-        lengths = {"columns": self.columns, "w": self.w, "group_weights": self.group_weights}
-        for name, values in lengths.items():
-            if values is not None and len(values) != d:
+        for name, values in {"columns": self.columns, "w": self.w}.items():
+            if len(values) != d:
                 raise ReleaseFileError(f"{len(values)} numbers where the domain has {d} columns", place=name)
+        guessed = self.fairness != "none" and not self.domain.keep_group
+        wanted, found = d * group_models_of(self.domain.domain) * guessed, len(self.group_weights or ())
+        if wanted != found:
+            raise ReleaseFileError(f"{found} numbers where {wanted} are needed", place="group_weights")
         if self.columns != self.domain.domain.columns:
             raise ReleaseFileError("not the columns of the domain", place="columns")
         if len(self.counts) != 2 * d:
@@ -226,7 +229,7 @@ class RepairedRelease(
 
     def _require_whole(self) -> None:
         """Raise where a release that the model is made of is not counted."""
-        models = 1 + (self.group_weights is not None)
+        models = 1 + len(self.group_weights or ()) // len(self.w)
         cell_probes = 0 if self.cells is None else len(self.cells.probes)
         needed = {
             COUNTS: models,
@@ -274,7 +277,7 @@ class RepairedRelease(
             rows_per_person=rows,
             columns=declared.domain.columns,
             w=tuple(model.w.tolist()),
-            group_weights=None if weights is None else tuple(weights.tolist()),
+            group_weights=None if weights is None else tuple(weights.ravel().tolist()),
             group_share=model.zbar,
             multiplier=model.multiplier,
             counts=tuple(model.counts.tolist()),
@@ -314,6 +317,8 @@ class RepairedRelease(
     def model(self) -> Model:
         """The model, which predicts without the data."""
         weights = None if self.group_weights is None else np.array(self.group_weights)
+        if weights is not None and len(weights) > len(self.w):
+            weights = weights.reshape(-1, len(self.w))
         assert self.privacy.exact is not None
         return Model(
             np.array(self.w),

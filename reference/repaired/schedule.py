@@ -23,7 +23,7 @@ FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
 SHARE_OF_CELL_COUNTS = Fraction(1, 25)
 SHARE_OF_GROUP_MODEL = Fraction(1, 4)
-"""The group model's share of what both models have."""
+"""The share of one group's model in what it and the label's model have."""
 
 LEAST_FOR_PROBES, MOST_FOR_PROBES = Fraction(1, 20), Fraction(2, 5)
 WANTED_DEVIATION = 0.01
@@ -47,9 +47,11 @@ class Schedule:
     Parameters
     ----------
     label_model, group_model, group_count, probes : Fraction
-        Shares of the budget; 0 for what is not released.
+        Shares of the budget; 0 for what is not released.  `group_model` is the share of each model of a group.
     label_rounds, group_rounds : int
         Gradients of each model, the first at w = 0 included.
+    group_models : int
+        Models that guess the group: one for two groups, one for each of more, none where it is known.
     cells : int
         The cells that `group_count` and `probes` release; 0 for the two groups of demographic parity.
     """
@@ -61,17 +63,18 @@ class Schedule:
     group_count: Fraction = Fraction(0)
     probes: Fraction = Fraction(0)
     cells: int = 0
+    group_models: int = 0
 
     @property
     def shares(self) -> Fraction:
         """The sum of all shares: at most 1."""
-        return self.label_model + self.group_model + self.group_count + self.probes
+        return self.label_model + self.group_models * self.group_model + self.group_count + self.probes
 
 
 def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
     """Return the schedule for n records of a domain.
 
-    A group that is not among the features (`keep_group`) needs a model of its own.
+    A group that is not among the features (`keep_group`) is guessed, by a model of its own.
 
     Parameters
     ----------
@@ -95,9 +98,6 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
     if n < 1:
         raise ParameterError("n", n, "at least 1")
     cells = cells_of(domain, fairness)
-    if cells and not domain.keep_group:
-        allowed = "True: only demographic parity of two groups has a model without the group at prediction"
-        raise ReadingError("group_at_prediction", False, allowed)
 
     def rounds(share: Fraction) -> int:
         return rounds_of(n, domain, budget, share)
@@ -105,18 +105,26 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
     if fairness == "none":
         return Schedule(Fraction(1), rounds(Fraction(1)))
     probes, count = probes_of(n, budget, cells), SHARE_OF_CELL_COUNTS if cells else SHARE_OF_GROUP_COUNT
-    models = 1 - count - probes
-    group = Fraction(0) if domain.keep_group else SHARE_OF_GROUP_MODEL * models
-    label = models - group
+    guessed = 0 if domain.keep_group else group_models_of(domain)
+    # every model of a group has the same part of what the label's has
+    part = SHARE_OF_GROUP_MODEL / (1 - SHARE_OF_GROUP_MODEL)
+    label = (1 - count - probes) / (1 + guessed * part)
+    group = part * label if guessed else Fraction(0)
     return Schedule(
         label_model=label,
         label_rounds=rounds(label),
         group_model=group,
-        group_rounds=rounds(group) if group else 0,
+        group_rounds=rounds(group) if guessed else 0,
         group_count=count,
         probes=probes,
         cells=cells,
+        group_models=guessed,
     )
+
+
+def group_models_of(domain: Domain) -> int:
+    """Return how many models guess a group: one for two groups, one against all others for each of more."""
+    return domain.groups if domain.group_values else 1
 
 
 def persons(n: int, rows_per_person: int) -> int:

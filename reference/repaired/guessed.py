@@ -1,0 +1,129 @@
+"""Thresholds where predictions do not use the group: released models guess it.
+
+Each group has a threshold, and a record the mean of them: it is chosen where a(x) > sum_k t_k P(z = k | x), with
+a(x) = P(y = 1 | x) - 1/2.  Where all probabilities are right, no rule of x with the same selection rates of groups
+has a higher accuracy (proofs/repaired.md, *Without the group*).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import least_squares, minimize
+from scipy.special import expit
+
+from reference.common.arrays import FloatArray
+from reference.common.scores import decision_scores
+from reference.repaired.cells import SMALLEST_CELL, Cells, Errors
+from reference.repaired.loss import probability
+
+EVERY = 4
+"""Of so many drawn records one is looked at: a search looks at them often."""
+
+SOFT = 0.02
+"""Width of the step of a prediction, in probability, while thresholds are sought."""
+
+SHORT = 0.01
+"""Weight of the thresholds beside the differences that they even out: where they cannot, they stay small."""
+
+PRICE = 1.0
+"""Accuracy that equalised odds may cost, for a difference between groups of as much."""
+
+FIRST_STEP = 0.1
+"""By which the search for thresholds of equalised odds starts."""
+
+
+def advantage_of(w: FloatArray, x: FloatArray) -> FloatArray:
+    """Return a(x) = P(y = 1 | x) - 1/2, shape (n,)."""
+    return probability(decision_scores(w, x)) - 0.5
+
+
+def likely_groups(group_weights: FloatArray, x: FloatArray) -> FloatArray:
+    """Return P(z = k | x), shape (groups, n): each record's from its own row alone.
+
+    Parameters
+    ----------
+    group_weights : ndarray, shape (d,) or (groups, d)
+        Scores of group 1, or of each group against all others.
+    x : ndarray, shape (n, d)
+    """
+    guessed = [probability(decision_scores(v, x)) for v in np.atleast_2d(group_weights)]
+    if len(guessed) == 1:
+        return np.array([1 - guessed[0], guessed[0]])
+    whole = np.maximum(sum(guessed), SMALLEST_CELL)
+    return np.array([one / whole for one in guessed])
+
+
+def excess(advantage: FloatArray, likely: FloatArray, thresholds: tuple[float, ...]) -> FloatArray:
+    """Return a - sum_k t_k P(z = k | x), shape (n,)."""
+    found = advantage
+    for threshold, share in zip(thresholds, likely, strict=True):
+        found = found - threshold * share
+    return found
+
+
+class Guessed(NamedTuple):
+    """What releases predict of drawn records.
+
+    Parameters
+    ----------
+    advantage : ndarray, shape (n,)
+        a(x).
+    likely : ndarray, shape (groups, n)
+        P(z = k | x).
+    """
+
+    advantage: FloatArray
+    likely: FloatArray
+
+    @property
+    def joint(self) -> bool:
+        """True."""
+        return True
+
+    def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
+        """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...)."""
+        return self._rates(thresholds, odds, 0.0)
+
+    def fair(self, cells: Cells, off: Errors) -> FloatArray:
+        """Return a threshold for each group."""
+        return self._fair_odds(cells, off) if cells.odds else self._fair_rates(off)
+
+    def _fair_rates(self, off: Errors) -> FloatArray:
+        means = np.maximum(self.likely.mean(axis=1), SMALLEST_CELL)
+
+        def thresholds(free: FloatArray) -> FloatArray:
+            # of the most accurate rule, t_k P(z = k) add up to 0
+            balanced: FloatArray = (free - free.mean()) / means
+            return balanced
+
+        def unequal(free: FloatArray) -> FloatArray:
+            rates = off.corrected(self._rates(thresholds(free), False, SOFT))
+            return np.append(rates - rates.mean(axis=0), SHORT * free)
+
+        return thresholds(least_squares(unequal, np.zeros(len(means))).x)
+
+    def _fair_odds(self, cells: Cells, off: Errors) -> FloatArray:
+        sizes, groups = cells.by_group / sum(cells.sizes), cells.groups
+
+        def lost(thresholds: FloatArray) -> float:
+            rates = off.corrected(self._rates(thresholds, True, SOFT))
+            wrong = sizes[:, 0] @ rates[:, 0] + sizes[:, 1] @ (1 - rates[:, 1])
+            return float(wrong + PRICE * np.ptp(rates, axis=0).max())
+
+        simplex = np.vstack([np.zeros(groups), FIRST_STEP * np.eye(groups)])
+        found: FloatArray = minimize(
+            lost, simplex[0], method="Nelder-Mead", options={"initial_simplex": simplex}
+        ).x
+        return found
+
+    def _rates(self, thresholds: FloatArray, odds: bool, soft: float) -> FloatArray:
+        beyond = self.advantage[:, None] - self.likely.T @ thresholds.reshape(len(self.likely), -1)
+        chosen = expit(beyond / soft) if soft else (beyond > 0.0).astype(np.float64)
+        # given x, group and label are taken to be independent
+        labels = np.array([0.5 - self.advantage, 0.5 + self.advantage] if odds else [np.ones(len(self.advantage))])
+        cells = (self.likely[:, None] * labels).reshape(-1, len(self.advantage))
+        rates = cells @ chosen / np.maximum(cells.sum(axis=1), SMALLEST_CELL)[:, None]
+        found: FloatArray = rates.reshape(len(self.likely), -1, *thresholds.shape[1:])
+        return found
