@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import UNSET
 
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import (
@@ -178,7 +179,7 @@ class NumericEncoder:
     Parameters
     ----------
     domain : Domain
-        Every attribute is Numeric and none is clipped.
+        Every attribute is Numeric, none is clipped, and none may be missing.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -193,7 +194,9 @@ class NumericEncoder:
     @classmethod
     def of(cls, domain: Domain) -> NumericEncoder | None:
         """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
-        plain = all(type(entry) is Numeric and not entry.clip for entry in domain.attributes)
+        plain = all(
+            type(entry) is Numeric and not entry.clip and entry.missing is UNSET for entry in domain.attributes
+        )
         return cls(domain) if plain and not domain.group_values else None
 
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:

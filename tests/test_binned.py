@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from reference.common.documents import plain
-from reference.common.errors import DeclarationError, DomainFileError, OutOfBoundsError, UnseenCategoryError
+from reference.common.errors import (
+    DataError,
+    DeclarationError,
+    DomainFileError,
+    OutOfBoundsError,
+    UnseenCategoryError,
+)
 from reference.datasets import SOURCES
 from reference.datasets.from_file import encode_raw
 from reference.datasets.public_bins import FOLDER, PUBLIC, public_domains
 from reference.domain.attributes import Binned, Grouped, Numeric
-from reference.domain.binning import binned, edges_of
-from reference.domain.file import domain_file_of, load_domain_file
+from reference.domain.binning import binned
+from reference.domain.edges import edges_of
+from reference.domain.file import DomainFile, domain_file_of, load_domain_file
+from reference.domain.markers import Marker
 from reference.repaired.descent import one_hot_blocks
 
 AGE = Binned("age", 0, 100, edges=(18, 65), source="law")
@@ -84,6 +92,57 @@ def test_the_rule_for_bins_reads_the_bounds_only():
         file = binned(SOURCES[name].domain_file("one_hot"))
         assert not any(type(attribute) is Numeric for attribute in file.attributes)
         assert binned(file) == file
+
+
+# --- Missing numbers --------------------------------------------------------------------------------------------
+
+ABSENT = (None, float("nan"), "", " ", "NA", "?")
+
+
+@pytest.mark.parametrize("absent", ABSENT)
+def test_a_missing_number_counts_as_what_is_declared(absent):
+    declared = DomainFile(
+        attributes=(
+            Numeric("height", 0, 200, missing=50),
+            Binned("age", 0, 100, edges=(18, 65), missing=20),
+            Binned("pay", 0, 100, edges=(50,), missing="own_bin"),
+        ),
+        label=Marker("y"),
+    )
+    given = {"height": [absent, 100], "age": ["70", absent], "pay": [absent, 60.0], "y": [0, 1]}
+    records = encode_raw(declared, given)
+    assert declared.domain.columns[-3:] == ("pay=[0, 50)", "pay=[50, 100]", "pay=missing")
+    expected = [[0.25, 0, 0, 1, 0, 0, 1], [0.5, 0, 1, 0, 0, 1, 0]]
+    assert (records.x == np.array(expected) * declared.domain.column_factor).all()
+    # as before where nothing is declared, and for what is not a missing value
+    for name, value in (("y", None), ("height", "tall"), ("pay", float("inf")), ("age", "nan?")):
+        with pytest.raises(DataError, match=f"column '{name}'"):
+            encode_raw(declared, {**given, name: [value, 1]})
+    plain_file = declared.with_(attributes=(Numeric("height", 0, 200),), ignore=("age", "pay"))
+    with pytest.raises(DataError, match="row 0, column 'height'"):
+        encode_raw(plain_file, given)
+
+
+def test_what_a_missing_number_counts_as_is_a_public_number_within_the_bounds():
+    for missing, said in ((101, "within the bounds"), ("own_bin", "of `binned`"), (float("nan"), "within")):
+        with pytest.raises(DeclarationError, match=said):
+            Numeric("age", 0, 100, missing=missing)
+    with pytest.raises(DeclarationError, match="or `own_bin`"):
+        Binned("age", 0, 100, edges=(50,), missing=-1)
+    document = {
+        "schema": "domain_v1",
+        "attributes": [{"kind": "binned", "name": "age", "lower": 0, "upper": 8, "missing": "own_bin"}],
+        "label": {"column": "y"},
+    }
+    declared = domain_file_of(document)
+    # edges that are left out follow from the bounds
+    assert declared.attributes[0].edges == edges_of(0, 8)
+    assert domain_file_of(plain(declared)) == declared
+    document["attributes"][0]["missing"] = "own"
+    with pytest.raises(DomainFileError, match="missing"):
+        domain_file_of(document)
+    # a plain number keeps what its missing values count as when it is put into bins
+    assert binned(declared.with_(attributes=(Numeric("age", 0, 8, missing=3),))).attributes[0].missing == 3
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -12,6 +12,7 @@ from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.repaired import prepared
 from reference.repaired.classifier import RepairedClassifier
+from reference.repaired.released import load_repaired
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
 
@@ -52,6 +53,22 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     assert "Nothing: the noise came from a seed" in card
     facts = json.loads(run("card release.json --format json").out)
     assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
+
+
+def test_missing_numbers_are_fitted_and_predicted_as_declared(run, folder):
+    table = NEW.assign(income=NEW_Y, sex=NEW_Z, hours=NEW["hours"].where(NEW["hours"] > 20))
+    table.to_csv(folder / "gaps.csv", index=False)
+    lines = "fit --mechanism repaired --seed 1 --data gaps.csv --domain {} --release gaps.json"
+    assert "missing values: hours" in run(lines.format("domain.json"), EXIT_USAGE).err
+    document = plain(DOMAIN)
+    document["attributes"][3] = {"kind": "binned", "name": "hours", "lower": 0, "upper": 60, "missing": "own_bin"}
+    (folder / "gaps_domain.json").write_text(json.dumps(document))
+    assert "accuracy" in run(lines.format("gaps_domain.json")).out
+    assert "hours=missing" in load_repaired(folder / "gaps.json").columns
+    predicted = run("predict --release gaps.json --data gaps.csv").out.splitlines()
+    model = RepairedClassifier.from_release(folder / "gaps.json")
+    chosen = model.predict(table.drop(columns=["income", "sex"]), sensitive_features=NEW_Z)
+    assert [line.split(",")[2] for line in predicted[1:]] == chosen.tolist()
 
 
 def test_a_risk_difference_comes_with_its_sampling_error(run):

@@ -90,6 +90,15 @@ DOMAINS: dict[str, DomainFile] = {
         label=Marker("income", above=25_000.5),
         ignore=tuple(name for name in columns() if name not in ("code", "town", "income", "sex")),
     ),
+    "missing numbers": DECLARED.with_(
+        attributes=(
+            Numeric("age", 17, 90, missing=20.5),
+            Numeric("ga'in", 0, 1e5, clip=True, missing=7),
+            Binned("hours", lower=0, upper=99, edges=(20, 40.5), missing="own_bin"),
+            Binned("share", lower=0, upper=0.5, edges=(0.25,), missing="own_bin", clip=True),
+        ),
+        ignore=("id", 'sch"ool', "code", "town"),
+    ),
     "a clipped bin": DECLARED.with_(
         attributes=(Binned("hours", lower=10, upper=50, edges=(20,), clip=True),),
         ignore=tuple(name for name in columns() if name not in ("hours", "income", "sex")),
@@ -100,6 +109,11 @@ DOMAINS: dict[str, DomainFile] = {
 @pytest.mark.parametrize("name", list(DOMAINS))
 def test_query_finds_the_same_moments(name: str) -> None:
     declared, held = DOMAINS[name], columns()
+    if name == "missing numbers":
+        for place, (column, absent) in enumerate(
+            (("age", None), ("ga'in", math.nan), ("hours", None), ("share", None))
+        ):
+            held[column] = [absent if row % 5 == place else value for row, value in enumerate(held[column])]
     if declared.group is not None and declared.group.meanings.keys() == {"M", "F"}:
         held["sex"] = np.where(held["sex"] == "X", "F", held["sex"])
     expected = Moments.of(encode_raw(declared, held), exact=True)

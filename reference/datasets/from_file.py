@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import UNSET
 
 from reference.common.errors import (
     ColumnTypeError,
@@ -181,7 +182,12 @@ def hint_of_column(columns: Sequence[str], missing: str) -> str:
 
 def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:
     """Return the raw columns that are numbers for all who read them; marks of a typed file may be texts, too."""
-    numbers = {attribute.name for attribute in declared.attributes if isinstance(attribute, Numeric)}
+    numbers = {
+        attribute.name
+        for attribute in declared.attributes
+        # in a text file a number that may be missing may be an empty field
+        if isinstance(attribute, Numeric) and (typed or attribute.missing is UNSET)
+    }
     others = {attribute.name for attribute in declared.attributes} - numbers
     for marker in (declared.label, declared.group):
         if marker is not None:
@@ -244,7 +250,9 @@ def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:
     known = {one.name for one in declared.attributes if not isinstance(one, Numeric) and "" in one.categories}
     markers = (marker for marker in (declared.label, declared.group) if marker is not None)
     known |= {marker.column for marker in markers if "" in marker.meanings}
-    return missing_values(table, lambda name: name not in known)
+    allowed = {one.name for one in declared.attributes if isinstance(one, Numeric) and one.missing is not UNSET}
+    needed = {name: values for name, values in table.items() if name not in allowed}
+    return missing_values(needed, lambda name: name not in known)
 
 
 def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> Records:
@@ -253,7 +261,7 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
     for attribute in declared.attributes:
         values = table[attribute.name]
         if isinstance(attribute, Numeric):
-            encoded[attribute.name] = numbers_of(attribute.name, values)
+            encoded[attribute.name] = numbers_of(attribute.name, values, or_missing=attribute.missing is not UNSET)
         else:
             encoded[attribute.name] = as_declared(attribute.categories, values)
     for marker, error in ((declared.label, LabelError), (declared.group, GroupError)):

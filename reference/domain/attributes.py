@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import pairwise
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import UNSET, Meta, UnsetType
@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.documents import Document
 from reference.common.errors import DeclarationError, NotANumberError, OutOfBoundsError, UnseenCategoryError
+from reference.domain.edges import edges_of
 from reference.domain.values import Column, as_numbers, codes_of, is_finite, is_hashable, is_missing
 
 MOST_NAMED = 8
@@ -22,6 +23,11 @@ Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 Category: TypeAlias = str | int | float
 """A value that a domain file can declare; without a file, any hashable value is a category."""
+
+OWN_BIN = "own_bin"
+
+Missing: TypeAlias = int | float | Literal["own_bin"] | UnsetType
+"""What a missing number counts as; unset where it is an error."""
 
 Categories: TypeAlias = Annotated[
     tuple[Category, ...], Meta(extra_json_schema={"minItems": 2, "uniqueItems": True})
@@ -42,6 +48,8 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         The bounds were read from the data, so that they are not public.
     comment : str
         For who reads the file; not kept.
+    missing : float, optional
+        The number within the bounds that a missing value counts as; without it a missing value is an error.
     """
 
     name: Name
@@ -50,9 +58,19 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
     clip: bool = False
     from_data: bool = False
     comment: str = ""
+    missing: Missing = UNSET
 
     def __post_init__(self) -> None:
         force_setattr(self, "comment", "")
+        self._check_bounds()
+        if self.missing is UNSET or (self.missing == OWN_BIN and self.has_bins):
+            return
+        if isinstance(self.missing, str) or not self.lower <= self.missing <= self.upper:
+            allowed = f"a number within the bounds{', or `own_bin`' if self.has_bins else ''}"
+            extra = "" if self.has_bins else "; `own_bin` is of `binned`"
+            raise DeclarationError(f"`missing` of {self.name!r}", self.missing, allowed + extra)
+
+    def _check_bounds(self) -> None:
         bounds = (self.lower, self.upper)
         # the width is checked too: it divides, and -1e308 to 1e308 has an infinite one
         if not (
@@ -67,13 +85,20 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
             )
 
     @property
+    def has_bins(self) -> bool:
+        """Whether numbers are put into bins."""
+        return False
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Names of the encoded coordinates."""
         return (self.name,)
 
     def within(self, values: Column, *, clip: bool) -> FloatArray:
-        """Return one column as numbers within the bounds, shape (n,)."""
-        numbers = as_numbers(self.name, values)
+        """Return one column as numbers within the bounds, shape (n,); NaN for what has a bin of its own."""
+        numbers = as_numbers(self.name, values, or_missing=self.missing is not UNSET)
+        if isinstance(self.missing, (int, float)):
+            numbers = np.where(np.isnan(numbers), self.missing, numbers)
         outside = (numbers < self.lower) | (numbers > self.upper)
         if outside.any() and not (clip or self.clip):
             row = int(np.flatnonzero(outside)[0])
@@ -101,20 +126,30 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
     ----------
     name, lower, upper, clip, from_data, comment
         As for :class:`Numeric`.
-    edges : tuple of float
+    missing : float or 'own_bin', optional
+        What a missing value counts as: a number within the bounds, or a bin of its own.
+    edges : tuple of float, optional
         Where a bin ends and the next begins, ascending between the bounds; an edge belongs to the bin above it.
+        Left out, they follow from the bounds (:func:`reference.domain.edges.edges_of`).
     source : str
         Where the edges are known from: outside the table.
     """
 
-    edges: Annotated[tuple[int | float, ...], Meta(min_length=1)]
+    edges: Annotated[tuple[int | float, ...], Meta(min_length=1)] = ()
     source: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.edges:
+            force_setattr(self, "edges", edges_of(self.lower, self.upper))
         ends = [self.lower, *self.edges, self.upper]
         if not all(is_finite(edge) for edge in self.edges) or any(a >= b for a, b in pairwise(ends)):
             raise DeclarationError(f"edges of {self.name!r}", self.edges, "ascending, between the bounds")
+
+    @property
+    def has_bins(self) -> bool:
+        """True."""
+        return True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -124,13 +159,15 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
         if len(set(texts)) < len(texts):
             texts = [repr(end) for end in ends]
         inner = [f"[{a}, {b})" for a, b in pairwise(texts[:-1])]
-        return tuple(f"{self.name}={part}" for part in [*inner, f"[{texts[-2]}, {texts[-1]}]"])
+        own = ["missing"] if self.missing == OWN_BIN else []
+        return tuple(f"{self.name}={part}" for part in [*inner, f"[{texts[-2]}, {texts[-1]}]", *own])
 
     def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of bins) with one 1 a row."""
         numbers = self.within(values, clip=clip)
         bins = np.searchsorted(np.array(self.edges, dtype=np.float64), numbers, side="right")
-        return _one_a_row(bins, len(self.edges) + 1)
+        # a bin of its own comes last
+        return _one_a_row(np.where(np.isnan(numbers), len(self.edges) + 1, bins), len(self.columns))
 
 
 class Ordinal(Document, frozen=True, tag_field="kind", tag="ordinal", omit_defaults=True):

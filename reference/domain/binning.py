@@ -1,34 +1,9 @@
-"""A rule that bins every declared number: from its bounds alone, so that nothing about the data is needed."""
+"""Bins for every declared number: by the rule of :mod:`reference.domain.edges`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from reference.domain.attributes import Attribute, Binned, Numeric
 from reference.domain.file import DomainFile
-
-PARTS = 8
-"""Equal parts of the declared range; the lowest is halved until a part is narrower than 1."""
-
-
-def edges_of(lower: float, upper: float) -> tuple[float, ...]:
-    """Return where the bins of a range part: at its eighths, and at halves of the lowest eighth down to 1.
-
-    Counts and amounts have most of their values near their lower end, and are declared in ones.  Balances and
-    differences have them near 0: a wide range with 0 inside parts at 0, and at halves of both bounds down to 1.
-    """
-    width = upper - lower
-    if lower < 0 < upper and width >= 2 * PARTS:
-        return tuple(sorted({0.0, *_halves(upper / 2), *(-edge for edge in _halves(-lower / 2))}))
-    edges = {*(width * part / PARTS for part in range(1, PARTS)), *_halves(width / PARTS / 2)}
-    return tuple(sorted({lower + edge for edge in edges}))
-
-
-def _halves(largest: float) -> Iterator[float]:
-    """Yield a number, its half, and so on down to 1."""
-    while largest >= 1:
-        yield largest
-        largest /= 2
 
 
 def binned(declared: DomainFile) -> DomainFile:
@@ -45,6 +20,6 @@ def _binned(attribute: Attribute) -> Attribute:
         attribute.upper,
         clip=attribute.clip,
         from_data=attribute.from_data,
-        edges=edges_of(attribute.lower, attribute.upper),
+        missing=attribute.missing,
         source="the declared bounds",
     )

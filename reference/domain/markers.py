@@ -135,10 +135,19 @@ def too_many(values: Column, meaning: Collection[Hashable]) -> str:
     return f"; {len(distinct)} distinct values occur where {len(meaning)} are declared"
 
 
-def numbers_of(name: str, values: Column) -> FloatArray:
-    """Return a column as finite numbers, shape (n,); texts are decimal numbers and nothing else."""
+MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?"})
+"""Texts that stand for a missing number, where one may be missing."""
+
+
+def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatArray:
+    """Return a column as finite numbers, shape (n,); texts are decimal numbers and nothing else.
+
+    With `or_missing` a missing value is NaN, and so is one of :data:`MISSING_TEXTS`.
+    """
     if isinstance(values, Coded):
-        return _numbers_of_distinct(name, values)
+        return _numbers_of_distinct(name, values, or_missing=or_missing)
+    if or_missing and not (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
+        values = [None if is_missing(value) or _is_missing_text(value) else value for value in values]
     if not isinstance(values, np.ndarray):
         if set(map(type, values)) == {str}:
             places: dict[str, int] = {}
@@ -148,19 +157,27 @@ def numbers_of(name: str, values: Column) -> FloatArray:
         for row, value in enumerate(values):
             if isinstance(value, str) and not is_number_text(value):
                 raise NotANumberError("not a number", row=row, column=name, value=value)
-    return as_numbers(name, values)
+    return as_numbers(name, values, or_missing=or_missing)
 
 
-def _numbers_of_distinct(name: str, values: Coded) -> FloatArray:
+def _is_missing_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() in MISSING_TEXTS
+
+
+def _numbers_of_distinct(name: str, values: Coded, *, or_missing: bool = False) -> FloatArray:
     """Return the same of a column of few distinct values: each is read once."""
+    absent = [or_missing and _is_missing_text(value) for value in values.values]
     usable = [not isinstance(value, str) or is_number_text(value) for value in values.values]
-    numbers = np.array([float(value) if good else 0.0 for value, good in zip(values.values, usable, strict=True)])
-    wrong = np.append(~np.array(usable, dtype=np.bool_), True)[values.codes]
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+    numbers = [float(value) if good else 0.0 for value, good in zip(values.values, usable, strict=True)]
+    numbers = [math.nan if gone else number for gone, number in zip(absent, numbers, strict=True)]
+    wrong = [not (good or gone) for good, gone in zip(usable, absent, strict=True)]
+    # the last one stands for nulls
+    at = np.array([*wrong, not or_missing])[values.codes]
+    if at.any():
+        row = int(np.flatnonzero(at)[0])
         value = values[row]
         raise NotANumberError("NaN" if value is None else "not a number", row=row, column=name, value=value)
-    return as_numbers(name, numbers[values.codes])
+    return as_numbers(name, np.array([*numbers, math.nan])[values.codes], or_missing=or_missing)
 
 
 def as_declared(declared: Sequence[Hashable], values: Column) -> Column:

@@ -11,8 +11,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from msgspec import UNSET
+
 from reference.common.errors import ReadingError
-from reference.domain.attributes import Attribute, Binned, Category, Numeric, Ordinal
+from reference.domain.attributes import OWN_BIN, Attribute, Binned, Category, Numeric, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 
@@ -92,6 +94,8 @@ def _choices(attribute: Attribute, scale: float) -> Iterator[str]:
             tests += [f"{value} < {_double(upper)}"] if upper is not None else []
             entry = f"CASE WHEN {' AND '.join(tests)} THEN {corner} ELSE 0 END"
             yield _whole(f"CASE WHEN {admitted} THEN {entry} END")
+        if attribute.missing == OWN_BIN:
+            yield _whole(f"CASE WHEN {admitted} THEN CASE WHEN {value} IS NULL THEN {corner} ELSE 0 END END")
         return
     assert not isinstance(attribute, Numeric)
     encoded = attribute.encode(list(attribute.categories), clip=False) * scale
@@ -106,9 +110,18 @@ def _choices(attribute: Attribute, scale: float) -> Iterator[str]:
 def _within(attribute: Numeric) -> tuple[str, str]:
     """Return when a number is admitted, and the number within its bounds; `least` of a NULL is one or not."""
     value, lower, upper = _number(attribute.name), _double(attribute.lower), _double(attribute.upper)
-    if not attribute.clip:
-        return f"{value} BETWEEN {lower} AND {upper}", value
-    return _finite(value), f"least(greatest({value}, {lower}), {upper})"
+    if attribute.missing is not UNSET:
+        # a missing number is NULL or NaN
+        value = f"nullif({value}, CAST('NaN' AS DOUBLE PRECISION))"
+        if attribute.missing != OWN_BIN:
+            value = f"coalesce({value}, {_double(attribute.missing)})"
+    admitted = f"{value} BETWEEN {lower} AND {upper}"
+    if attribute.clip:
+        bounded = f"least(greatest({value}, {lower}), {upper})"
+        admitted, value = _finite(value), f"CASE WHEN {value} IS NOT NULL THEN {bounded} END"
+    if attribute.missing == OWN_BIN:
+        admitted = f"({value} IS NULL OR {admitted})"
+    return admitted, value
 
 
 def _mark(marker: Marker | None) -> str:

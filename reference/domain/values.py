@@ -145,12 +145,15 @@ def _equal_text(values: NumberArray, text: str) -> BoolArray:
     return equal
 
 
-def as_numbers(name: str, values: Column) -> FloatArray:
-    """Return a column as finite float64, shape (n,); errors name the first value that is not."""
+def as_numbers(name: str, values: Column, *, or_missing: bool = False) -> FloatArray:
+    """Return a column as finite float64, shape (n,); errors name the first value that is not.
+
+    With `or_missing` a missing value is NaN.
+    """
     numbers = as_floats(name, values)
     if numbers.ndim != 1:
         raise ShapeError(f"a column has one dimension, not {numbers.ndim}", column=name)
-    bad = ~np.isfinite(numbers)
+    bad = np.isinf(numbers) if or_missing else ~np.isfinite(numbers)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         if np.isnan(numbers[row]):
