@@ -165,10 +165,11 @@ def test_describe_knows_the_types_of_a_parquet_file(run: Run) -> None:
     assert run("domain", "--describe", "--data", "people.csv", "--encoding", "one_hot")[1] == out
 
 
-def test_describe_takes_numbers_with_empty_fields_for_numbers(run: Run, files: Path) -> None:
-    (files / "gaps.csv").write_text("a,b,c,y\n1,,x,1\n,,,0\n2.5,,x,1\n", encoding="utf-8")
+def test_describe_takes_numbers_some_of_which_are_missing_for_numbers(run: Run, files: Path) -> None:
+    (files / "gaps.csv").write_text("a,b,c,d,y\n1,,x,NA,1\n,,,?,0\n2.5,,x,3,1\n", encoding="utf-8")
     _, out, _ = run("domain", "--describe", "--data", "gaps.csv", "--label", "y")
-    assert [entry["kind"] for entry in json.loads(out)["attributes"]] == ["numeric", "one_hot", "one_hot"]
+    kinds = [entry["kind"] for entry in json.loads(out)["attributes"]]
+    assert kinds == ["numeric", "one_hot", "one_hot", "numeric"]
 
 
 def test_describe_does_not_offer_a_column_of_names_as_categories(run: Run, files: Path) -> None:

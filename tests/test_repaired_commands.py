@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from reference.commands import fit_repaired
+from reference.commands.card import _features
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.repaired import prepared
@@ -124,6 +125,20 @@ def test_metrics_are_summed_up_over_splits(run):
     assert found["releases"][0]["group_weights"] is not None
     assert found["releases"][0]["w"] != found["releases"][1]["w"]
     assert "seeded: for study" in run(FIT).out
+
+
+def test_a_model_that_says_the_same_of_all_is_warned_of(run):
+    said = "the same of every record"
+    rare = "fit --mechanism repaired --data rare.csv --domain domain.json --seed 1 --fairness none"
+    NEW.assign(income=["high"] + ["low"] * (len(NEW) - 1), sex=NEW_Z).to_csv("rare.csv", index=False)
+    assert f"the model says {said}" in run(rare).err
+    assert f"2 of 2 models say {said}" in run(f"{rare} --splits 2").err
+    assert said not in run(f"{FIT} --fairness none").err
+
+
+def test_a_card_of_many_columns_names_the_first():
+    assert _features(["a", "b"]) == "a, b"
+    assert _features([str(k) for k in range(30)]).startswith("30 columns: 0, 1, 2,")
 
 
 def test_few_records_are_warned_of_before_they_are_spent(run):

@@ -20,6 +20,9 @@ from reference.common.page import Page
 from reference.repaired.advice import said_of_probes
 from reference.repaired.released import RepairedRelease, load_repaired
 
+MOST_NAMED = 12
+"""So many features are named on the page."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
@@ -80,7 +83,7 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
     """Return the page."""
     parts = {
         "What it is": [
-            f"A model that predicts {facts['predicts']} from {', '.join(facts['features'])}.",
+            f"A model that predicts {facts['predicts']} from {_features(facts['features'])}.",
             f"It was fitted to {facts['records']:,} records, and noise was added on purpose.",
         ],
         "What is promised, and to whom": _promised(facts),
@@ -96,6 +99,12 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
     for title, sentences in parts.items():
         lines += [title, "-" * len(title), *(f"- {sentence}" for sentence in sentences), ""]
     return on.text(*lines)
+
+
+def _features(names: list[str]) -> str:
+    if len(names) <= MOST_NAMED:
+        return ", ".join(names)
+    return f"{len(names)} columns: {', '.join(names[:MOST_NAMED])} and others"
 
 
 def _records(facts: dict[str, Any]) -> str:

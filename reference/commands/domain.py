@@ -25,6 +25,7 @@ from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
+from reference.domain.markers import MISSING_TEXTS
 from reference.domain.sql import moments_query
 from reference.records import DATA_STEPS
 
@@ -229,11 +230,11 @@ def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[A
 
 
 def guessed_kinds(table: TableFile) -> dict[str, str]:
-    """Return `number` or `text` for each column of a text file, from its first records, except empty fields."""
+    """Return `number` or `text` for each column of a text file, from its first records, except missing values."""
     kinds = dict.fromkeys(table.columns, "number")
     for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
         for name, values in block.columns.items():
-            known = [value for value in values if value]
+            known = [value for value in values if value not in MISSING_TEXTS]
             if not known or not all(is_number_text(value) for value in known):
                 kinds[name] = "text"
     return kinds

@@ -165,6 +165,7 @@ def fit_repaired(
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
+    _warn(said_of_constant(found))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
@@ -187,6 +188,16 @@ def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, fl
     if on.z is not None:
         found[SAMPLING_ERROR] = risk_difference_error(predicted, on.z, groups)
     return found
+
+
+def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
+    """Return a warning where some model says the same of every record: not private, for the data holder."""
+    constant = sum(one["positive_rate"] in (0.0, 1.0) for one in found)
+    if not constant:
+        return ()
+    which = "the model says" if len(found) == 1 else f"{constant} of {len(found)} models say"
+    said = f"{which} the same of every record, so that a difference of 0 says nothing about fairness"
+    return (f"{said} ({NOT_PRIVATE})",)
 
 
 def _warn(warnings: Iterable[str]) -> None:
