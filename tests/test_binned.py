@@ -123,7 +123,7 @@ def test_a_missing_number_counts_as_what_is_declared(absent):
         encode_raw(plain_file, given)
 
 
-def test_what_a_missing_number_counts_as_is_a_public_number_within_the_bounds():
+def test_a_missing_number_counts_as_one_within_the_bounds():
     for missing, said in ((101, "within the bounds"), ("own_bin", "of `binned`"), (float("nan"), "within")):
         with pytest.raises(DeclarationError, match=said):
             Numeric("age", 0, 100, missing=missing)

@@ -104,6 +104,14 @@ def test_the_page_has_the_targets_and_what_was_measured():
     assert target_table(committed("adult")) in (ROOT / "docs" / "frontier.md").read_text()
 
 
+def test_hardened_noise_reaches_the_same_targets():
+    document = committed("adult-hardened")
+    assert document["noise"] == "hardened"
+    assert document["splits"] == 5
+    reached = [one.margin(one.best(document), 5) >= MET for one in frontier.ADULT_TARGETS]
+    assert reached == [True] * 17
+
+
 @pytest.mark.parametrize("data", frontier.DATA)
 def test_committed_rows_are_of_all_budgets_and_models(data):
     document = committed(data)
