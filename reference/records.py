@@ -37,6 +37,9 @@ from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 BLOCK_ROWS = 4096
 """Rows handled at a time: small enough to stay in cache."""
 
+CACHED = 2**18
+"""Entries of x that stay in cache while they are encoded and added up."""
+
 DATA_STEPS = 2**20
 """On the grid, x holds multiples of 1/DATA_STEPS; a block of 2^12 products then sums up exactly in a float."""
 
@@ -56,6 +59,8 @@ class Records:
         Group memberships, whole numbers below `domain.groups`: 0 or 1 for two; None without a declared group.
     inside : bool
         The encoding proves that every row is inside the norm: x is not looked at again.
+    marked : bool
+        The same of y and z: each is 0 or 1.
     empty : bool
         There may be none.
 
@@ -70,9 +75,10 @@ class Records:
     y: FloatArray
     z: FloatArray | None
     inside: InitVar[bool] = False
+    marked: InitVar[bool] = False
     empty: InitVar[bool] = False
 
-    def __post_init__(self, inside: bool, empty: bool) -> None:
+    def __post_init__(self, inside: bool, marked: bool, empty: bool) -> None:
         for name in ("x", "y", "z"):
             # a read-only view: what was checked cannot be changed through this object
             values = getattr(self, name)
@@ -83,8 +89,9 @@ class Records:
         _check_shapes(self)
         if not empty and not len(self):
             raise EmptyDataError("there is no record")
-        _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
-        if self.z is not None:
+        if not marked:
+            _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
+        if self.z is not None and not marked:
             _check_group(self.z, self.domain)
         if not inside:
             _check_entries(self)
@@ -208,12 +215,9 @@ class NumericEncoder:
 
     def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of columns, all held, into x, shape (n, d); False when a number is outside its bounds."""
-        for column, lower, upper, place in zip(
-            columns, self._lower, self._upper, x[:, self.columns].T, strict=True
-        ):
-            if not _scaled(column, lower, upper, self._factor, place):
-                return False
-        return self._completed(x, z)
+        inner = x[:, self.columns].T
+        bounds = self._lower[:, None], self._upper[:, None]
+        return _scaled(np.stack(columns), *bounds, self._factor, inner) and self._completed(x, z)
 
     def _completed(self, x: FloatArray, z: FloatArray | None) -> bool:
         if self.domain.intercept:
@@ -228,20 +232,25 @@ def is_held(values: NumberArray) -> bool:
     return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
 
 
-def _scaled(raw: NumberArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> bool:
-    """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds."""
-    if lower == 0.0 and raw.dtype == np.float64:
+def _scaled(raw: NumberArray, lower: Any, upper: Any, factor: float, out: FloatArray) -> bool:
+    """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds.
+
+    The bounds are those of all numbers, or of each row in a column of their own.
+    """
+    along: dict[str, Any] = {"axis": 1, "keepdims": True} if np.ndim(lower) else {}
+    from_zero = not np.any(lower)
+    if from_zero and raw.dtype == np.float64:
         # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
-        inside = raw.view(np.uint64).max() <= upper.view(np.uint64)
+        inside = raw.view(np.uint64).max(**along) <= upper.view(np.uint64)
     else:
         # NaN makes a comparison fail too
-        inside = raw.min() >= lower and raw.max() <= upper
-    if not inside:
+        inside = (raw.min(**along) >= lower) & (raw.max(**along) <= upper)
+    if not np.all(inside):
         return False
-    if (lower, upper) == (0.0, 1.0):
+    if from_zero and np.all(upper == 1.0):
         np.multiply(raw, factor, out=out)
         return True
-    if lower == 0.0:
+    if from_zero:
         # a quotient of at most 1 is not rounded above it
         np.multiply(np.divide(raw, upper, out=out), factor, out=out)
         return True
@@ -249,6 +258,11 @@ def _scaled(raw: NumberArray, lower: np.float64, upper: np.float64, factor: floa
     # the quotient of two rounded differences can exceed 1 by one rounding
     np.multiply(np.clip(share, 0.0, 1.0, out=share), factor, out=out)
     return True
+
+
+def rows_in_cache(dimension: int) -> int:
+    """Return how many rows of x are encoded and added up at a time: whole blocks."""
+    return max(CACHED // (dimension * BLOCK_ROWS), 1) * BLOCK_ROWS
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:

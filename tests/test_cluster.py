@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -31,9 +32,10 @@ from audit.subjects.catalogue import Laplace
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.common import scheduler as module
 from reference.common.errors import ClusterError, MissingExtraError, NotANumberError, UnreadableFileError
-from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
 from reference.common.scheduler import on_cluster
 from reference.datasets.arrow_table import ParquetTable
+from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.cluster import Cluster, FilePart, answer
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader, record_blocks
@@ -314,8 +316,72 @@ def test_fit_on_a_scheduler_gives_the_same_moments_and_metrics(scheduler: str, r
     assert (code, err) == (EXIT_FINE, "")
     assert json.loads((files / "trace.json").read_text())["moments"] == alone
     assert json.loads(out)["metrics"]["accuracy"]["mean"] is not None
-    code, _, err = run(*asked, "--scheduler", scheduler, "--checkpoint", "kept.json")
-    assert (code, err.count("\n")) == (EXIT_USAGE, 1)
+    assert run(*asked, "--scheduler", scheduler, "--checkpoint", "kept.json")[0] == EXIT_FINE
+    assert json.loads((files / "trace.json").read_text())["moments"] == alone
+    assert not (files / "kept.json").exists()
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("before", ["here", "there"])
+def test_stopped_sum_goes_on_from_its_checkpoint_on_a_cluster(
+    scheduler: str, people: Path, expected: Moments, tmp_path: Path, before: str
+) -> None:
+    kept, seen = tmp_path / "kept.json", [0]
+
+    def told(count: int, _share: float | None) -> None:
+        seen[0] += count
+        if stopped and seen[0] > 10_000:
+            raise StoppedError
+
+    with Cluster(scheduler, part_rows=1) as cluster:
+        # a reading here begins with a checkpoint within a row group
+        stopped, sums = True, cluster.sums if before == "there" else None
+        with pytest.raises(StoppedError):
+            CheckpointedSum(str(kept), 0.0, sums).moments(reader(people, told))
+        held = json.loads(kept.read_text())["moments"]["n"]
+        assert held in {"here": range(1_500, 10_000), "there": range(4_000, 8_001, 4_000)}[before]
+        stopped, seen[0] = False, 0
+        moments = CheckpointedSum(str(kept), 0.0, cluster.sums).moments(reader(people, told))
+    assert (moments.table(), held + seen[0]) == (expected.table(), ROWS)
+
+
+INTERRUPTED = """
+import sys
+from functools import partial
+from tests import test_cluster
+from tests.command_lines import reference
+work = partial(test_cluster.waiting, sys.argv.pop(1))
+test_cluster.Cluster.moments = lambda self, reader: self.fold(reader, work)
+sys.exit(reference(*sys.argv[1:]))
+"""
+
+
+def waiting(marker: str, blocks: Iterable[Records]) -> Moments:
+    """Say that a worker is at work, and never end."""
+    Path(marker).touch()
+    time.sleep(600)
+    return sum_of(blocks, DECLARED.domain, exact=True)
+
+
+def test_interruption_of_a_cluster_is_one_line_and_releases_nothing(run: Run, files: Path, tmp_path: Path) -> None:
+    run("ledger", "create", "l.jsonl", "--data", "people", "--epsilon", "9")
+    marker = tmp_path / "working"
+    asked = ["--data", "people.parquet", "--domain", "domain.json", "--test-share", "0", "--ledger", "l.jsonl"]
+    words = [sys.executable, "-c", INTERRUPTED, str(marker), "fit", *asked, "--release", "r.json"]
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment(), "text": True}
+    # as a terminal sends it: to the command and to its workers
+    with subprocess.Popen([*words, "--scheduler", "local"], start_new_session=True, **piped) as started:
+        while not marker.exists():
+            assert started.poll() is None, started.communicate()
+            time.sleep(0.05)
+        os.killpg(started.pid, signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+    assert (started.returncode, out, err) == (EXIT_UNDECIDED, "", "error: interrupted: nothing was decided\n")
+    assert ReleaseLedger.open(files / "l.jsonl").releases == ()
+    assert not (files / "r.json").exists()
 
 
 # --- Draws, claims and experiments ------------------------------------------------------------------------------

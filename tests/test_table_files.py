@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import gzip
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -296,8 +297,11 @@ def test_path_that_is_no_table_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match="no such file"):
         open_table(tmp_path / "missing.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(UnreadableFileError, match="not a regular file"):
+    with pytest.raises(MissingDataError, match="the folder has no file"):
         open_table(tmp_path / "folder.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(UnreadableFileError, match="not a regular file"):
+        open_table(tmp_path / "pipe.csv")
     with pytest.raises(ReadingError, match="ends in"):
         open_table(tmp_path / "data.xlsx")
 

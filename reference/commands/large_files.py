@@ -39,11 +39,12 @@ class LargeFileOptions:
     @contextmanager
     def way(self) -> Iterator[Way | None]:
         """Yield the way to add a file up that the options ask for; None for the usual one."""
-        if self.checkpoint is not None:
-            yield Way(summed=CheckpointedSum(self.checkpoint).moments)
-        elif self.scheduler is not None:
+        if self.scheduler is not None:
             with Cluster(self.scheduler) as cluster:
-                yield Way(summed=cluster.moments, folded=cluster.fold)
+                kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)
+                yield Way(summed=(kept or cluster).moments, folded=cluster.fold)
+        elif self.checkpoint is not None:
+            yield Way(summed=CheckpointedSum(self.checkpoint).moments)
         else:
             yield None
 
@@ -56,9 +57,7 @@ class LargeFileOptions:
         if name is None:
             return
         allowed = None
-        if None not in given.values():
-            allowed = "left out with --scheduler, whose workers lose nothing when one of them ends"
-        elif not is_table_file(str(named.data)):
+        if not is_table_file(str(named.data)):
             allowed = "left out where --data is not a file"
         elif test_share != 0:
             allowed = "left out, or used with --test-share 0: only moments of all records are there"

@@ -25,7 +25,7 @@ from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domai
 from reference.datasets.from_file import OnBlock, Way, record_blocks
 from reference.datasets.record_blocks import RecordBlocks, in_memory
 from reference.datasets.table import ROWS_READ
-from reference.datasets.table_file import ENDINGS, is_table_file, open_table
+from reference.datasets.table_file import ENDINGS, files_of, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
 from reference.noise import ENTROPY, Source
@@ -61,7 +61,8 @@ class DataOptions:
         type=FileName(SOURCES),
         default="affairs",
         metavar="NAME|FILE",
-        help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)} (affairs)",
+        help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}; a pattern, or FOLDER/, "
+        "stands for several (affairs)",
     )
     label: str | None = option("--label", metavar="COLUMN", help="column of a data file with the label")
     group: str | None = option("--group", metavar="COLUMN", help="column of a data file with the group")
@@ -352,7 +353,8 @@ def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -
     reference.common.errors.ReadingError
         Also when two options name one file.
     """
-    seen = {Path(path).resolve(): name for name, path in inputs.items() if path and is_there(path, Path.is_file)}
+    read = ((name, file) for name, path in inputs.items() if path for file in _files_of(path))
+    seen = {file.resolve(): name for name, file in read if is_there(file, Path.is_file)}
     for name, path in paths.items():
         if path is None:
             continue
@@ -366,6 +368,13 @@ def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -
             raise ReadingError(name, path, "a file that can be written (No such directory)")
         if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
             raise ReadingError(name, path, "a file that can be written (Permission denied)")
+
+
+def _files_of(path: str) -> list[Path]:
+    try:
+        return files_of(path) if is_table_file(path) else [Path(path)]
+    except (OSError, ValueError):
+        return []
 
 
 def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:

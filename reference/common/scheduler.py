@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
+from multiprocessing import resource_tracker
 from typing import Any
 
 from reference.common.errors import ClusterError, InputError, MissingExtraError
@@ -21,6 +24,13 @@ CONNECTING = 20.0
 
 FAILURES = (Exception, CancelledError)
 """What asking a worker for its result may raise."""
+
+QUIET = {
+    "silence_logs": logging.CRITICAL,
+    "dashboard_address": "127.0.0.1:0",
+    "scheduler_kwargs": {"dashboard": False},
+}
+"""Of a cluster in this machine: no page in a browser, and no fixed port, which another one may have."""
 
 HELP = f"let the workers of a dask scheduler do it; {LOCAL} makes some here"
 """Help text of `--scheduler`."""
@@ -47,10 +57,10 @@ def connected(address: str) -> Iterator[Any]:
         at = address
         try:
             if at == LOCAL:
-                quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
                 # neither class is typed
                 made: Any = distributed.LocalCluster
-                at = opened.enter_context(made(threads_per_worker=1, **quiet))
+                with _left_to_this_process():
+                    at = opened.enter_context(made(threads_per_worker=1, **QUIET))
             made = distributed.Client
             client = opened.enter_context(made(at, timeout=CONNECTING))
         except (OSError, ValueError, ImportError) as problem:
@@ -60,6 +70,21 @@ def connected(address: str) -> Iterator[Any]:
         except TimeoutError as problem:
             raise ClusterError(f"the scheduler at {address} has no worker") from problem
         yield client
+
+
+@contextmanager
+def _left_to_this_process() -> Iterator[None]:
+    """Let processes that are started meanwhile, and later by threads of them, leave Ctrl-C to this one."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # it would lift the mask where it is started
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def explained(problem: BaseException, task: str) -> ClusterError:
@@ -92,7 +117,9 @@ class Workers:
         """Calls that they make at a time."""
         return max(1, sum(map(int, self.client.ncores().values())))
 
-    def in_order(self, calls: Iterable[Call], ahead: int | None = None) -> Iterator[Any]:
+    def in_order(
+        self, calls: Iterable[Call], ahead: int | None = None, names: Iterable[str] | None = None
+    ) -> Iterator[Any]:
         """Yield the results of the calls, in their order.
 
         Parameters
@@ -100,6 +127,8 @@ class Workers:
         calls : iterable
         ahead : int, optional
             Calls that are begun before they are asked for (all).
+        names : iterable of str, optional
+            What errors call each (its number).
 
         Raises
         ------
@@ -109,8 +138,8 @@ class Workers:
         """
         waiting: deque[tuple[str, Any]] = deque()
         try:
-            for number, (function, given, named) in enumerate(calls, 1):
-                task = f"task {number:,}"
+            tasks = (f"task {number:,}" for number in count(1)) if names is None else names
+            for (function, given, named), task in zip(calls, tasks, strict=False):
                 try:
                     waiting.append((task, self.client.submit(function, *given, **named, pure=False)))
                 except FAILURES as problem:

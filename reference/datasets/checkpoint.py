@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from reference import __version__
 from reference.common.documents import Document, plain, read_file
@@ -20,7 +21,6 @@ from reference.datasets.from_file import FileReader
 from reference.datasets.table import Place, unchanged
 from reference.domain.file import DomainFile
 from reference.moments import Moments, sum_of
-from reference.records import Records
 
 EVERY = 5.0
 """Seconds between two checkpoints, or more where writing one takes more than a twentieth of that."""
@@ -29,12 +29,12 @@ NOTE = "exact sums of records: not private, for the data holder"
 
 
 class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="checkpoint_v1"):
-    """Exact moments of the records before a place of a file.
+    """Exact moments of the records before a place of a table.
 
     Parameters
     ----------
     note : str
-    file : FileIdentity
+    files : tuple of FileIdentity
     domain : str
         Digest of the domain file with the columns and options that complete it.
     version : str
@@ -50,7 +50,7 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
     """
 
     note: str
-    file: FileIdentity
+    files: tuple[FileIdentity, ...]
     domain: str
     version: str
     behind: Place
@@ -61,7 +61,7 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
 
 @dataclass
 class CheckpointedSum:
-    """Adds up a file, and keeps the sums so far in another file.
+    """Adds up a table, and keeps the sums so far in a file.
 
     Parameters
     ----------
@@ -69,10 +69,13 @@ class CheckpointedSum:
         The checkpoint.
     seconds : float
         Between two checkpoints.
+    sums : callable, optional
+        Another way to go on from a place: yields exact moments of parts, and where each ends.
     """
 
     path: str
     seconds: float = field(default_factory=lambda: EVERY)
+    sums: Callable[[FileReader, Place | None], Iterator[tuple[Moments, Place]]] | None = None
 
     def moments(self, reader: FileReader) -> Moments:
         """Return the exact moments of all records, those of an earlier reading among them.
@@ -84,37 +87,37 @@ class CheckpointedSum:
         reference.common.errors.DataError
             As reading raises it; the checkpoint then holds what was read before.
         """
-        with unchanged(reader.table.path):
-            return self._sum(reader, FileIdentity.of(reader.table.path))
+        with unchanged(*reader.table.paths):
+            return self._sum(reader, tuple(map(FileIdentity.of, reader.table.paths)))
 
-    def _sum(self, reader: FileReader, file: FileIdentity) -> Moments:
+    def _sum(self, reader: FileReader, files: tuple[FileIdentity, ...]) -> Moments:
         domain = reader.declared.domain
-        total, behind, ended = Moments.zero(domain, exact=True), None, False
+        zero = Moments.zero(domain, exact=True)
+        total, behind, ended = zero, None, False
         if Path(self.path).exists():
-            found = self._found(file, reader.declared)
+            found = self._found(files, reader.declared)
             total, behind, ended = _moments(found, reader.declared, self.path), found.behind, found.ended
         if ended:
             return total
-        blocks, pace = _Stretches(reader.placed(behind)), self.seconds
+        blocks = _Stretches(reader.placed(behind) if self.sums is None else self.sums(reader, behind))
+        pace = self.seconds
         while not blocks.ended:
-            total += sum_of(blocks.stretch(pace), domain, exact=True)
+            more = blocks.stretch(pace)
+            total += sum_of(more, domain, exact=True) if self.sums is None else sum(more, zero)
             start = time.monotonic()
-            self._write(file, reader.declared, total, blocks)
+            self._write(files, reader.declared, total, blocks)
             pace = max(self.seconds, 20 * (time.monotonic() - start))
         return total
 
-    def _found(self, file: FileIdentity, declared: DomainFile) -> Checkpoint:
+    def _found(self, files: tuple[FileIdentity, ...], declared: DomainFile) -> Checkpoint:
         found = read_file(self.path, Checkpoint, CheckpointError)
         if found.digest != _digest(found):
             raise CheckpointError("is damaged: its digest is not that of its content", file=self.path)
-        for fact in ("path", "size", "modified", "ends", "changed"):
-            there, needed = getattr(found.file, fact), getattr(file, fact)
-            if there != needed:
-                raise CheckpointError(
-                    f"is of another file, or of one that has changed since: its {fact} is {there!r} where "
-                    f"{file.path} has {needed!r}",
-                    file=self.path,
-                )
+        if len(found.files) != len(files):
+            problem = f"is of {len(found.files):,} file(s) where the table has {len(files):,}"
+            raise CheckpointError(problem, file=self.path)
+        for old, new in zip(found.files, files, strict=True):
+            self._require_same(old, new)
         if found.version != __version__:
             problem = f"is of version {found.version} of this package, not {__version__}: remove it to begin again"
             raise CheckpointError(problem, file=self.path)
@@ -122,10 +125,22 @@ class CheckpointedSum:
             raise CheckpointError("is of another domain file, or of other options", file=self.path)
         return found
 
-    def _write(self, file: FileIdentity, declared: DomainFile, total: Moments, blocks: _Stretches) -> None:
+    def _require_same(self, old: FileIdentity, new: FileIdentity) -> None:
+        for fact in ("path", "size", "modified", "ends", "changed"):
+            there, needed = getattr(old, fact), getattr(new, fact)
+            if there != needed:
+                raise CheckpointError(
+                    f"is of another file, or of one that has changed since: its {fact} is {there!r} where "
+                    f"{new.path} has {needed!r}",
+                    file=self.path,
+                )
+
+    def _write(
+        self, files: tuple[FileIdentity, ...], declared: DomainFile, total: Moments, blocks: _Stretches
+    ) -> None:
         unsigned = Checkpoint(
             note=NOTE,
-            file=file,
+            files=files,
             domain=domain_digest(declared),
             version=__version__,
             behind=blocks.behind,
@@ -141,18 +156,18 @@ class CheckpointedSum:
 
 
 class _Stretches:
-    """Blocks, in stretches that end where reading can begin again."""
+    """Records, or moments of them, in stretches that end where reading can begin again."""
 
-    def __init__(self, blocks: Iterator[tuple[Records, Place | None]]) -> None:
+    def __init__(self, blocks: Iterator[tuple[Any, Place | None]]) -> None:
         self._blocks = blocks
         self.behind = Place()
         self.ended = False
 
-    def stretch(self, seconds: float) -> Iterator[Records]:
-        """Yield blocks for some seconds, and to the next place."""
+    def stretch(self, seconds: float) -> Iterator[Any]:
+        """Yield them for some seconds, and to the next place."""
         until = time.monotonic() + seconds
-        for records, behind in self._blocks:
-            yield records
+        for found, behind in self._blocks:
+            yield found
             if behind is not None:
                 self.behind = behind
                 if time.monotonic() >= until:

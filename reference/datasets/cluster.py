@@ -8,15 +8,15 @@ neither the number of workers, nor who did what, nor a worker that was lost chan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from reference.common.errors import ClusterError, EmptyDataError, InputError, UnreadableFileError
-from reference.common.scheduler import FAILURES, connected, explained
+from reference.common.errors import ClusterError, EmptyDataError, UnreadableFileError
+from reference.common.scheduler import Workers, connected
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader
 from reference.datasets.table import Place, unchanged
@@ -26,7 +26,7 @@ from reference.moments import Moments, sum_of
 from reference.records import Records
 
 PART_ROWS = 2**20
-"""A part has at least this many records, except the last one."""
+"""A part has at least this many records, except the last one of a file."""
 
 _Sum = TypeVar("_Sum")
 
@@ -44,6 +44,8 @@ class FilePart:
         The record after the last one.
     rows : int
         Read at a time.
+    called : str
+        The file's name, where there are several.
     """
 
     file: FileIdentity
@@ -51,11 +53,15 @@ class FilePart:
     start: Place
     stop: int
     rows: int
+    called: str = ""
+
+    def __len__(self) -> int:
+        return self.stop - self.start.record
 
     @property
     def text(self) -> str:
         """Which records these are."""
-        return f"rows {self.start.record:,} to {self.stop - 1:,}"
+        return f"rows {self.start.record:,} to {self.stop - 1:,}" + f" of {self.called}" * bool(self.called)
 
     def blocks(self) -> Iterator[Records]:
         """Read the part where it is now; the file there must be the same."""
@@ -66,7 +72,7 @@ class FilePart:
             if (here.size, here.ends) != (self.file.size, self.file.ends):
                 raise UnreadableFileError("a worker sees another file at this path", file=str(path))
             reader = FileReader(table, self.declared, self.rows)
-            for records, _ in reader.placed(self.start, self.stop):
+            for records, _ in reader.placed(Place(record=self.start.record), self.stop):
                 yield records
 
 
@@ -88,7 +94,7 @@ class Cluster:
 
     address: str
     part_rows: int = PART_ROWS
-    _client: Any = None
+    _workers: Workers | None = None
     _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Cluster:
@@ -107,47 +113,54 @@ class Cluster:
         reference.common.errors.DataError
             As reading raises it; of several bad records the first part's.
         """
-        with unchanged(reader.table.path):
-            parts = self._parts(reader)
-            client = self._connected()
-            waiting = [client.submit(answer, part, work, pure=False) for part in parts]
-            try:
-                found: _Sum = reduce(add, self._answers(reader, parts, waiting))
-                return found
-            finally:
-                client.cancel(waiting)
+        with unchanged(*reader.table.paths):
+            found: _Sum = reduce(add, (one for one, _ in self._answers(reader, work)))
+            return found
 
     def moments(self, reader: FileReader) -> Moments:
         """Return the exact moments of all records."""
-        return self.fold(reader, partial(sum_of, domain=reader.declared.domain, exact=True))
+        return self.fold(reader, _exact_sum(reader))
 
-    def _parts(self, reader: FileReader) -> list[FilePart]:
-        starts = reader.table.group_starts()
-        if starts is None:
-            raise ClusterError(f"reads Parquet files, whose row groups workers find: not {reader.table.path.name}")
-        if starts[-1] == 1:
+    def sums(self, reader: FileReader, start: Place | None = None) -> Iterator[tuple[Moments, Place]]:
+        """Yield the exact moments of each part from a place on, and where reading can go on after it."""
+        return self._answers(reader, _exact_sum(reader), start)
+
+    def _answers(
+        self, reader: FileReader, work: Callable[[Iterable[Records]], _Sum], start: Place | None = None
+    ) -> Iterator[tuple[_Sum, Place]]:
+        """Yield what the workers found in each part from a place on, and where that part ends."""
+        parts = self._parts(reader, start)
+        if self._workers is None:
+            self._workers = Workers(self._open.enter_context(connected(self.address)))
+        calls = ((answer, (part, work), {}) for part in parts)
+        read, rows = 0, sum(map(len, parts))
+        with closing(self._workers.in_order(calls, names=[part.text for part in parts])) as answers:
+            for part, found in zip(parts, answers, strict=True):
+                read += len(part)
+                if reader.on_block is not None:
+                    reader.on_block(len(part), read / rows)
+                yield found, Place(file=part.start.file, record=part.stop)
+
+    def _parts(self, reader: FileReader, start: Place | None = None) -> list[FilePart]:
+        """Return the parts of all files from a place on."""
+        begin, parts = start or Place(), []
+        for position, table in enumerate(reader.table.files):
+            starts = table.group_starts()
+            if starts is None:
+                raise ClusterError(f"reads Parquet files, whose row groups workers find: not {table.path.name}")
+            if position < begin.file:
+                continue
+            called = table.path.name if len(reader.table.files) > 1 else ""
+            file, first = FileIdentity.of(table.path), begin.record if position == begin.file else 1
+            for stop in starts:
+                if stop - first >= self.part_rows or (stop == starts[-1] > first):
+                    place = Place(file=position, record=first)
+                    parts.append(FilePart(file, reader.declared, place, stop, reader.rows, called))
+                    first = stop
+        if not parts and start is None:
             raise EmptyDataError("there is no record", file=str(reader.table.path))
-        file, parts, first = FileIdentity.of(reader.table.path), [], starts[0]
-        for start in starts[1:]:
-            if start - first >= self.part_rows or (start == starts[-1] > first):
-                parts.append(FilePart(file, reader.declared, Place(record=first), start, reader.rows))
-                first = start
         return parts
 
-    def _answers(self, reader: FileReader, parts: list[FilePart], waiting: list[Any]) -> Iterator[Any]:
-        """Yield what the workers found, in the order of the parts."""
-        for part, future in zip(parts, waiting, strict=True):
-            try:
-                found = future.result()
-            except InputError:
-                raise
-            except FAILURES as problem:
-                raise explained(problem, part.text) from problem
-            if reader.on_block is not None:
-                reader.on_block(part.stop - part.start.record, (part.stop - 1) / (parts[-1].stop - 1))
-            yield found
 
-    def _connected(self) -> Any:
-        if self._client is None:
-            self._client = self._open.enter_context(connected(self.address))
-        return self._client
+def _exact_sum(reader: FileReader) -> Callable[[Iterable[Records]], Moments]:
+    return partial(sum_of, domain=reader.declared.domain, exact=True)

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import UNSET
 
+from reference.common.arrays import NumberArray
 from reference.common.errors import (
     ColumnTypeError,
     DataError,
@@ -30,7 +32,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
-from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside
+from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
 
 SHOWN = 3
 """Further wrong records that an error names."""
@@ -123,11 +125,12 @@ class FileReader:
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
         blocks = self.table.blocks(self._names(), self.rows, numbers, start)
         for block in read_ahead(blocks if stop is None else _before(blocks, stop)):
-            records = self._records(block)
-            empty = False
-            if self.on_block is not None:
-                self.on_block(len(records), block.share)
-            yield records, block.behind
+            left, empty = len(block.records), False
+            for records in self._records(block):
+                left -= len(records)
+                if not left and self.on_block is not None:
+                    self.on_block(len(block.records), block.share)
+                yield records, None if left else block.behind
         if empty:
             raise EmptyDataError("there is no record", file=str(self.table.path))
 
@@ -139,18 +142,31 @@ class FileReader:
         except MissingColumnError as problem:
             hint = hint_of_column(columns, problem.column or "")
             raise MissingColumnError(
-                problem.problem + hint, file=str(self.table.path), column=problem.column
+                problem.problem + hint, file=problem.file or str(self.table.path), column=problem.column
             ) from problem
         except DataError as problem:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
 
-    def _records(self, block: Block) -> Records:
+    def _records(self, block: Block) -> Iterator[Records]:
+        """Yield the records of a block, as many at a time as stay in cache where all are numbers."""
+        length, numbers = len(block.records), _Numbers.of(self.declared, block.columns)
+        step = length if numbers is None else rows_in_cache(self.declared.domain.dimension)
+        for start in range(0, length, step):
+            records = None if numbers is None else numbers.records(slice(start, start + step))
+            if records is None:
+                whole = self._checked(block)
+                yield whole if start == 0 else whole.take(slice(start, None))
+                return
+            yield records
+
+    def _checked(self, block: Block) -> Records:
+        """Encode a block that is not all numbers, or has something wrong."""
         try:
             return encode_raw(self.declared, block.columns)
         except DataError:
-            return self._plain_records(block.plain())
+            return self._plain_records(block.plain(), block.path or self.table.path)
 
-    def _plain_records(self, block: Block) -> Records:
+    def _plain_records(self, block: Block, path: Path) -> Records:
         """Encode the values as they stand in the file; bad ones are named with their place."""
         try:
             return encode_raw(self.declared, block.columns)
@@ -158,7 +174,7 @@ class FileReader:
             lines = block.lines()
             record = None if problem.row is None else block.records[problem.row]
             line = None if problem.row is None or lines is None else lines[problem.row]
-            placed = in_file(problem, str(self.table.path), record, line)
+            placed = in_file(problem, str(path), record, line)
             others = {
                 block.records[other.row]: f"column {quoted(other.column)}, value {quoted(other.value)}"
                 for other in islice(further_problems(self.declared, block.columns, problem), SHOWN)
@@ -232,8 +248,9 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         One subclass per reason, with row, column and value.
     """
     names = declared.columns_to_read(list(table))
-    if (at_once := _encoded_at_once(declared, table)) is not None:
-        return at_once
+    numbers = _Numbers.of(declared, table)
+    if numbers is not None and (found := numbers.records(slice(None))) is not None:
+        return found
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
@@ -271,26 +288,41 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
     return encode_table(declared.domain, encoded)
 
 
-def _encoded_at_once(declared: DomainFile, table: Mapping[str, Column]) -> Records | None:
-    """Encode columns that are all numbers; None where there are others, or something is wrong."""
-    domain = declared.domain
-    encoder = NumericEncoder.of(domain)
-    columns = [table[attribute.name] for attribute in domain.attributes]
-    numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
-    if encoder is None or len(numbers) < len(columns) or declared.label is None or not declared.label.column:
-        return None
-    try:
-        y = declared.label.decode(table[declared.label.column], LabelError).astype(np.float64, copy=False)
-        z = None
-        if declared.group is not None:
-            z = declared.group.decode(table[declared.group.column], GroupError).astype(np.float64, copy=False)
-    except DataError:
-        return None
-    # column by column, as they come
-    x = np.empty((len(y), domain.dimension), order="F")
-    if not encoder.encode_columns(numbers, x, z):
-        return None
-    return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
+@dataclass(frozen=True)
+class _Numbers:
+    """Columns that are all numbers, with the marks as 0 and 1."""
+
+    encoder: NumericEncoder
+    columns: Sequence[NumberArray]
+    y: NumberArray
+    z: NumberArray | None
+
+    @classmethod
+    def of(cls, declared: DomainFile, table: Mapping[str, Column]) -> _Numbers | None:
+        """Return a table so; None where there are other columns, or a mark is wrong."""
+        encoder = NumericEncoder.of(declared.domain)
+        columns = [table[attribute.name] for attribute in declared.domain.attributes]
+        numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
+        label, group = declared.label, declared.group
+        if encoder is None or len(numbers) < len(columns) or label is None or not label.column:
+            return None
+        try:
+            y = label.decode(table[label.column], LabelError)
+            z = None if group is None else group.decode(table[group.column], GroupError)
+        except DataError:
+            return None
+        return cls(encoder, numbers, y, z)
+
+    def records(self, rows: slice) -> Records | None:
+        """Encode some rows; None where a number is outside its bounds."""
+        domain = self.encoder.domain
+        y = self.y[rows].astype(np.float64)
+        z = None if self.z is None else self.z[rows].astype(np.float64)
+        # column by column, as they come
+        x = np.empty((len(y), domain.dimension), order="F")
+        if not self.encoder.encode_columns([values[rows] for values in self.columns], x, z):
+            return None
+        return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain), marked=True)
 
 
 def further_problems(declared: DomainFile, table: Mapping[str, Column], problem: DataError) -> Iterator[DataError]:

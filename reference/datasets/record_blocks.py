@@ -97,7 +97,9 @@ class RecordBlocks:
                 self._sums[exact] = self.summed()
                 return self._sums[exact]
             # a pass over the whole file needs none of it twice
-            parts = _cut_anew(self._chosen_parts(keep=self.chosen is not None), BLOCK_ROWS, several=True)
+            parts = self._chosen_parts(keep=self.chosen is not None)
+            if not exact:
+                parts = _cut_anew(parts, BLOCK_ROWS, several=True)
             self._sums[exact] = sum_of(parts, self.domain, exact=exact)
         return self._sums[exact]
 

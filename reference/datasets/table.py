@@ -27,8 +27,9 @@ BLOCK_BYTES = 2**28
 
 
 class Place(Document, frozen=True, kw_only=True):
-    """Where reading can begin: before a record, counted from 1; for a text also its line and its first byte."""
+    """Where reading can begin: before a record of a file, from 1; for a text also its line and its first byte."""
 
+    file: int = 0
     record: int = 1
     line: int = 0
     offset: int = 0
@@ -48,12 +49,15 @@ class Block:
         Where reading can go on after it, where that is known.
     share : float, optional
         How much of the file has been read by then, from 0 to 1, where that is known.
+    path : Path, optional
+        The file, where there are several.
     """
 
     columns: Mapping[str, Column]
     records: Sequence[int]
     behind: Place | None = field(default=None, kw_only=True)
     share: float | None = field(default=None, kw_only=True)
+    path: Path | None = field(default=None, kw_only=True)
 
     def lines(self) -> Sequence[int] | None:
         """Return the first line of each, counted from 1; None for a file without lines."""
@@ -74,6 +78,16 @@ class TableFile:
     """
 
     path: Path
+
+    @property
+    def files(self) -> tuple[TableFile, ...]:
+        """The files that the table is in."""
+        return (self,)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Where they are."""
+        return tuple(one.path for one in self.files)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -137,14 +151,15 @@ class TableFile:
 
 
 @contextmanager
-def unchanged(path: Path) -> Iterator[None]:
+def unchanged(*paths: Path) -> Iterator[None]:
     """Raise at the end when a file was written to or replaced: what was read is then of no one file."""
-
-    def state() -> tuple[int, int, int]:
-        found = path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
-
-    before = state()
+    before = [_state(path) for path in paths]
     yield
-    if state() != before:
-        raise UnreadableFileError("the file changed while it was read", file=str(path))
+    for path, state in zip(paths, before, strict=True):
+        if _state(path) != state:
+            raise UnreadableFileError("the file changed while it was read", file=str(path))
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
