@@ -59,10 +59,10 @@ class Records:
         Group memberships, whole numbers below `domain.groups`: 0 or 1 for two; None without a declared group.
     inside : bool
         The encoding proves that every row is inside the norm: x is not looked at again.
-    marked : bool
-        The same of y and z: each is 0 or 1.
     empty : bool
         There may be none.
+    marked : bool
+        Each of y and z is known to be 0 or 1.
 
     Raises
     ------
@@ -75,10 +75,10 @@ class Records:
     y: FloatArray
     z: FloatArray | None
     inside: InitVar[bool] = False
-    marked: InitVar[bool] = False
     empty: InitVar[bool] = False
+    marked: InitVar[bool] = False
 
-    def __post_init__(self, inside: bool, marked: bool, empty: bool) -> None:
+    def __post_init__(self, inside: bool, empty: bool, marked: bool) -> None:
         for name in ("x", "y", "z"):
             # a read-only view: what was checked cannot be changed through this object
             values = getattr(self, name)
@@ -208,23 +208,34 @@ class NumericEncoder:
 
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
-        inner = x[:, self.columns]
         if not self._same:
-            return self.encode_columns(list(raw.T), x, z)
-        return _scaled(raw, self._lower[0], self._upper[0], self._factor, inner) and self._completed(x, z)
+            columns = list(raw.T)
+            if not self.admits(columns):
+                return False
+            self.encode_columns(columns, x, z)
+            return True
+        if not _is_within(raw, self._lower[0], self._upper[0]):
+            return False
+        _scale(raw, self._lower[0], self._upper[0], self._factor, x[:, self.columns])
+        self._complete(x, z)
+        return True
 
-    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
-        """Write a block of columns, all held, into x, shape (n, d); False when a number is outside its bounds."""
-        inner = x[:, self.columns].T
-        bounds = self._lower[:, None], self._upper[:, None]
-        return _scaled(np.stack(columns), *bounds, self._factor, inner) and self._completed(x, z)
+    def admits(self, columns: Sequence[NumberArray]) -> bool:
+        """Return whether all numbers of some columns, each held, are within their bounds."""
+        return all(map(_is_within, columns, self._lower, self._upper))
 
-    def _completed(self, x: FloatArray, z: FloatArray | None) -> bool:
+    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
+        """Write a block of columns that are admitted into x, shape (n, d)."""
+        places = x[:, self.columns].T
+        for column, lower, upper, place in zip(columns, self._lower, self._upper, places, strict=True):
+            _scale(column, lower, upper, self._factor, place)
+        self._complete(x, z)
+
+    def _complete(self, x: FloatArray, z: FloatArray | None) -> None:
         if self.domain.intercept:
             x[:, 0] = self._factor
         if self.domain.keep_group and z is not None:
             np.multiply(z, self._factor, out=x[:, -1])
-        return True
 
 
 def is_held(values: NumberArray) -> bool:
@@ -232,32 +243,27 @@ def is_held(values: NumberArray) -> bool:
     return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
 
 
-def _scaled(raw: NumberArray, lower: Any, upper: Any, factor: float, out: FloatArray) -> bool:
-    """Write (raw - lower) / (upper - lower) times a factor; False when a number is outside the bounds.
-
-    The bounds are those of all numbers, or of each row in a column of their own.
-    """
-    along: dict[str, Any] = {"axis": 1, "keepdims": True} if np.ndim(lower) else {}
-    from_zero = not np.any(lower)
-    if from_zero and raw.dtype == np.float64:
+def _is_within(raw: NumberArray, lower: np.float64, upper: np.float64) -> bool:
+    if lower == 0.0 and raw.dtype == np.float64:
         # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
-        inside = raw.view(np.uint64).max(**along) <= upper.view(np.uint64)
-    else:
-        # NaN makes a comparison fail too
-        inside = (raw.min(**along) >= lower) & (raw.max(**along) <= upper)
-    if not np.all(inside):
-        return False
-    if from_zero and np.all(upper == 1.0):
+        return bool(raw.view(np.uint64).max() <= upper.view(np.uint64))
+    # NaN makes a comparison fail too
+    return bool(raw.min() >= lower and raw.max() <= upper)
+
+
+def _scale(raw: NumberArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> None:
+    """Write (raw - lower) / (upper - lower) times a factor, of numbers within the bounds."""
+    if (lower, upper) == (0.0, 1.0):
         np.multiply(raw, factor, out=out)
-        return True
-    if from_zero:
+        return
+    if lower == 0.0:
         # a quotient of at most 1 is not rounded above it
-        np.multiply(np.divide(raw, upper, out=out), factor, out=out)
-        return True
-    share = (raw - lower) / (upper - lower)
-    # the quotient of two rounded differences can exceed 1 by one rounding
-    np.multiply(np.clip(share, 0.0, 1.0, out=share), factor, out=out)
-    return True
+        np.divide(raw, upper, out=out)
+    else:
+        np.divide(np.subtract(raw, lower, out=out), upper - lower, out=out)
+        # the quotient of two rounded differences can exceed 1 by one rounding
+        np.clip(out, 0.0, 1.0, out=out)
+    np.multiply(out, factor, out=out)
 
 
 def rows_in_cache(dimension: int) -> int:

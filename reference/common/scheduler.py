@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -119,7 +119,7 @@ class Workers:
 
     def in_order(
         self, calls: Iterable[Call], ahead: int | None = None, names: Iterable[str] | None = None
-    ) -> Iterator[Any]:
+    ) -> Generator[Any, None, None]:
         """Yield the results of the calls, in their order.
 
         Parameters

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reference.common.errors import ClusterError, EmptyDataError, UnreadableFileError
-from reference.common.scheduler import Workers, connected
+from reference.common.scheduler import Call, Workers, connected
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader
 from reference.datasets.table import Place, unchanged
@@ -132,7 +132,7 @@ class Cluster:
         parts = self._parts(reader, start)
         if self._workers is None:
             self._workers = Workers(self._open.enter_context(connected(self.address)))
-        calls = ((answer, (part, work), {}) for part in parts)
+        calls: list[Call] = [(answer, (part, work), {}) for part in parts]
         read, rows = 0, sum(map(len, parts))
         with closing(self._workers.in_order(calls, names=[part.text for part in parts])) as answers:
             for part, found in zip(parts, answers, strict=True):

@@ -27,8 +27,8 @@ from reference.datasets.arrow_columns import arrow, coded, numbers_in
 from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
-PIECE_BYTES = LONGEST_LINE
-"""Bytes read at a time: few enough to stay in cache."""
+PIECE_BYTES = 4 * LONGEST_LINE
+"""Bytes read at a time: so many that what each piece costs counts for little."""
 
 PARSED_AT_ONCE = 2
 """Pieces that are parsed at a time: our checks make parsing the slowest step."""
@@ -312,14 +312,20 @@ def _is_plain(piece: bytes) -> bool:
     if b"\0" in piece:
         return False
     # a field or line that covers no such window is shorter than two of them
-    for window, marks in ((LONGEST_NUMBER // 2, (b",", b"\n")), (LONGEST_LINE // 2, (b"\n",))):
+    for window, first, other in ((LONGEST_NUMBER // 2, b",", b"\n"), (LONGEST_LINE // 2, b"\n", b"\n")):
         for start in range(0, len(piece) - window + 1, window):
-            if all(piece.find(mark, start, start + window) < 0 for mark in marks):
+            stop = start + window
+            if piece.find(first, start, stop) < 0 and piece.find(other, start, stop) < 0:
                 return False
     try:
-        return piece.isascii() or bool(piece.decode())
+        return _is_ascii(piece) or bool(piece.decode())
     except UnicodeDecodeError:
         return False
+
+
+def _is_ascii(text: bytes) -> bool:
+    # a third of the time of bytes.isascii
+    return bool(np.frombuffer(text, dtype=np.uint8).max(initial=0) < 128)
 
 
 def _parsed(

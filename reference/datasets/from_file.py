@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from msgspec import UNSET
@@ -33,6 +33,8 @@ from reference.domain.markers import as_declared, numbers_of
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
+
+_Any = TypeVar("_Any")
 
 SHOWN = 3
 """Further wrong records that an error names."""
@@ -124,9 +126,9 @@ class FileReader:
         empty = start is None
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
         blocks = self.table.blocks(self._names(), self.rows, numbers, start)
-        for block in read_ahead(blocks if stop is None else _before(blocks, stop)):
+        for block, found in read_ahead(self._checked(blocks if stop is None else _before(blocks, stop))):
             left, empty = len(block.records), False
-            for records in self._records(block):
+            for records in self._records(block, found):
                 left -= len(records)
                 if not left and self.on_block is not None:
                     self.on_block(len(block.records), block.share)
@@ -147,24 +149,23 @@ class FileReader:
         except DataError as problem:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
 
-    def _records(self, block: Block) -> Iterator[Records]:
-        """Yield the records of a block, as many at a time as stay in cache where all are numbers."""
-        length, numbers = len(block.records), _Numbers.of(self.declared, block.columns)
-        step = length if numbers is None else rows_in_cache(self.declared.domain.dimension)
-        for start in range(0, length, step):
-            records = None if numbers is None else numbers.records(slice(start, start + step))
-            if records is None:
-                whole = self._checked(block)
-                yield whole if start == 0 else whole.take(slice(start, None))
-                return
-            yield records
+    def _checked(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, _Numbers | None]]:
+        """Yield each block, and its numbers where all is well and there is nothing else."""
+        encoder = NumericEncoder.of(self.declared.domain)
+        for block in blocks:
+            yield block, _Numbers.of(encoder, self.declared, block.columns)
 
-    def _checked(self, block: Block) -> Records:
-        """Encode a block that is not all numbers, or has something wrong."""
-        try:
-            return encode_raw(self.declared, block.columns)
-        except DataError:
-            return self._plain_records(block.plain(), block.path or self.table.path)
+    def _records(self, block: Block, numbers: _Numbers | None) -> Iterator[Records]:
+        """Yield the records of a block; as many at a time as stay in cache, where all are numbers."""
+        if numbers is None:
+            try:
+                yield encode_raw(self.declared, block.columns)
+            except DataError:
+                yield self._plain_records(block.plain(), block.path or self.table.path)
+            return
+        step = rows_in_cache(numbers.encoder.domain.dimension)
+        for start in range(0, len(block.records), step):
+            yield numbers.records(slice(start, start + step))
 
     def _plain_records(self, block: Block, path: Path) -> Records:
         """Encode the values as they stand in the file; bad ones are named with their place."""
@@ -207,7 +208,8 @@ def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:
     others = {attribute.name for attribute in declared.attributes} - numbers
     for marker in (declared.label, declared.group):
         if marker is not None:
-            (others if marker.meanings and not typed else numbers).add(marker.column)
+            texts = any(isinstance(value, str) for value in marker.meanings)
+            (others if texts and not typed else numbers).add(marker.column)
     return numbers - others
 
 
@@ -218,7 +220,7 @@ def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
             return
 
 
-def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+def read_ahead(blocks: Iterator[_Any]) -> Iterator[_Any]:
     """Yield the same blocks, decoded in a thread of their own while those before are used."""
     with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
         waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
@@ -248,9 +250,9 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         One subclass per reason, with row, column and value.
     """
     names = declared.columns_to_read(list(table))
-    numbers = _Numbers.of(declared, table)
-    if numbers is not None and (found := numbers.records(slice(None))) is not None:
-        return found
+    numbers = _Numbers.of(NumericEncoder.of(declared.domain), declared, table)
+    if numbers is not None:
+        return numbers.records(slice(None))
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
@@ -290,7 +292,7 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Columns that are all numbers, with the marks as 0 and 1."""
+    """Columns that are all numbers within their bounds, with the marks as 0 and 1."""
 
     encoder: NumericEncoder
     columns: Sequence[NumberArray]
@@ -298,13 +300,16 @@ class _Numbers:
     z: NumberArray | None
 
     @classmethod
-    def of(cls, declared: DomainFile, table: Mapping[str, Column]) -> _Numbers | None:
-        """Return a table so; None where there are other columns, or a mark is wrong."""
-        encoder = NumericEncoder.of(declared.domain)
-        columns = [table[attribute.name] for attribute in declared.domain.attributes]
-        numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
+    def of(
+        cls, encoder: NumericEncoder | None, declared: DomainFile, table: Mapping[str, Column]
+    ) -> _Numbers | None:
+        """Return a table so; None where it has other columns, or something is wrong."""
         label, group = declared.label, declared.group
-        if encoder is None or len(numbers) < len(columns) or label is None or not label.column:
+        if encoder is None or label is None or not label.column:
+            return None
+        columns = [table[attribute.name] for attribute in declared.attributes]
+        numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
+        if len(numbers) < len(columns) or not encoder.admits(numbers):
             return None
         try:
             y = label.decode(table[label.column], LabelError)
@@ -313,15 +318,14 @@ class _Numbers:
             return None
         return cls(encoder, numbers, y, z)
 
-    def records(self, rows: slice) -> Records | None:
-        """Encode some rows; None where a number is outside its bounds."""
+    def records(self, rows: slice) -> Records:
+        """Encode some rows."""
         domain = self.encoder.domain
         y = self.y[rows].astype(np.float64)
         z = None if self.z is None else self.z[rows].astype(np.float64)
         # column by column, as they come
         x = np.empty((len(y), domain.dimension), order="F")
-        if not self.encoder.encode_columns([values[rows] for values in self.columns], x, z):
-            return None
+        self.encoder.encode_columns([values[rows] for values in self.columns], x, z)
         return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain), marked=True)
 
 

@@ -105,8 +105,8 @@ def tolerated_slack(slack: RealLike) -> Fraction:
 class PreparedRecords(Records):
     """Records on the grid, as a domain encodes them; x is stored column by column, as scores are added up."""
 
-    def __post_init__(self, inside: bool, empty: bool) -> None:
-        super().__post_init__(inside, empty)
+    def __post_init__(self, inside: bool, empty: bool, marked: bool) -> None:
+        super().__post_init__(inside, empty, marked)
         require_on_grid(self)
         sums.require_encoded(self)
 
