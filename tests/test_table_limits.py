@@ -319,6 +319,22 @@ def test_damaged_row_group_is_named(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.lengthy
+def test_bad_number_among_one_hundred_million_is_named_with_its_row(tmp_path: Path) -> None:
+    path, rows, bad = tmp_path / "a.parquet", 10**6, 87_654_321
+    table = pyarrow.table({"a": np.full(rows, 0.5), "y": np.ones(rows, np.int8)})
+    with parquet.ParquetWriter(path, table.schema) as writer:
+        for group in range(100):
+            values = np.full(rows, 0.5)
+            if group == bad // rows:
+                values[bad % rows - 1] = np.nan
+            writer.write_table(table.set_column(0, "a", pyarrow.array(values)), rows)
+    declared = DomainFile(attributes=(Numeric("a", 0, 1),), label=Marker("y"))
+    with pytest.raises(NotANumberError) as caught:
+        record_blocks(open_table(path), declared).moments(exact=True)
+    assert (caught.value.record, caught.value.column) == (bad, "a")
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_file_that_is_written_to_while_it_is_read_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

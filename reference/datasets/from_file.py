@@ -34,7 +34,7 @@ from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
 
-_Any = TypeVar("_Any")
+_Item = TypeVar("_Item")
 
 SHOWN = 3
 """Further wrong records that an error names."""
@@ -150,22 +150,25 @@ class FileReader:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
 
     def _checked(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, _Numbers | None]]:
-        """Yield each block, and its numbers where all is well and there is nothing else."""
+        """Yield each block, and its numbers if there is nothing else and all is well."""
         encoder = NumericEncoder.of(self.declared.domain)
         for block in blocks:
             yield block, _Numbers.of(encoder, self.declared, block.columns)
 
     def _records(self, block: Block, numbers: _Numbers | None) -> Iterator[Records]:
-        """Yield the records of a block; as many at a time as stay in cache, where all are numbers."""
+        """Yield the records of a block; if all are numbers, as many at a time as stay in cache."""
         if numbers is None:
-            try:
-                yield encode_raw(self.declared, block.columns)
-            except DataError:
-                yield self._plain_records(block.plain(), block.path or self.table.path)
+            yield self._other_records(block)
             return
         step = rows_in_cache(numbers.encoder.domain.dimension)
         for start in range(0, len(block.records), step):
             yield numbers.records(slice(start, start + step))
+
+    def _other_records(self, block: Block) -> Records:
+        try:
+            return encode_raw(self.declared, block.columns)
+        except DataError:
+            return self._plain_records(block.plain(), block.path or self.table.path)
 
     def _plain_records(self, block: Block, path: Path) -> Records:
         """Encode the values as they stand in the file; bad ones are named with their place."""
@@ -208,8 +211,7 @@ def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:
     others = {attribute.name for attribute in declared.attributes} - numbers
     for marker in (declared.label, declared.group):
         if marker is not None:
-            texts = any(isinstance(value, str) for value in marker.meanings)
-            (others if texts and not typed else numbers).add(marker.column)
+            (others if marker.meanings and not typed else numbers).add(marker.column)
     return numbers - others
 
 
@@ -220,7 +222,7 @@ def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
             return
 
 
-def read_ahead(blocks: Iterator[_Any]) -> Iterator[_Any]:
+def read_ahead(blocks: Iterator[_Item]) -> Iterator[_Item]:
     """Yield the same blocks, decoded in a thread of their own while those before are used."""
     with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
         waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
