@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ FEWEST_TOLD = 32
 
 MOST_REUSED = 8
 """Outputs of one value that are looked at in short calls: of a more frequent one other calls have some, too."""
+
+NEAR = 2
+"""Calls so far apart are near each other: three successive ones may share noise."""
 
 OR_CALLS = "; or take calls whole, by outputs_per_call"
 """What helps where outputs of a call depend on each other, and calls do not."""
@@ -59,6 +62,7 @@ def check_draws(
         if within_calls:
             _check_drawn_once(calls)
             check_reuse(calls)
+            _check_near(calls)
             _check_calls(calls)
         # what the outputs of a call share, they have in common: one of them says as much as all
         _check_repeats(calls, independent=len(calls[0]) if within_calls else 1)
@@ -86,12 +90,15 @@ def _check_repeats(calls: Sequence[FloatArray], independent: int) -> None:
 
     Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.
     """
-    ours = calls[0]
-    agree = sum(np.array_equal(ours, outputs) for outputs in calls[1:])
+    # with the first call, as where the generator plays no part; or with the call before, where some share noise
+    agree = max(
+        sum(np.array_equal(calls[0], outputs) for outputs in calls[1:]),
+        sum(np.array_equal(one, after) for one, after in pairwise(calls)),
+    )
     counts = np.unique(np.concatenate(calls), axis=0, return_counts=True)[1]
     by_chance = float(((counts / counts.sum()) ** 2).sum()) ** (independent * agree)
-    # which of the calls agree is one of so many sets
-    if agree and 2 ** len(calls) * by_chance < CHANCE:
+    # which of the calls agree is one of so many sets, in either way
+    if agree and 2 ** (len(calls) + 1) * by_chance < CHANCE:
         raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
 
 
@@ -121,6 +128,30 @@ def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
         )
 
 
+def _check_near(calls: Sequence[FloatArray]) -> None:
+    """Refuse draws whose repeated values keep to calls near each other: noise that successive calls share.
+
+    Independent draws are as likely in any other order.  So, whatever the law, two draws of one value are at most
+    :data:`NEAR` calls apart with probability (2 NEAR + 1) n / s at most, given where other values came, with n
+    draws a call and s places left.  Only so many values are looked at that three quarters of the places are.
+    """
+    rows, number = len(calls[0]), len(calls)
+    _, where, counts = np.unique(np.concatenate(calls), axis=0, return_inverse=True, return_counts=True)
+    few = np.flatnonzero((counts >= 2) & (counts <= MOST_REUSED))
+    few = few[np.cumsum(counts[few]) <= rows * number // 4]
+    call = np.repeat(np.arange(number), rows)
+    first, last = np.full(len(counts), number), np.zeros(len(counts), dtype=np.intp)
+    np.minimum.at(first, where.ravel(), call)
+    np.maximum.at(last, where.ravel(), call)
+    near = int((last[few] - first[few] <= NEAR).sum())
+    chance = (2 * NEAR + 1) * rows / (rows * number * 3 // 4)
+    if chance < 1 and binom.sf(near - 1, len(few), chance) < CHANCE:
+        raise SubjectError(
+            f"draws are used again in calls near each other: {near} of {len(few)} values that come again do so "
+            f"within {NEAR + 1} calls; what one call draws must not depend on another"
+        )
+
+
 def _check_calls(calls: Sequence[FloatArray]) -> None:
     """Refuse draws of one call that are more alike than those of different calls: something is drawn once for all.
 
@@ -136,7 +167,8 @@ def _check_calls(calls: Sequence[FloatArray]) -> None:
     middle = np.sort([outputs[0] for outputs in calls], axis=0)[len(calls) // 2]
     above = np.array([(outputs[1:] > middle).sum(axis=0) for outputs in calls])
     pairs = len(calls) // 2
-    found = ((above[: 2 * pairs : 2] - above[1 : 2 * pairs : 2]) ** 2).sum(axis=0) / ((rows - 1) / 2)
+    # far apart: what a few successive calls share differs between them
+    found = ((above[:pairs] - above[pairs : 2 * pairs]) ** 2).sum(axis=0) / ((rows - 1) / 2)
     largest = float(found.max())
     if largest > pairs and (largest - pairs - pairs * math.log(largest / pairs)) / 2 > math.log(
         width / CHANCE_OF_CALLS

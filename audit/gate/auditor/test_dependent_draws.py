@@ -316,3 +316,45 @@ def test_noise_that_is_kept_is_named_in_a_note():
 
     assert any("sticky, memoised" in note for note in audit(Kept(1.0), 2_000).notes)
     assert not any("sticky" in note for note in audit(Laplace(1.0), 2_000).notes)
+
+
+# --- Noise that successive calls share --------------------------------------------------------------------------
+
+
+class SharedByCalls(Laplace):
+    """Noise, or a part of it, that is made anew at every so many calls only."""
+
+    calls: ClassVar[int] = 1
+    kind: ClassVar[str] = "whole"
+
+    def __init__(self, epsilon: float) -> None:
+        super().__init__(epsilon)
+        object.__setattr__(self, "kept", {"made": 0})
+
+    def sample(self, data, count, rng):
+        if self.kept["made"] % self.calls == 0 or count > len(self.kept["noise"]):
+            size = max(count, 32)
+            self.kept["noise"] = (
+                rng.geometric(0.6, (size, 1)) * 1.0 if self.kind == "coins" else rng.laplace(size=(size, 1))
+            )
+            self.kept["offset"] = 2 * rng.standard_normal()
+        self.kept["made"] += 1
+        if self.kind == "offset":
+            return super().sample(data, count, rng) + self.kept["offset"] * (self.calls > 1)
+        noise = self.kept["noise"][:count]
+        return data + (rng.permutation(noise) if self.kind == "apart" else noise)
+
+
+@pytest.mark.parametrize("kind", ["whole", "apart", "offset", "coins"])
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_noise_that_successive_calls_share_is_noticed(calls, kind, monkeypatch):
+    monkeypatch.setattr(SharedByCalls, "calls", calls)
+    monkeypatch.setattr(SharedByCalls, "kind", kind)
+    refused = 0
+    for seed in range(20):
+        try:
+            Draws.of(SharedByCalls(1.0), (seed,))
+        except SubjectError as problem:
+            refused += re.search("draws repeat|near each other|between calls", str(problem)) is not None
+    # an offset of two deviations, drawn for eight times or five: mostly
+    assert (refused >= 10 if kind == "offset" else refused == 20) if calls > 1 else refused == 0
