@@ -14,6 +14,7 @@ from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
 from audit.auditor.events.reduction import KEPT, WIDEST
+from audit.auditor.events.values import mostly_repeated, share_of_new
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -149,9 +150,12 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     histogram = np.array([between(levels, side) for side in scores])
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-    notes = (*_notes(choosing), *getattr(source.subject, "notes", ()))
     methods = (method_for(ideal, prospect), method_for(implementation, prospect))
-    unseen = 0.0 if learning is None else _unseen(_rounded(learning, quantiser), _rounded(choosing, quantiser))
+    unseen, new = 0.0, ()
+    if learning is not None:
+        known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
+        unseen, new = _unseen(known, later), _new_combinations(known, later)
+    notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
     return Selection(ideal.event, implementation.event, methods, levels, cuts, notes, len(choosing[0]), unseen)
 
 
@@ -233,6 +237,18 @@ def _unseen(learning: Pair, choosing: Pair) -> float:
             column = new[:, k]
             largest = max(largest, float((~np.isin(column, values) & ~np.isnan(column)).mean()))
     return largest if largest >= MANY_UNSEEN else 0.0
+
+
+def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
+    """Return a note where many outputs are combinations that were not learned, though most repeat."""
+    known = np.concatenate(learning)
+    if known.shape[1] == 1 or not mostly_repeated(known):
+        return ()
+    share = share_of_new(known, np.concatenate(choosing))
+    if share < MANY_UNSEEN:
+        return ()
+    what = f"{share:.2g} of the outputs are combinations of coordinates that were too rare to be learned"
+    return (f"{what}: more draws would show if one input has some of them alone",)
 
 
 def _notes(choosing: Pair) -> tuple[str, ...]:

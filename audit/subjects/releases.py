@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.special import log_ndtr, logsumexp
 
 from audit.exact.neighbours import Neighbours, extreme_neighbours
 from audit.exact.witnesses import domain_of
@@ -31,6 +32,12 @@ RELEASES = ("coefficients", "weights")
 
 BLOCK = 20_000
 """Noisy objectives minimised at a time."""
+
+AT_EDGE = 1e-9
+"""Relative distance from the edge of a ball up to which w is at it."""
+
+MULTIPLIERS = 9
+"""Multipliers of a penalty, from one end to the other, by which w may have come out."""
 
 
 @dataclass(frozen=True)
@@ -127,34 +134,86 @@ class WeightRelease(CoefficientRelease):
         return np.concatenate(parts)
 
     def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
-        """Return about how much likelier w is on the left; 0 where no gradient vanishes at w.
+        """Return about how much likelier w is on the left.
 
         At a released w the gradient of the exact objective is minus that of the noise, whose covariance follows
-        from w.  So the gradients of both data sets at w tell which of them it is.  It is taken as Gaussian: errors
-        cost power only.
+        from w.  So the gradients of both data sets at w tell which of them it is.  They are taken as Gaussian, and
+        the exact curvature for the noisy one: errors cost power only.
+
+        - In a `ball` the noisy gradient is -2 m w for some m >= 0 where w is at its edge.
+        - `separate` adds m g to the gradient: m is the weight on one side of g.w = tau, minus it on the other, and
+          any number in between where g.w = tau.
         """
-        if self.readings.fairness == "separate" or self.readings.repair == "ball":
-            return np.zeros(len(outputs))
         parts = [self._ratio(outputs[start : start + BLOCK]) for start in range(0, len(outputs), BLOCK)]
         return np.concatenate(parts)
 
     def _ratio(self, w: FloatArray) -> FloatArray:
-        d, diagonal = self.layout.dimension, np.arange(self.layout.dimension)
         deviations = np.where(self.noise.in_s, self.noise.scale_s, self.noise.scale_n)
         variances = deviations**2 * (2.0 if self.noise.kind == "laplace" else 1.0)
+        covariance = self._covariance(w, variances)
+        densities = [self._log_density(w, coefficients, covariance, variances) for coefficients in self.inputs()]
+        return np.asarray(densities[0] - densities[1])
+
+    def _covariance(self, w: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return the covariance of the noise in the gradient of the quadratic objective at each w, (n, d, d)."""
+        diagonal = np.arange(self.layout.dimension)
         of_linear, of_square = self._parts(variances)
-        of_square = of_square + np.triu(of_square, 1).T
-        # the noise of w_j w_k is w_k times itself in the gradient's place j, and w_j times itself in place k
-        covariance = of_square * w[:, :, None] * w[:, None, :]
         own = np.diag(of_square)
+        of_square = of_square + of_square.T - np.diag(own)
+        # the noise of w_j w_k is w_k times itself in the gradient's place j, and w_j times itself in place k
+        covariance: FloatArray = of_square * w[:, :, None] * w[:, None, :]
         covariance[:, diagonal, diagonal] = of_linear + w**2 @ of_square + 3 * own * w**2
+        return covariance
+
+    def _log_density(
+        self, w: FloatArray, coefficients: FloatArray, covariance: FloatArray, variances: FloatArray
+    ) -> FloatArray:
+        """Return the log density of w on one data set, but for what both have."""
+        linear, square = self._parts(coefficients)
         shift = 4 * self.noise.largest_standard_deviation if self.readings.repair == "shift_and_trim" else 0.0
-        distances = []
-        for coefficients in self.inputs():
-            linear, square = self._parts(coefficients)
-            gradient = linear + w @ (square + square.T + 2 * shift * np.eye(d))
-            distances.append((gradient * np.linalg.solve(covariance, gradient[:, :, None])[:, :, 0]).sum(axis=1))
-        return np.asarray((distances[1] - distances[0]) / 2)
+        curvature = square + square.T + 2 * shift * np.eye(self.layout.dimension)
+        gradient = linear + w @ curvature
+        if self.readings.fairness == "separate":
+            return self._penalised(w, gradient, curvature, coefficients, (covariance, variances))
+        solved = np.linalg.solve(covariance, gradient[:, :, None])[:, :, 0]
+        distance = (gradient * solved).sum(axis=1)
+        if self.readings.repair != "ball":
+            return np.asarray(-distance / 2)
+        # the integral over m >= 0 of the density of gradient + 2 m w
+        along = (w * solved).sum(axis=1)
+        own = (w * np.linalg.solve(covariance, w[:, :, None])[:, :, 0]).sum(axis=1)
+        at_edge = np.linalg.norm(w, axis=1) >= float(self.readings.ball_radius) * (1 - AT_EDGE)
+        own = np.where(at_edge, own, 1.0)
+        beyond = (along**2 / own - distance) / 2 + log_ndtr(-along / np.sqrt(own))
+        return np.where(at_edge, beyond, -distance / 2)
+
+    def _penalised(
+        self,
+        w: FloatArray,
+        gradient: FloatArray,
+        curvature: FloatArray,
+        coefficients: FloatArray,
+        of_noise: tuple[FloatArray, FloatArray],
+    ) -> FloatArray:
+        """Return the log density of a w that minimises with the penalty, over the multipliers that it may have."""
+        d, weight = self.layout.dimension, float(self.readings.fairness_weight)
+        covariance, variances = of_noise
+        g, of_g = coefficients[-d:], variances[-d:]
+        deviation = np.sqrt(w**2 @ of_g)
+        gap = (w @ g - float(self.readings.tau)) / deviation
+        multipliers = np.linspace(-weight, weight, MULTIPLIERS)
+        # on the kink a step of the multiplier is worth so much of the density of g.w at tau
+        step = float(np.abs(g @ np.linalg.pinv(curvature) @ g)) * 2 * weight / MULTIPLIERS
+        on_kink = np.log(max(step, 1e-300)) - gap**2 / 2 - np.log(deviation * np.sqrt(2 * np.pi))
+        terms = []
+        for place, multiplier in enumerate(multipliers):
+            shifted = gradient + multiplier * g
+            spread = covariance + multiplier**2 * np.diag(of_g)
+            distance = (shifted * np.linalg.solve(spread, shifted[:, :, None])[:, :, 0]).sum(axis=1)
+            ends = {0: log_ndtr(-gap), MULTIPLIERS - 1: log_ndtr(gap)}
+            log_weight = np.logaddexp(ends[place], on_kink) if place in ends else on_kink
+            terms.append(log_weight - distance / 2 - np.linalg.slogdet(spread)[1] / 2)
+        return np.asarray(logsumexp(terms, axis=0))
 
     def _parts(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what belongs to the linear monomials, and to the others as an upper triangle."""

@@ -23,9 +23,11 @@ from audit.auditor.events.values import (
     NOT_FINITE,
     CategoryScore,
     NotFiniteScore,
+    OneSidedRowsScore,
     OneSidedScore,
     ResidueScore,
     UnseenScore,
+    mostly_repeated,
 )
 from reference.common.arrays import FloatArray
 
@@ -149,7 +151,7 @@ def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield whole outputs that repeat, values of coordinates that do or that one input has alone, and residues."""
+    """Yield whole outputs and coordinates that repeat, those of them that one input has alone, and residues."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
     groups += [(k,) for k in range(width)]
@@ -157,6 +159,9 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         score = CategoryScore.learn(left, right, coordinates)
         if score is not None:
             yield score
+    if width > 1 and mostly_repeated(np.concatenate([left, right])):
+        rows = (OneSidedRowsScore.learn(*pair) for pair in ((left, right), (right, left)))
+        yield from (score for score in rows if score is not None)
     for k in range(width):
         both = np.concatenate([left[:, k], right[:, k]])
         counts = np.unique(both, return_counts=True)[1]

@@ -144,6 +144,12 @@ class OneSidedEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided"):
     values: Vector
 
 
+class OneSidedRowsEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided_rows"):
+    """Of whether the whole output is one that the learning draws had on one input only."""
+
+    values: Matrix
+
+
 class TreeEvent(EventOfScore, frozen=True, kw_only=True, tag="trees"):
     """An event of a sum of regression trees; the threshold of a leaf is null."""
 
@@ -168,6 +174,7 @@ StoredEvent: TypeAlias = (
     | ResidueEvent
     | UnseenEvent
     | OneSidedEvent
+    | OneSidedRowsEvent
     | TreeEvent
 )
 

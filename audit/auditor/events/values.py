@@ -14,8 +14,8 @@ from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 LARGEST_TABLE = 4096
 """Repeated values that a table keeps: those that tell most."""
 
-LARGEST_SET = 2**16
-"""Values of a set that one input only had."""
+LARGEST_SET, LOOKED_AT = 2**16, 2**12
+"""Numbers of a set that one input only had; rows of which at least two are equal where most rows repeat."""
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without pattern (2^64 over the golden ratio)."""
@@ -147,7 +147,7 @@ def _residues(values: FloatArray, modulus: int) -> IntArray:
     return np.mod(np.rint(values), modulus).astype(np.int64) % modulus
 
 
-def _listed(values: FloatArray, table: FloatArray) -> BoolArray:
+def _listed(values: NumberArray, table: NumberArray) -> BoolArray:
     """Return whether each value is in an ascending table."""
     place = np.minimum(np.searchsorted(table, values), len(table) - 1)
     found: BoolArray = table[place] == values
@@ -211,6 +211,54 @@ class OneSidedScore(StoredByItsFields):
         return _listed(outputs[:, self.coordinate], self.values).astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class OneSidedRowsScore(StoredByItsFields):
+    """1 where the whole output is in a table of those that the learning draws had on one input only.
+
+    Its coordinates, each by itself, may be common on both inputs.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m, k)
+        Ascending by key.
+    """
+
+    values: FloatArray
+    name: ClassVar[str] = "one_sided_rows"
+    learned: ClassVar[bool] = True
+    sees_all: ClassVar[bool] = False
+
+    @classmethod
+    def learn(cls, own: FloatArray, others: FloatArray) -> OneSidedRowsScore | None:
+        """Return the score of what two samples of shape (n, k) have on the first input only; None of nothing."""
+        rows = own + 0.0
+        keys, first, counts = np.unique(_keys(rows), return_index=True, return_counts=True)
+        alone = np.flatnonzero(~np.isin(keys, _keys(others + 0.0)))
+        if not alone.size:
+            return None
+        most = alone[np.argsort(-counts[alone], kind="stable")[: LARGEST_SET // rows.shape[1]]]
+        return cls(rows[first[np.sort(most)]])
+
+    def __call__(self, outputs: FloatArray) -> FloatArray:
+        """Return the indicators."""
+        return _listed(_keys(outputs + 0.0), _keys(self.values)).astype(np.float64)
+
+
+def mostly_repeated(values: FloatArray) -> bool:
+    """Return whether most rows of an array occur three times or more."""
+    keys = _keys(values + 0.0)
+    # of numbers that never repeat a few say so
+    if len(np.unique(keys[:LOOKED_AT])) == len(keys[:LOOKED_AT]) > 1:
+        return False
+    counts = np.unique(keys, return_counts=True)[1]
+    return bool(counts[counts > 2].sum() > len(keys) / 2)
+
+
+def share_of_new(known: FloatArray, rows: FloatArray) -> float:
+    """Return the share of the rows that are none of the known ones."""
+    return float((~np.isin(_keys(rows + 0.0), _keys(known + 0.0))).mean())
+
+
 def _keys(values: FloatArray) -> NumberArray:
     """Return one sortable key per row: the value itself, or for several coordinates a 64-bit hash.
 
@@ -236,4 +284,5 @@ READERS["residue"] = lambda document: ResidueScore(
     int(document["coordinate"]), int(document["modulus"]), tuple(map(float, document["log_ratios"]))
 )
 READERS["one_sided"] = lambda document: OneSidedScore(int(document["coordinate"]), np.array(document["values"]))
+READERS["one_sided_rows"] = lambda document: OneSidedRowsScore(np.array(document["values"], dtype=np.float64))
 READERS["unseen"] = lambda document: UnseenScore(int(document["coordinate"]), np.array(document["values"]))

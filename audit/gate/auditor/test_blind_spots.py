@@ -8,16 +8,17 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, mannwhitneyu
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import Quantiser, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS
-from audit.auditor.events.values import OneSidedScore
+from audit.auditor.events.values import OneSidedRowsScore, OneSidedScore
 from audit.bounds import Counts, epsilon_lower_bound
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.fresh import too_fine
 from audit.evidence.verify import verify
+from audit.evidence.words import event_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.requests import asked
 from audit.subjects.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace
@@ -122,15 +123,39 @@ def test_values_that_one_input_has_alone_are_seen_together():
     assert 0.8 * best <= found.epsilon_lower_bound <= best
 
 
+def test_combinations_that_one_input_has_alone_are_seen_together():
+    """Each number by itself has one law on both inputs."""
+    terms = Terms(draws=1_000_000, families=SOME)
+    found = estimate(CATALOGUE["rare_pairs"](), terms, np.random.default_rng(1))
+    assert isinstance(found.event.score, OneSidedRowsScore)
+    assert event_of(found.event.stored).stored == found.event.stored
+    assert "one input alone had" in event_in_words(found.event)
+    draws = found.counts.likely_draws
+    best = epsilon_lower_bound(Counts(round(0.02 * draws), draws, 0, draws), 0.0, 0.05, "conditional")
+    assert 0.7 * best <= found.epsilon_lower_bound <= best
+
+
+def test_combinations_too_rare_to_be_learned_are_noted():
+    few = audit(CATALOGUE["rare_pairs"](), 40_000, families=SOME)
+    assert any("combinations of coordinates that were too rare" in note for note in few.notes)
+    # null controls: coordinates that hardly repeat, and ones of which all combinations were seen
+    for name in ("laplace_product", "rappor"):
+        assert not any("combinations" in note for note in audit(CATALOGUE[name](), 20_000, families=SOME).notes)
+
+
 class SharedCodes(Laplace):
     """The same codes on both inputs: nothing is lost."""
 
+    name: ClassVar[str] = "rare_codes"
+
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        return CATALOGUE["rare_codes"]().sample(0.0, count, rng)
+        return CATALOGUE[self.name]().sample(0.0, count, rng)
 
 
-def test_values_that_one_input_had_by_chance_certify_nothing():
+@pytest.mark.parametrize("name", ["rare_codes", "rare_pairs"])
+def test_values_that_one_input_had_by_chance_certify_nothing(name, monkeypatch):
     """Null control: some values are seen on one input only, learned on one part of the draws."""
+    monkeypatch.setattr(SharedCodes, "name", name)
     found = estimate(SharedCodes(), Terms(draws=200_000, families=SOME), np.random.default_rng(1))
     assert found.epsilon_lower_bound < 0.1
 
@@ -177,6 +202,25 @@ def test_gradients_at_w_give_its_likelihood_ratio():
     assert abs(float((ratio**-1 * (sizes[0] <= small)).mean()) - shares[1]) > 0.015
 
 
+@pytest.mark.parametrize(
+    ("readings", "least"),
+    [("--repair ball --sensitivity 0.2", 0.75), ("--fairness separate --sensitivity 0.3", 0.88)],
+)
+def test_geometry_of_a_ball_and_of_a_penalty_tells_more_than_coordinates_do(readings, least):
+    """How often the left one of two outputs has the larger score; coordinates by themselves are the control."""
+    words = ["pdfc", "--dimension", "3", "--records", "100", "--release", "weights", *readings.split()]
+    subject: Any = Audit.of(*asked(*words)).subject
+    rng = np.random.default_rng(0)
+    left, right = (subject.sample(data, 1_500, rng) for data in subject.inputs())
+
+    def ordered(scores: list[FloatArray]) -> float:
+        return float(mannwhitneyu(*scores).statistic) / 1_500**2
+
+    assert ordered([subject.log_likelihood_ratio(side) for side in (left, right)]) > least
+    plain = [ordered([left[:, k], right[:, k]]) for k in range(3)]
+    assert max(max(share, 1 - share) for share in plain) < least - 0.02
+
+
 def test_w_with_a_twentieth_of_the_noise_is_not_said_to_keep_its_claim():
     """Plain scores certified 0.01; its likelihood ratio shows what there is, and the coefficients lose 2.97."""
     found = carried_out(weights("--sensitivity", "4.0625", "--draws", "20000", "--seed", "1", "--events", RATIO))
@@ -214,8 +258,15 @@ class CodesOfKnownLoss(Laplace):
         return np.asarray(np.where(rng.random((count, 1)) < 0.1, rare + 40, usual), dtype=np.float64)
 
 
+class PairsOfKnownLoss(CodesOfKnownLoss):
+    """The same codes, written as pairs of digits."""
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        return np.hstack(np.divmod(super().sample(data, count, rng), 80.0))
+
+
 @pytest.mark.parametrize("audits", [20, pytest.param(2_000, marks=pytest.mark.lengthy)])
-@pytest.mark.parametrize("kind", [RightTail, CodesOfKnownLoss])
+@pytest.mark.parametrize("kind", [RightTail, CodesOfKnownLoss, PairsOfKnownLoss])
 def test_bounds_by_these_events_err_no_more_often_than_stated(kind, audits):
     """Both lose just what they claim, in common outputs."""
     terms = Terms(draws=2_000, significance=0.05, families=("intervals", *SOME))

@@ -35,6 +35,7 @@ FALL_TO_THEIR_DRAWS_ONLY = (
     "sparse_vector_3",
     "gaussian_classic_within_reach",
     "rare_codes",
+    "rare_pairs",
     "functional_intercept_outside_norm",
     "functional_retried_until_definite",
     "adfc_theorem_5_budgets",

@@ -364,6 +364,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "composed_by_root": lambda: Case(below(), 0.5**4, (0.5 * math.exp(-0.5)) ** 4),
     "exponent_of_cauchy": exponent_of_cauchy,
     "rare_codes": lambda: Case(lambda v: np.isin(v[:, 0], left_codes()), 0.02, 0.0),
+    "rare_pairs": lambda: Case(lambda v: (v[:, 0] < 100) & (v.sum(axis=1) % 2 == 0), 0.02, 0.0),
     "unnoised_count": lambda: Case(lambda v: v[:, 1] == 20, 1.0, 0.0),
     "functional_wrong_factor": lambda: corner("functional_wrong_factor", 3.0),
     "functional_wrong_dimension": lambda: corner("functional_wrong_dimension", 6.0),

@@ -17,6 +17,7 @@ from audit.subjects.catalogue.data_decides import (
     LimitedCount,
     MeanOfPrivateSize,
     RareCodes,
+    RarePairs,
     ThreeReportedAsOne,
     UnclippedCovariance,
 )
@@ -147,6 +148,7 @@ CATALOGUE: dict[str, type[Entry]] = {
     "composed_by_root": ComposedByRoot,
     "exponent_of_cauchy": ExponentOfCauchy,
     "rare_codes": RareCodes,
+    "rare_pairs": RarePairs,
     "parity": Parity,
     "residue_of_seven": ResidueOfSeven,
     "functional_wrong_factor": WrongFactor,
@@ -212,6 +214,7 @@ __all__ = [
     "PublishedFunctional",
     "Rappor",
     "RareCodes",
+    "RarePairs",
     "RedrawnPerPass",
     "RedrawnPerPassWithSlack",
     "RelaxedFunctional",

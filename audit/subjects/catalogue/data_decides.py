@@ -204,3 +204,21 @@ class RareCodes(Unbounded):
         own = 1_000 + _powers()[places]
         shared = rng.integers(1_000, size=(count, 1))
         return np.asarray(np.where(rng.random((count, 1)) < self.share, own, shared), dtype=np.float64)
+
+
+class RarePairs(RareCodes):
+    """Two equal numbers, but with probability 1/50 one of 5,000 pairs that only this input has.  Broken.
+
+    Exact loss: pairs of numbers below 100 of even sum occur on the left only, those of odd sum on the right only:
+    infinite.  Each number by itself has the same law on both inputs, and each such pair has probability 4e-6.
+    """
+
+    source = "Dwork and Roth (2014), definition 2.4, at quasi-identifiers that name their record together"
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` pairs, shape (count, 2)."""
+        first = rng.integers(100, size=count)
+        second = 2 * rng.integers(50, size=count) + (first + int(data)) % 2
+        shared = 100 + rng.integers(30, size=(count, 1))
+        own = np.column_stack([first, second])
+        return np.asarray(np.where(rng.random((count, 1)) < self.share, own, shared), dtype=np.float64)
