@@ -229,3 +229,41 @@ def test_a_pair_wraps_no_program(kind, tmp_path):
     with pytest.raises(DocumentError, match=r"subject\.kind|at subject"):
         described({"kind": "pair", "subject": inner, "pair": {}})
     assert not mark.exists()
+
+
+# --- Data sets of unequal parts --------------------------------------------------------------------------------
+
+
+class Decile:
+    """The ninth decile of 60 values in [0, 1]: one record moves it by 1, if just so many others are low."""
+
+    neighbourhood = DataSets((0.0,), (1.0,), records=60)
+    scale = 1.0
+
+    def sample(self, data, count, rng):
+        return np.sort(data.array()[:, 0])[54] + rng.laplace(scale=self.scale, size=(count, 1))
+
+
+class HalfNoiseDecile(Decile):
+    scale = 0.5
+
+
+@pytest.mark.parametrize(("name", "code"), [("Decile", 0), ("HalfNoiseDecile", 1)])
+def test_worst_pair_of_a_quantile_is_reached(name, code, capsys):
+    words = ["--search", "--draws", "40000", "--seed", "1", "--events", "coordinates"]
+    found, result = run(capsys, f"{HERE}:{name}", *words)
+    assert found == code
+    assert result["epsilon_lower_bound"] > 0.8 * (1 + code)
+
+
+def test_single_records_move_away_from_those_that_are_alike():
+    sets = DataSets((0.0, 0.0), (1.0, 1.0), 40)
+    pair, rng = next(sets.patterns()), np.random.default_rng(1)
+    sizes, distinct = set(), 0
+    for _ in range(200):
+        pair = sets.moved(pair, 0.1, rng)
+        assert sets.holds(pair)
+        sizes |= {count for _, count in pair[0].common}
+        distinct = max(distinct, len(pair[0].common))
+    assert {1, 2} < sizes
+    assert 3 < distinct <= 8

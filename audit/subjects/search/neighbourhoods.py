@@ -28,6 +28,12 @@ ROUNDING = 1e-9
 ENUMERATED = 2**12
 """Corners of a box that are gone through; of more, random ones are drawn."""
 
+SHARES = (0.5, 0.1, 0.25, 0.75, 0.9)
+"""Of the rows, those that are lowest where the others are highest."""
+
+REGROUPED, MOST_DISTINCT = 0.25, 8
+"""Share of small steps that leave the rows as they are and change how many are alike; distinct rows at most."""
+
 
 class Neighbourhood(Protocol):
     """All pairs of neighbouring inputs of a domain, and ways to propose some."""
@@ -238,7 +244,7 @@ class DataSet:
 class DataSets:
     """Data sets of rows in a box; neighbours differ in one row.
 
-    Proposed are data sets whose common rows take at most two values.
+    Proposed are data sets whose common rows take at most two values; small steps then move single records.
 
     Parameters
     ----------
@@ -281,8 +287,9 @@ class DataSets:
         worst neighbours of the exact analysis often are of this kind.
         """
         low, high = self.lower, self.upper
-        shared: tuple[tuple[Row, ...], ...] = ((low,), (high,), (low, high))
-        plain = list(product(dict.fromkeys(self._common(rows) for rows in shared), self._last((low, high))))
+        alike = [self._common(rows) for rows in ((low,), (high,), (low, high))]
+        split = [self._common((low, high), count) for count in self._splits()]
+        plain = list(product(dict.fromkeys([*alike, *split]), self._last((low, high))))
         flagged = self._flagged()
         every = product((self._common((row,)) for row in flagged), self._last(flagged))
         for common, (left, right) in dict.fromkeys([*plain, *every]):
@@ -298,8 +305,14 @@ class DataSets:
         return self._pair(rng, self._anywhere)
 
     def moved(self, pair: Pair, reach: float, rng: np.random.Generator) -> Pair:
-        """Move one of the distinct rows, or both that differ: all columns a little, or one of them to an end."""
+        """Move one of the distinct rows, or both that differ: all columns a little, or one of them to an end.
+
+        Or one shared record alone; or some of those that are alike become like others.
+        """
         left, right = pair
+        if left.common and rng.random() < REGROUPED:
+            common = self._regrouped(left.common, reach, rng)
+            return replace(left, common=common), replace(right, common=common)
         places = len(left.common) + (1 if right.last is None else 3)
         place = int(rng.integers(places))
         if place == len(left.common) + 2:
@@ -314,6 +327,24 @@ class DataSets:
         if place == len(left.common):
             return replace(left, last=self._moved(left.last, reach, rng)), right
         return left, replace(right, last=self._moved(right.last, reach, rng))
+
+    def _regrouped(
+        self, common: tuple[tuple[Row, int], ...], reach: float, rng: np.random.Generator
+    ) -> tuple[tuple[Row, int], ...]:
+        """Return shared rows of which one record, or a share of those that are alike, became another."""
+        counts = dict.fromkeys((row for row, _ in common), 0)
+        for row, alike in common:
+            counts[row] += alike
+        rows = list(counts)
+        row = rows[int(rng.integers(len(rows)))]
+        if len(rows) == 1 or (len(rows) < MOST_DISTINCT and rng.random() < 0.5):
+            other, some = self._moved(row, reach, rng), 1
+        else:
+            other = rows[(rows.index(row) + int(rng.integers(1, len(rows)))) % len(rows)]
+            some = max(1, int(counts[row] * reach * rng.random()))
+        counts[row] -= some
+        counts[other] = counts.get(other, 0) + some
+        return tuple(pair for pair in counts.items() if pair[1])
 
     def holds(self, pair: Pair) -> bool:
         """Return whether all rows are in the box, and all but the last one shared."""
@@ -366,14 +397,22 @@ class DataSets:
     def _bounds(self) -> tuple[FloatArray, FloatArray]:
         return np.array(self.lower), np.array(self.upper)
 
-    def _common(self, rows: Sequence[Row]) -> tuple[tuple[Row, int], ...]:
-        """Return the shared rows, of as equal counts as can be."""
+    def _common(self, rows: Sequence[Row], first: int | None = None) -> tuple[tuple[Row, int], ...]:
+        """Return the shared rows: of two the first so often, else of as equal counts as can be."""
         shared = self.records - 1
         counts = [shared // len(rows) + (place < shared % len(rows)) for place in range(len(rows))]
+        if first is not None and len(rows) == 2:
+            counts = [first, shared - first]
         return tuple((row, count) for row, count in zip(rows, counts, strict=True) if count)
 
+    def _splits(self) -> list[int]:
+        """Return how many shared rows lie below a usual quantile, or do so once another one is there."""
+        found = (round(share * self.records) + step for share in SHARES for step in (-1, 0))
+        return [count for count in dict.fromkeys(found) if 0 < count < self.records - 1]
+
     def _pair(self, rng: np.random.Generator, draw: Any) -> Pair:
-        common = self._common([draw(rng) for _ in range(int(rng.integers(1, 3)))])
+        rows = [draw(rng) for _ in range(int(rng.integers(1, 3)))]
+        common = self._common(rows, int(rng.integers(self.records)) if rng.random() < 0.5 else None)
         removed = self.adjacency == "add_or_remove_one"
         return DataSet(common, draw(rng)), DataSet(common, None if removed else draw(rng))
 
