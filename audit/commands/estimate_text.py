@@ -17,6 +17,8 @@ from audit.subjects.stated import MOST_SHOWN
 from reference.common.numbers import text_below
 from reference.common.printable import printable
 
+_OF_BITS = "; `at the bits` is on every bit of the floats, and sets the exit code."
+
 WIDTH = 100
 """Columns of the table where no terminal says how many there are."""
 
@@ -35,7 +37,8 @@ def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None
     # names fold: an ellipsis would make two mechanisms of one module look alike
     table.add_column("mechanism", overflow="fold")
     table.add_column("claim", overflow="fold")
-    for heading in ("at least", "detectable", "verdict", "at the bits"):
+    bits = ("at the bits",) if judged == "implementation" else ()
+    for heading in ("at least", "detectable", "verdict", *bits):
         table.add_column(heading, no_wrap=True)
     for result in results:
         found = result.estimate
@@ -46,7 +49,7 @@ def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None
             text_below(found.epsilon_lower_bound, 4),
             "nothing" if detectable is None else f"{detectable:.3f}",
             result.verdict("ideal"),
-            result.verdict("implementation"),
+            *((result.verdict("implementation"),) if bits else ()),
         )
     return table_text(table, width or WIDTH) + fitted(_explanations(results, judged), width)
 
@@ -57,14 +60,20 @@ def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[st
         f"Each bound holds with probability {1 - significance:g} on its own (significance {significance:g}), "
         "for the inputs below. At least: a certified lower bound on epsilon. Detectable: "
         "the smallest epsilon that the certified event would show in nine runs of ten. The "
-        "verdict is on quantised outputs; `at the bits` is on every bit of the floats. "
-        f"The exit code follows the {judged}."
+        f"verdict is on quantised outputs{_OF_BITS if judged == 'implementation' else '.'}"
     )
+    refuted = [one for one in results if one.verdict("implementation") == "refuted" != one.verdict("ideal")]
+    if judged == "ideal" and refuted:
+        names = ", ".join(one.mechanism for one in refuted)
+        yield (
+            f"At the bits of the floats, refuted: {names}. Noise in plain floating point is; so this sets no exit "
+            "code, unless you ask for it by --object implementation."
+        )
     for result in results:
-        yield from _lines(result)
+        yield from _lines(result, judged)
 
 
-def _lines(result: EstimateResult) -> Iterator[str]:
+def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
     found, inputs = result.estimate, result.inputs
     theorem = f" by {inputs['claim']}" if "claim" in inputs else ""
     claim = f"claims ({result.claimed:g}, {float(result.claimed_delta):g}){theorem}"
@@ -81,7 +90,7 @@ def _lines(result: EstimateResult) -> Iterator[str]:
         yield _search_text(inputs["search"])
     yield f"  event: {counted_in_words(found.event, found.counts, result.output_names)}"
     bits = found.implementation
-    if bits.event != found.ideal.event:
+    if judged == "implementation" and bits.event != found.ideal.event:
         yield (
             f"  at the bits: epsilon at least {text_below(bits.epsilon_lower_bound, 4)}; "
             f"event: {counted_in_words(bits.event, bits.counts, result.output_names)}"

@@ -314,9 +314,12 @@ def test_a_record_is_shown_with_all_its_numbers(capsys):
 def test_the_event_at_the_bits_is_named_only_where_it_is_another(capsys):
     words = ["--draws", "20000", "--seed", "1"]
     assert main(["laplace_float", *words]) == 0
+    # calmly, and once
+    assert capsys.readouterr().out.lower().count("at the bits") == 1
+    assert main(["laplace_float", *words, "--object", "implementation"]) == 1
     assert "at the bits: epsilon at least" in capsys.readouterr().out
     # no family looks at bits: both verdicts rest on one event
-    assert main(["laplace", *words, "--events", "coordinates"]) == 0
+    assert main(["laplace", *words, "--events", "coordinates", "--object", "implementation"]) == 0
     assert "at the bits: epsilon at least" not in capsys.readouterr().out
 
 
