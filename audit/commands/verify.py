@@ -17,8 +17,8 @@ from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
 from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
-from audit.evidence.checks import Check
-from audit.evidence.fresh import fresh, fresh_checks, fresh_choice
+from audit.evidence.checks import Check, rebuilt
+from audit.evidence.fresh import elsewhere, fresh, fresh_checks, fresh_choice
 from audit.evidence.replay import replay
 from audit.evidence.verify import choice, outcome, verify
 from audit.proofs.build import missing
@@ -118,7 +118,8 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
         draws = options.draws or max(counts.likely_draws, counts.unlikely_draws)
         seed = secrets.randbits(64) if seed is None else seed
         result = fresh(certificate, draws, np.random.default_rng(seed))
-        checks += fresh_checks(certificate, result)
+        checks += [*rebuilt(certificate), *fresh_checks(certificate, result)]
+        checks += elsewhere(certificate, result.counts, seed)
         document["fresh"] = {"seed": seed, **plain(result)}
         if certificate.verdict != "refuted":
             wanted = options.draws * 2 if options.draws else certificate.draws

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
@@ -215,8 +216,6 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             raise CertificateError(
                 "this is a release of `repaired`, not a certificate: `audit certify` reads it", file=file
             )
-        if schema is None and isinstance(document, dict) and "certificate" in document:
-            raise CertificateError("this is a result, and its field `certificate` is one", file=file)
         return converted(document, cls, CertificateError, file=file)
 
     @classmethod
@@ -237,6 +236,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     def read_all(cls, path: str | Path) -> list[Certificate]:
         """Return the certificates in a file: one, or those of the several mechanisms of one call.
 
+        A result (:class:`audit.evidence.report.EstimateResult`) holds one, and must say the same.
+
         Raises
         ------
         CertificateError
@@ -245,7 +246,45 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         document = json_of_file(path, CertificateError)
         if document == []:
             raise CertificateError("the file holds no certificate", file=str(path))
-        return [cls.of(one, file=str(path)) for one in (document if isinstance(document, list) else [document])]
+        documents = document if isinstance(document, list) else [document]
+        return [
+            cls._of_result(one, file=str(path)) if _is_result(one) else cls.of(one, file=str(path))
+            for one in documents
+        ]
+
+    @classmethod
+    def _of_result(cls, result: dict[str, Any], *, file: str) -> Certificate:
+        """Return the certificate of a result that says the same."""
+        found = cls.of(result["certificate"], file=file)
+        bits = found.judged == "implementation"
+        of_object = result.get("implementation") if bits else result
+        if not isinstance(of_object, dict):
+            raise CertificateError("is missing in the result", file=file, place="implementation")
+        said = {
+            "mechanism": (result.get("mechanism"), found.mechanism),
+            "claimed_epsilon": (result.get("claimed_epsilon"), found.claimed_epsilon),
+            "claimed_delta": (result.get("claimed_delta"), found.claimed_delta),
+            "significance": (result.get("significance"), found.significance),
+            "draws": (result.get("draws"), found.draws),
+            "rerun": (result.get("rerun"), found.request.command),
+            "verdict": (result.get("implementation_verdict" if bits else "verdict"), found.verdict),
+            "epsilon_lower_bound": (of_object.get("epsilon_lower_bound"), found.epsilon_lower_bound),
+            "bound": (of_object.get("bound"), found.method),
+        }
+        witness = {"inputs": found.inputs, "event": plain(found.event), "counts": plain(found.all_counts)}
+        shown = of_object.get("witness")
+        said |= {
+            f"witness.{name}": (shown.get(name) if isinstance(shown, dict) else None, one)
+            for name, one in json.loads(json_text(witness)).items()
+        }
+        for place, (stated, certified) in said.items():
+            if type(stated) is not type(certified) or stated != certified:
+                raise CertificateError("is not what the result's certificate says", file=file, place=place)
+        return found
+
+
+def _is_result(document: Any) -> bool:
+    return isinstance(document, dict) and "schema" not in document and "certificate" in document
 
 
 def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -> Verdict:

@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from audit.auditor.subject import Subject, SubjectError
 from audit.bounds import ANYTIME_METHODS, CLUSTERS
@@ -28,12 +29,19 @@ from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
     core,
+    neighbours_of,
     neighbours_of_lists,
     rebuild_small,
 )
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
-from audit.subjects.stated import inputs_of_pair, own_claim, stated_inputs
+from audit.subjects.stated import (
+    claim_of_attributes,
+    inputs_of_pair,
+    own_claim,
+    stated_inputs,
+    told_of_program,
+)
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.errors import InputError
 from reference.common.files import json_text
@@ -127,6 +135,8 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
         yield Check(
             "claim", True, f"{_claim_text(certificate)}, {GIVEN}; --epsilon and --delta compare it with yours"
         )
+        if isinstance(described, ProgramDescription) and described.inputs is not None:
+            yield _same_inputs(certificate, told_of_program(described.inputs))
         return
     try:
         # nothing of others is imported or run: this package knows both kinds
@@ -190,16 +200,54 @@ def _claim(certificate: Certificate, subject: Subject) -> Check:
 
 def _inputs(certificate: Certificate, whole: Subject, subject: Subject) -> Check:
     """Return whether the inputs that a reader sees are those that were audited."""
-    stated = dict(certificate.inputs)
     if whole is subject:
-        expected = stated_inputs(subject)
-    else:
-        # what a search says of itself cannot be computed again
+        return _same_inputs(certificate, stated_inputs(subject))
+    own = stated_inputs(subject) if hasattr(subject, "inputs") else {}
+    return _same_inputs(certificate, inputs_of_pair(getattr(whole, "subject", subject), whole.inputs(), own))
+
+
+def _same_inputs(certificate: Certificate, expected: dict[str, Any]) -> Check:
+    stated = dict(certificate.inputs)
+    if isinstance(certificate.subject, PairDescription):
+        # what a search says of itself only a replay computes again
         stated.pop("search", None)
-        expected = inputs_of_pair(getattr(whole, "subject", subject), whole.inputs(), stated_inputs(subject))
     places = list(differences(json.loads(json_text(expected)), stated, "inputs"))
     detail = "as the recorded parameters give them" if not places else f"not what the parameters give: {places[0]}"
     return Check("inputs", not places, detail)
+
+
+def rebuilt(certificate: Certificate) -> list[Check]:
+    """Return whether a subject of somebody's own has the inputs that are stated, and whether they are neighbours.
+
+    Its code is run.
+
+    Raises
+    ------
+    reference.common.errors.InputError
+        When there is no such subject.
+    """
+    described = certificate.subject
+    if not isinstance(core(described), ImportDescription):
+        return []
+    whole = rebuild_small(described)
+    subject = rebuild_small(core(described)) if isinstance(described, PairDescription) else whole
+    own = claim_of_attributes(subject)
+    claims = [
+        _stated(certificate, name) or (getattr(certificate.request, name) is None and same)
+        for name, same in (
+            ("epsilon", _close(float(own[0]), certificate.claimed_epsilon)),
+            ("delta", own[1] == claimed_delta(certificate)),
+        )
+    ]
+    checks = [
+        _inputs(certificate, whole, subject),
+        Check("claim found", all(claims), "stated in the request, or by the subject"),
+    ]
+    try:
+        found = neighbours_of(described, whole)
+    except SubjectError as problem:
+        return [*checks, Check("neighbours found", False, str(problem))]
+    return [*checks, Check("neighbours found", found == certificate.neighbours, found)]
 
 
 def _request(certificate: Certificate) -> Check:

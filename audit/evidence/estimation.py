@@ -16,25 +16,34 @@ import msgspec
 import numpy as np
 
 from audit.auditor.choose import Prospect
-from audit.auditor.distinguish import estimate, silent
+from audit.auditor.distinguish import Estimate, estimate, silent
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
+from audit.auditor.tally import CertifiedEvent
 from audit.bounds.counts import LARGEST_EPSILON
+from audit.evidence.copies import confirmed
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
-from audit.subjects.descriptions import PairDescription, neighbours_of, rebuild
+from audit.subjects.descriptions import (
+    ImportDescription,
+    PairDescription,
+    core,
+    neighbours_of,
+    rebuild,
+    rebuilt_anew,
+)
 from audit.subjects.programs import ProgramDescription, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import AtPair, Effort, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
-from audit.subjects.stated import inputs_of_pair, stated_inputs
+from audit.subjects.stated import claim_of_attributes, inputs_of_pair, stated_inputs
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_text
 
-SEARCH_STREAM = 1
-"""Keeps the search's draws apart from the estimate's."""
+SEARCH_STREAM, COPIES_STREAM = 1, 2
+"""Keep the draws of the search, and those in other processes, apart from the estimate's."""
 
 FOR_EVER = 1e9
 """Seconds, where a run must not end by the clock."""
@@ -79,10 +88,9 @@ class Audit:
         names: tuple[str, ...] = ()
         if isinstance(subject, CoefficientRelease):
             epsilon, delta, names = subject.claim.epsilon, subject.claim.delta, subject.output_names
-        if epsilon is None:
-            epsilon = parse_epsilon("epsilon", str(getattr(subject, "claimed_epsilon", 1)))
-        if delta is None:
-            delta = parse_delta("delta", str(getattr(subject, "claimed_delta", 0)))
+        own_epsilon, own_delta = claim_of_attributes(subject)
+        epsilon = own_epsilon if epsilon is None else epsilon
+        delta = own_delta if delta is None else delta
         return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names)
 
     @property
@@ -109,6 +117,14 @@ class Audit:
             raise ReadingError("epsilon", decimal_text(self.claimed_epsilon), most)
         if self.request.bound == "conditional" and self.claimed_delta > 0:
             raise ReadingError("bound", self.request.bound, f"left to delta 0; {self.mechanism} claims more")
+
+    def refuted_by(self, found: Estimate) -> CertifiedEvent | None:
+        """Return the event that refutes the claim, of the object that is asked for; None where none does."""
+        claim, bits = float(self.claimed_epsilon), self.request.object == "implementation"
+        if found.verdict(claim) == "refuted":
+            return found.ideal
+        refuted = bits and found.verdict(claim, implementation=True) == "refuted"
+        return found.implementation if refuted else None
 
     def generator(self, *stream: int) -> np.random.Generator:
         """Return the generator of a stream: every mechanism of a call has its own for one seed."""
@@ -184,13 +200,18 @@ def estimated(
     terms = request.terms(
         float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=max_seconds
     )
-    found = estimate(
-        audit.subject,
-        replace(terms, stopped_at=stopped_at),
-        audit.generator(),
-        workers=workers,
-        progress=progress,
-    )
+    asked = replace(terms, stopped_at=stopped_at)
+
+    def carried() -> Estimate:
+        return estimate(audit.subject, asked, audit.generator(), workers=workers, progress=progress)
+
+    if isinstance(core(request.subject), ImportDescription):
+        entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
+        found = confirmed(
+            lambda: rebuilt_anew(request.subject), carried, audit.refuted_by, entropy, request.max_seconds
+        )
+    else:
+        found = carried()
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
     return EstimateResult(
         request=request,

@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
-from scipy.stats import hypergeom
 
-from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Terms, estimate
+from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
-from audit.auditor.events import Event, event_of
+from audit.auditor.events import FAMILIES, Event, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole, smallest_step
+from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
-from audit.subjects.descriptions import rebuild_small
+from audit.evidence.copies import compare_with, copied, homogeneity
+from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.request import SMALLEST_SEARCHED_DRAWS
+from audit.subjects.descriptions import (
+    ImportDescription,
+    PairDescription,
+    core,
+    rebuild_small,
+    rebuilt_anew,
+    require_small,
+)
 from audit.subjects.programs import ProgramSubject
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
@@ -116,7 +127,8 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
 def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator) -> Check:
     """Return whether a new audit, of all families of events, does not refute the claim either.
 
-    A weak event, honestly counted, refutes nothing; a new choice shows what it passed over.  At a significance of
+    A weak event, honestly counted, refutes nothing; a new choice shows what it passed over.  Where a pair was
+    searched, it is searched anew.  At a significance of
     its own: a mechanism that keeps just what it claims is refuted in one of a thousand runs at most.
 
     Parameters
@@ -127,24 +139,54 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
         All phases, both inputs.
     rng : numpy.random.Generator
     """
-    claim = certificate.claimed_epsilon
-    terms = Terms(
-        draws=min(max(draws, SMALLEST_DRAWS * certificate.request.outputs_per_call), LARGEST_DRAWS),
-        delta=float(claimed_delta(certificate)),
+    request, described = certificate.request, certificate.subject
+    require_small(described)
+    smallest = SMALLEST_SEARCHED_DRAWS if request.search else SMALLEST_DRAWS * request.outputs_per_call
+    asked = msgspec.structs.replace(
+        request,
+        subject=described.subject if isinstance(described, PairDescription) else described,
+        draws=min(max(draws, smallest), LARGEST_DRAWS),
         significance=CHOICE_SIGNIFICANCE,
-        claimed_epsilon=claim,
-        outputs_per_call=certificate.request.outputs_per_call,
+        events=FAMILIES,
+        bound="auto",
+        until=None,
+        max_seconds=None,
+        curve=False,
+        seed=int(rng.integers(2**32)),
     )
-    subject = rebuild_small(certificate.subject)
-    found = estimate(subject, terms, rng)
-    if isinstance(subject, ProgramSubject):
-        subject.finish()
-    bits = certificate.judged == "implementation"
-    bound = found.implementation.epsilon_lower_bound if bits else found.epsilon_lower_bound
-    verdict = found.verdict(claim, implementation=bits)
+    audit = Audit.of(asked)
+    audit.check()
+    result = carried_out(audit)
+    if isinstance(audit.subject, ProgramSubject):
+        audit.subject.finish()
+    found, verdict = result.estimate, result.verdict(certificate.judged)
+    bound = result.certified(certificate.judged).epsilon_lower_bound
     holds = {"refuted": False, "not refuted": True, "undecided": None}[verdict]
     words = f"a new audit with {found.draws:,} draws: {verdict}, epsilon at least {text_below(bound, 6)}"
     return Check("choice", holds, words)
+
+
+def elsewhere(certificate: Certificate, counts: Counts, entropy: int) -> list[Check]:
+    """Return whether other processes contradict fresh counts: of a refuted subject of somebody's own.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    counts : Counts
+        Of fresh draws.
+    entropy : int
+        Seeds the draws in other processes.
+    """
+    if certificate.verdict != "refuted" or not isinstance(core(certificate.subject), ImportDescription):
+        return []
+    event = event_of(certificate.event, rebuild_small(certificate.subject))
+    with copied(lambda: rebuilt_anew(certificate.subject)) as copies:
+        try:
+            note = compare_with(copies, event, counts, entropy)
+        except SubjectError as problem:
+            return [Check("other processes", False, str(problem))]
+    said = "the event is as frequent there as here"
+    return [Check("other processes", None if note else True, note or said)]
 
 
 def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArray) -> list[int]:
@@ -163,7 +205,8 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, and that mean is at least a
-    quarter of the distance of the quartiles, however heavy the tails.  Where its steps grow, the smallest is 2^-16
+    quarter of the distance of the quartiles, however heavy the tails, and where most outputs are one number a
+    twentieth of the distance of rarer quantiles.  Where its steps grow, the smallest is 2^-16
     of what a tenth of the outputs is below, here of what one in a hundred is.  All are taken of new draws.
     """
     if event.quantiser is None:
@@ -176,10 +219,8 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
         outputs = np.concatenate([view(left), view(right)])
         outputs = outputs[np.isfinite(outputs).all(axis=1)]
         if len(outputs):
-            low, high = np.quantile(outputs, [0.25, 0.75], axis=0)
-            # half of each: finite numbers can have an infinite difference
             usual = quantiser.steps / 2 * 2.0**QUANTISED_BITS * FINER
-            fine = np.flatnonzero((quantiser.steps >= 0) & (usual < high / 2 - low / 2)).tolist()
+            fine = np.flatnonzero((quantiser.steps >= 0) & (usual < _spread(outputs))).tolist()
             # whole numbers have a grid of their own
             found.update(k for k in fine if quantiser.steps[k] < 1 or not are_whole(outputs[:, k]))
             growing = np.flatnonzero(quantiser.steps < 0).tolist()
@@ -189,24 +230,21 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
     return tuple(sorted(found))
 
 
+def _spread(outputs: FloatArray) -> FloatArray:
+    """Return half the distance of the quartiles, or of rarer quantiles a share of it, whichever is more.
+
+    The mean distance from the median is at least the distance of a quantile from it, times the share beyond that.
+    """
+    found = np.zeros(outputs.shape[1])
+    for share in (0.25, *(rarer for rarer in (0.05, 0.01) if rarer * len(outputs) >= FINER)):
+        low, high = np.quantile(outputs, [share, 1 - share], axis=0)
+        # half of each: finite numbers can have an infinite difference
+        found = np.maximum(found, 4 * share * (high / 2 - low / 2))
+    return found
+
+
 def _itself(outputs: FloatArray) -> FloatArray:
     return outputs
-
-
-def homogeneity(first: Counts, second: Counts) -> float:
-    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
-
-    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
-    """
-    tables = [
-        (first.likely, first.likely_draws, second.likely, second.likely_draws),
-        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
-    ]
-    smallest = 1.0
-    for count, draws, other, other_draws in tables:
-        law = hypergeom(draws + other_draws, count + other, draws)
-        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
-    return min(1.0, 4 * smallest)
 
 
 def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:

@@ -19,9 +19,11 @@ from audit.auditor.draws import Draws
 from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
+from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
 from audit.bounds import Counts, TradeOffBand, canary_epsilon_bound, cluster_epsilon_lower_bound, trade_off_band
 from audit.bounds import epsilon_lower_bound as bound_of_counts
+from audit.evidence.copies import confirmed
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours
@@ -378,8 +380,19 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         outputs_per_call=how.get("outputs_per_call", 1),
     )
     seed = how.get("seed", 0)
-    subject = FunctionSubject(mechanism, *inputs)
-    found = estimate(subject, terms, np.random.default_rng(seed), workers=how.get("workers", 1))
+
+    def subject() -> FunctionSubject:
+        return FunctionSubject(mechanism, *inputs)
+
+    def carried() -> Estimate:
+        return estimate(subject(), terms, np.random.default_rng(seed), workers=how.get("workers", 1))
+
+    def refuting(found: Estimate) -> CertifiedEvent | None:
+        return found.ideal if found.verdict(float(epsilon)) == "refuted" else None
+
+    # a stream of its own for draws in other processes
+    entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
+    found = confirmed(subject, carried, refuting, entropy)
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import msgspec
+
 from audit.auditor.events import FAMILIES
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
-from audit.evidence.estimation import Audit, estimated
-from audit.subjects.descriptions import require_small
+from audit.evidence.estimation import Audit, at_worst_pair, estimated
+from audit.subjects.descriptions import PairDescription, require_small
+from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
 
@@ -21,8 +24,8 @@ NOT_COMPARED = ("request", "versions")
 def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     """Return whether the request, carried out again, gives the same certificate.
 
-    The subject is rebuilt, and its code is run, as for fresh draws.  A search is not repeated: the pair that it
-    found is in the request.
+    The subject is rebuilt, and its code is run, as for fresh draws.  A search is repeated too, unless it was ended
+    by the clock or by hand: then nobody can tell whether it passed over a worse pair.
 
     Raises
     ------
@@ -34,27 +37,33 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     request = certificate.request
     try:
         require_small(request.subject)
-        audit = Audit.of(request)
+        audit, spent = _audit(certificate)
         audit.check()
     except CertificateError:
         raise
     except InputError as problem:
         return [Check("replay", None, f"the subject cannot be rebuilt here: {problem}")]
-    if request.search:
-        # shown to a reader only; what the search cost is part of the size
-        audit = replace(audit, inputs=certificate.inputs)
-    spent = _spent(certificate)
-    found = estimated(audit, spent, workers=workers, stopped_at=certificate.draws - spent)
-    ours, stated = (
-        {name: value for name, value in json.loads(json_text(one.to_json())).items() if name not in NOT_COMPARED}
-        for one in (found.certificate(certificate.judged), certificate)
-    )
-    places = [place for name in stated for place in differences(stated[name], ours.get(name), name)]
+    # the pair that the search finds comes first: on another one nothing would be the same
+    places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
+    if not places:
+        found = estimated(audit, spent, workers=workers, stopped_at=certificate.draws - spent)
+        ours, stated = (
+            {
+                name: value
+                for name, value in json.loads(json_text(one.to_json())).items()
+                if name not in NOT_COMPARED
+            }
+            for one in (found.certificate(certificate.judged), certificate)
+        )
+        places = [place for name in stated for place in differences(stated[name], ours.get(name), name)]
     if not places:
         same = Check("replay", True, f"the same draws, event, counts and bound from seed {request.seed}")
         left_out = [family for family in FAMILIES if family not in request.events]
         if certificate.verdict == "refuted":
             return [same]
+        if request.search and not _searched_in_full(certificate):
+            words = "repeated on the pair of a search that was ended early: --fresh searches anew"
+            return [same, Check("choice", None, words)]
         if left_out:
             words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"
             return [same, Check("choice", None, words)]
@@ -65,6 +74,24 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         words = f"{places[0]} comes out otherwise, under another version of {', '.join(other)}"
         return [Check("replay", None, words)]
     return [Check("replay", False, f"{places[0]} comes out otherwise")]
+
+
+def _audit(certificate: Certificate) -> tuple[Audit, int]:
+    """Return the audit to repeat, and the draws of its search, which is repeated too unless it was ended early."""
+    request, described = certificate.request, certificate.subject
+    spent = _spent(certificate)
+    if not isinstance(described, PairDescription):
+        return Audit.of(request), spent
+    if _searched_in_full(certificate):
+        return at_worst_pair(Audit.of(msgspec.structs.replace(request, subject=described.subject)))
+    # what the search says of itself is shown to a reader only; what it cost is part of the size
+    return replace(Audit.of(request), inputs=certificate.inputs), spent
+
+
+def _searched_in_full(certificate: Certificate) -> bool:
+    """Return whether neither a clock nor a person ended the search."""
+    note = certificate.inputs.get("search", {})
+    return certificate.request.max_seconds is None and isinstance(note, dict) and note.get("stopped") is None
 
 
 def _spent(certificate: Certificate) -> int:

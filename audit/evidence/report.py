@@ -119,7 +119,7 @@ class EstimateResult:
             "curve": plain(self.curve),
             "notes": self.notes,
             "not_ruled_out": self.not_ruled_out(),
-            "certificate": self.certificate("ideal").to_json(),
+            "certificate": self.certificate(self.request.object).to_json(),
             "rerun": self.request.command,
         }
 

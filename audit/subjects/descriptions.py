@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 from typing import Any, TypeAlias, assert_never, get_args
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
@@ -121,6 +122,15 @@ def rebuild_small(described: Description) -> Subject:
     reference.common.errors.InputError
     """
     require_small(described)
+    return rebuild(described)
+
+
+def rebuilt_anew(described: Description) -> Subject:
+    """Build a subject of the user's own with its module imported anew: what a module drew is drawn again."""
+    inner = core(described)
+    module = inner.path.partition(":")[0] if isinstance(inner, ImportDescription) else ""
+    if module != "__main__":
+        sys.modules.pop(module, None)
     return rebuild(described)
 
 

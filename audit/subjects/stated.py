@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Any
@@ -12,14 +13,18 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.subject import Subject
-from audit.subjects.programs import ProgramSubject
+from audit.subjects.programs import InputPair, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import DataSet
+from reference.budgets import parse_delta, parse_epsilon
 from reference.common.documents import plain
 from reference.common.printable import shown
 
 MOST_SHOWN = 1_000
 """Characters of a program's input that a report shows; or of one record."""
+
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+"""Another one at each start: of no use to a reader, or to who compares."""
 
 MOST_TOLD, MOST_DIFFERENT = 20_000, 3
 """Characters of an input that a result has as it is; of a longer one, records that are shown."""
@@ -43,8 +48,13 @@ def stated_inputs(subject: Subject) -> dict[str, Any]:
             "readings": plain(subject.readings),
         }
     if isinstance(subject, ProgramSubject):
-        return {name: _shortened(given) for name, given in plain(subject.pair).items()}
+        return told_of_program(subject.pair)
     return dict(zip(("left", "right"), _told(*subject.inputs()), strict=True))
+
+
+def told_of_program(pair: InputPair) -> dict[str, Any]:
+    """Return a program's pair of inputs for a reader."""
+    return {name: _shortened(given) for name, given in plain(pair).items()}
 
 
 def _told(left: Any, right: Any) -> tuple[Any, Any]:
@@ -110,6 +120,19 @@ def own_claim(subject: Subject) -> tuple[Fraction, Fraction] | None:
     return None
 
 
+def claim_of_attributes(subject: object) -> tuple[Fraction, Fraction]:
+    """Return the claim that a subject of somebody's own has as attributes, or else (1, 0).
+
+    Raises
+    ------
+    reference.common.errors.InputError
+    """
+    return (
+        parse_epsilon("epsilon", str(getattr(subject, "claimed_epsilon", 1))),
+        parse_delta("delta", str(getattr(subject, "claimed_delta", 0))),
+    )
+
+
 def as_json(given: Any) -> Any:
     """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
     if isinstance(given, DataSet):
@@ -123,4 +146,4 @@ def as_json(given: Any) -> Any:
         return [as_json(part) for part in given]
     if isinstance(given, dict):
         return {str(name): as_json(part) for name, part in given.items()}
-    return given if given is None or isinstance(given, int | float | str) else repr(given)[:1000]
+    return given if given is None or isinstance(given, int | float | str) else _ADDRESS.sub("", repr(given))[:1000]

@@ -70,11 +70,6 @@ def test_certificates_of_earlier_versions_are_refused_in_a_line(right, capsys, t
     )
 
 
-def test_a_result_is_no_certificate_but_has_one(right):
-    with pytest.raises(CertificateError, match="its field `certificate` is one"):
-        Certificate.of({"certificate": right.to_json()})
-
-
 @pytest.mark.parametrize(
     ("place", "value"),
     [

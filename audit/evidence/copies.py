@@ -1,0 +1,305 @@
+"""A refutation is looked at again in other processes: what a subject keeps between its calls, they do not have.
+
+Noise that is drawn once and kept, by an instance, a module or a cache, looks like no noise at all to whoever draws
+in one process, though each single release may be private.  So copies of the process are made before the first
+draw, and each of them builds the subject anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import Pipe
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from audit.auditor.distinguish import Estimate
+from audit.auditor.events import Event
+from audit.auditor.selection import ONE_OUTPUT_EACH
+from audit.auditor.subject import Subject, SubjectError
+from audit.auditor.tally import CertifiedEvent
+from audit.bounds import Counts
+from audit.bounds.overdispersion import log_p_value
+from reference.common.arrays import FloatArray
+from reference.common.processes import end_with
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+COPIES, MOST_CALLS, CALLS_PER_DRAWS = 16, 32, 200
+"""Processes that draw, and calls of each on each input; one call for so many draws on an input here."""
+
+FEWEST_COPIES = 4
+"""With fewer, nothing is concluded: noise that is kept may come out the same in all of them."""
+
+PATIENCE = 20.0
+"""Seconds that all copies together may take."""
+
+CHANCE = 1e-9
+"""Chance that independent draws are said to differ between processes, in each of two looks."""
+
+NOT_COMPARED = (
+    "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
+)
+"""A note, where copies could not be made or did not answer in time."""
+
+NO_NOISE = (
+    "each input gives one output of its own again and again, also in other processes: a release without noise"
+)
+"""A note, in place of one that leaves it open."""
+
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """A process as it was before the first draw, which makes copies of itself on request.
+
+    Parameters
+    ----------
+    pipe : multiprocessing.connection.Connection
+    """
+
+    pipe: Connection[Any, Any]
+
+    def draw(self, entropy: int, calls: int, per_call: int, patience: float) -> list[Pair]:
+        """Return the first output of so many calls on each input, from each copy that answered in time.
+
+        Copies that gave the same bits are one: their generator is that of the process they were made from.
+        """
+        found: dict[bytes, Pair] = {}
+        deadline = time.monotonic() + patience
+        for copy in range(COPIES):
+            try:
+                self.pipe.send(((entropy, copy), calls, per_call))
+                if not self.pipe.poll(max(0.0, deadline - time.monotonic())):
+                    break
+                answer = self.pipe.recv()
+            except (OSError, EOFError):
+                break
+            if answer is not None:
+                found[answer[0].tobytes() + answer[1].tobytes()] = answer
+        return list(found.values())
+
+
+@contextmanager
+def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
+    """Make a copy of this process that waits; None where the system copies no processes.
+
+    Parameters
+    ----------
+    make : callable
+        Builds the subject; called in each copy.
+    """
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    (ours, theirs), parent = Pipe(), os.getpid()
+    with warnings.catch_warnings():
+        # Python 3.12 warns where there are threads: a copy that hangs for one of them is out of time, and ended
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        _alone(lambda: (ours.close(), end_with(parent), _serve(theirs, make)))
+    theirs.close()
+    try:
+        yield Copies(ours)
+    finally:
+        ours.close()
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+# --- In the copies ---------------------------------------------------------------------------------------------
+
+
+def _alone(work: Callable[[], object]) -> None:
+    """Do the work, and end this process: nothing that its original would still do is done twice."""
+    with contextlib.suppress(BaseException):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        work()
+    os._exit(0)
+
+
+def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
+    """Have each request answered by a copy of its own."""
+    while True:
+        seed, calls, per_call = pipe.recv()
+        parent, (answered, answer) = os.getpid(), Pipe(duplex=False)
+        child = os.fork()
+        if not child:
+            _alone(lambda: (end_with(parent), answer.send(_outputs(make, seed, calls, per_call))))  # noqa: B023
+        answer.close()
+        try:
+            drawn = answered.recv()
+        except EOFError:
+            drawn = None
+        answered.close()
+        os.waitpid(child, 0)
+        pipe.send(drawn)
+
+
+def _outputs(make: Callable[[], Subject], seed: tuple[int, int], calls: int, per_call: int) -> Pair:
+    """Return the first output of each call, on both inputs."""
+    # generators that a process shares must not repeat what the original draws
+    shared = np.random.SeedSequence(seed).generate_state(1)
+    np.random.seed(shared)  # noqa: NPY002
+    random.seed(int(shared[0]))
+    subject = make()
+    sides = [
+        [
+            np.asarray(subject.sample(given, per_call, _generator(seed, side, call)), dtype=np.float64)[:1]
+            for call in range(calls)
+        ]
+        for side, given in enumerate(subject.inputs())
+    ]
+    left, right = (np.concatenate(drawn) for drawn in sides)
+    return left, right
+
+
+def _generator(seed: tuple[int, int], side: int, call: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(side, call)))
+
+
+# --- What they tell --------------------------------------------------------------------------------------------
+
+
+def confirmed(
+    make: Callable[[], Subject],
+    carry_out: Callable[[], Estimate],
+    refuting: Callable[[Estimate], CertifiedEvent | None],
+    entropy: int,
+    max_seconds: float | None = None,
+) -> Estimate:
+    """Return the estimate; where it refutes the claim, once other processes do not contradict it.
+
+    Parameters
+    ----------
+    make : callable
+        Builds the subject anew.
+    carry_out : callable
+        Makes the estimate, and the first draws.
+    refuting : callable
+        Returns what refutes the claim; None where nothing does.
+    entropy, max_seconds
+        As for :func:`compare_with`.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+        When they do.
+    """
+    with copied(make) as copies:
+        found = carry_out()
+        refuted = refuting(found)
+        if refuted is None:
+            return found
+        note = compare_with(copies, refuted.event, refuted.counts, entropy, max_seconds)
+    if note is None:
+        # nothing was kept: then it is a release without noise, and no question is left
+        notes = tuple(NO_NOISE if one == ONE_OUTPUT_EACH else one for one in found.notes)
+        return replace(found, notes=notes)
+    return replace(found, notes=(*found.notes, note))
+
+
+def compare_with(
+    copies: Copies | None,
+    event: Event,
+    counts: Counts,
+    entropy: int,
+    max_seconds: float | None = None,
+) -> str | None:
+    """Compare an event's counts with those in other processes; return a note where that cannot be done.
+
+    Parameters
+    ----------
+    copies : Copies or None
+    event : Event
+        That refutes a claim.
+    counts : Counts
+        Of the draws here.
+    entropy : int
+        Seeds the draws of the copies; none of them certifies anything.
+    max_seconds : float, optional
+        Of the audit: where it is limited, a twentieth of that is all that this may take.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+        When the counts are not of one law, or vary between processes more than independent outputs would.
+    """
+    if copies is None:
+        return NOT_COMPARED
+    per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
+    calls = min(MOST_CALLS, max(2, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
+    patience = PATIENCE if max_seconds is None else min(PATIENCE, max_seconds / 20)
+    drawn = copies.draw(entropy, calls, per_call, patience)
+    return check_copies(event, counts, drawn)
+
+
+def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | None:
+    """Refuse counts that other processes contradict; return a note where there are too few of these.
+
+    Parameters
+    ----------
+    event : Event
+    counts : Counts
+        Of the audit.
+    drawn : sequence of (left, right)
+        Outputs of each process, independent of each other.
+    """
+    if not drawn:
+        return NOT_COMPARED
+    try:
+        happened = np.array([[event.occurs(outputs) for outputs in pair] for pair in drawn])
+    except (IndexError, ValueError):
+        return NOT_COMPARED
+    # per process and input
+    found = happened.sum(axis=2)
+    size = happened.shape[2]
+    by_process = [np.bincount(side, minlength=size + 1) for side in found.T]
+    kept = len(drawn) >= FEWEST_COPIES and log_p_value(by_process) < np.log(CHANCE)
+    left, right = (int(count) for count in found.sum(axis=0))
+    others = Counts.of(left, right, len(drawn) * size, event.likely_input)
+    # outputs of one call may depend on each other: then the law of their counts is not known
+    same = counts.calls is not None or homogeneity(counts, others) >= CHANCE
+    if same and not kept:
+        alone = len(drawn) == 1 and any((side != side[:1]).any() for side in drawn[0])
+        return NOT_COMPARED if alone else None
+    pattern = "noise is drawn once and kept (sticky, memoised)" if kept else "its draws have another law there"
+    raise SubjectError(
+        f"the event that would refute the claim occurs on {event.likely_input} in {counts.likely:,} of "
+        f"{counts.likely_draws:,} outputs here, and in {others.likely:,} of {others.likely_draws:,} in "
+        f"{len(drawn)} other processes: {pattern}; each output must be drawn with all that is random in it"
+    )
+
+
+def homogeneity(first: Counts, second: Counts) -> float:
+    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
+
+    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
+    """
+    tables = [
+        (first.likely, first.likely_draws, second.likely, second.likely_draws),
+        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
+    ]
+    smallest = 1.0
+    for count, draws, other, other_draws in tables:
+        law = hypergeom(draws + other_draws, count + other, draws)
+        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
+    return min(1.0, 4 * smallest)

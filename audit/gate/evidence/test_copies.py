@@ -1,0 +1,202 @@
+"""Noise that a subject keeps is found in other processes; what keeps nothing is confirmed there."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from audit import assert_private
+from audit.auditor.events import Event
+from audit.auditor.events.scores import CoordinateScore
+from audit.auditor.subject import SubjectError
+from audit.bounds import Counts
+from audit.epsilon_estimate import main
+from audit.evidence import copies
+from audit.evidence.certificate import Certificate
+from audit.gate.evidence.verifying import run
+
+HERE = "audit.gate.evidence.test_copies"
+
+WHEN_IMPORTED = np.random.default_rng().laplace()
+
+
+class Honest:
+    """Half the noise that a claim of 1 needs."""
+
+    def inputs(self):
+        return 0.0, 1.0
+
+    def sample(self, data, count, rng):
+        return data + rng.laplace(scale=0.5, size=(count, 1))
+
+
+class NoNoise(Honest):
+    def sample(self, data, count, rng):
+        return np.full((count, 1), data)
+
+
+class KeptByInstance(Honest):
+    """Drawn at the first call for each input; so are those below, elsewhere."""
+
+    def __init__(self):
+        self.kept: dict[float, float] = {}
+
+    def sample(self, data, count, rng):
+        return np.full((count, 1), self.kept.setdefault(data, data + rng.laplace()))
+
+
+class KeptByClass(KeptByInstance):
+    shared: ClassVar[dict[float, float]] = {}
+
+    def __init__(self):
+        self.kept = self.shared
+
+
+class KeptByModule(Honest):
+    def sample(self, data, count, rng):
+        return np.full((count, 1), data + WHEN_IMPORTED)
+
+
+@functools.cache
+def kept_by_cache(data: float) -> float:
+    return float(data + np.random.default_rng().laplace())
+
+
+class KeptByCache(Honest):
+    def sample(self, data, count, rng):
+        return np.full((count, 1), kept_by_cache(data))
+
+
+class Pool(Honest):
+    """A table of noise, made once: no output is new."""
+
+    def __init__(self):
+        self.table = np.random.default_rng().laplace(size=300)
+
+    def sample(self, data, count, rng):
+        return data + rng.choice(self.table, size=(count, 1))
+
+
+class PartOfTheNoise(Honest):
+    """As where a subsample is drawn by the constructor."""
+
+    def __init__(self):
+        self.shift = np.random.default_rng().normal(size=2) * 3
+
+    def sample(self, data, count, rng):
+        return data + self.shift[int(data)] + rng.laplace(size=(count, 1))
+
+
+KEPT = ["KeptByInstance", "KeptByClass", "KeptByModule", "KeptByCache", "Pool", "PartOfTheNoise"]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_noise_that_is_kept_refutes_nothing_and_is_named(name, capsys):
+    assert main([f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates,categories"]) == 2
+    error = capsys.readouterr().err
+    assert "other processes" in error
+    assert error.count("\n") == 1
+    if name.startswith("Kept"):
+        assert "kept (sticky, memoised)" in error
+
+
+@pytest.mark.parametrize("name", ["Honest", "NoNoise"])
+def test_what_keeps_nothing_is_refuted_all_the_same(name, capsys, tmp_path):
+    out = tmp_path / "certificate.json"
+    words = [f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates", "--out", str(out)]
+    assert main(words) == 1
+    text = capsys.readouterr().out
+    assert copies.NOT_COMPARED not in text
+    assert "sticky" not in text
+    assert ("a release without noise" in text) == (name == "NoNoise")
+    code, result = run(capsys, tmp_path, Certificate.read(out), "--fresh", "--seed", "2")
+    assert code == 0
+    assert {check["name"]: check["holds"] for check in result["checks"]}["other processes"]
+
+
+def closure(sticky: bool):
+    kept: dict[float, float] = {}
+
+    def mechanism(data, rng):
+        noisy = data + rng.laplace(scale=0.5)
+        return kept.setdefault(data, noisy) if sticky else noisy
+
+    return mechanism
+
+
+def test_function_that_keeps_its_noise_is_told_from_one_with_too_little():
+    with pytest.raises(AssertionError, match="refuted"):
+        assert_private(closure(sticky=False), 0.0, 1.0, epsilon=1, draws=10_000)
+    with pytest.raises(SubjectError, match=r"kept \(sticky, memoised\)"):
+        assert_private(closure(sticky=True), 0.0, 1.0, epsilon=1, draws=10_000)
+
+
+def test_generator_of_its_own_repeats_in_copies_and_is_no_reason_to_refuse():
+    generator = np.random.default_rng(5)
+
+    def mechanism(data, _rng):
+        return data + generator.laplace(scale=0.5)
+
+    with pytest.raises(AssertionError, match="nobody drew in other processes"):
+        assert_private(mechanism, 0.0, 1.0, epsilon=1, draws=10_000)
+
+
+def test_certificate_of_kept_noise_does_not_hold(capsys, tmp_path, monkeypatch):
+    """As an auditor writes it that draws in one process only."""
+    out = tmp_path / "certificate.json"
+    monkeypatch.setattr("audit.evidence.copies.check_copies", lambda *_: None)
+    words = [f"{HERE}:KeptByClass", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
+    assert main([*words, "--out", str(out)]) == 1
+    monkeypatch.undo()
+    capsys.readouterr()
+    code, result = run(capsys, tmp_path, Certificate.read(out), "--fresh", "--seed", "2")
+    assert code == 1
+    assert {check["name"] for check in result["checks"] if check["holds"] is False} == {"other processes"}
+
+
+class Failing(Honest):
+    """Fails, hangs or ends in all processes but one."""
+
+    def sample(self, data, count, rng):
+        if os.environ["CFM_TEST_FIRST"] != str(os.getpid()):
+            if os.environ["CFM_TEST_HOW"] == "hang":
+                time.sleep(60)
+            if os.environ["CFM_TEST_HOW"] == "end":
+                os._exit(1)
+            raise OSError("not here")
+        return super().sample(data, count, rng)
+
+
+@pytest.mark.parametrize("how", ["raise", "hang", "end"])
+def test_processes_that_give_nothing_are_a_note(how, monkeypatch, capsys):
+    monkeypatch.setenv("CFM_TEST_FIRST", str(os.getpid()))
+    monkeypatch.setattr(copies, "PATIENCE", 0.5)
+    monkeypatch.setenv("CFM_TEST_HOW", how)
+    assert main([f"{HERE}:Failing", "--draws", "4000", "--seed", "1", "--events", "coordinates"]) == 1
+    assert copies.NOT_COMPARED in capsys.readouterr().out
+
+
+def drawn(rng: np.random.Generator, number: int, offset: float = 0.0) -> list[Any]:
+    """Outputs of so many processes, each with an offset of its own."""
+    found = []
+    for _ in range(number):
+        shift = offset * rng.standard_normal(2)
+        found.append(tuple(side + shift[side] + rng.laplace(size=(32, 1)) for side in (0, 1)))
+    return found
+
+
+def test_independent_outputs_are_never_said_to_be_kept():
+    """Null control, far inside the limit; a part of the noise that is kept is found."""
+    event = Event(CoordinateScore(0), 0.5, True, "right", None)
+    rng = np.random.default_rng(1)
+    share = 0.5 * np.exp(-0.5)
+    for _ in range(6):
+        left, right = rng.binomial(7_000, [share, 1 - share])
+        assert copies.check_copies(event, Counts(right, 7_000, left, 7_000), drawn(rng, 16)) is None
+    with pytest.raises(SubjectError, match="other processes"):
+        copies.check_copies(event, Counts(right, 7_000, left, 7_000), drawn(rng, 16, offset=2.0))

@@ -1,0 +1,188 @@
+"""Forgeries that a reader would believe: each is found by the road that the documentation names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from audit.auditor.events import Event, Quantiser
+from audit.auditor.events.scores import CoordinateScore
+from audit.epsilon_estimate import main as audit_main
+from audit.evidence.certificate import Certificate
+from audit.evidence.checks import rebuilt
+from audit.evidence.fresh import too_fine
+from audit.gate.evidence.verifying import run
+from audit.gate.requests import changed, verify_command
+from audit.gate.subjects.written_programs import command_line
+from audit.subjects.adjacency import UNCHECKED
+from audit.subjects.descriptions import IN_DOMAIN
+
+HERE = "audit.gate.evidence.test_forgeries"
+
+pytestmark = pytest.mark.usefixtures("ball_arithmetic_once")
+
+
+class Own:
+    """Laplace noise for a claim of its own, on inputs of its own."""
+
+    pair: ClassVar[tuple[Any, Any]] = ([0.0, 0.0], [0.0, 1.0])
+    adjacency: ClassVar[Any] = "replace_one"
+    claimed_epsilon = 1
+
+    def inputs(self):
+        return self.pair
+
+    def sample(self, data, count, rng):
+        return rng.laplace(sum(data), size=(count, 1))
+
+
+class TwoRecords(Own):
+    """No neighbours, and nobody is asked."""
+
+    pair = ([0.0, 0.0], [1.0, 1.0])
+    adjacency = None
+
+
+class Described(Own):
+    """Inputs that Python shows with an address."""
+
+    adjacency = None
+
+    class Input:
+        def __init__(self, value: float) -> None:
+            self.value = value
+
+    def inputs(self):
+        return self.Input(0.0), self.Input(1.0)
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data.value, size=(count, 1))
+
+
+def certificate_of(tmp_path, *words: str) -> Certificate:
+    path = tmp_path / "written.json"
+    quick = ["--draws", "10000", "--seed", "1", "--events", "coordinates"]
+    assert audit_main([*words, *quick, "--out", str(path)]) in (0, 1, 3)
+    return Certificate.read(path)
+
+
+def failed(capsys, tmp_path, document: Certificate, *words: str) -> set[str]:
+    capsys.readouterr()
+    _, result = run(capsys, tmp_path, document, *words)
+    return {check["name"] for check in result["checks"] if check["holds"] is False}
+
+
+FRESH = ("--fresh", "--seed", "3")
+
+
+@pytest.mark.parametrize("name", ["Own", "TwoRecords", "Described"])
+def test_right_certificates_of_ones_own_subjects_hold(name, capsys, tmp_path):
+    document = certificate_of(tmp_path, f"{HERE}:{name}")
+    assert failed(capsys, tmp_path, document, *FRESH) == set()
+    assert failed(capsys, tmp_path, document, "--replay") == set()
+
+
+def test_inputs_and_neighbours_of_ones_own_subject_are_found_again(capsys, tmp_path):
+    document = certificate_of(tmp_path, f"{HERE}:TwoRecords")
+    assert document.verdict == "refuted"
+    assert document.neighbours == UNCHECKED
+    forgeries: list[tuple[dict[str, Any], str]] = [
+        ({"inputs": {"left": [0.0, 0.0], "right": [0.0, 1.0]}}, "inputs"),
+        ({"neighbours": "replace_one, by the inputs"}, "neighbours found"),
+        ({"claimed_epsilon": 0.5}, "claim found"),
+        ({"claimed_delta": "0.001"}, "claim found"),
+    ]
+    for changes, found in forgeries:
+        forged = changed(document, **changes)
+        assert {check.name for check in rebuilt(forged) if not check.holds} == {found}
+    forged = changed(document, **forgeries[0][0])
+    assert failed(capsys, tmp_path, forged) == set()
+    assert failed(capsys, tmp_path, forged, *FRESH) == {"inputs"}
+    # and where it declares a relation that its inputs do not keep, or has others by now
+    other = changed(certificate_of(tmp_path, f"{HERE}:Own"), neighbours=UNCHECKED)
+    assert {check.name for check in rebuilt(other) if not check.holds} == {"neighbours found"}
+
+
+def test_inputs_that_a_program_was_not_given_are_found_at_once(capsys, tmp_path):
+    program = command_line("for request in requests(): say({'values': values({**request, 'input': 0})})")
+    (tmp_path / "pair.json").write_text('{"left": {"a": 0}, "right": {"a": 9}, "adjacency": "replace_one"}')
+    document = certificate_of(tmp_path, "--program", program, "--inputs", str(tmp_path / "pair.json"))
+    assert failed(capsys, tmp_path, document) == set()
+    forged = changed(document, inputs={**document.inputs, "right": {"a": 1}})
+    assert failed(capsys, tmp_path, forged) == {"inputs"}
+
+
+class Searched:
+    """Twice the claim on one of its pairs."""
+
+    def candidates(self):
+        return [(0.0, 0.5), (0.0, 2.0), (0.0, 0.25)]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data, size=(count, 1))
+
+
+def test_pair_that_a_search_would_not_have_found_is_found(capsys, tmp_path):
+    """A weak pair, honestly audited, under a note of a search that tried all."""
+    search = [f"{HERE}:Searched", "--search"]
+    honest = certificate_of(tmp_path, *search)
+    assert honest.verdict == "refuted"
+    assert failed(capsys, tmp_path, honest, "--replay") == failed(capsys, tmp_path, honest, *FRESH) == set()
+    document = weak_pair(tmp_path)
+    assert document.verdict == "not refuted"
+    assert failed(capsys, tmp_path, document) == set()
+    assert failed(capsys, tmp_path, document, "--replay") == {"replay"}
+    assert failed(capsys, tmp_path, document, *FRESH) == {"choice"}
+    # pairs of a list are trusted, whoever says that somebody checked them
+    forged = changed(document, neighbours=IN_DOMAIN)
+    assert {check.name for check in rebuilt(forged) if not check.holds} == {"neighbours found"}
+
+
+def weak_pair(tmp_path) -> Certificate:
+    """Return the certificate of an audit on the first pair that names the search."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Searched, "candidates", lambda _: [(0.0, 0.5)])
+        return certificate_of(tmp_path, f"{HERE}:Searched", "--search")
+
+
+def test_grid_for_outputs_that_are_mostly_one_number_is_compared_with_the_others():
+    """Of nine outputs in ten that are 0 the quartiles say nothing."""
+    rng = np.random.default_rng(1)
+
+    def outputs() -> np.ndarray:
+        return rng.laplace(size=(4_000, 1)) * (rng.random((4_000, 1)) < 0.1)
+
+    left, right = outputs(), outputs()
+    quantiser = Quantiser.of(left, right)
+    for steps, holds in ((quantiser.steps, True), (quantiser.steps * 2.0**-20, False)):
+        event = Event(CoordinateScore(0), 0.5, True, "left", Quantiser(steps))
+        assert (too_fine(event, outputs(), outputs()) == ()) is holds
+
+
+@pytest.mark.parametrize("judged", ["ideal", "implementation"])
+def test_result_is_read_as_its_certificate_and_must_say_the_same(judged, capsys, tmp_path):
+    path = tmp_path / "result.json"
+    words = ["laplace_half_noise", "--draws", "10000", "--seed", "1", "--format", "json", "--object", judged]
+    assert audit_main([*words, "--out", str(path)]) == 1
+    assert verify_command([str(path)]) == 0
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    assert whole["certificate"]["judged"] == judged
+    inner = whole["implementation"] if judged == "implementation" else whole
+    verdict = "implementation_verdict" if judged == "implementation" else "verdict"
+    for document, name, value in (
+        (whole, verdict, "not refuted"),
+        (whole, "claimed_epsilon", 3.0),
+        (whole, "mechanism", "laplace"),
+        (inner, "epsilon_lower_bound", 0.5),
+        (inner, "witness", {}),
+        (whole, "rerun", "rm"),
+    ):
+        kept = document[name]
+        document[name] = value
+        path.write_text(json.dumps(whole), encoding="utf-8")
+        assert verify_command([str(path)]) == 2
+        assert "not what the result's certificate says" in capsys.readouterr().err
+        document[name] = kept
