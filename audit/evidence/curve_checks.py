@@ -6,11 +6,15 @@ import itertools
 import math
 from collections.abc import Iterator
 
+from audit.auditor.curve import CURVE_DELTAS
 from audit.bounds import ANYTIME_METHODS, METHODS, SMALLEST_SIGNIFICANCE, Method, epsilon_lower_bound
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.evidence.ball_arithmetic import clopper_pearson_holds, joint_holds
 from audit.evidence.certificate import Certificate, StoredCurve, StoredPoint
 from audit.evidence.checks import Check
+
+MOST_POINTS = len(CURVE_DELTAS) + 1
+"""Of a curve: one for each of its deltas and for that of the claim; each takes its time to be checked."""
 
 UNDERSTATED = 1e-6
 """A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
@@ -54,6 +58,7 @@ def _fits(certificate: Certificate, curve: StoredCurve) -> bool:
         certificate.method not in ANYTIME_METHODS
         and certificate.judged == "ideal"
         and curve.significance == certificate.significance
+        and len(deltas) <= MOST_POINTS
         and curve.significance / len(deltas) >= SMALLEST_SIGNIFICANCE
         and curve.significance < 1
         and all(sooner < later for sooner, later in itertools.pairwise(deltas))

@@ -79,6 +79,8 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     reference.common.errors.InputError
         When there is no such subject or event, or they do not fit each other.
     """
+    # sizes that nobody would serve, such as a billion outputs in a call
+    certificate.request.checked()
     subject = rebuild_small(certificate.subject)
     try:
         event = event_of(certificate.event, subject)

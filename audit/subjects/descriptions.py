@@ -107,8 +107,12 @@ def rebuild(described: Description) -> Subject:
             return ProgramSubject.of(described)
         case PairDescription():
             subject, neighbourhood = searchable(rebuild(described.subject))
-            pair = neighbourhood.from_json(described.pair)
-            if not neighbourhood.holds(pair):
+            try:
+                pair = neighbourhood.from_json(described.pair)
+                held = neighbourhood.holds(pair)
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+                raise DescriptionError(f"the pair is none of the declared domain: {problem!r}") from problem
+            if not held:
                 raise DescriptionError("the pair is not of the declared domain: its inputs are not neighbours")
             return AtPair(subject, pair)
     assert_never(described)

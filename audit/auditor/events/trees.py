@@ -102,13 +102,17 @@ class TreeScore:
 
 def _read(document: dict[str, Any]) -> TreeScore:
     thresholds = [[np.inf if t is None else t for t in row] for row in document["tree_threshold"]]
+    feature, depth = np.array(document["feature"], dtype=np.intp), int(document["depth"])
+    if not 0 <= depth <= feature.shape[1]:
+        # else a written depth would keep whoever counts the event busy for ever
+        raise ValueError(f"trees of {feature.shape[1]} nodes are not {depth} deep")
     return TreeScore(
-        np.array(document["feature"], dtype=np.intp),
+        feature,
         np.array(thresholds, dtype=np.float64),
         np.array(document["left"], dtype=np.intp),
         np.array(document["right"], dtype=np.intp),
         np.array(document["value"], dtype=np.float64),
-        int(document["depth"]),
+        depth,
     )
 
 

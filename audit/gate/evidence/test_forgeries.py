@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 import pytest
 
-from audit.auditor.events import Event, Quantiser
+from audit.auditor.events import Event, Quantiser, event_of, stored_event
 from audit.auditor.events.scores import CoordinateScore
 from audit.epsilon_estimate import main as audit_main
-from audit.evidence.certificate import Certificate
+from audit.evidence.certificate import Certificate, StoredCurve, StoredPoint
 from audit.evidence.checks import rebuilt
+from audit.evidence.curve_checks import curve_checks
 from audit.evidence.fresh import too_fine
 from audit.gate.evidence.verifying import run
 from audit.gate.requests import changed, verify_command
@@ -64,7 +66,8 @@ class Described(Own):
 
 def certificate_of(tmp_path, *words: str) -> Certificate:
     path = tmp_path / "written.json"
-    quick = ["--draws", "10000", "--seed", "1", "--events", "coordinates"]
+    draws = "10000" if "--search" in words else "3000"
+    quick = ["--draws", draws, "--seed", "1", "--events", "coordinates"]
     assert audit_main([*words, *quick, "--out", str(path)]) in (0, 1, 3)
     return Certificate.read(path)
 
@@ -75,7 +78,7 @@ def failed(capsys, tmp_path, document: Certificate, *words: str) -> set[str]:
     return {check["name"] for check in result["checks"] if check["holds"] is False}
 
 
-FRESH = ("--fresh", "--seed", "3")
+FRESH = ("--fresh", "--seed", "3", "--draws", "1500")
 
 
 @pytest.mark.parametrize("name", ["Own", "TwoRecords", "Described"])
@@ -165,7 +168,7 @@ def test_grid_for_outputs_that_are_mostly_one_number_is_compared_with_the_others
 @pytest.mark.parametrize("judged", ["ideal", "implementation"])
 def test_result_is_read_as_its_certificate_and_must_say_the_same(judged, capsys, tmp_path):
     path = tmp_path / "result.json"
-    words = ["laplace_half_noise", "--draws", "10000", "--seed", "1", "--format", "json", "--object", judged]
+    words = ["laplace_half_noise", "--draws", "3000", "--seed", "1", "--format", "json", "--object", judged]
     assert audit_main([*words, "--out", str(path)]) == 1
     assert verify_command([str(path)]) == 0
     whole = json.loads(path.read_text(encoding="utf-8"))
@@ -186,3 +189,41 @@ def test_result_is_read_as_its_certificate_and_must_say_the_same(judged, capsys,
         assert verify_command([str(path)]) == 2
         assert "not what the result's certificate says" in capsys.readouterr().err
         document[name] = kept
+
+
+def test_pair_that_no_domain_has_is_one_line(capsys, tmp_path):
+    document = weak_pair(tmp_path)
+    path = tmp_path / "forged.json"
+    capsys.readouterr()
+    for pair in ({"candidate": 99}, {"candidate": "first"}, {}, {"candidate": None}):
+        changed(document, subject=msgspec.structs.replace(document.subject, pair=pair)).write(path)
+        assert verify_command([str(path), *FRESH]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_sizes_that_keep_a_reader_busy_are_refused(capsys, tmp_path):
+    """Depths of trees, points of a curve and outputs of a call, as nobody's audit has them."""
+    tree = {"feature": [[0]], "tree_threshold": [[None]], "left": [[0]], "right": [[0]], "value": [[1.0]]}
+    event = {"score": "trees", "relation": ">=", "threshold": 0.0, "likely_input": "left", "quantised_to": None}
+    assert event_of(stored_event({**event, **tree, "depth": 1})).score.name == "trees"
+    with pytest.raises(ValueError, match="not 1000000000000 deep"):
+        event_of(stored_event({**event, **tree, "depth": 10**12}))
+    document = certificate_of(tmp_path, f"{HERE}:Own")
+    path = tmp_path / "forged.json"
+    changed(document, request={"outputs_per_call": 10**9}).write(path)
+    capsys.readouterr()
+    assert verify_command([str(path), *FRESH]) == 2
+    assert "outputs_per_call" in capsys.readouterr().err
+    point = StoredPoint(
+        delta=0.0,
+        epsilon_lower_bound=0.0,
+        relation=">=",
+        threshold=0.0,
+        likely_input=document.event.likely_input,
+        counts=document.counts,
+    )
+    points = [msgspec.structs.replace(point, delta=k / 10_000) for k in range(1_000)]
+    for some, possible in ((points[:3], True), (points, False)):
+        curve = StoredCurve(significance=document.significance, bound="joint", points=tuple(some))
+        found = {check.name: check.holds for check in curve_checks(changed(document, curve=curve))}
+        assert found["curve"] is possible
