@@ -151,7 +151,7 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
     methods = (method_for(ideal, prospect), method_for(implementation, prospect))
-    unseen, new = 0.0, ()
+    unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
         known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
         unseen, new = _unseen(known, later), _new_combinations(known, later)

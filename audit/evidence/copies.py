@@ -109,7 +109,8 @@ def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
-        _alone(lambda: (ours.close(), end_with(parent), _serve(theirs, make)))
+        ours.close()
+        _alone(parent, lambda: _serve(theirs, make))
     theirs.close()
     try:
         yield Copies(ours)
@@ -123,9 +124,10 @@ def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
 # --- In the copies ---------------------------------------------------------------------------------------------
 
 
-def _alone(work: Callable[[], object]) -> None:
+def _alone(parent: int, work: Callable[[], None]) -> None:
     """Do the work, and end this process: nothing that its original would still do is done twice."""
     with contextlib.suppress(BaseException):
+        end_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
@@ -143,7 +145,7 @@ def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
         parent, (answered, answer) = os.getpid(), Pipe(duplex=False)
         child = os.fork()
         if not child:
-            _alone(lambda: (end_with(parent), answer.send(_outputs(make, seed, calls, per_call))))  # noqa: B023
+            _alone(parent, lambda: answer.send(_outputs(make, seed, calls, per_call)))  # noqa: B023
         answer.close()
         try:
             drawn = answered.recv()

@@ -185,7 +185,7 @@ class WeightRelease(CoefficientRelease):
         at_edge = np.linalg.norm(w, axis=1) >= float(self.readings.ball_radius) * (1 - AT_EDGE)
         own = np.where(at_edge, own, 1.0)
         beyond = (along**2 / own - distance) / 2 + log_ndtr(-along / np.sqrt(own))
-        return np.where(at_edge, beyond, -distance / 2)
+        return np.asarray(np.where(at_edge, beyond, -distance / 2))
 
     def _penalised(
         self,

@@ -257,7 +257,7 @@ def test_unknown_mechanism_lists_the_known_ones(capsys):
     assert all(name in error for name in (*PAPER, "`audit catalogue --list`"))
     assert "--program" not in error
     main(["./pfdc"])
-    assert "a program goes behind --program" in capsys.readouterr().err
+    assert "a program goes after --program" in capsys.readouterr().err
 
 
 def test_out_writes_the_result_whole(capsys, tmp_path):

@@ -21,6 +21,7 @@ from audit.gate.requests import changed, verify_command
 from audit.gate.subjects.written_programs import command_line
 from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.descriptions import IN_DOMAIN
+from reference.common.arrays import FloatArray
 
 HERE = "audit.gate.evidence.test_forgeries"
 
@@ -155,8 +156,8 @@ def test_grid_for_outputs_that_are_mostly_one_number_is_compared_with_the_others
     """Of nine outputs in ten that are 0 the quartiles say nothing."""
     rng = np.random.default_rng(1)
 
-    def outputs() -> np.ndarray:
-        return rng.laplace(size=(4_000, 1)) * (rng.random((4_000, 1)) < 0.1)
+    def outputs() -> FloatArray:
+        return np.asarray(rng.laplace(size=(4_000, 1)) * (rng.random((4_000, 1)) < 0.1))
 
     left, right = outputs(), outputs()
     quantiser = Quantiser.of(left, right)
