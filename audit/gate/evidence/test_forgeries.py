@@ -152,7 +152,7 @@ def weak_pair(tmp_path) -> Certificate:
         return certificate_of(tmp_path, f"{HERE}:Searched", "--search")
 
 
-def test_grid_for_outputs_that_are_mostly_one_number_is_compared_with_the_others():
+def test_grid_for_outputs_that_are_mostly_one_number_is_compared():
     """Of nine outputs in ten that are 0 the quartiles say nothing."""
     rng = np.random.default_rng(1)
 
