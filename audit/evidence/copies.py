@@ -41,8 +41,8 @@ COPIES, MOST_CALLS, CALLS_PER_DRAWS = 16, 32, 200
 FEWEST_COPIES = 4
 """With fewer, nothing is concluded: noise that is kept may come out the same in all of them."""
 
-PATIENCE = 20.0
-"""Seconds that all copies together may take."""
+PATIENCE, LEAST_PATIENCE = 20.0, 0.5
+"""Seconds that all copies together may take; that they get where the audit's time is limited."""
 
 CHANCE = 1e-9
 """Chance that independent draws are said to differ between processes, in each of two looks."""
@@ -238,7 +238,7 @@ def compare_with(
     entropy : int
         Seeds the draws of the copies; none of them certifies anything.
     max_seconds : float, optional
-        Of the audit: where it is limited, a twentieth of that is all that this may take.
+        Of the audit: where it is limited, this may take half a second, or a twentieth of that.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def compare_with(
         return NOT_COMPARED
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
     calls = min(MOST_CALLS, max(2, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
-    patience = PATIENCE if max_seconds is None else min(PATIENCE, max_seconds / 20)
+    patience = PATIENCE if max_seconds is None else min(PATIENCE, max(LEAST_PATIENCE, max_seconds / 20))
     drawn = copies.draw(entropy, calls, per_call, patience)
     return check_copies(event, counts, drawn)
 
