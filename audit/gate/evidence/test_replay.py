@@ -168,7 +168,7 @@ LISTED = {
         ("request", "subject", "binary"): "in which form it answers",
         ("request", "subject", "timeout"): "how long somebody waits for an answer",
     },
-    "mechanism": HARMLESS
+    "mechanism": WITHOUT_BOUND
     | {
         ("request", "subject", "budget", "delta"): "PDFC is pure: neither its claim nor its noise has a delta",
         ("judged",): "its bits show no more: one event was certified for both",
