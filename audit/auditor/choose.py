@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from audit.bounds import POWER, Counts, Method, epsilon_lower_bound
 from reference.common.arrays import BoolArray, FloatArray
 
 EVEN_THRESHOLDS = 500
-"""Thresholds tried per score, evenly over the pooled sample; rarer events get thresholds of their own."""
+"""Thresholds tried per score, evenly over both samples; rarer events get thresholds of their own."""
 
 LUCK = 0.1
 """Chance that any of the scores judged together shows a log ratio so far above its own, roughly.
@@ -166,13 +166,13 @@ class Prospect:
         z, z_power = -float(ndtri(self.significance)), float(ndtri(POWER))
         q = np.maximum(unlikely, 1e-300)
         expected = q * self.draws
-        few = np.minimum(expected, FEW_EXPECTED)
+        largest = q + (z + z_power) * np.sqrt(q / self.draws)
+        few = expected < FEW_EXPECTED
         # the largest share that the unlikely input may still have, when its count is as large as in one run of ten
-        count = few + z_power * np.sqrt(few) + 0.5
-        rare = gammaincinv(count + 1, 1 - self.significance) / self.draws
-        common = q + (z + z_power) * np.sqrt(q / self.draws)
+        count = expected[few] + z_power * np.sqrt(expected[few]) + 0.5
+        largest[few] = gammaincinv(count + 1, 1 - self.significance) / self.draws
         with np.errstate(over="ignore"):
-            p = np.exp(self.claim) * np.where(expected < FEW_EXPECTED, rare, common) + self.delta
+            p = np.exp(self.claim) * largest + self.delta
             p += (z + z_power) * np.sqrt(np.minimum(p, 1.0) * np.maximum(1 - p, 0.0) / self.draws)
             able: BoolArray = (p < 1) & (np.log(np.maximum(p - self.delta, 1e-300) / q) <= ABLE * self.claim)
         return able
@@ -198,64 +198,86 @@ def best_event(
     # one look at all outputs instead of one per score
     finite = bool(np.isfinite(left).all() and np.isfinite(right).all())
     evaluate = _directly if finite else score_all
-    return best_of(
-        found for score in scores for found in _half_lines(evaluate, score, left, right, prospect, quantiser)
-    )
+    # most scores look at one coordinate
+    left, right = np.asfortranarray(left), np.asfortranarray(right)
+    found: list[Candidate] = []
+    binary: list[Score] = []
+    indicated: list[list[FloatArray]] = []
+    for score in scores:
+        values = [evaluate(score, side) for side in (left, right)]
+        if score.binary:
+            # there may be many of them, of one event each: they are judged together
+            binary.append(score)
+            indicated.append([_binary_counts(side) for side in values])
+            continue
+        ordered = [np.sort(side) for side in values]
+        thresholds = _thresholds(*ordered)
+        for at_least in (True, False):
+            counts = [_counts(side, thresholds, at_least) for side in ordered]
+            events = _Events([score], thresholds, at_least, quantiser)
+            found += _candidates(events, counts, len(left), prospect)
+    for place, at_least in enumerate((True, False)):
+        if binary:
+            counts = [np.array([sides[side][place] for sides in indicated]) for side in (0, 1)]
+            events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
+            found += _candidates(events, counts, len(left), prospect)
+    return best_of(found)
 
 
-def _half_lines(
-    evaluate: Callable[[Score, FloatArray], FloatArray],
-    score: Score,
-    left: FloatArray,
-    right: FloatArray,
-    prospect: Prospect,
-    quantiser: Quantiser | None,
-) -> list[Candidate]:
-    """Return the best common and the best rarer half-line of a score, for each side and direction."""
-    samples = {"left": np.sort(evaluate(score, left)), "right": np.sort(evaluate(score, right))}
-    thresholds = _thresholds(*samples.values())
-    found = []
-    for at_least in (True, False):
-        counts = {side: _counts(values, thresholds, at_least) for side, values in samples.items()}
-        for likely, unlikely in (("left", "right"), ("right", "left")):
-            pair = counts[likely], counts[unlikely]
-            promises = promised(*pair, len(left), prospect)
-            face_values = promised(*pair, len(left), prospect, luck=0.0)
-            hopes = promised(*pair, len(left), prospect, luck=HOPE)
-            contrasts = _contrasts(pair[0] / len(left), pair[1] / len(left))
-            common = pair[0] >= COMMON * len(left)
-            # the share itself, and one that its count allows: the rarest events look rarer by luck
-            able = prospect.able((pair[1] + 0.5) / len(left))
-            able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / len(left))
-            # lexicographic: a positive promise first, then the contrast
-            rival = float(hopes[~common].max(initial=-np.inf))
-            order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
-            tops = [group[-1] for group in (order[common[order]], order[~common[order]]) if group.size]
-            spares = (
-                []
-                if able[tops].all()
-                else [
-                    group[-1]
-                    for group in (order[(common & able)[order]], order[(~common & able)[order]])
-                    if group.size
-                ]
+@dataclass(frozen=True, eq=False)
+class _Events:
+    """Half-lines of one score, or one half-line of each of several scores."""
+
+    scores: Sequence[Score]
+    thresholds: FloatArray
+    at_least: bool
+    quantiser: Quantiser | None
+
+    def event(self, place: int, likely: str) -> Event:
+        score = self.scores[place if len(self.scores) > 1 else 0]
+        threshold = float(self.thresholds[place if len(self.thresholds) > 1 else 0])
+        return Event(score, threshold, self.at_least, likely, self.quantiser)
+
+
+def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospect: Prospect) -> list[Candidate]:
+    """Return the best common event and the best rarer one, for each side as the likely one."""
+    found: list[Candidate] = []
+    for likely, pair in (("left", counts), ("right", counts[::-1])):
+        promises = promised(pair[0], pair[1], rows, prospect)
+        face_values = promised(pair[0], pair[1], rows, prospect, luck=0.0)
+        hopes = promised(pair[0], pair[1], rows, prospect, luck=HOPE)
+        contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
+        common = pair[0] >= COMMON * rows
+        # the share itself, and one that its count allows: the rarest events look rarer by luck
+        able = prospect.able((pair[1] + 0.5) / rows)
+        able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows)
+        # lexicographic: a positive promise first, then the contrast
+        rival = float(hopes[~common].max(initial=-np.inf))
+        order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
+        tops = [group[-1] for group in (order[common[order]], order[~common[order]]) if group.size]
+        spares = (
+            []
+            if able[tops].all()
+            else [
+                group[-1]
+                for group in (order[(common & able)[order]], order[(~common & able)[order]])
+                if group.size
+            ]
+        )
+        found += [
+            Candidate(
+                float(promises[best]),
+                float(contrasts[best]),
+                events.event(best, likely),
+                Counts(int(pair[0][best]), rows, int(pair[1][best]), rows),
+                float(face_values[best]),
+                rival,
+                able=bool(able[best]),
+                claim=prospect.claim,
+                spare=best not in tops,
             )
-            for best in dict.fromkeys(int(place) for place in (*tops, *spares)):
-                event = Event(score, float(thresholds[best]), at_least, likely, quantiser)
-                chosen = Counts(int(pair[0][best]), len(left), int(pair[1][best]), len(left))
-                found.append(
-                    Candidate(
-                        float(promises[best]),
-                        float(contrasts[best]),
-                        event,
-                        chosen,
-                        float(face_values[best]),
-                        rival,
-                        able=bool(able[best]),
-                        claim=prospect.claim,
-                        spare=best not in tops,
-                    )
-                )
+            for best in dict.fromkeys(int(place) for place in (*tops, *spares))
+        ]
     return found
 
 
@@ -322,14 +344,20 @@ def _moved(counts: FloatArray, relative: FloatArray) -> FloatArray:
 
 
 def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return finite thresholds from two sorted samples: evenly spread, and ever farther from each end."""
-    pooled = np.sort(np.concatenate([left, right]))
-    even = pooled[np.linspace(0, len(pooled) - 1, EVEN_THRESHOLDS + 2).astype(int)[1:-1]]
+    """Return finite thresholds from two sorted samples: evenly spread in each, and ever farther from each end."""
+    places = np.linspace(0, len(left) - 1, EVEN_THRESHOLDS // 2 + 2).astype(int)[1:-1]
+    even = np.concatenate([left[places], right[places]])
     ranks = np.unique(np.geomspace(1, len(left), 8 * max(1, int(np.log2(len(left))))).astype(int)) - 1
     tails = [sample[place] for sample in (left, right) for place in (ranks, len(sample) - 1 - ranks)]
     found = np.unique(np.concatenate([even, *tails]))
     finite = found[np.isfinite(found)]
     return finite if len(finite) else np.zeros(1)
+
+
+def _binary_counts(values: FloatArray) -> FloatArray:
+    """Return how many scores of 0 or 1, or -infinity, are at least 1, and at most 0."""
+    ones = np.count_nonzero(values == 1.0)
+    return np.array([ones, len(values) - ones], dtype=np.float64)
 
 
 def _counts(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:

@@ -25,6 +25,9 @@ PER_CALL, CALLS = 8, 256
 ENOUGH_DRAWS = 100_000
 """Draws of an audit from which on short calls are made: they are a 25th of these at most."""
 
+USUAL_RATIO = 1.2
+"""Variance of counts, over that of independent outputs, up to which so few short calls tell nothing."""
+
 MOST_COORDINATES = 16
 """Coordinates that are looked at by themselves."""
 
@@ -57,8 +60,9 @@ def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
     Raises
     ------
     audit.auditor.subject.SubjectError
+    audit.auditor.deadline.OutOfTimeError
     """
-    pair = replace(source, outputs_per_call=PER_CALL).chunk(SHORT_CALLS, 0, CALLS)
+    pair = replace(source, outputs_per_call=PER_CALL).phase(SHORT_CALLS, CALLS)
     found = [[event.occurs(outputs) for outputs in pair] for event in dict.fromkeys(events)]
     # given an input's outputs, in whatever order, how many are above their middle is fixed
     found += [
@@ -68,7 +72,7 @@ def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
     for happened in found:
         counts = [side.reshape(CALLS, PER_CALL).sum(axis=1) for side in happened]
         sides = [np.bincount(side, minlength=PER_CALL + 1) for side in counts]
-        if log_p_value(sides) < np.log(CHANCE_OF_CALLS / len(found)):
+        if variance_ratio(sides) > USUAL_RATIO and log_p_value(sides) < np.log(CHANCE_OF_CALLS / len(found)):
             raise SubjectError(
                 f"outputs of a call share noise: an event's count varies {variance_ratio(sides):.1f} times as "
                 f"much between calls of {PER_CALL} as for independent outputs; each must be drawn "

@@ -6,33 +6,35 @@ and the choice did.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from audit.auditor.certification import INTERRUPTED, REPEATED, TIME_IS_OVER, Ending, Progress, certify
 from audit.auditor.choose import Prospect
 from audit.auditor.curve import Cut, certified_curve
+from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.dependence import ENOUGH_DRAWS, check_short_calls
-from audit.auditor.draws import CERTIFY, Draws
+from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
-from audit.auditor.selection import Phases, select
+from audit.auditor.selection import Phases, Selection, select, select_from
+from audit.auditor.stages import Kept, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally
 from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
 from audit.bounds import (
     METHODS_AT_ZERO,
     MOST_DRAWS,
+    SMALLEST_SIGNIFICANCE,
     Counts,
     Method,
     epsilon_lower_bound,
     largest_certifiable_epsilon,
     refutes,
 )
-from audit.bounds.anytime import AnytimeBound, StoppingRule
+from audit.bounds.anytime import REFUTED, AnytimeBound, StoppingRule
 from audit.bounds.choice import check_method
 from audit.bounds.curve import EpsilonCurve
 from audit.bounds.power import Certifier
@@ -45,15 +47,16 @@ SMALLEST_DRAWS = 1_000
 LARGEST_DRAWS = 2 * MOST_DRAWS
 """Above this the certifying draws of one input could be more than the bounds are checked for."""
 
-INTERRUPTED = "interrupted"
-"""Why certifying ended, after Ctrl-C."""
+FOR_STAGES = 1_000 * SMALLEST_SIGNIFICANCE
+"""Above this significance an audit with looks goes in stages: each gets a share that is large enough."""
+
+FEW_TO_CHOOSE_FROM = 20_000
+"""Rows per input up to which choosing an event takes about the same time, however few there are."""
 
 SHARED_GENERATOR = (
     "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
     "is given: no seed repeats these draws"
 )
-
-Progress = Callable[[int], None]
 
 
 def silent(draws: int) -> None:
@@ -146,22 +149,24 @@ class Estimate:
     def largest_certifiable_epsilon(self) -> float:
         """The bound of the best possible counts, by the method of the ideal mechanism's bound."""
         draws = self.counts.effective.likely_draws
-        return largest_certifiable_epsilon(draws, self.delta, self.significance, self.method)
+        return largest_certifiable_epsilon(draws, self.delta, self.ideal.share * self.significance, self.method)
 
     def detectable_epsilon(self, claimed_epsilon: float, *, implementation: bool = False) -> float | None:
         """Return the smallest loss at which the certified event refutes the claim, with power 0.9, or None."""
         found = self.implementation if implementation else self.ideal
-        return seen_by_event(claimed_epsilon, found.counts, self.delta, self.significance, found.method)
+        significance = found.share * self.significance
+        return seen_by_event(claimed_epsilon, found.counts, self.delta, significance, found.method)
 
     def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
         """Return what the best event there could be would show with so many certifying draws per input."""
-        return detectable(claimed_epsilon, draws_per_input, self.delta, self.significance, self.method)
+        significance = self.ideal.share * self.significance
+        return detectable(claimed_epsilon, draws_per_input, self.delta, significance, self.method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> Verdict:
         """Return the verdict on a claim: that of the event, or undecided where values hide more."""
         found = self.implementation if implementation else self.ideal
-        bound = found.epsilon_lower_bound
-        verdict = verdict_on(bound, claimed_epsilon, found.counts, self.delta, self.significance, found.method)
+        bound, significance = found.epsilon_lower_bound, found.share * self.significance
+        verdict = verdict_on(bound, claimed_epsilon, found.counts, self.delta, significance, found.method)
         return "undecided" if verdict == "not refuted" and self.hides(claimed_epsilon) else verdict
 
     def hides(self, claimed_epsilon: float) -> bool:
@@ -270,42 +275,38 @@ def estimate(
     ------
     KeyboardInterrupt
         When it comes before the first draws that certify: then there is no result to keep.
+    audit.auditor.deadline.OutOfTimeError
+        When the time is over by then.
     audit.auditor.subject.DrawingError
         When a draw fails, unless those that certified before it refute the claim.
     """
-    ending = Ending.after(terms.max_seconds, terms.until)
-    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
     per_call = terms.outputs_per_call
-    source = Draws.of(subject, entropy, workers, looks=ending.planned, outputs_per_call=per_call)
+    repeated = None if terms.stopped_at is None else terms.stopped_at // (2 * per_call)
+    ending = Ending(Deadline.after(terms.max_seconds), terms.until, repeated)
+    entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
+    source = Draws.of(
+        subject, entropy, workers, looks=ending.planned, outputs_per_call=per_call, deadline=ending.deadline
+    )
     learning = tuple(terms.families) != ("likelihood_ratio",)
     # of outputs, or of calls
     plan = Phases.of(terms.draws // per_call, source.width, learning=learning)
     if plan.screen:
         source = source.screened(plan.screen)
-    prospect = Prospect(plan.certify, terms.delta, terms.significance, claim=terms.claimed_epsilon)
-    selection = select(source, plan, terms.families, prospect)
-    plan = plan.chosen_on(selection.rows)
-    if terms.stopped_at is not None:
-        ending = replace(ending, rows=terms.stopped_at // (2 * per_call) - plan.selection)
-    progress(2 * plan.selection * per_call)
-    timely = ending.deadline is None or time.monotonic() < ending.deadline
-    if per_call == 1 and terms.draws >= ENOUGH_DRAWS and timely:
-        check_short_calls(source, (selection.ideal, selection.implementation))
-    tally = EventTally(selection, with_curve=terms.with_curve, outputs_per_call=per_call)
-    stopped = certify(source, plan.certify, tally, progress, ending, terms.level)
-    if not tally.rows:
+    run = _Run(source, terms, ending, progress)
+    stages = stages_of(plan, source.width) if ending.planned and terms.significance > FOR_STAGES else []
+    if len(stages) > 1:
+        run.in_stages(stages, learning=learning)
+    else:
+        run.at_once(plan)
+    if not run.parts:
         raise KeyboardInterrupt
-    # planned looks, or an interruption that was not planned: the bound must hold at every look
-    anytime = ending.planned or stopped is not None
-    drawn = 2 * (plan.selection + tally.rows) * per_call
     # an interruption from here on stops no draws, so it changes no bound: the method was fixed before
-    (found, curve), late = finish(lambda: _bounds(tally, terms, anytime=anytime))
-    if tally.failure is not None and not refutes(
-        found[0].epsilon_lower_bound, terms.claimed_epsilon, found[0].method
-    ):
-        raise DrawingError(
-            f"{tally.failure}; the {drawn:,} draws before do not refute the claim"
-        ) from tally.failure
+    (found, part, curve), late = finish(run.result)
+    last = run.parts[-1]
+    drawn = 2 * (last.stage.before + last.tally.rows) * per_call
+    failure = last.tally.failure
+    if failure is not None and not refutes(found[0].epsilon_lower_bound, terms.claimed_epsilon, found[0].method):
+        raise DrawingError(f"{failure}; the {drawn:,} draws before do not refute the claim") from failure
     return Estimate(
         ideal=found[0].of(source.reduction),
         implementation=found[1].of(source.reduction),
@@ -313,87 +314,135 @@ def estimate(
         requested_draws=plan.draws * per_call,
         significance=terms.significance,
         delta=terms.delta,
-        stopped=stopped,
-        levels=selection.levels,
-        histogram=tally.histogram,
+        stopped=run.stopped,
+        levels=part.selection.levels,
+        histogram=part.tally.histogram,
         curve=curve,
-        notes=(*selection.notes, *([SHARED_GENERATOR] if source.uses_global else [])),
-        selection_draws=plan.learn + plan.choose,
-        interrupted=stopped == INTERRUPTED or late,
-        cuts=selection.cuts,
+        notes=(*part.selection.notes, *([SHARED_GENERATOR] if source.uses_global else [])),
+        selection_draws=part.selected,
+        interrupted=run.stopped == INTERRUPTED or late,
+        cuts=part.selection.cuts,
         uses_global=source.uses_global,
-        unseen=selection.unseen,
+        unseen=part.selection.unseen,
     )
 
 
-def _bounds(tally: EventTally, terms: Terms, *, anytime: bool) -> tuple[list[CertifiedEvent], EpsilonCurve | None]:
-    """Return what the counts certify: both events, and the curve where it was asked for and no look was taken."""
-    selection = tally.selection
-    if terms.outputs_per_call > 1:
-        return [tally.certified_by_calls(place, terms.level) for place in (0, 1)], None
-    methods = selection.methods if terms.method == "auto" else (terms.method, terms.method)
-    found = [tally.certified(place, terms.level, None if anytime else methods[place]) for place in (0, 1)]
-    if not terms.with_curve or anytime:
-        return found, None
-    of_curve: Method = "clopper_pearson" if terms.method == "clopper_pearson" else "joint"
-    return found, certified_curve(selection.cuts, tally.histogram, terms.significance, of_curve)
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one stage chose and counted; `selected` draws per input taught scores or chose the event."""
+
+    selection: Selection
+    selected: int
+    stage: Stage
+    tally: EventTally
+    refuted: bool = False
 
 
-@dataclass(frozen=True)
-class Ending:
-    """The reasons to end certifying early.
+@dataclass(eq=False)
+class _Run:
+    """Selection and certification, in one go or in stages; `stopped` is why it ended early."""
 
-    Parameters
-    ----------
-    deadline : float or None
-        Of the monotonic clock.
-    rule : StoppingRule or None
-        Looks at the counts after every wave of chunks.
-    rows : int or None
-        Certifying draws per input at which a run that is repeated ended.
-    """
+    source: Draws
+    terms: Terms
+    ending: Ending
+    progress: Progress
+    parts: list[_Part] = field(default_factory=list)
+    stopped: str | None = None
+    checked: bool = False
 
-    deadline: float | None
-    rule: StoppingRule | None
-    rows: int | None = None
+    def at_once(self, plan: Phases) -> None:
+        """Carry out one stage, that chooses from as many draws as the plan says."""
+        selection = select(self.source, plan, self.terms.families, self._prospect(plan.certify))
+        plan = plan.chosen_on(selection.rows)
+        self.progress(2 * plan.selection * self.terms.outputs_per_call)
+        self._check_calls(selection, self.terms.draws)
+        stage = Stage(0, plan.selection, plan.selection + plan.certify)
+        self._certify(selection, plan.learn + plan.choose, stage)
 
-    @classmethod
-    def after(cls, seconds: float | None, rule: StoppingRule | None) -> Ending:
-        """Return the ending so many seconds from now, or by a rule."""
-        return cls(None if seconds is None else time.monotonic() + seconds, rule)
+    def in_stages(self, stages: list[Stage], *, learning: bool) -> None:
+        """Carry out stages, until one refutes the claim where a rule says so, or time or draws are over."""
+        kept, deadline = Kept(most_kept(self.source.width)), self.ending.deadline
+        try:
+            kept.add(self.source.phase(LEARN, stages[0].before))
+            self.progress(2 * kept.rows * self.terms.outputs_per_call)
+            seconds, rows = 0.0, kept.rows
+            for stage in stages:
+                # a choice takes as long as the last one, and longer for more draws
+                expected = seconds * (kept.rows + FEW_TO_CHOOSE_FROM) / (rows + FEW_TO_CHOOSE_FROM)
+                if self.parts and self._ends_before(stage, expected):
+                    return
+                start, rows = deadline.now(), kept.rows
+                prospect = self._prospect(stage.certify, stage.share)
+                divided = kept.divided(learning=learning)
+                selection = select_from(*divided, self.source, self.terms.families, prospect)
+                seconds = deadline.now() - start
+                self._check_calls(selection, 2 * stage.until)
+                self._certify(selection, kept.rows, stage, kept)
+                if self.stopped is not None:
+                    if self.stopped not in (INTERRUPTED, TIME_IS_OVER):
+                        self._check_calls(selection, self.terms.draws)
+                    return
+        except (KeyboardInterrupt, OutOfTimeError) as problem:
+            # what was certified before stands
+            if not self.parts:
+                raise
+            self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
 
-    @property
-    def planned(self) -> bool:
-        """True if looks were planned, so that the anytime bound was chosen beforehand."""
-        return self.deadline is not None or self.rule is not None
+    def _ends_before(self, stage: Stage, expected: float) -> bool:
+        """Return whether the run ends before a stage that takes so long to choose its event, and why."""
+        if self.ending.rows is not None and stage.before >= self.ending.rows:
+            self.stopped = REPEATED
+        elif not self.ending.deadline.leaves(expected):
+            self.stopped = TIME_IS_OVER
+        return self.stopped is not None
 
+    def _prospect(self, certify: int, share: float = 1.0) -> Prospect:
+        terms = self.terms
+        return Prospect(certify, terms.delta, share * terms.significance, claim=terms.claimed_epsilon)
 
-def certify(
-    source: Draws, rows: int, tally: EventTally, progress: Progress, ending: Ending, level: AnytimeBound
-) -> str | None:
-    """Count the events on fresh draws, until all are made; return why it ended earlier.
+    def _check_calls(self, selection: Selection, draws: int) -> None:
+        """Look at short calls, once, where there are draws and time enough."""
+        if self.checked or self.terms.outputs_per_call > 1 or draws < ENOUGH_DRAWS or self.ending.deadline.passed:
+            return
+        self.checked = True
+        check_short_calls(self.source, (selection.ideal, selection.implementation))
 
-    Whole waves of chunks are kept or dropped, in order.  Where a draw fails, all chunks before it are kept: the
-    anytime bound holds at every moment, whatever comes next.
-    """
-    try:
-        for blocks in source.map(CERTIFY, rows, tally.count):
-            tally.add(blocks)
-            progress(2 * tally.waves[-1].rows * tally.outputs_per_call)
-            if ending.rule is not None:
-                level = level.after(tally.counts(0, tally.waves[-1:]))
-                reason = ending.rule.reason(level)
-                if reason is not None:
-                    return reason
-            if ending.rows is not None and ending.rows <= tally.rows < rows:
-                return "as in the run that is repeated"
-            if ending.deadline is not None and time.monotonic() > ending.deadline and tally.rows < rows:
-                return "the time is over"
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except DrawingError as problem:
-        if not tally.rows:
-            raise
-        tally.failure = problem
-        return short_line(str(problem))
-    return None
+    def _certify(self, selection: Selection, selected: int, stage: Stage, kept: Kept | None = None) -> None:
+        """Certify the events of a stage."""
+        terms = self.terms
+        tally = EventTally(selection, with_curve=terms.with_curve, outputs_per_call=terms.outputs_per_call)
+        try:
+            self.stopped = certify(self.source, stage, tally, self.progress, self.ending, self._level(stage), kept)
+        except DrawingError as problem:
+            if not self.parts:
+                raise
+            self.parts[-1].tally.failure, self.stopped = problem, short_line(str(problem))
+        if tally.rows:
+            refuted = self.stopped == REFUTED
+            self.parts.append(_Part(selection, selected, stage, tally, refuted))
+
+    def _level(self, stage: Stage) -> AnytimeBound:
+        return replace(self.terms.level, significance=stage.share * self.terms.significance)
+
+    def result(self) -> tuple[list[CertifiedEvent], _Part, EpsilonCurve | None]:
+        """Return both certified events, the stage of the ideal one, and the curve if it was asked for."""
+        # planned looks, or an interruption that was not planned: the bound must hold at every look
+        anytime = self.ending.planned or self.stopped is not None
+        # one stage is reported, told by what is public or by its refutation: all bounds hold together
+        part = self.parts[-1] if self.parts[-1].refuted else max(self.parts, key=lambda one: one.tally.rows)
+        chosen, terms = self._certified(part, anytime=anytime), self.terms
+        if not terms.with_curve or anytime or terms.outputs_per_call > 1:
+            return chosen, part, None
+        of_curve: Method = "clopper_pearson" if terms.method == "clopper_pearson" else "joint"
+        curve = certified_curve(part.selection.cuts, part.tally.histogram, terms.significance, of_curve)
+        return chosen, part, curve
+
+    def _certified(self, part: _Part, *, anytime: bool) -> list[CertifiedEvent]:
+        """Return what the counts of a stage certify."""
+        terms, level = self.terms, self._level(part.stage)
+        if terms.outputs_per_call > 1:
+            found = [part.tally.certified_by_calls(place, level) for place in (0, 1)]
+        else:
+            methods = part.selection.methods if terms.method == "auto" else (terms.method, terms.method)
+            found = [part.tally.certified(place, level, None if anytime else methods[place]) for place in (0, 1)]
+        return [replace(one, share=part.stage.share) for one in found]

@@ -11,23 +11,27 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes
 from reference.common.arrays import FloatArray
 from reference.common.scheduler import Call, cluster
 
-CHUNK_VALUES, LOOK_VALUES = 2**17, 2**14
-"""Numbers drawn at a time on one input: few enough for a cache; fewer where looks in between are planned."""
+CHUNK_VALUES = 2**17
+"""Numbers drawn at a time on one input: few enough for a cache."""
 
-WAVE, LOOK_WAVE = 16, 2
-"""Chunks that are counted together, whatever the number of workers; fewer where looks are planned."""
+FEWEST_ROWS, CALL_SHARE = 32, 16
+"""Where looks or a limit of time are planned, outputs of a call: so many, or this share of those drawn before.
+
+So a call takes about a sixteenth of the time that has passed, however slow the subject is.
+"""
 
 AHEAD = 4
 """Chunks per worker that are begun before they are asked for: enough that none waits, few enough to drop."""
 
-LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS = 1, 2, 3, 4, 5, 6, 7
-"""Phases, as the draws are numbered; 0 is the probe."""
+LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS, STAGES = 1, 2, 3, 4, 5, 6, 7, 8
+"""Phases, as the draws are numbered; 0 is the probe, and from STAGES on later stages certify."""
 
 EVERY_WHOLE = 2**53
 """Up to here a 64-bit float holds every whole number."""
@@ -55,7 +59,7 @@ class Draws:
     entropy : tuple of int
     workers : int
     looks : bool
-        Whether the counts are looked at in between: chunks and waves are smaller then.
+        Whether looks in between, or an end by the clock, are planned: calls are small at first then, and grow.
     reduction : Reduction or None
         Applied to all outputs as they are drawn.
     uses_global : bool
@@ -64,6 +68,8 @@ class Draws:
     outputs_per_call : int
         With more than one, rows are calls of so many outputs, each with a generator of its own.  Those who learn
         and choose get the first output of each call, those who certify get all, call after call.
+    deadline : Deadline
+        After which no more chunks are asked for.
     """
 
     subject: Subject
@@ -75,6 +81,7 @@ class Draws:
     reduction: Reduction | None = None
     uses_global: bool = False
     outputs_per_call: int = 1
+    deadline: Deadline = NEVER
 
     @classmethod
     def of(
@@ -85,6 +92,7 @@ class Draws:
         *,
         looks: bool = False,
         outputs_per_call: int = 1,
+        deadline: Deadline = NEVER,
     ) -> Draws:
         """Return the draws of a subject, its width learned from draws that are not used."""
         check_attributes(subject)
@@ -99,10 +107,10 @@ class Draws:
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
-        source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks)
+        source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks, deadline=deadline)
         rows, before = min(PROBE, source.chunk_rows), _global_state()
         check_draws(
-            lambda side, call: source._one(side, rows, source.generator(0, call + 1, side)),
+            source._probed(rows),
             source.inputs,
             within_calls=outputs_per_call == 1,
         )
@@ -116,14 +124,14 @@ class Draws:
     @property
     def chunk_rows(self) -> int:
         """Outputs, or calls of several, per chunk and input."""
-        rows = max(1, (LOOK_VALUES if self.looks else CHUNK_VALUES) // self.width)
+        rows = max(1, CHUNK_VALUES // self.width)
         # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
         return max(1, min(rows, getattr(self.subject, "most_rows", rows)) // self.outputs_per_call)
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each unless rows are calls."""
         left, right = (self._calls(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
-        if self.outputs_per_call > 1 and phase not in (CERTIFY, SHORT_CALLS):
+        if self.outputs_per_call > 1 and phase != CERTIFY and phase < SHORT_CALLS:
             left, right = left[:: self.outputs_per_call], right[:: self.outputs_per_call]
         if np.may_share_memory(left, right):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
@@ -133,39 +141,52 @@ class Draws:
         """Return these draws reduced to few numbers, by what this many draws of a phase of their own show."""
         first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))
         screen = Screen.of(*self.phase(SCREEN_FIRST, first))
-        counts = (found for wave in self.map(SCREEN, rows, screen.count) for found in wave)
-        return replace(self, reduction=screen.reduction(counts, rows, self.subject))
+        counts = self.map(SCREEN, rows, screen.count)
+        return replace(self, reduction=screen.reduction(self.deadline.during(counts), rows, self.subject))
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return a whole phase, for those that learn and choose."""
-        parts = [outputs for wave in self.map(phase, rows, _itself) for outputs in wave]
+        parts = list(self.deadline.during(self.map(phase, rows, _itself)))
         left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
         return left, right
 
-    def map(self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Made]) -> Iterator[list[Made]]:
-        """Yield `work(left, right)` of each chunk of a phase, in order, a wave of chunks at a time.
+    def map(
+        self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Made], before: int = 0
+    ) -> Iterator[Made]:
+        """Yield `work(left, right)` of each chunk of a phase, in order.
 
-        Where a draw fails, the chunks before it are a last wave.
+        Parameters
+        ----------
+        phase, rows : int
+        work : callable
+        before : int
+            Rows of the phases before it: calls grow with what was drawn, where looks are planned.
         """
-        sizes = [min(self.chunk_rows, rows - start) for start in range(0, rows, self.chunk_rows)]
+        sizes = list(self._sizes(rows, before))
 
         def one(chunk: int) -> Made:
             return work(*self.chunk(phase, chunk, sizes[chunk]))
 
-        found: list[Made] = []
-        try:
-            for made in in_order(one, len(sizes), self.workers):
-                found.append(made)
-                if len(found) == (LOOK_WAVE if self.looks else WAVE):
-                    yield found
-                    found = []
-        except DrawingError:
-            # what was drawn before the failure stands
-            if found:
-                yield found
-            raise
-        if found:
-            yield found
+        yield from in_order(one, len(sizes), self.workers)
+
+    def _sizes(self, rows: int, before: int) -> Iterator[int]:
+        """Yield the rows of each chunk; they depend on no clock, so that a run can be repeated."""
+        made, most = 0, self.chunk_rows
+        fewest = max(1, FEWEST_ROWS // self.outputs_per_call)
+        while made < rows:
+            size = min(most, max(fewest, (before + made) // CALL_SHARE)) if self.looks else most
+            size = min(size, rows - made)
+            yield size
+            made += size
+
+    def _probed(self, rows: int) -> Callable[[int, int], FloatArray]:
+        """Return what draws one call of the probe, while there is time."""
+
+        def draw(side: int, call: int) -> FloatArray:
+            self.deadline.check()
+            return self._one(side, rows, self.generator(0, call + 1, side))
+
+        return draw
 
     def _calls(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
         """Return so many outputs, or calls of several, each with a generator that nothing else has."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from audit.auditor.choose import Candidate, Prospect, best_event, best_of, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
+from audit.auditor.deadline import Deadline
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
@@ -27,7 +28,13 @@ SCREEN_SHARE = 0.1
 FIRST_LOOK, SMALLEST_FIRST_LOOK = 0.25, 25_000
 """Share of the choosing draws after which a clear choice ends the phase, and the fewest per input for it."""
 
-MOST_SELECTION_ROWS, MOST_SELECTION_VALUES = 2**19, 2**23
+ENOUGH_TO_LEARN, ENOUGH_TO_CHOOSE, MORE_SHARE = 2**16, 2**17, 1 / 128
+"""Outputs per input of a selection phase: that many are enough, unless this share of the draws is more.
+
+So what is learned and chosen costs little beside the draws, however many there are.
+"""
+
+MOST_ROWS, MOST_VALUES = 2**19, 2**21
 """Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
@@ -42,6 +49,11 @@ ONE_OUTPUT_EACH = (
 )
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+def most_rows(draws: int, width: int, enough: int = ENOUGH_TO_LEARN + ENOUGH_TO_CHOOSE) -> int:
+    """Return the most outputs per input, of so many numbers, that a selection phase has of these draws."""
+    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, MOST_VALUES // width))
 
 
 @dataclass(frozen=True)
@@ -62,9 +74,9 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        most = min(MOST_SELECTION_ROWS, max(1_000, MOST_SELECTION_VALUES // held))
-        learn = min(int(draws * LEARN_SHARE) // 2, most) if learning else 0
-        choose = min(int(draws * CHOOSE_SHARE) // 2, most if learning else min(most, ONE_SCORE_ROWS))
+        learn = min(int(draws * LEARN_SHARE) // 2, most_rows(draws, held, ENOUGH_TO_LEARN)) if learning else 0
+        most = most_rows(draws, held, ENOUGH_TO_CHOOSE) if learning else ONE_SCORE_ROWS
+        choose = min(int(draws * CHOOSE_SHARE) // 2, most)
         return cls(learn, choose, draws // 2 - screen - learn - choose, screen)
 
     @property
@@ -130,6 +142,24 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     choosing = source.phase(CHOOSE, plan.first_look)
+    return select_from(learning, choosing, source, families, prospect, more=plan.choose - plan.first_look)
+
+
+def select_from(
+    learning: Pair | None,
+    choosing: Pair,
+    source: Draws,
+    families: Sequence[str],
+    prospect: Prospect,
+    *,
+    more: int = 0,
+) -> Selection:
+    """Learn scores from some draws and choose the two events on others; so many more may be made where needed.
+
+    Raises
+    ------
+    audit.auditor.deadline.OutOfTimeError
+    """
     if learning is not None and source.outputs_per_call == 1:
         check_long_calls(learning, choosing)
     quantiser = Quantiser.of(*choosing)
@@ -141,9 +171,8 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
         )
     ]
     ideal, implementation = _choice(proposed, choosing, prospect)
-    if plan.choose > plan.first_look and not ideal.clear:
-        more = source.phase(CHOOSE_ON, plan.choose - plan.first_look)
-        choosing = _joined(choosing, more)
+    if more and not ideal.clear:
+        choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
         ideal, implementation = _choice(proposed, choosing, prospect)
     scores = [ideal.event.scores(side) for side in choosing]
     levels = levels_of(np.concatenate(scores))
@@ -170,12 +199,15 @@ class Proposed:
     learning : tuple of ndarray, or None
         Quantised where `quantiser` is given; None where no draws were set apart for learning.
     quantiser : Quantiser or None
+    deadline : Deadline
+        Asked before each score.
     """
 
     fitted: list[Score]
     given: list[Score]
     learning: Pair | None
     quantiser: Quantiser | None
+    deadline: Deadline
 
     @classmethod
     def of(
@@ -183,13 +215,14 @@ class Proposed:
     ) -> Proposed:
         """Return what some families propose from the draws `taught`, which were set `apart` for that or not."""
         if not families:
-            return cls([], [], None, quantiser)
+            return cls([], [], None, quantiser, source.deadline)
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio is of whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        scores = list(proposals(families, *taught, subject, source.inputs))
+        scores = list(source.deadline.during(proposals(families, *taught, subject, source.inputs)))
         fitted = [score for score in scores if score.learned] if apart else []
-        return cls(fitted, [score for score in scores if not score.learned], taught if apart else None, quantiser)
+        given = [score for score in scores if not score.learned]
+        return cls(fitted, given, taught if apart else None, quantiser, source.deadline)
 
     def best(self, choosing: Pair, prospect: Prospect) -> Candidate | None:
         """Return the best event of all scores; None without one."""
@@ -199,12 +232,12 @@ class Proposed:
         found = []
         if self.fitted:
             few = replace(prospect, competitors=len(self.fitted))
-            found.append(best_event(self.fitted, *choosing, few, self.quantiser))
+            found.append(best_event(self.deadline.during(self.fitted), *choosing, few, self.quantiser))
         if self.given:
             left, right = choosing if self.learning is None else _joined(self.learning, choosing)
             # dozens of fitted intervals are no reason to doubt the few scores that were given
             few = replace(prospect, competitors=len(self.given))
-            found.append(best_event(self.given, left, right, few, self.quantiser))
+            found.append(best_event(self.deadline.during(self.given), left, right, few, self.quantiser))
         return best_of(candidate for candidate in found if candidate is not None)
 
 

@@ -35,6 +35,8 @@ class CertifiedEvent:
     method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
         That gave the bound; fixed before the certifying draws, or anytime.  Where only calls are independent,
         'cluster_betting', which holds at any look too.
+    share : float
+        Of the significance: what the stage had that certified it.
     """
 
     event: Event
@@ -42,6 +44,7 @@ class CertifiedEvent:
     epsilon_lower_bound: float
     decided_by: Counts
     method: Certifier
+    share: float = 1.0
 
     def of(self, reduction: Reduction | None) -> CertifiedEvent:
         """Return the same with its event on whole outputs, where reduced ones were counted."""
@@ -88,14 +91,16 @@ class EventTally:
         histogram = np.zeros_like(self.histogram)
         ideal, implementation = self.events
         for side, outputs in enumerate((left, right)):
-            scores = ideal.scores(outputs)
-            occurrences[0, side] = np.count_nonzero(ideal.within(scores))
+            if self.levels is None:
+                occurrences[0, side] = np.count_nonzero(ideal.occurs(outputs))
+            else:
+                scores = ideal.scores(outputs)
+                occurrences[0, side] = np.count_nonzero(ideal.within(scores))
+                histogram[side] = between(self.levels, scores)
             if implementation is ideal:
                 occurrences[1, side] = occurrences[0, side]
             else:
                 occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
-            if self.levels is not None:
-                histogram[side] = between(self.levels, scores)
         return ChunkCounts(len(left), occurrences, histogram)
 
     def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:

@@ -14,6 +14,9 @@ from audit.bounds.e_value import ANYTIME, AnytimeMethod, log_e_value
 LARGEST_LEVEL = 50.0
 """No level above this is tried."""
 
+REFUTED = "the claim is refuted"
+"""Why a rule stops that has nothing left to show."""
+
 
 @dataclass(frozen=True)
 class AnytimeBound:
@@ -139,7 +142,7 @@ class StoppingRule:
     def reason(self, bound: AnytimeBound) -> str | None:
         """Return why to stop, or None to go on."""
         if bound.refuted:
-            return "the claim is refuted"
+            return REFUTED
         if bound.would_show(self.gap):
             return f"a loss above the claim by {self.gap:g} would have shown"
         return None

@@ -15,10 +15,12 @@ mixture over p is an e-process of the hypothesis: it ever reaches 1 / significan
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
+from scipy.optimize import brentq
 
 from audit.bounds.counts import check_epsilon, check_levels
 from reference.common.arrays import FloatArray
@@ -47,8 +49,8 @@ TILTS_SHARE = 0.05
 EARLIER_TILTS = np.geomspace(1e-5, 40.0, 40)
 """The bets a of the method `anytime`, with b = a exp(epsilon)."""
 
-ZOOMS, POINTS = 11, 17
-"""Rounds of the search for the smallest value over p_unlikely, and points in each."""
+BRACKET = 1e-11
+"""Width, at first, of the bracket around the smallest value over p_unlikely."""
 
 ROUNDING = 1e-13
 """Relative margin on each term of a log: floating point errs by a few units in the last place, 2e-16."""
@@ -129,14 +131,13 @@ def log_e_value(
     start = np.log(bets.shares) + won - lost
 
     # s = r p, in [0, 1 - delta], stands for p_unlikely = p: slopes in p would leave the range of doubles
-    def value(s: FloatArray, *, rounded_down: bool = False) -> FloatArray:
+    def value(s: FloatArray) -> FloatArray:
         likely_factor = likely_draws * np.log1p(np.outer(s + delta, up))
         at_risk = np.outer(s / ratio, down)
         unlikely_factor = unlikely_draws * np.log1p(-at_risk)
         logs = start - likely_factor - unlikely_factor
-        if rounded_down:
-            # the log of 1 - x changes by x / (1 - x) times the relative change of x
-            logs -= ROUNDING * (won + lost + likely_factor + unlikely_draws * at_risk / (1 - at_risk) + SUMS)
+        # the log of 1 - x changes by x / (1 - x) times the relative change of x
+        logs -= ROUNDING * (won + lost + likely_factor + unlikely_draws * at_risk / (1 - at_risk) + SUMS)
         return np.asarray(np.logaddexp.reduce(logs, axis=1))
 
     def slope(s: float) -> float:
@@ -147,11 +148,27 @@ def log_e_value(
         return float((weights * slopes).sum() / weights.sum())
 
     # beyond this p_likely = 1, and the mixture does not fall with p_unlikely
-    low, high = 0.0, (1 - delta) * (1 - 1e-15)
-    for _ in range(ZOOMS):
-        points = np.linspace(low, high, POINTS)
-        best = int(np.argmin(value(points)))
-        low, high = points[max(best - 1, 0)], points[min(best + 1, POINTS - 1)]
-    ends = value(np.array([low, high]), rounded_down=True)
+    # near the share that both counts together speak for
+    guess = (likely + unlikely) / (likely_draws + unlikely_draws / ratio)
+    low, high = _bracket(slope, (1 - delta) * (1 - 1e-15), guess)
+    ends = value(np.array([low, high]))
     rising, falling = max(0.0, slope(high)), max(0.0, -slope(low))
     return float(max(ends[1] - rising * (high - low), ends[0] - falling * (high - low)))
+
+
+def _bracket(slope: Callable[[float], float], top: float, guess: float) -> tuple[float, float]:
+    """Return two places in [0, top] with the smallest value of a convex function between them."""
+    start, stop = min(0.8 * guess, top), min(1.2 * guess, top)
+    if slope(start) > 0 or slope(stop) < 0:
+        start, stop = 0.0, top
+        if slope(start) >= 0:
+            return start, start
+        if slope(stop) <= 0:
+            return stop, stop
+    middle, width = float(brentq(slope, start, stop, xtol=BRACKET / 8, rtol=1e-14)), BRACKET
+    low, high = max(0.0, middle - width), min(top, middle + width)
+    # the slopes tell, whatever the search for their zero did
+    while slope(low) > 0 or slope(high) < 0:
+        width *= 8
+        low, high = max(0.0, middle - width), min(top, middle + width)
+    return low, high

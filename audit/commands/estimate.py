@@ -14,6 +14,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import BOUNDS, Bound
 from audit.auditor.events import FAMILIES
 from audit.auditor.interruption import finish
@@ -391,16 +392,17 @@ def program_description(asked: EstimateOptions) -> ProgramDescription:
 # --- The results ---------------------------------------------------------------------------------------------
 
 
-def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult]:
+def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | None]:
     """Run the audits one after another, with a progress bar on standard error; an interruption ends the last one.
 
     Then there are fewer results than audits, or the last one is partial.
+    None stands for one whose time was over before anything was certified.
     The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
     """
     for audit in audits:
         audit.check()
     bar = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    results: list[EstimateResult] = []
+    results: list[EstimateResult | None] = []
     console = Console(stderr=True)
     # elsewhere than on a terminal it would leave an empty line before an error of one line
     with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -412,6 +414,10 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult]:
             except KeyboardInterrupt:
                 # nothing was certified yet: the audits before this one stand
                 break
+            except OutOfTimeError as problem:
+                sys.stderr.write(f"{audit.mechanism}: undecided: {problem}\n")
+                results.append(None)
+                continue
             results.append(found)
             if found.estimate.interrupted:
                 break
@@ -419,10 +425,11 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult]:
 
 
 def report(
-    audits: Sequence[Audit], results: Sequence[EstimateResult], how: AuditOptions, output: OutputOptions
+    audits: Sequence[Audit], outcomes: Sequence[EstimateResult | None], how: AuditOptions, output: OutputOptions
 ) -> int:
     """Write the results and return the exit code."""
-    missing = [audit.mechanism for audit in audits[len(results) :]]
+    missing = [audit.mechanism for audit in audits[len(outcomes) :]]
+    results = [result for result in outcomes if result is not None]
     if missing:
         sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
     if not results:
@@ -435,7 +442,8 @@ def report(
     verdicts = {result.verdict(how.object) for result in results}
     if "refuted" in verdicts:
         return EXIT_REFUTED
-    return EXIT_UNDECIDED if missing or "undecided" in verdicts else EXIT_FINE
+    whole = len(results) == len(audits) and "undecided" not in verdicts
+    return EXIT_FINE if whole else EXIT_UNDECIDED
 
 
 def texts(

@@ -151,6 +151,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         Of Python and the libraries that drew and counted.
     curve : StoredCurve or None
         Lower bounds at several deltas that hold together, by events of the ideal event's score.
+    share : float
+        Of the significance: what the stage had that certified the bound, where an audit went in stages.
     """
 
     request: EstimateRequest
@@ -170,6 +172,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     seeded: bool
     versions: dict[str, str]
     curve: StoredCurve | None
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         """Check that the formula is the method's."""
@@ -188,8 +191,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
 
     @property
     def significance(self) -> float:
-        """Chance that the bound is wrong."""
-        return self.request.significance
+        """Chance that the bound is wrong: what was asked for, or the share of it that its stage had."""
+        return self.share * self.request.significance
 
     def to_json(self) -> dict[str, Any]:
         """Return the document."""

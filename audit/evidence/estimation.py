@@ -154,6 +154,8 @@ def carried_out(
     ------
     KeyboardInterrupt
         When nothing was certified yet.
+    audit.auditor.deadline.OutOfTimeError
+        When the time was over before anything was certified.
     """
     start, request, spent = time.perf_counter(), audit.request, 0
     if request.search:
@@ -163,7 +165,6 @@ def carried_out(
             say("search interrupted: the best pair so far is audited")
     remaining = None
     if request.max_seconds is not None:
-        # at least one look at the counts is always made
         remaining = max(0.0, request.max_seconds - (time.perf_counter() - start))
     found = estimated(audit, spent, max_seconds=remaining, workers=workers, progress=progress)
     return replace(found, seconds=round(time.perf_counter() - start, 3))

@@ -102,7 +102,7 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         )
 
     try:
-        chunks = [one for wave in source.map(CERTIFY, draws_per_input // per_call, occurrences) for one in wave]
+        chunks = list(source.map(CERTIFY, draws_per_input // per_call, occurrences))
         found, *of_curve = np.sum([one for one, _ in chunks], axis=0)
         by_calls = np.sum([one for _, one in chunks], axis=0)
         fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows))

@@ -171,6 +171,7 @@ class EstimateResult:
             versions=versions(),
             # of the ideal event's score
             curve=self.curve if judged == "ideal" else None,
+            share=found.share,
         )
 
     @cached_property
@@ -180,7 +181,9 @@ class EstimateResult:
         # an event that never occurs on one input stands for probabilities far below one in all draws
         probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
         delta = float(self.claimed_delta)
-        epsilons = detectable_by_event(self.claimed, draws, delta, found.significance, found.method, probabilities)
+        epsilons = detectable_by_event(
+            self.claimed, draws, delta, found.ideal.share * found.significance, found.method, probabilities
+        )
         rows = zip(EVENT_PROBABILITIES, probabilities, epsilons, strict=True)
         return [
             {

@@ -65,7 +65,7 @@ def consistency(certificate: Certificate) -> list[Check]:
     """Return whether the fields agree with each other."""
     whole, bound = certificate.all_counts, certificate.epsilon_lower_bound
     certified = whole.likely_draws + whole.unlikely_draws
-    levels = 0 <= _delta(certificate) < 1 and 1e-12 <= certificate.significance < 1
+    levels = 0 <= _delta(certificate) < 1 and 1e-12 <= certificate.significance < 1 and 0 < certificate.share <= 1
     finite = math.isfinite(bound) and 0 <= bound <= LARGEST_EPSILON
     return [
         Check("levels", levels, "delta and significance in range"),

@@ -6,16 +6,27 @@ of the larger term, so that it is a multiple of a power of two that noise alone 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
-from reference.common.arrays import FloatArray
+from reference.common.arrays import BoolArray, FloatArray
 
 ZERO_EXPONENT = 2000
 """Stands for the power of two that divides 0: above all others."""
+
+SIGNIFICAND_BITS, LARGEST_EXPONENT, EXPONENT_OF_ONE = 52, 2047, 1075
+"""Of a double: stored bits of the significand, the largest stored exponent, and that where the last bit is 1."""
+
+ONE, ALL_BUT_SIGN = 1 << SIGNIFICAND_BITS, 2**63 - 1
+"""The leading bit, which is not stored; all bits but the sign."""
+
+MOST_EXACT = 1022
+"""Powers of two up to this exponent have an inverse that is a normal double."""
 
 KINDS = ("divisor", "trailing_zeros", "low_bits", "negative_zero")
 
@@ -48,16 +59,43 @@ class BitScore(StoredByItsFields):
             return np.asarray(np.signbit(values) & (values == 0.0), dtype=np.float64)
         if self.offset:
             values = values - self.offset
-        fraction, exponent = np.frexp(values)
-        significand = np.abs(np.ldexp(fraction, 53)).astype(np.int64)
+        bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+        exponent = (bits >> SIGNIFICAND_BITS) & LARGEST_EXPONENT
+        significand = bits & (ONE - 1)
+        zero = (bits & ALL_BUT_SIGN) == 0
+        small = (exponent == 0) & ~zero
+        if small.any():
+            # below the normal range: shifted until the leading bit is where it always is
+            shifts = SIGNIFICAND_BITS + 1 - np.frexp(significand[small].astype(np.float64))[1]
+            exponent[small] = 1 - shifts
+            significand[small] <<= shifts
         if self.kind == "low_bits":
             return (significand & 7).astype(np.float64)
-        lowest = significand & -significand
-        zeros = np.where(
-            significand == 0, ZERO_EXPONENT, np.bitwise_count(np.maximum(lowest, 1) - 1).astype(np.int64)
-        )
-        places = zeros if self.kind == "trailing_zeros" else zeros + exponent - 53
-        return np.where(significand == 0, ZERO_EXPONENT, places).astype(np.float64)
+        significand |= ONE
+        places: FloatArray = np.bitwise_count((significand & -significand) - 1).astype(np.float64)
+        if self.kind == "divisor":
+            places += exponent - EXPONENT_OF_ONE
+        places[zero] = ZERO_EXPONENT
+        return places
+
+    def divisible_by(self, exponent: float, *, at_least: bool) -> Callable[[FloatArray], BoolArray] | None:
+        """Return the event that a power of two divides the value, or that none above it does; None of other kinds.
+
+        A double times the inverse of the power is exact, and then whole or not.
+        """
+        exponent = math.ceil(exponent) if at_least else math.floor(exponent) + 1
+        if self.kind != "divisor" or not -MOST_EXACT <= exponent <= 0:
+            return None
+        inverse = math.ldexp(1.0, -exponent)
+
+        def divides(outputs: FloatArray) -> BoolArray:
+            values = outputs[:, self.coordinate]
+            with np.errstate(over="ignore"):
+                values = (values - self.offset if self.offset else values) * inverse
+            whole: BoolArray = np.rint(values) == values
+            return whole if at_least else ~whole
+
+        return divides
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from audit.auditor.events.bits import BitScore
 from audit.auditor.events.protocol import READERS, Score, score_all
 from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.reduction import Reduction, reduction_from_json
-from audit.auditor.events.scores import LikelihoodRatioScore
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore, LikelihoodRatioScore
 from audit.auditor.events.stored import StoredEvent, stored_event
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.documents import plain
@@ -51,7 +55,43 @@ class Event:
 
     def occurs(self, outputs: FloatArray) -> BoolArray:
         """Return whether the event occurs, per output of an array of shape (n, k)."""
+        if self._quicker is not None:
+            with np.errstate(invalid="ignore", over="ignore"):
+                finite = math.isfinite(float(outputs.sum()))
+            if finite:
+                return self._quicker(outputs)
         return self.within(self.scores(outputs))
+
+    @cached_property
+    def _quicker(self) -> Callable[[FloatArray], BoolArray] | None:
+        """The same event of finite outputs, counted with less work; None where there is no such thing.
+
+        An output is rounded to a value or above it where it is at least the lowest that is.
+        """
+        grid, score = self.quantiser, self.score
+        if isinstance(score, BitScore) and grid is None and self.reduction is None:
+            return score.divisible_by(self.threshold, at_least=self.at_least)
+        if self.reduction is not None or grid is None or not grid.even:
+            return None
+        if isinstance(score, CoordinateScore):
+            step = 0.0 if self.at_least else float(grid.steps[score.coordinate])
+            # not above a value: below all that are rounded to the next multiple
+            beyond = np.floor(self.threshold / step) * step + step if step else self.threshold
+            edge = grid.lowest(score.coordinate, np.array([beyond]))
+            if edge is None:
+                return None
+            return partial(_from if self.at_least else _below, k=score.coordinate, edge=float(edge[0]))
+        if isinstance(score, AdditiveScore):
+            # one row of edges is that of all coordinates
+            rows = [
+                np.broadcast_to(part, (len(grid.steps), part.shape[1])) for part in (score.edges, score.log_ratios)
+            ]
+            edges = [grid.lowest(k, row) for k, row in enumerate(rows[0])]
+            found = [row for row in edges if row is not None]
+            if len(found) == len(edges):
+                unrounded = AdditiveScore(np.array(found), rows[1])
+                return lambda outputs: self.within(unrounded(outputs))
+        return None
 
     @property
     def stored(self) -> StoredEvent:
@@ -70,6 +110,14 @@ class Event:
             "likely_input": self.likely_input,
             "quantised_to": None if self.quantiser is None else self.quantiser.steps.tolist(),
         }
+
+
+def _from(outputs: FloatArray, k: int, edge: float) -> BoolArray:
+    return outputs[:, k] >= edge
+
+
+def _below(outputs: FloatArray, k: int, edge: float) -> BoolArray:
+    return outputs[:, k] < edge
 
 
 def event_of(stored: StoredEvent, subject: object = None) -> Event:

@@ -45,6 +45,9 @@ QUICK = ("coordinates", "intervals", "additive", "categories", "rare")
 LEARNING_VALUES = 2_000_000
 """Numbers that the costly learners (logistic regression, trees) take from each input."""
 
+TREE_ROWS = 2**15
+"""Outputs that trees, which take longest, are learned from on each input."""
+
 FEW = 20
 """Learning draws below this teach nothing."""
 
@@ -107,15 +110,17 @@ def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]
     Windows of 8, 16, 32, ... draws; the best of each size by a pessimistic log ratio, best first.
     """
     found = []
+    # the ranks of all draws in both samples, those of equal values alike
+    first, last = (np.searchsorted(likely, likely, side=side) for side in ("left", "right"))
+    below, until = (np.searchsorted(other, likely, side=side) for side in ("left", "right"))
     size = 8
     while size <= len(likely) // 2:
         starts = np.arange(0, len(likely) - size + 1, max(1, size // 8))
-        low, high = likely[starts], likely[starts + size - 1]
-        inside = np.searchsorted(other, high, side="right") - np.searchsorted(other, low, side="left")
-        own = np.searchsorted(likely, high, side="right") - np.searchsorted(likely, low, side="left")
+        ends = starts + size - 1
+        inside, own = until[ends] - below[starts], last[ends] - first[starts]
         ratios = np.log((own - np.sqrt(own)) / (inside + 1 + np.sqrt(inside + 1)))
         best = int(ratios.argmax())
-        found.append((float(ratios[best]), float(low[best]), float(high[best])))
+        found.append((float(ratios[best]), float(likely[starts[best]]), float(likely[ends[best]])))
         size *= 2
     return [(low, high) for _, low, high in sorted(found, reverse=True)]
 
@@ -147,7 +152,7 @@ def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     """With one coordinate the additive score does the same."""
     if left.shape[1] >= 2:
-        yield TreeScore.learn(_few(left)[:100_000], _few(right)[:100_000], 0)
+        yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
 
 
 def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:

@@ -20,6 +20,8 @@ class Score(Protocol):
     """True if fitted to the learning draws: those must then not help to choose its threshold."""
     sees_all: ClassVar[bool]
     """True if it takes outputs that are not finite; other scores never see them."""
+    binary: ClassVar[bool]
+    """True if it is 0 or 1."""
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return one score per output: (n, k) -> (n,)."""
@@ -32,6 +34,8 @@ class Score(Protocol):
 
 class StoredByItsFields:
     """A score, a dataclass, whose parameters are its fields."""
+
+    binary: ClassVar[bool] = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the parameters, without the name."""

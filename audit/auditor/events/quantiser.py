@@ -25,6 +25,9 @@ SMALLEST_STEP = -1074
 LOOKED_AT, FEWEST_STEPS = 4096, 8
 """Outputs per input that are compared with the grid, and steps of it that the middle half of them should cover."""
 
+MOST_MULTIPLES = 2.0**50
+"""Fewer steps than this have halves that are floats."""
+
 SMALL = 0.1
 """Share of the outputs below which the smallest of the steps that grow is chosen."""
 
@@ -77,8 +80,9 @@ class Quantiser:
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
-        if (self.steps > 0).all():
-            return self._rounded(outputs, self.steps)
+        if self.even:
+            # one number is quicker than one for each coordinate
+            return self._rounded(outputs, float(self.steps[0]) if self.alike else self.steps)
         steps = np.where(self.steps != 0, np.abs(self.steps), 1.0)
         if (self.steps < 0).any():
             exponents = np.maximum(np.frexp(outputs)[1] - 1 - QUANTISED_BITS, SMALLEST_STEP)
@@ -86,16 +90,45 @@ class Quantiser:
             steps = np.where(self.steps < 0, growing, steps)
         return np.where(self.steps != 0, self._rounded(outputs, steps), outputs)
 
+    @property
+    def even(self) -> bool:
+        """True if every coordinate is rounded to multiples of one step."""
+        return bool((self.steps > 0).all())
+
+    @property
+    def alike(self) -> bool:
+        """True if all coordinates have the same step."""
+        return bool((self.steps == self.steps[0]).all())
+
+    def lowest(self, coordinate: int, values: FloatArray) -> FloatArray | None:
+        """Return the lowest outputs of a coordinate that are rounded to each value or above it.
+
+        None where steps are not even, or the value is so many steps away that halves of them are no floats.
+        """
+        step = self.steps[coordinate]
+        if step <= 0:
+            return None
+        with np.errstate(over="ignore"):
+            multiples = np.ceil(values / step)
+        if not (np.abs(multiples) < MOST_MULTIPLES).all():
+            return None
+        halves = (multiples - 0.5) * step
+        # a tie goes to the even multiple
+        lowest: FloatArray = np.where(multiples % 2 == 0, halves, np.nextafter(halves, np.inf))
+        return lowest
+
     @staticmethod
-    def _rounded(outputs: FloatArray, steps: FloatArray) -> FloatArray:
+    def _rounded(outputs: FloatArray, steps: FloatArray | float) -> FloatArray:
         # steps are powers of two, so only rint rounds; dividing, since the inverse of a tiny step is infinite
         with np.errstate(over="ignore"):
             rounded = outputs / steps
         np.rint(rounded, out=rounded)
         rounded *= steps
         # too many steps to count: such an output is a multiple of its step already
-        uncounted = np.isinf(rounded)
-        if uncounted.any():
+        with np.errstate(invalid="ignore", over="ignore"):
+            finite = math.isfinite(float(rounded.sum()))
+        if not finite:
+            uncounted = np.isinf(rounded)
             rounded[uncounted] = outputs[uncounted]
         return rounded
 

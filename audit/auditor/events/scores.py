@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from audit.auditor.events.cells import Cells
 from audit.auditor.events.protocol import READERS, StoredByItsFields
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.arrays import FloatArray, IntArray
@@ -43,6 +45,7 @@ class IntervalScore(StoredByItsFields):
     name: ClassVar[str] = "interval"
     learned: ClassVar[bool] = True
     sees_all: ClassVar[bool] = False
+    binary: ClassVar[bool] = True
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the indicators."""
@@ -126,12 +129,21 @@ class AdditiveScore(StoredByItsFields):
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the summed log ratios."""
         if len(self.edges) == 1:
-            places = np.searchsorted(self.edges[0], outputs.ravel(), side="right").reshape(outputs.shape)
-            return np.asarray(self.log_ratios[0][places].sum(axis=1))
+            places = self._places[0](outputs.ravel()).reshape(outputs.shape)
+            return np.asarray(self.log_ratios[0].take(places).sum(axis=1))
         total = np.zeros(len(outputs))
-        for k, (cuts, log_ratios) in enumerate(zip(self.edges, self.log_ratios, strict=True)):
-            total += log_ratios[np.searchsorted(cuts, outputs[:, k], side="right")]
+        for k, (places_of, log_ratios) in enumerate(zip(self._places, self.log_ratios, strict=True)):
+            total += log_ratios.take(places_of(outputs[:, k]))
         return total
+
+    @cached_property
+    def _places(self) -> list[Callable[[FloatArray], IntArray]]:
+        """The number of edges at or below each value, by row of edges."""
+        return [Cells.of(cuts) or partial(_places_among, cuts) for cuts in self.edges]
+
+
+def _places_among(cuts: FloatArray, values: FloatArray) -> IntArray:
+    return np.searchsorted(cuts, values, side="right")
 
 
 def _free(left: IntArray, right: IntArray) -> FloatArray:
@@ -166,6 +178,7 @@ class LikelihoodRatioScore:
     name: ClassVar[str] = "likelihood_ratio"
     learned: ClassVar[bool] = False
     sees_all: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     @classmethod
     def of(cls, subject: object) -> LikelihoodRatioScore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,32 @@ if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
 TREES, LEAVES, LEARNING_RATE = 40, 8, 0.2
+
+MASK_BITS, ALL_LEAVES = 8, 255
+"""Leaves of a tree that a mask holds, and that mask."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """A tree by its leaves from left to right: a split rules out those on its left for outputs that go right.
+
+    Parameters
+    ----------
+    splits : tuple of (int, float, int)
+        Coordinate, threshold, and a mask of the leaves that are left for outputs above it.
+    values : ndarray, shape (leaves,)
+    """
+
+    splits: tuple[tuple[int, float, int], ...]
+    values: FloatArray
+
+    @cached_property
+    def values_by_mask(self) -> FloatArray:
+        """The value of the first leaf of every mask; the last leaf's where none is left."""
+        masks = np.arange(ALL_LEAVES + 1)
+        first = np.where(masks > 0, np.bitwise_count((masks & -masks) - 1), 0)
+        found: FloatArray = self.values[np.minimum(first, len(self.values) - 1)]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +68,7 @@ class TreeScore:
     name: ClassVar[str] = "trees"
     learned: ClassVar[bool] = True
     sees_all: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
 
     @classmethod
     def learn(cls, left: FloatArray, right: FloatArray, random_state: int) -> TreeScore:
@@ -78,6 +106,8 @@ class TreeScore:
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the sums over trees of the value of the output's leaf."""
+        if self._ranked is not None:
+            return self._by_masks(outputs, self._ranked)
         total = np.zeros(len(outputs))
         rows = np.arange(len(outputs))
         for t in range(len(self.feature)):
@@ -86,6 +116,49 @@ class TreeScore:
                 goes_left = outputs[rows, self.feature[t][node]] <= self.threshold[t][node]
                 node = np.where(goes_left, self.left[t][node], self.right[t][node])
             total += self.value[t][node]
+        return total
+
+    @cached_property
+    def _ranked(self) -> list[Ranked] | None:
+        """The trees with their leaves from left to right; None where one has more than a mask holds."""
+        found = [self._leaves(t) for t in range(len(self.feature))]
+        ranked = [tree for tree in found if tree is not None]
+        return ranked if len(ranked) == len(found) else None
+
+    def _leaves(self, t: int) -> Ranked | None:
+        """Return a tree's leaves in order, and which of them are left at each inner node by going right.
+
+        None for what is no tree, or a larger one.
+        """
+        values: list[float] = []
+        splits: list[tuple[int, float, int]] = []
+
+        def visit(node: int, level: int) -> bool:
+            if self.left[t][node] == self.right[t][node] == node:
+                values.append(float(self.value[t][node]))
+                return len(values) <= MASK_BITS
+            start = len(values)
+            if level == self.depth or not visit(int(self.left[t][node]), level + 1):
+                return False
+            passed = ((1 << len(values)) - 1) ^ ((1 << start) - 1)
+            splits.append((int(self.feature[t][node]), float(self.threshold[t][node]), ALL_LEAVES ^ passed))
+            return visit(int(self.right[t][node]), level + 1)
+
+        shallow = self.depth < 2**MASK_BITS
+        return Ranked(tuple(splits), np.array(values)) if shallow and visit(0, 0) else None
+
+    @staticmethod
+    def _by_masks(outputs: FloatArray, trees: list[Ranked]) -> FloatArray:
+        """Return the sums; an output's leaf is the first that no split has ruled out."""
+        columns = np.ascontiguousarray(outputs.T)
+        total = np.zeros(len(outputs))
+        for tree in trees:
+            open_leaves = np.full(len(outputs), ALL_LEAVES, dtype=np.uint8)
+            for feature, threshold, kept in tree.splits:
+                # not <=, so that the order of comparison is that of the tree
+                goes_right = ~(columns[feature] <= threshold)
+                open_leaves &= np.uint8(kept) | (goes_right.view(np.uint8) - np.uint8(1))
+            total += tree.values_by_mask.take(open_leaves)
         return total
 
     def to_json(self) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class NotFiniteScore(StoredByItsFields):
     name: ClassVar[str] = "not_finite"
     learned: ClassVar[bool] = False
     sees_all: ClassVar[bool] = True
+    binary: ClassVar[bool] = True
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the indicators."""
@@ -77,14 +78,15 @@ class CategoryScore(StoredByItsFields):
         """Return the score for two samples of shape (n, k); None where no value repeats."""
         both = np.concatenate([left, right])[:, coordinates] + 0.0
         keys = _keys(both)
+        # more often than a quantised continuous value repeats by chance
+        chance = len(both) * 2.0**-QUANTISED_BITS
+        often = 2 + chance + 4 * np.sqrt(chance)
+        if np.unique(keys, return_counts=True)[1].max() <= often:
+            return None
         distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
         counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
         total = counts[0] + counts[1]
-        # more often than a quantised continuous value repeats by chance
-        chance = len(both) * 2.0**-QUANTISED_BITS
-        repeated = np.flatnonzero(total > 2 + chance + 4 * np.sqrt(chance))
-        if not repeated.size:
-            return None
+        repeated = np.flatnonzero(total > often)
         if repeated.size > LARGEST_TABLE:
             contrast = np.abs(counts[0] - counts[1]) / np.sqrt(total)
             repeated = repeated[np.argsort(-contrast[repeated], kind="stable")[:LARGEST_TABLE]]
@@ -170,6 +172,7 @@ class UnseenScore(StoredByItsFields):
     name: ClassVar[str] = "unseen"
     learned: ClassVar[bool] = True
     sees_all: ClassVar[bool] = False
+    binary: ClassVar[bool] = True
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the indicators."""
@@ -194,6 +197,7 @@ class OneSidedScore(StoredByItsFields):
     name: ClassVar[str] = "one_sided"
     learned: ClassVar[bool] = True
     sees_all: ClassVar[bool] = False
+    binary: ClassVar[bool] = True
 
     @classmethod
     def learn(cls, own: FloatArray, others: FloatArray, coordinate: int) -> OneSidedScore | None:

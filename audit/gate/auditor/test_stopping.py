@@ -76,19 +76,10 @@ def test_signal_in_any_phase_is_an_interruption(monkeypatch, after, workers):
         assert 1.0 < found.epsilon_lower_bound <= 2.0
 
 
-def test_a_run_stops_when_the_time_is_over(monkeypatch):
-    monkeypatch.setattr(draws, "LOOK_VALUES", 1_000)
-    found = audit(Laplace(1.0), 100_000, max_seconds=1e-9)
-    assert found.stopped == "the time is over"
-    assert found.counts.likely_draws == 2_000
-    assert found.epsilon_lower_bound <= 1.0
-
-
-def test_until_stops_at_a_refutation_and_goes_on_without_one(monkeypatch):
-    monkeypatch.setattr(draws, "LOOK_VALUES", 2_000)
+def test_until_stops_at_a_refutation_and_goes_on_without_one():
     refuted = audit(HalfNoiseLaplace(1.0), 100_000, claimed_epsilon=1.0, until=StoppingRule(0.01))
     assert refuted.stopped == "the claim is refuted"
-    assert refuted.draws < 60_000
+    assert refuted.draws < 2_000
     assert refuted.verdict(1.0) == "refuted"
     stands = audit(Laplace(1.0), 100_000, claimed_epsilon=1.0, until=StoppingRule(0.001))
     assert stands.stopped is None

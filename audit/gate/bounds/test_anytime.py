@@ -263,7 +263,7 @@ def audited_until(name: str, workers: int) -> Estimate:
         CATALOGUE[name](),
         Terms(
             delta=0.0,
-            draws=1_500_000,
+            draws=2_500_000,
             significance=SIGNIFICANCE,
             families=("coordinates", "rare"),
             until=StoppingRule(0.05),
@@ -279,7 +279,7 @@ def test_leak_of_one_in_ten_thousand_stops_an_audit_early():
     assert found[0].counts == found[1].counts
     assert found[0].stopped == found[1].stopped == "the claim is refuted"
     assert found[0].epsilon_lower_bound > 1
-    assert found[0].draws < 1_000_000
+    assert found[0].draws < 1_500_000
     earlier = AnytimeBound(1.0, 0.0, SIGNIFICANCE, method="anytime").after(Counts(52, 525_000, 0, 525_000))
     assert earlier.epsilon_lower_bound == 0
     assert audited_until("laplace", 1).epsilon_lower_bound <= 1

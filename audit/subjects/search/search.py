@@ -8,16 +8,16 @@ for whatever pair was found, since that pair was fixed before the draws that cer
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from audit.auditor.choose import Prospect
+from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.distinguish import silent
 from audit.auditor.draws import Draws
 from audit.auditor.subject import SubjectError
@@ -100,16 +100,12 @@ class Effort:
     workers : int
         Cores; the result does not depend on it.
     max_seconds : float, optional
-        When this time has passed the best pair so far is returned.  At least one look is finished.
+        When this time has passed the best pair so far is returned.
     """
 
     draws: int
     workers: int = 1
     max_seconds: float | None = None
-
-
-class _OutOfTimeError(Exception):
-    """The search's time is over; it never leaves this module."""
 
 
 def search(
@@ -151,7 +147,9 @@ def search(
     stopped = None
     try:
         state.run(effort.draws)
-    except _OutOfTimeError:
+    except OutOfTimeError:
+        if not state.tried:
+            raise
         stopped = "max_seconds"
     except KeyboardInterrupt:
         if not state.tried:
@@ -205,7 +203,9 @@ class _Search:
         self.prospect = prospect
         self.rng = rng
         self.workers = effort.workers
-        self.deadline = None if effort.max_seconds is None else time.monotonic() + effort.max_seconds
+        self.deadline = Deadline.after(effort.max_seconds)
+        # asked between calls: then these are small
+        self.limited: dict[str, Any] = {"looks": effort.max_seconds is not None, "deadline": self.deadline}
         self.progress = progress
         self.draws = 0
         self._width = -1
@@ -284,7 +284,7 @@ class _Search:
     def _introduce(self, entry: _Entry) -> None:
         """Learn from the first pair how outputs look and whether the same random numbers repeat them."""
         # draws that are checked here are not used, and not counted
-        self._width = Draws.of(AtPair(self.subject, entry.pair), self._entropy()).width
+        self._width = Draws.of(AtPair(self.subject, entry.pair), self._entropy(), **self.limited).width
         self._coupling = self._entropy()
         left = entry.pair[0]
         same = CoupledDraws(AtPair(self.subject, entry.pair), (left, left), self._width, self._coupling)
@@ -350,7 +350,7 @@ class _Search:
         """Look at all pairs with so many outputs per input."""
 
         def work(entry: _Entry, entropy: tuple[int, ...]) -> Look:
-            source = Draws(AtPair(self.subject, entry.pair), entry.pair, self._width, entropy)
+            source = Draws(AtPair(self.subject, entry.pair), entry.pair, self._width, entropy, **self.limited)
             return look(source, rows, self.prospect)
 
         # the very first looks count as they come; later rounds, on more draws, when they are finished
@@ -383,7 +383,7 @@ class _Search:
 
         Raises
         ------
-        _OutOfTimeError
+        audit.auditor.deadline.OutOfTimeError
             When the time is over and something is known.
         """
         for entry in entries:
@@ -403,5 +403,4 @@ class _Search:
                 for (entry, _), result in zip(batch, results, strict=True):
                     self._tried.add(entry)
                     yield entry, result
-                if self.deadline is not None and time.monotonic() > self.deadline:
-                    raise _OutOfTimeError
+                self.deadline.check()

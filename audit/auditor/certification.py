@@ -1,0 +1,155 @@
+"""Certifying: fresh draws, counted, with looks in between where they were planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from audit.auditor.deadline import Deadline
+from audit.auditor.draws import Draws
+from audit.auditor.stages import Kept, Stage
+from audit.auditor.subject import DrawingError
+from audit.auditor.tally import ChunkCounts, EventTally
+from audit.bounds.anytime import AnytimeBound, StoppingRule
+from reference.common.arrays import FloatArray
+from reference.common.printable import short_line
+
+Progress = Callable[[int], None]
+
+INTERRUPTED, TIME_IS_OVER, REPEATED = "interrupted", "the time is over", "as in the run that is repeated"
+"""Why certifying ended: by Ctrl-C, by the clock, or where another run did."""
+
+WAVE = 16
+"""Chunks that are counted together where no looks are planned."""
+
+LOOK_SHARE = 16
+"""A planned look is due when one in so many of the stage's draws were made since the last."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The reasons to end certifying early.
+
+    Parameters
+    ----------
+    deadline : Deadline
+    rule : StoppingRule or None
+        Looks at the counts.
+    rows : int or None
+        Rows per input, of all phases, at which a run that is repeated ended.
+    """
+
+    deadline: Deadline
+    rule: StoppingRule | None
+    rows: int | None = None
+
+    @property
+    def planned(self) -> bool:
+        """True if looks were planned, so that the anytime bound was chosen beforehand."""
+        return self.deadline.at is not None or self.rule is not None
+
+    def over(self, rows: int) -> str | None:
+        """Return why to end after so many rows per input of all phases, whatever the counts are, or None."""
+        if self.rows is not None and rows >= self.rows:
+            return REPEATED
+        return TIME_IS_OVER if self.deadline.passed else None
+
+    def reason(self, level: AnytimeBound, stage: Stage) -> str | None:
+        """Return why the rule stops, or None.
+
+        That a larger loss would have shown ends the last stage only: the events before it were chosen from few
+        draws.
+        """
+        reason = None if self.rule is None else self.rule.reason(level)
+        return reason if stage.last or level.refuted else None
+
+
+def certify(
+    source: Draws,
+    stage: Stage,
+    tally: EventTally,
+    progress: Progress,
+    ending: Ending,
+    level: AnytimeBound,
+    kept: Kept | None = None,
+) -> str | None:
+    """Count the events on fresh draws, until all of a stage are made; return why it ended earlier.
+
+    Chunks are kept in order.  Where a draw fails, all chunks before it are kept: the anytime bound holds at every
+    moment, whatever comes next.
+
+    Parameters
+    ----------
+    source : Draws
+    stage : Stage
+    tally : EventTally
+    progress : callable
+    ending : Ending
+    level : AnytimeBound
+        Before any draw of the stage, at its share of the significance.
+    kept : Kept, optional
+        Gets the outputs that a later stage chooses from.
+    """
+    per_call, keeps = tally.outputs_per_call, kept is not None and not stage.last
+    looks = _Looks(stage, tally, progress, ending, level)
+
+    def work(left: FloatArray, right: FloatArray) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
+        return tally.count(left, right), (left[::per_call], right[::per_call]) if keeps else None
+
+    try:
+        for counts, outputs in source.map(stage.phase, stage.certify, work, stage.before):
+            if kept is not None and outputs is not None:
+                kept.add(outputs)
+            stopped = looks.stopped_after(counts)
+            if stopped is not None:
+                return stopped
+    except KeyboardInterrupt:
+        looks.add()
+        return INTERRUPTED
+    except DrawingError as problem:
+        looks.add()
+        if not tally.rows:
+            raise
+        tally.failure = problem
+        return short_line(str(problem))
+    return None
+
+
+@dataclass(eq=False)
+class _Looks:
+    """Chunks that wait to be looked at together, and the looks."""
+
+    stage: Stage
+    tally: EventTally
+    progress: Progress
+    ending: Ending
+    level: AnytimeBound
+    rows: int = 0
+    waiting: list[ChunkCounts] = field(default_factory=list)
+
+    def stopped_after(self, counts: ChunkCounts) -> str | None:
+        """Take the counts of a chunk, look if it is time to, and return why certifying ends, or None."""
+        self.waiting.append(counts)
+        self.rows += counts.rows
+        whole = self.rows == self.stage.certify
+        stopped = None if whole else self.ending.over(self.stage.before + self.rows)
+        if not (whole or self._due or stopped is not None):
+            return None
+        self.add()
+        self.progress(2 * self.tally.waves[-1].rows * self.tally.outputs_per_call)
+        if self.ending.rule is not None:
+            self.level = self.level.after(self.tally.counts(0, self.tally.waves[-1:]))
+            stopped = self.ending.reason(self.level, self.stage) or stopped
+        return stopped
+
+    @property
+    def _due(self) -> bool:
+        if not self.ending.planned:
+            return len(self.waiting) == WAVE
+        return LOOK_SHARE * sum(block.rows for block in self.waiting) >= self.rows
+
+    def add(self) -> None:
+        """Add what waits to the tally."""
+        blocks, self.waiting = self.waiting, []
+        if blocks:
+            self.tally.add(blocks)

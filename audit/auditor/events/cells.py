@@ -1,0 +1,69 @@
+"""Where values lie among ascending edges, found in a table of equal cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reference.common.arrays import FloatArray, IntArray
+
+MOST_CELLS = 2**14
+"""Cells of a table, at most: it should stay in a processor's cache."""
+
+SMALLEST_TABLE = 32
+"""With fewer edges a search is as quick."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The number of edges at or below each value: ``searchsorted(edges, values, side="right")``, quicker.
+
+    A value's cell is the whole part of (value - low) * scale.  That number never falls when the value grows,
+    whatever is rounded.  So edges of lower cells are at or below the value and edges of higher ones above it, and
+    at most one edge, that of its own cell, is left to compare.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (m + 1,)
+        Ascending, infinity last.
+    low, scale : float
+    first : ndarray of int, shape (cells,)
+        Edges of lower cells.
+    """
+
+    edges: FloatArray
+    low: float
+    scale: float
+    first: IntArray
+
+    @classmethod
+    def of(cls, edges: FloatArray) -> Cells | None:
+        """Return the table of finite edges; None where cells that hold one edge at most would be too many."""
+        if len(edges) < SMALLEST_TABLE or not np.isfinite(edges[-1] - edges[0]):
+            return None
+        cells = 4 * len(edges)
+        while cells <= MOST_CELLS:
+            scale = cells / float(edges[-1] - edges[0])
+            found = cls(np.append(edges, np.inf), float(edges[0]), scale, np.zeros(cells, dtype=np.intp))
+            if not np.isfinite(found.scale):
+                return None
+            counts = np.bincount(found._places(edges), minlength=cells)
+            if counts.max() <= 1:
+                first = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.intp)
+                return cls(found.edges, found.low, found.scale, first)
+            cells *= 2
+        return None
+
+    def __call__(self, values: FloatArray) -> IntArray:
+        """Return how many edges are at or below each of some finite values."""
+        places = self.first.take(self._places(values))
+        places += values >= self.edges.take(places)
+        return places
+
+    def _places(self, values: FloatArray) -> IntArray:
+        with np.errstate(over="ignore"):
+            places = values - self.low
+            places *= self.scale
+        np.clip(places, 0.0, len(self.first) - 1.0, out=places)
+        return places.astype(np.intp)

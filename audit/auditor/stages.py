@@ -1,0 +1,140 @@
+"""Audits that look as they go, or end by the clock: stages of growing size, each with an event of its own.
+
+The first stage chooses its event from a few hundred draws.  Every later one chooses anew, from draws made before
+it, and certifies on draws that are made afterwards.  So a large loss shows within a thousand draws, whatever the
+most is, and a small one by an event that was chosen with care.
+
+The significance is shared among the stages beforehand.  Given all draws before a stage its event is fixed, and its
+anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum of all
+shares.  Proof: ``proofs/auditor_bounds.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from audit.auditor.draws import CERTIFY, STAGES
+from audit.auditor.selection import (
+    CHOOSE_SHARE,
+    LEARN_SHARE,
+    MOST_ROWS,
+    MOST_VALUES,
+    Pair,
+    Phases,
+)
+
+FIRST_ROWS = 500
+"""Rows per input, of all phases, at the end of the first of several stages."""
+
+GROWTH = 4.0
+"""Rows at the end of a stage over those at the end of the one before, at most."""
+
+FEWEST_FOR_SEVERAL = 1_000
+"""With fewer rows per input there is one stage: several would leave each too little."""
+
+LAST_SHARE = 0.5
+"""Share of the significance that the last of several stages gets; the others share the rest equally."""
+
+FIRST_PLAN = Phases(
+    int(FIRST_ROWS * LEARN_SHARE),
+    int(FIRST_ROWS * CHOOSE_SHARE),
+    FIRST_ROWS - int(FIRST_ROWS * LEARN_SHARE) - int(FIRST_ROWS * CHOOSE_SHARE),
+)
+"""The phases of the first of several stages."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of certifying.
+
+    Parameters
+    ----------
+    number : int
+    before, until : int
+        Rows per input of all phases, at its start and at its end.
+    share : float
+        Of the significance.
+    last : bool
+    """
+
+    number: int
+    before: int
+    until: int
+    share: float = 1.0
+    last: bool = True
+
+    @property
+    def certify(self) -> int:
+        """Rows per input that certify."""
+        return self.until - self.before
+
+    @property
+    def phase(self) -> int:
+        """The phase of its draws, as these are numbered."""
+        return STAGES + self.number if self.number else CERTIFY
+
+
+def stages_of(plan: Phases, width: int) -> list[Stage]:
+    """Return the stages for as many rows as a plan has: they depend on public numbers only.
+
+    Where outputs are so wide that they are screened first, or rows are few, there is one, with the plan's phases.
+
+    Parameters
+    ----------
+    plan : Phases
+        Of an audit in one go.
+    width : int
+        Numbers per row.
+    """
+    rows = plan.selection + plan.certify
+    if plan.screen or rows < FEWEST_FOR_SEVERAL:
+        return [Stage(0, plan.selection, rows)]
+    number = math.ceil(math.log(rows / FIRST_ROWS) / math.log(GROWTH))
+    ratio = (rows / FIRST_ROWS) ** (1 / number)
+    starts = [FIRST_PLAN.selection]
+    # once there are as many draws as a selection takes, nothing is gained by choosing anew
+    enough = most_kept(width)
+    while len(starts) <= number and starts[-1] < enough:
+        starts.append(round(FIRST_ROWS * ratio ** (len(starts) - 1)))
+    ends = [*starts[1:], rows]
+    share = (1 - LAST_SHARE) / (len(starts) - 1)
+    return [
+        Stage(place, start, end, LAST_SHARE if end == rows else share, last=end == rows)
+        for place, (start, end) in enumerate(zip(starts, ends, strict=True))
+    ]
+
+
+def most_kept(width: int) -> int:
+    """Return the rows per input, of so many numbers, that a later stage chooses from at most."""
+    return min(MOST_ROWS, max(FIRST_ROWS, MOST_VALUES // width))
+
+
+@dataclass(eq=False)
+class Kept:
+    """The outputs of all stages so far, as many as a selection takes: what the next stage chooses from.
+
+    Parameters
+    ----------
+    most : int
+        Rows per input that are kept.
+    """
+
+    most: int
+    rows: int = 0
+    parts: list[Pair] = field(default_factory=list)
+
+    def add(self, pair: Pair) -> None:
+        """Keep outputs as far as there is room."""
+        room = self.most - self.rows
+        if room > 0:
+            self.parts.append((pair[0][:room], pair[1][:room]))
+            self.rows += len(self.parts[-1][0])
+
+    def divided(self, *, learning: bool) -> tuple[Pair | None, Pair]:
+        """Return those to learn from, where anything is learned, and those to choose on."""
+        left, right = (np.concatenate([part[side] for part in self.parts]) for side in (0, 1))
+        cut = int(self.rows * LEARN_SHARE / (LEARN_SHARE + CHOOSE_SHARE)) if learning else 0
+        return (left[:cut], right[:cut]) if learning else None, (left[cut:], right[cut:])

@@ -1,0 +1,114 @@
+"""A limit of time holds in every phase: nothing is asked for once it is over, and what was certified stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audit.auditor.deadline import Deadline, OutOfTimeError
+from audit.auditor.draws import FEWEST_ROWS
+from audit.gate.auditor.auditing import audit
+from audit.subjects.catalogue import HalfNoiseLaplace
+
+LIMIT = 3.0
+QUICKLY = {"families": ("coordinates", "likelihood_ratio")}
+
+
+class Clock:
+    """A clock that goes only while somebody draws or scores."""
+
+    def __init__(self) -> None:
+        self.seconds, self.longest = 0.0, 0.0
+
+    def spend(self, seconds: float) -> None:
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(Deadline, "now", staticmethod(lambda: clock.seconds))
+    return clock
+
+
+class Slow(HalfNoiseLaplace):
+    """Half the noise, so many seconds an output and so many a score."""
+
+    clock: Clock
+    a_draw = a_score = 0.0
+    width = 1
+
+    def sample(self, data, count, rng):
+        self.clock.spend(count * self.a_draw)
+        return np.repeat(super().sample(data, count, rng), self.width, axis=1)
+
+
+class Scored(Slow):
+    def log_likelihood_ratio(self, outputs):
+        self.clock.spend(len(outputs) * self.a_score)
+        return np.abs(outputs[:, 0] - 1.0) - np.abs(outputs[:, 0])
+
+
+def slow(clock: Clock, kind: type[Slow] = Slow, **seconds: float) -> Slow:
+    subject = kind(1.0)
+    for name, value in {"clock": clock, **seconds}.items():
+        object.__setattr__(subject, name, value)
+    return subject
+
+
+@pytest.mark.parametrize("a_draw", [1e-3, 1e-4])
+def test_slow_draws_end_in_time_and_keep_what_was_certified(clock, a_draw):
+    found = audit(slow(clock, a_draw=a_draw), 1_000_000, max_seconds=LIMIT, **QUICKLY)
+    assert found.stopped == "the time is over"
+    # a call on each input
+    assert LIMIT <= clock.seconds <= LIMIT + 2 * clock.longest <= 1.1 * LIMIT
+    assert 0 < found.epsilon_lower_bound <= 2.0
+    assert found.method == "anytime_betting"
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds"),
+    [
+        # the probe takes 964 outputs, the first choice 300
+        (Slow, {"a_draw": 0.01}),
+        (Slow, {"a_draw": 0.003}),
+        (Scored, {"a_score": 0.01}),
+        # screened first
+        (Slow, {"a_draw": 1e-3, "width": 600}),
+    ],
+    ids=["probe", "first choice", "scores", "screen"],
+)
+def test_time_that_is_over_before_anything_was_certified_is_said(clock, kind, seconds):
+    with pytest.raises(OutOfTimeError, match="before any draw could certify"):
+        audit(slow(clock, kind, **seconds), 1_000_000, max_seconds=LIMIT, **QUICKLY)
+    assert clock.seconds <= 1.1 * LIMIT + 2 * clock.longest
+
+
+def test_choice_that_would_outlast_the_limit_is_not_begun(clock):
+    found = audit(slow(clock, Scored, a_score=2e-4), 1_000_000, max_seconds=LIMIT, **QUICKLY)
+    assert found.stopped == "the time is over"
+    assert clock.seconds <= 1.1 * LIMIT
+    assert found.counts.likely_draws >= 350
+
+
+def test_limit_that_is_far_ends_nothing_and_one_that_nobody_asks_is_overrun(clock, monkeypatch):
+    found = audit(slow(clock, a_draw=1e-6), 4_000, max_seconds=LIMIT, **QUICKLY)
+    assert (found.stopped, found.draws) == (None, 4_000)
+    clock.seconds = 0.0
+    monkeypatch.setattr(Deadline, "leaves", lambda *_: True)
+    audit(slow(clock, a_draw=2e-3), 4_000, max_seconds=LIMIT, **QUICKLY)
+    assert clock.seconds > 2 * LIMIT
+
+
+def test_calls_are_short_at_first_and_never_long_beside_what_was_drawn(clock):
+    asked: list[int] = []
+
+    class Noted(Slow):
+        def sample(self, data, count, rng):
+            asked.append(count)
+            return super().sample(data, count, rng)
+
+    audit(slow(clock, Noted), 20_000, max_seconds=LIMIT, **QUICKLY)
+    drawn = np.cumsum(asked)
+    assert all(count <= max(FEWEST_ROWS, before / 16) for count, before in zip(asked[1:], drawn, strict=False))

@@ -1,0 +1,87 @@
+"""Audits that look as they go: a large loss shows within a thousand draws, and stages share the significance."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from audit.auditor.events import QUICK
+from audit.auditor.selection import Phases
+from audit.auditor.stages import GROWTH, stages_of
+from audit.bounds import StoppingRule
+from audit.gate.auditor.auditing import audit
+from audit.subjects.catalogue import HalfNoiseLaplace, Laplace, LeakyLaplace
+
+QUICKLY = {"families": ("coordinates",), "claimed_epsilon": 1.0}
+
+
+@pytest.mark.parametrize("draws", [1_000, 2_000, 3_000, 4_000, 10_000, 100_000, 10**6, 10**9])
+@pytest.mark.parametrize("width", [1, 20, 600])
+def test_stages_share_the_significance_and_all_draws(draws, width):
+    plan = Phases.of(draws, width, learning=True)
+    stages = stages_of(plan, width)
+    assert sum(stage.share for stage in stages) == pytest.approx(1.0)
+    assert [stage.last for stage in stages] == [False] * (len(stages) - 1) + [True]
+    assert stages[-1].until == plan.selection + plan.certify
+    assert all(one.until == other.before for one, other in pairwise(stages))
+    assert all(stage.certify > 0 for stage in stages)
+    assert all(stage.until <= (GROWTH + 0.01) * stage.before for stage in stages[1:-1])
+    # a first look within 1,000 draws, but where all are screened
+    assert 2 * stages[0].before <= 900 or width == 600
+
+
+@pytest.mark.parametrize("asked", [1_000, 2_500, 10_000, 100_000])
+def test_half_the_noise_is_found_in_a_thousand_draws_whatever_the_most_is(asked):
+    found = [
+        audit(HalfNoiseLaplace(1.0), asked, seed, until=StoppingRule(0.1), families=QUICK) for seed in range(5)
+    ]
+    assert np.median([one.draws for one in found]) <= 1_000
+    assert all(one.verdict(1.0) == "refuted" and one.epsilon_lower_bound <= 2.0 for one in found)
+
+
+def test_only_the_last_stage_ends_for_want_of_a_larger_loss():
+    """A rare leak, that no event of the first stages shows: a gap so wide would end them at once."""
+    found = audit(LeakyLaplace(1.0, leak=0.004), 60_000, until=StoppingRule(3.0), families=QUICK)
+    assert found.verdict(1.0) == "refuted"
+    assert found.draws > 20_000
+    assert found.ideal.share == 0.5
+
+
+def test_false_alarms_are_no_more_than_promised(monkeypatch):
+    """Of 60 audits of a right mechanism, in stages; by the point estimate alone nearly all."""
+
+    def alarms() -> int:
+        rule = StoppingRule(1e-3)
+        return sum(
+            audit(Laplace(1.0), 3_500, seed, until=rule, **QUICKLY).verdict(1.0) == "refuted" for seed in range(60)
+        )
+
+    assert binom.sf(alarms() - 1, 60, 0.05) > 1e-3
+    monkeypatch.setattr("audit.bounds.anytime.log_e_value", lambda *counts: (counts[0] - np.e * counts[2]) * 1e9)
+    assert binom.sf(alarms() - 1, 60, 0.05) < 1e-9
+
+
+@pytest.mark.lengthy
+@pytest.mark.parametrize("draws", [3_500, 20_000])
+def test_false_alarms_of_many_audits_are_no_more_than_promised(draws):
+    rule = StoppingRule(1e-3)
+    alarms = sum(
+        audit(Laplace(1.0), draws, seed, until=rule, **QUICKLY).verdict(1.0) == "refuted" for seed in range(2_000)
+    )
+    assert binom.sf(alarms - 1, 2_000, 0.05) > 1e-3
+
+
+def test_memory_does_not_grow_with_the_draws():
+    """Beyond those that teach and choose, draws are counted chunk by chunk."""
+    peaks = {}
+    for draws in (1_000_000, 5_000_000):
+        tracemalloc.start()
+        audit(Laplace(1.0), draws, families=("coordinates", "additive"))
+        peaks[draws] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peaks[5_000_000] < 1.1 * peaks[1_000_000] + 2**22
+    assert max(peaks.values()) < 100 * 2**20
