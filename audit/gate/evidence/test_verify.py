@@ -84,6 +84,7 @@ def test_anytime_certificates_hold_though_later_draws_fell_back(right):
             counts=found.decided_by,
             all_counts=found.counts,
             method=found.method,
+            share=found.share,
             claimed_epsilon=2.1,
             verdict="not refuted",
             epsilon_lower_bound=found.epsilon_lower_bound,
@@ -104,6 +105,8 @@ COORDINATE = {
 }
 
 TAMPERED = [
+    ({"share": 0.1}, ["arithmetic"]),
+    ({"share": 2.0}, ["levels"]),
     ({"mechanism": "laplace"}, ["name"]),
     ({"subject": CatalogueDescription(name="laplace_half_noise", parameters={"epsilon": 0.5})}, ["claim"]),
     ({"subject": CatalogueDescription(name="laplace", parameters={"epsilon": 1.0})}, ["name"]),
