@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from audit.auditor.distinguish import Estimate, Terms, estimate
+from audit.auditor.distinguish import SMALLEST_DRAWS, Estimate, Terms, estimate
 from audit.auditor.draws import CHUNK_VALUES
 from audit.auditor.subject import Subject
 from audit.bounds import Counts, epsilon_lower_bound
@@ -232,6 +232,8 @@ def one_cost(name: str, draws: int) -> None:
     """Print the processor time of drawing and of an audit, by this process alone, and its memory."""
     subject = COSTS[name]()
     drawn(subject, draws // 20)
+    # imports what audits need
+    audit(subject, SMALLEST_DRAWS, 0)
     before = peak()
     times = [time.process_time()]
     for work in (lambda: drawn(subject, draws), lambda: audit(subject, draws, 0)):

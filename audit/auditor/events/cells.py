@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,13 +41,16 @@ class Cells:
     @classmethod
     def of(cls, edges: FloatArray) -> Cells | None:
         """Return the table of finite edges; None where cells that hold one edge at most would be too many."""
-        if len(edges) < SMALLEST_TABLE or not np.isfinite(edges[-1] - edges[0]):
+        if len(edges) < SMALLEST_TABLE:
+            return None
+        low, width = float(edges[0]), float(edges[-1]) - float(edges[0])
+        if not 0 < width < math.inf:
             return None
         cells = 4 * len(edges)
         while cells <= MOST_CELLS:
-            scale = cells / float(edges[-1] - edges[0])
-            found = cls(np.append(edges, np.inf), float(edges[0]), scale, np.zeros(cells, dtype=np.intp))
-            if not np.isfinite(found.scale):
+            scale = cells / width
+            found = cls(np.append(edges, np.inf), low, scale, np.zeros(cells, dtype=np.intp))
+            if math.isinf(scale):
                 return None
             counts = np.bincount(found._places(edges), minlength=cells)
             if counts.max() <= 1:

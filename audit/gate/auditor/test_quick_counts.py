@@ -1,0 +1,104 @@
+"""Events are counted with less work than their definition takes, and come out the same for every output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from audit.auditor.events import Event, Quantiser
+from audit.auditor.events.bits import KINDS, ZERO_EXPONENT, BitScore
+from audit.auditor.events.cells import Cells
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore
+from audit.auditor.events.trees import TreeScore
+
+RNG = np.random.default_rng(1)
+GRID = Quantiser(np.array([2.0**-3, 2.0**-4]))
+SIDES = [RNG.laplace(shift, size=(4_000, 2)) for shift in (0.0, 0.3)]
+# on the grid, in the middle between its points, next to that, and nowhere special
+PLACES = np.arange(-80, 80)[:, None] * GRID.steps / 2
+OUTPUTS = np.concatenate([PLACES, np.nextafter(PLACES, 9), np.nextafter(PLACES, -9), SIDES[0], [[np.nan, 1.0]]])
+
+
+@pytest.mark.parametrize("at_least", [True, False])
+@pytest.mark.parametrize("threshold", [0.0, 0.125, 0.25, -0.375, 0.3, -1e-9, 1e300])
+def test_half_line_of_rounded_outputs_needs_no_rounding(threshold, at_least):
+    event = Event(CoordinateScore(0), threshold, at_least, "left", GRID)
+    assert np.array_equal(event.occurs(OUTPUTS[:-1]), event.within(event.scores(OUTPUTS[:-1])))
+    assert np.array_equal(event.occurs(OUTPUTS), event.within(event.scores(OUTPUTS)))
+    if abs(threshold) < 1:
+        # without the halves of a step it is another event
+        other = replace(event, quantiser=None)
+        assert not np.array_equal(event.occurs(OUTPUTS), other.occurs(OUTPUTS))
+
+
+@pytest.mark.parametrize(
+    "learn", [AdditiveScore.learn_shared, lambda *two: AdditiveScore.learn(*two, monotone=True)]
+)
+def test_additive_score_of_rounded_outputs_needs_no_rounding(learn):
+    score = learn(*map(GRID, SIDES))
+    for threshold in np.quantile(score(GRID(SIDES[0])), [0.1, 0.5, 0.9]):
+        event = Event(score, float(threshold), True, "left", GRID)
+        assert event._quicker is not None
+        assert np.array_equal(event.occurs(OUTPUTS), event.within(event.scores(OUTPUTS)))
+
+
+SHARES = np.linspace(0.004, 0.996, 255)
+
+
+@pytest.mark.parametrize("edges", [np.quantile(SIDES[0], SHARES), np.arange(40.0), np.linspace(-1e300, 1e300, 50)])
+def test_table_of_cells_finds_what_a_search_does(edges):
+    values = np.concatenate([edges, np.nextafter(edges, -9), RNG.laplace(size=1_000), [-1e308, 1e308]])
+    found = Cells.of(edges)
+    assert found is not None
+    assert np.array_equal(found(values), np.searchsorted(edges, values, side="right"))
+
+
+@pytest.mark.parametrize(
+    "edges", [np.zeros(50), np.tan(3.14 * (SHARES - 0.5)) ** 3, np.repeat([-1e308, 1e308], 25)]
+)
+def test_edges_too_close_together_have_no_table(edges):
+    assert Cells.of(edges) is None
+
+
+VALUES = np.concatenate(
+    [[0.0, -0.0, 1.0, 0.75, -3.0, 5e-324, 3e-320, 2.0**-1022, 1e308, 0.1], RNG.laplace(size=100)]
+)[:, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bits_are_those_of_exact_fractions(kind):
+    scores = BitScore(0, kind)(VALUES)
+    for value, score in zip(VALUES[:, 0].tolist(), scores, strict=True):
+        top, bottom = value.as_integer_ratio()
+        zeros = (top & -top).bit_length() - 1
+        divisor = zeros - (bottom.bit_length() - 1)
+        significand = abs(int(np.ldexp(np.frexp(value)[0], 53)))
+        own = {
+            "divisor": divisor if value else ZERO_EXPONENT,
+            "trailing_zeros": (significand & -significand).bit_length() - 1 if value else ZERO_EXPONENT,
+            "low_bits": significand & 7,
+            "negative_zero": float(value == 0 and np.signbit(value)),
+        }
+        assert score == own[kind]
+
+
+@pytest.mark.parametrize("threshold", [-1074.0, -53.0, -52.5, -3.0, 0.0, 5.0])
+@pytest.mark.parametrize("at_least", [True, False])
+def test_divisors_are_counted_by_one_product(threshold, at_least):
+    for offset in (0.0, 0.3):
+        event = Event(BitScore(0, "divisor", offset), threshold, at_least, "left")
+        assert np.array_equal(event.occurs(VALUES), event.within(event.scores(VALUES)))
+
+
+def test_trees_by_masks_are_the_trees_step_by_step():
+    score = TreeScore.learn(*SIDES, random_state=0)
+    assert score._ranked is not None
+    by_masks, stepped = score(OUTPUTS), replace(score)
+    stepped.__dict__["_ranked"] = None
+    assert np.array_equal(by_masks, stepped(OUTPUTS))
+    # what is no tree, as a forged document may have it, is walked a fixed number of steps as before
+    loop = replace(score, left=np.ones_like(score.left), right=np.zeros_like(score.right))
+    assert loop._ranked is None
+    assert np.isfinite(loop(OUTPUTS)).all()
