@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from audit.auditor.deadline import Deadline
 from audit.auditor.draws import Draws
-from audit.auditor.stages import Kept, Stage
+from audit.auditor.stages import Retained, Stage
 from audit.auditor.subject import DrawingError
 from audit.auditor.tally import ChunkCounts, EventTally
 from audit.bounds.anytime import AnytimeBound, StoppingRule
@@ -71,7 +71,7 @@ def certify(
     progress: Progress,
     ending: Ending,
     level: AnytimeBound,
-    kept: Kept | None = None,
+    kept: Retained | None = None,
 ) -> str | None:
     """Count the events on fresh draws, until all of a stage are made; return why it ended earlier.
 
@@ -87,7 +87,7 @@ def certify(
     ending : Ending
     level : AnytimeBound
         Before any draw of the stage, at its share of the significance.
-    kept : Kept, optional
+    kept : Retained, optional
         Gets the outputs that a later stage chooses from.
     """
     per_call, keeps = tally.outputs_per_call, kept is not None and not stage.last

@@ -20,7 +20,7 @@ from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
 from audit.auditor.selection import Phases, Selection, select, select_from
-from audit.auditor.stages import Kept, Stage, most_kept, stages_of
+from audit.auditor.stages import Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally
 from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
@@ -361,7 +361,7 @@ class _Run:
 
     def in_stages(self, stages: list[Stage], *, learning: bool) -> None:
         """Carry out stages, until one refutes the claim where a rule says so, or time or draws are over."""
-        kept, deadline = Kept(most_kept(self.source.width)), self.ending.deadline
+        kept, deadline = Retained(most_kept(self.source.width)), self.ending.deadline
         try:
             kept.add(self.source.phase(LEARN, stages[0].before))
             self.progress(2 * kept.rows * self.terms.outputs_per_call)
@@ -407,7 +407,7 @@ class _Run:
         self.checked = True
         check_short_calls(self.source, (selection.ideal, selection.implementation))
 
-    def _certify(self, selection: Selection, selected: int, stage: Stage, kept: Kept | None = None) -> None:
+    def _certify(self, selection: Selection, selected: int, stage: Stage, kept: Retained | None = None) -> None:
         """Certify the events of a stage."""
         terms = self.terms
         tally = EventTally(selection, with_curve=terms.with_curve, outputs_per_call=terms.outputs_per_call)

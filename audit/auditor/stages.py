@@ -113,7 +113,7 @@ def most_kept(width: int) -> int:
 
 
 @dataclass(eq=False)
-class Kept:
+class Retained:
     """The outputs of all stages so far, as many as a selection takes: what the next stage chooses from.
 
     Parameters

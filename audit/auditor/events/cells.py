@@ -10,14 +10,14 @@ import numpy as np
 from reference.common.arrays import FloatArray, IntArray
 
 MOST_CELLS = 2**14
-"""Cells of a table, at most: it should stay in a processor's cache."""
+"""EdgeTable of a table, at most: it should stay in a processor's cache."""
 
 SMALLEST_TABLE = 32
 """With fewer edges a search is as quick."""
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class EdgeTable:
     """The number of edges at or below each value: ``searchsorted(edges, values, side="right")``, quicker.
 
     A value's cell is the whole part of (value - low) * scale.  That number never falls when the value grows,
@@ -39,7 +39,7 @@ class Cells:
     first: IntArray
 
     @classmethod
-    def of(cls, edges: FloatArray) -> Cells | None:
+    def of(cls, edges: FloatArray) -> EdgeTable | None:
         """Return the table of finite edges; None where cells that hold one edge at most would be too many."""
         if len(edges) < SMALLEST_TABLE:
             return None

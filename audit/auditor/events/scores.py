@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.auditor.events.cells import Cells
+from audit.auditor.events.cells import EdgeTable
 from audit.auditor.events.protocol import READERS, StoredByItsFields
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.arrays import FloatArray, IntArray
@@ -139,7 +139,7 @@ class AdditiveScore(StoredByItsFields):
     @cached_property
     def _places(self) -> list[Callable[[FloatArray], IntArray]]:
         """The number of edges at or below each value, by row of edges."""
-        return [Cells.of(cuts) or partial(_places_among, cuts) for cuts in self.edges]
+        return [EdgeTable.of(cuts) or partial(_places_among, cuts) for cuts in self.edges]
 
 
 def _places_among(cuts: FloatArray, values: FloatArray) -> IntArray:

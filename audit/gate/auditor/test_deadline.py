@@ -58,7 +58,7 @@ def slow(clock: Clock, kind: type[Slow] = Slow, **seconds: float) -> Slow:
 
 
 @pytest.mark.parametrize("a_draw", [1e-3, 1e-4])
-def test_slow_draws_end_in_time_and_keep_what_was_certified(clock, a_draw):
+def test_slow_draws_end_in_time_and_keep_the_certified(clock, a_draw):
     found = audit(slow(clock, a_draw=a_draw), 1_000_000, max_seconds=LIMIT, **QUICKLY)
     assert found.stopped == "the time is over"
     # a call on each input
@@ -79,7 +79,7 @@ def test_slow_draws_end_in_time_and_keep_what_was_certified(clock, a_draw):
     ],
     ids=["probe", "first choice", "scores", "screen"],
 )
-def test_time_that_is_over_before_anything_was_certified_is_said(clock, kind, seconds):
+def test_time_over_before_anything_was_certified_is_said(clock, kind, seconds):
     with pytest.raises(OutOfTimeError, match="before any draw could certify"):
         audit(slow(clock, kind, **seconds), 1_000_000, max_seconds=LIMIT, **QUICKLY)
     assert clock.seconds <= 1.1 * LIMIT + 2 * clock.longest
@@ -92,7 +92,7 @@ def test_choice_that_would_outlast_the_limit_is_not_begun(clock):
     assert found.counts.likely_draws >= 350
 
 
-def test_limit_that_is_far_ends_nothing_and_one_that_nobody_asks_is_overrun(clock, monkeypatch):
+def test_far_limit_ends_nothing_and_one_not_asked_is_overrun(clock, monkeypatch):
     found = audit(slow(clock, a_draw=1e-6), 4_000, max_seconds=LIMIT, **QUICKLY)
     assert (found.stopped, found.draws) == (None, 4_000)
     clock.seconds = 0.0
@@ -101,7 +101,7 @@ def test_limit_that_is_far_ends_nothing_and_one_that_nobody_asks_is_overrun(cloc
     assert clock.seconds > 2 * LIMIT
 
 
-def test_calls_are_short_at_first_and_never_long_beside_what_was_drawn(clock):
+def test_calls_are_short_beside_what_was_drawn(clock):
     asked: list[int] = []
 
     class Noted(Slow):

@@ -9,7 +9,7 @@ import pytest
 
 from audit.auditor.events import Event, Quantiser
 from audit.auditor.events.bits import KINDS, ZERO_EXPONENT, BitScore
-from audit.auditor.events.cells import Cells
+from audit.auditor.events.cells import EdgeTable
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore
 from audit.auditor.events.trees import TreeScore
 
@@ -50,7 +50,7 @@ SHARES = np.linspace(0.004, 0.996, 255)
 @pytest.mark.parametrize("edges", [np.quantile(SIDES[0], SHARES), np.arange(40.0), np.linspace(-1e300, 1e300, 50)])
 def test_table_of_cells_finds_what_a_search_does(edges):
     values = np.concatenate([edges, np.nextafter(edges, -9), RNG.laplace(size=1_000), [-1e308, 1e308]])
-    found = Cells.of(edges)
+    found = EdgeTable.of(edges)
     assert found is not None
     assert np.array_equal(found(values), np.searchsorted(edges, values, side="right"))
 
@@ -59,7 +59,7 @@ def test_table_of_cells_finds_what_a_search_does(edges):
     "edges", [np.zeros(50), np.tan(3.14 * (SHARES - 0.5)) ** 3, np.repeat([-1e308, 1e308], 25)]
 )
 def test_edges_too_close_together_have_no_table(edges):
-    assert Cells.of(edges) is None
+    assert EdgeTable.of(edges) is None
 
 
 VALUES = np.concatenate(

@@ -335,7 +335,7 @@ def test_search_and_certification_share_the_time(capsys):
         "--draws",
         "1000000000",
         "--max-seconds",
-        "0.5",
+        "3",
         "--events",
         "coordinates",
         "--format",
