@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 WORD = re.compile(r"[^\W\d][\w']*(?:\.[^\W\d][\w']*)*")
@@ -87,6 +88,10 @@ def hidden(folder: Path, file: str, printed: str) -> Iterator[str]:
 
 def owned_by_libraries(names: Iterable[str]) -> list[str]:
     """Return those of some names of files that a library of Coq bears, too."""
+    return sorted(name for name in names if name in _libraries())
+
+
+@cache
+def _libraries() -> frozenset[str]:
     done = subprocess.run(["coqc", "-where"], capture_output=True, text=True, check=True)
-    libraries = {path.stem for path in Path(done.stdout.strip()).rglob("*.vo")}
-    return sorted(name for name in names if name in libraries)
+    return frozenset(path.stem for path in Path(done.stdout.strip()).rglob("*.vo"))

@@ -91,7 +91,8 @@ def largest_changes(setting: Setting, bounds: list[Fraction]) -> tuple[Fraction,
         + [f * bounds[e] * bounds[o] * (1 - q[e] * q[o]) for (e, o), f in zip(pairs, factors, strict=True)]
         for q in [filled, *product((Fraction(0), ONE), repeat=d)]
     ]
-    return max(map(sum, changes)), max(sum(one * one for one in change) for change in changes)
+    added = (sum(change, Fraction(0)) for change in changes)
+    return max(added), max(sum((one * one for one in change), Fraction(0)) for change in changes)
 
 
 def declared(box_setting: Setting) -> str:
