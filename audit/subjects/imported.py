@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ def imported_object(path: str, use: Callable[[Any], Any]) -> Any:
     Raises
     ------
     SubjectError
-        When there is no such thing, its code fails or asks to end the program, or the path is that of a file.
+        When there is no such thing, its code fails or asks to end the program, or the path is that of a file or
+        of Python's own library.
     """
     module_name, _, attribute = path.partition(":")
     if "/" in module_name or module_name.endswith(".py"):
@@ -31,6 +33,9 @@ def imported_object(path: str, use: Callable[[Any], Any]) -> Any:
             f"{path} names a file; package.module:attribute is a name that Python imports: "
             f"{Path(module_name).stem}:{attribute}, run in the file's folder or with that folder in PYTHONPATH"
         )
+    if module_name.partition(".")[0] in sys.stdlib_module_names:
+        # a certificate may name it, and os:abort would end the verification
+        raise SubjectError(f"{path} is in Python's own library, which has no mechanisms")
     found: Any = None
     try:
         found = importlib.import_module(module_name)

@@ -320,6 +320,12 @@ def test_import_of_a_class_makes_an_instance():
     assert imported(f"{HERE}:Own").inputs() == ("heads", "tails")
 
 
+def test_a_name_in_the_library_of_python_is_not_called(monkeypatch):
+    monkeypatch.setattr("os.abort", lambda: pytest.fail("a stranger's certificate ended the verification"))
+    with pytest.raises(SubjectError, match="os:abort is in Python's own library"):
+        imported("os:abort")
+
+
 @pytest.mark.parametrize("path", ["./mine.py:Mine", "mine.py:Mine", "folder/mine:Mine"])
 def test_a_file_where_a_module_is_meant_is_told_the_module(path):
     with pytest.raises(SubjectError, match=r"names a file.*: mine:Mine, run in"):
