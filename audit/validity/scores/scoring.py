@@ -12,7 +12,8 @@ import numpy as np
 from joblib import delayed
 from scipy.stats import binom
 
-from audit.auditor.distinguish import Progress, silent
+from audit.auditor.certification import Progress
+from audit.auditor.distinguish import silent
 from audit.bounds import largest_certifiable_epsilon, lower_bound_on_probability, upper_bound_on_probability
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Entry
