@@ -199,6 +199,179 @@ Proof.
   - eexists; apply test_of_joined; [apply IH | apply IH'].
 Qed.
 
+(** ** A measure on the Borel sets of k coordinates *)
+
+Lemma some_closed_box : forall k, exists S, closed_box k S.
+Proof.
+  intros k; exists (box_set (repeat (0, 0) k)), (repeat (0, 0) k); split; [apply repeat_length |].
+  intros w; reflexivity.
+Qed.
+
+Lemma closed_box_is_borel : forall k sides, length sides = k -> borel k (box_set sides).
+Proof. intros k sides H; apply sigma_base; exists sides; split; [exact H | intros w; reflexivity]. Qed.
+
+(** *** Growing windows *)
+
+Lemma wider_window : forall M M' k' ts, M <= M' -> box_set (window M k') ts -> box_set (window M' k') ts.
+Proof.
+  intros M M' k' ts HM; revert ts; induction k' as [| k' IH]; intros ts H;
+    inversion H as [| a t b ts' Ht Hts];
+    subst; cbn [window repeat]; constructor; [unfold inside in *; cbn [fst snd] in *; lra | apply IH, Hts].
+Qed.
+
+Lemma some_window : forall ts : list R, exists i, box_set (window (INR i) (length ts)) ts.
+Proof.
+  induction ts as [| t ts [i IH]]; [exists 0%nat; constructor |].
+  destruct (nfloor_ex (Rabs t) (Rabs_pos t)) as [j0 [_ Hj]]; set (j := S j0); exists (i + j)%nat;
+    cbn [length window repeat].
+  assert (Hi := pos_INR i); assert (Hj' := pos_INR j); constructor.
+  - unfold inside; cbn [fst snd]; rewrite plus_INR; assert (Ht : Rabs t < INR j) by (unfold j;
+      rewrite S_INR; exact Hj); apply Rabs_def2 in Ht; lra.
+  - apply (wider_window (INR i)); [rewrite plus_INR; lra | exact IH].
+Qed.
+
+Section Masses.
+Variables (k : nat) (mu : (list R -> Prop) -> R).
+Hypothesis mu_measure : measure (closed_box k) mu.
+Hypothesis nothing_else : mu (fun ts => length ts <> k) = 0.
+
+Let some_box := some_closed_box k.
+Let box_is_borel := closed_box_is_borel k.
+
+(** A set is nearly its part in a window that is large enough. *)
+Lemma mass_in_a_window : forall S eta, borel k S -> 0 < eta ->
+  exists M, 0 <= M /\ mu S <= mu (fun ts => S ts /\ box_set (window M k) ts) + eta.
+Proof.
+  intros S eta HS Heta; set (V i := fun ts => S ts /\ box_set (window (INR i) k) ts).
+  assert (Hwindow : forall M, borel k (box_set (window M k)))
+    by (intros M; apply box_is_borel, (proj1 (window_in_window M k))).
+  assert (HV : forall i, borel k (V i)) by (intros i; apply measurable_both; [exact HS | apply Hwindow]).
+  destruct (mass_nearly_finite (closed_box k) some_box mu mu_measure V eta HV Heta) as [i Hi].
+  exists (INR i); split; [apply pos_INR |].
+  assert (Hfirst : mu (joined_first V i) <= mu (V i)).
+  { apply (mass_larger (closed_box k) some_box mu mu_measure); [apply measurable_first;
+      [exact some_box | exact HV] | apply HV |].
+    intros w [j [Hj [H1 H2]]]; split; [exact H1 | apply (wider_window (INR j)); [apply le_INR;
+      lia | exact H2]]. }
+  assert (Hrest : mu S <= mu (joined_all V) + mu (fun ts => length ts <> k)).
+  { apply (mass_covered (closed_box k) some_box mu mu_measure); [exact HS | apply sigma_joined, HV | |].
+    - apply sigma_same with (outside (joined_all (fun i => box_set (window (INR i) k)))).
+      + intros w; split; [intros H E | intros H [j Hj]].
+        * apply H; rewrite <- E; apply some_window.
+        * apply H; rewrite (box_set_length _ _ Hj); apply (proj1 (window_in_window (INR j) k)).
+      + apply sigma_outside, sigma_joined; intros j; apply Hwindow.
+    - intros w Hw; destruct (Nat.eq_dec (length w) k) as [E | E]; [left | right; exact E].
+      destruct (some_window w) as [j Hj]; exists j; split; [exact Hw | rewrite <- E; exact Hj]. }
+  unfold V in *; lra.
+Qed.
+
+(** Where a step function is 0, the masses of its boxes add up to 0. *)
+Lemma masses_of_zero : forall (terms : list (R * list (R * R))) E c,
+  Forall (fun term => length (snd term) = k) terms -> borel k E ->
+  (forall ts, E ts -> length ts = k /\ c + step_function terms ts = 0) ->
+  c * mu E + sum_over terms (fun term => fst term * mu (fun ts => E ts /\ box_set (snd term) ts)) = 0.
+Proof.
+  intros terms; induction terms as [| [c1 sides] terms IH]; intros E c Hlength HE Hzero.
+  - unfold step_function in Hzero; cbn in *; destruct (Req_dec c 0) as [-> | Hc]; [ring |].
+    replace (mu E) with 0; [ring |]; rewrite <- (mass_empty (closed_box k) some_box mu mu_measure).
+    apply mu_measure; intros w; split; [contradiction | intros H; destruct (Hzero w H) as [_ H']; lra].
+  - inversion Hlength as [| a b Hsides Hrest]; subst a b; cbn [snd] in Hsides.
+    assert (HB := box_is_borel sides Hsides).
+    assert (HE1 : borel k (fun ts => E ts /\ box_set sides ts)) by (apply measurable_both; assumption).
+    assert (HE0 : borel k (fun ts => E ts /\ ~ box_set sides ts))
+      by (apply measurable_both; [| apply sigma_outside]; assumption).
+    assert (H1 := IH _ (c + c1) Hrest HE1); assert (H0 := IH _ c Hrest HE0).
+    rewrite sum_cons; cbn [fst snd].
+    rewrite (sum_ext terms _ (fun term =>
+      fst term * mu (fun ts => (E ts /\ box_set sides ts) /\ box_set (snd term) ts) +
+      fst term * mu (fun ts => (E ts /\ ~ box_set sides ts) /\ box_set (snd term) ts))).
+    + rewrite sum_plus, (mass_split (closed_box k) some_box mu mu_measure E (box_set sides) HE HB).
+      assert (H1' : (c + c1) * mu (fun ts => E ts /\ box_set sides ts) + sum_over terms (fun term =>
+        fst term * mu (fun ts => (E ts /\ box_set sides ts) /\ box_set (snd term) ts)) = 0).
+      { apply H1; intros ts [Hts Hin]; destruct (Hzero ts Hts) as [Hl Hsum]; split; [exact Hl |].
+        change (step_function ((c1, sides) :: terms) ts)
+          with (c1 * box_indicator sides ts + step_function terms ts) in Hsum.
+        destruct (indicator_of_box_set sides ts ltac:(congruence)) as [[_ Ei] | [Hn _]];
+          [rewrite Ei in Hsum; lra | tauto]. }
+      assert (H0' : c * mu (fun ts => E ts /\ ~ box_set sides ts) + sum_over terms (fun term =>
+        fst term * mu (fun ts => (E ts /\ ~ box_set sides ts) /\ box_set (snd term) ts)) = 0).
+      { apply H0; intros ts [Hts Hout]; destruct (Hzero ts Hts) as [Hl Hsum]; split; [exact Hl |].
+        change (step_function ((c1, sides) :: terms) ts)
+          with (c1 * box_indicator sides ts + step_function terms ts) in Hsum.
+        destruct (indicator_of_box_set sides ts ltac:(congruence)) as [[Hi _] | [_ Ei]];
+          [tauto | rewrite Ei in Hsum; lra]. }
+      lra.
+    + intros term Hterm; rewrite <- Rmult_plus_distr_l; f_equal.
+      assert (Hb : borel k (box_set (snd term)))
+        by (apply box_is_borel; revert term Hterm; apply Forall_forall; exact Hrest).
+      assert (HEb : borel k (fun ts => E ts /\ box_set (snd term) ts)) by (apply measurable_both; assumption).
+      rewrite (mass_split (closed_box k) some_box mu mu_measure _ (box_set sides) HEb HB).
+      f_equal; apply mu_measure; intros w; tauto.
+Qed.
+
+(** So a test of S adds up to the mass of S in the window. *)
+Lemma mass_of_test : forall M S test terms, borel k S -> test_of M k S test -> in_window M k terms ->
+  (forall ts, step_function terms ts = test ts) ->
+  sum_over terms (fun term => fst term * mu (box_set (snd term)))
+  = mu (fun ts => S ts /\ box_set (window M k) ts).
+Proof.
+  intros M S test terms HS [_ [_ Htest]] Hterms E.
+  destruct (window_in_window M k) as [Hw Hw']; assert (HW := box_is_borel (window M k) Hw).
+  assert (Hlengths : Forall (fun term => length (snd term) = k) terms)
+    by (revert Hterms; apply Forall_impl; intros term [H _]; exact H).
+  set (V := fun ts => S ts /\ box_set (window M k) ts); set (V' := fun ts => box_set (window M k)
+    ts /\ ~ S ts).
+  assert (HV : borel k V) by (apply measurable_both; assumption).
+  assert (HV' : borel k V') by (apply measurable_both; [| apply sigma_outside]; assumption).
+  assert (H1 := masses_of_zero terms V (- 1) Hlengths HV);
+    assert (H0 := masses_of_zero terms V' 0 Hlengths HV').
+  rewrite (sum_ext terms _ (fun term => fst term * mu (fun ts => V ts /\ box_set (snd term) ts) +
+    fst term * mu (fun ts => V' ts /\ box_set (snd term) ts))).
+  - rewrite sum_plus.
+    assert (H1' : - 1 * mu V + sum_over terms (fun term => fst term * mu (fun ts => V ts /\ box_set (snd
+      term) ts)) = 0).
+    { apply H1; intros ts Hts; assert (Hl := box_set_length _ _ (proj2 Hts)); rewrite Hw in Hl.
+      split; [exact Hl |]; rewrite E, (proj1 (Htest ts Hl) Hts); ring. }
+    assert (H0' : 0 * mu V' + sum_over terms (fun term => fst term * mu (fun ts => V' ts /\ box_set (snd
+      term) ts)) = 0).
+    { apply H0; intros ts Hts; assert (Hl := box_set_length _ _ (proj1 Hts)); rewrite Hw in Hl.
+      split; [exact Hl |]; rewrite E, (proj2 (Htest ts Hl)) by (intros H; apply (proj2 Hts), H); ring. }
+    lra.
+  - intros term Hterm; rewrite <- Rmult_plus_distr_l; f_equal.
+    assert (Hin := proj1 (Forall_forall _ _) Hterms term Hterm); destruct Hin as [Hl Hin].
+    rewrite (mass_split (closed_box k) some_box mu mu_measure _ S (box_is_borel _ Hl) HS).
+    f_equal; apply mu_measure; intros w; unfold V, V'; assert (Hwin := box_set_window M (snd term) w Hin);
+      rewrite Hl in Hwin; tauto.
+Qed.
+End Masses.
+
+(** Two measures are close where all tests say so. *)
+Lemma close_by_tests : forall k mu nu epsilon delta,
+  measure (closed_box k) mu -> mu (fun ts => length ts <> k) = 0 -> measure (closed_box k) nu ->
+  (forall M terms test, 0 <= M -> in_window M k terms -> (forall ts, step_function terms ts = test ts) ->
+    (forall ts, 0 <= test ts <= 1) ->
+    sum_over terms (fun term => fst term * mu (box_set (snd term))) <=
+    exp epsilon * sum_over terms (fun term => fst term * nu (box_set (snd term))) + delta) ->
+  forall S, borel k S -> mu S <= exp epsilon * nu S + delta.
+Proof.
+  intros k mu nu epsilon delta Hmu Hmu0 Hnu H; assert (He := exp_pos epsilon).
+  apply (close_on_the_sigma_algebra (closed_box k) (some_closed_box k) mu nu _ _ Hmu Hnu (Rlt_le _ _ He)).
+  intros S HS; apply le_epsilon; intros eta Heta.
+  assert (HSm : borel k S) by (apply algebra_measurable, HS).
+  destruct (mass_in_a_window k mu Hmu Hmu0 S eta HSm Heta) as [M [HM Hnear]].
+  destruct (test_of_algebra M k S HS) as [test Htest].
+  assert (Hterms := Htest); destruct Hterms as [Hbounds [[terms [Hterms E]] _]].
+  assert (Hclose := H M terms test HM Hterms E Hbounds).
+  rewrite (mass_of_test k mu Hmu M S test terms HSm Htest Hterms E) in Hclose.
+  rewrite (mass_of_test k nu Hnu M S test terms HSm Htest Hterms E) in Hclose.
+  assert (Hpart : nu (fun ts => S ts /\ box_set (window M k) ts) <= nu S).
+  { apply (mass_larger (closed_box k) (some_closed_box k) nu Hnu); [| exact HSm | intros w [H1 _]; exact H1].
+    apply measurable_both; [exact HSm | apply closed_box_is_borel, (proj1 (window_in_window M k))]. }
+  assert (exp epsilon * nu (fun ts => S ts /\ box_set (window M k) ts) <= exp epsilon * nu S)
+    by (apply Rmult_le_compat_l; lra).
+  lra.
+Qed.
+
 (** ** The mass of a box by densities *)
 
 Section Law.
@@ -211,11 +384,10 @@ Let k := length l.
 Let mu_measure := proj1 mu_law.
 
 Lemma some_box : exists S, closed_box k S.
-Proof. exists (box_set (repeat (0, 0) k)), (repeat (0, 0) k); split; [apply repeat_length | intros w;
-  reflexivity]. Qed.
+Proof. apply some_closed_box. Qed.
 
 Lemma box_is_borel : forall sides, length sides = k -> borel k (box_set sides).
-Proof. intros sides H; apply sigma_base; exists sides; split; [exact H | intros w; reflexivity]. Qed.
+Proof. apply closed_box_is_borel. Qed.
 
 Lemma integral_of_side : forall M side f, within M side -> 0 <= M -> (forall t, continuous f t) ->
   RInt (fun t => f t * between side t) (- M) M = if Rle_dec (fst side) (snd side) then RInt f (fst side)
@@ -282,133 +454,17 @@ Proof.
     rewrite sum_cons; cbn [fst snd]; rewrite <- IH, <- (mass_of_box M sides HM Hlength Hw), <- E1; exact E.
 Qed.
 
-(** Where a step function is 0, the masses of its boxes add up to 0. *)
-Lemma masses_of_zero : forall (terms : list (R * list (R * R))) E c,
-  Forall (fun term => length (snd term) = k) terms -> borel k E ->
-  (forall ts, E ts -> length ts = k /\ c + step_function terms ts = 0) ->
-  c * mu E + sum_over terms (fun term => fst term * mu (fun ts => E ts /\ box_set (snd term) ts)) = 0.
-Proof.
-  intros terms; induction terms as [| [c1 sides] terms IH]; intros E c Hlength HE Hzero.
-  - unfold step_function in Hzero; cbn in *; destruct (Req_dec c 0) as [-> | Hc]; [ring |].
-    replace (mu E) with 0; [ring |]; rewrite <- (mass_empty (closed_box k) some_box mu mu_measure).
-    apply mu_measure; intros w; split; [contradiction | intros H; destruct (Hzero w H) as [_ H']; lra].
-  - inversion Hlength as [| a b Hsides Hrest]; subst; cbn [snd] in Hsides.
-    assert (HB := box_is_borel sides Hsides).
-    assert (HE1 : borel k (fun ts => E ts /\ box_set sides ts)) by (apply measurable_both; assumption).
-    assert (HE0 : borel k (fun ts => E ts /\ ~ box_set sides ts))
-      by (apply measurable_both; [| apply sigma_outside]; assumption).
-    assert (H1 := IH _ (c + c1) Hrest HE1); assert (H0 := IH _ c Hrest HE0).
-    rewrite sum_cons; cbn [fst snd].
-    rewrite (sum_ext terms _ (fun term =>
-      fst term * mu (fun ts => (E ts /\ box_set sides ts) /\ box_set (snd term) ts) +
-      fst term * mu (fun ts => (E ts /\ ~ box_set sides ts) /\ box_set (snd term) ts))).
-    + rewrite sum_plus, (mass_split (closed_box k) some_box mu mu_measure E (box_set sides) HE HB).
-      assert (H1' : (c + c1) * mu (fun ts => E ts /\ box_set sides ts) + sum_over terms (fun term =>
-        fst term * mu (fun ts => (E ts /\ box_set sides ts) /\ box_set (snd term) ts)) = 0).
-      { apply H1; intros ts [Hts Hin]; destruct (Hzero ts Hts) as [Hl Hsum]; split; [exact Hl |].
-        change (step_function ((c1, sides) :: terms) ts)
-          with (c1 * box_indicator sides ts + step_function terms ts) in Hsum.
-        destruct (indicator_of_box_set sides ts ltac:(congruence)) as [[_ Ei] | [Hn _]];
-          [rewrite Ei in Hsum; lra | tauto]. }
-      assert (H0' : c * mu (fun ts => E ts /\ ~ box_set sides ts) + sum_over terms (fun term =>
-        fst term * mu (fun ts => (E ts /\ ~ box_set sides ts) /\ box_set (snd term) ts)) = 0).
-      { apply H0; intros ts [Hts Hout]; destruct (Hzero ts Hts) as [Hl Hsum]; split; [exact Hl |].
-        change (step_function ((c1, sides) :: terms) ts)
-          with (c1 * box_indicator sides ts + step_function terms ts) in Hsum.
-        destruct (indicator_of_box_set sides ts ltac:(congruence)) as [[Hi _] | [_ Ei]];
-          [tauto | rewrite Ei in Hsum; lra]. }
-      lra.
-    + intros term Hterm; rewrite <- Rmult_plus_distr_l; f_equal.
-      assert (Hb : borel k (box_set (snd term)))
-        by (apply box_is_borel; revert term Hterm; apply Forall_forall; exact Hrest).
-      assert (HEb : borel k (fun ts => E ts /\ box_set (snd term) ts)) by (apply measurable_both; assumption).
-      rewrite (mass_split (closed_box k) some_box mu mu_measure _ (box_set sides) HEb HB).
-      f_equal; apply mu_measure; intros w; tauto.
-Qed.
-
 (** So the integral of a test of S is the mass of S in the window. *)
 Lemma expectation_of_test : forall M S test, 0 <= M -> borel k S -> test_of M k S test ->
   integrable l p (fun _ => - M) (fun _ => M) test /\
   expectation l p (fun _ => - M) (fun _ => M) test = mu (fun ts => S ts /\ box_set (window M k) ts).
 Proof.
-  intros M S test HM HS [_ [[terms [Hterms E]] Htest]]; assert (Hordered : forall a : A, - M <= M)
-    by (intros _; lra).
+  intros M S test HM HS Htest; assert (Hordered : forall a : A, - M <= M) by (intros _; lra).
+  assert (Hterms := Htest); destruct Hterms as [_ [[terms [Hterms E]] _]].
   split; [apply (integrable_ext _ _ l p (step_function terms)); [exact E |]; apply step_function_integrable;
     assumption |].
   rewrite <- (expectation_ext _ _ l p _ _ E), (expectation_of_step M terms HM Hterms).
-  destruct (window_in_window M k) as [Hw Hw']; assert (HW := box_is_borel (window M k) Hw).
-  assert (Hlengths : Forall (fun term => length (snd term) = k) terms)
-    by (revert Hterms; apply Forall_impl; intros term [H _]; exact H).
-  set (V := fun ts => S ts /\ box_set (window M k) ts); set (V' := fun ts => box_set (window M k)
-    ts /\ ~ S ts).
-  assert (HV : borel k V) by (apply measurable_both; assumption).
-  assert (HV' : borel k V') by (apply measurable_both; [| apply sigma_outside]; assumption).
-  assert (H1 := masses_of_zero terms V (- 1) Hlengths HV);
-    assert (H0 := masses_of_zero terms V' 0 Hlengths HV').
-  rewrite (sum_ext terms _ (fun term => fst term * mu (fun ts => V ts /\ box_set (snd term) ts) +
-    fst term * mu (fun ts => V' ts /\ box_set (snd term) ts))).
-  - rewrite sum_plus.
-    assert (H1' : - 1 * mu V + sum_over terms (fun term => fst term * mu (fun ts => V ts /\ box_set (snd
-      term) ts)) = 0).
-    { apply H1; intros ts Hts; assert (Hl := box_set_length _ _ (proj2 Hts)); rewrite Hw in Hl.
-      split; [exact Hl |]; rewrite E, (proj1 (Htest ts Hl) Hts); ring. }
-    assert (H0' : 0 * mu V' + sum_over terms (fun term => fst term * mu (fun ts => V' ts /\ box_set (snd
-      term) ts)) = 0).
-    { apply H0; intros ts Hts; assert (Hl := box_set_length _ _ (proj1 Hts)); rewrite Hw in Hl.
-      split; [exact Hl |]; rewrite E, (proj2 (Htest ts Hl)) by (intros H; apply (proj2 Hts), H); ring. }
-    lra.
-  - intros term Hterm; rewrite <- Rmult_plus_distr_l; f_equal.
-    assert (Hin := proj1 (Forall_forall _ _) Hterms term Hterm); destruct Hin as [Hl Hin].
-    rewrite (mass_split (closed_box k) some_box mu mu_measure _ S (box_is_borel _ Hl) HS).
-    f_equal; apply mu_measure; intros w; unfold V, V'; assert (Hwin := box_set_window M (snd term) w Hin);
-      rewrite Hl in Hwin; tauto.
-Qed.
-
-(** ** Growing windows *)
-
-Lemma wider_window : forall M M' k' ts, M <= M' -> box_set (window M k') ts -> box_set (window M' k') ts.
-Proof.
-  intros M M' k' ts HM; revert ts; induction k' as [| k' IH]; intros ts H;
-    inversion H as [| a t b ts' Ht Hts];
-    subst; cbn [window repeat]; constructor; [unfold inside in *; cbn [fst snd] in *; lra | apply IH, Hts].
-Qed.
-
-Lemma some_window : forall ts : list R, exists i, box_set (window (INR i) (length ts)) ts.
-Proof.
-  induction ts as [| t ts [i IH]]; [exists 0%nat; constructor |].
-  destruct (nfloor_ex (Rabs t) (Rabs_pos t)) as [j0 [_ Hj]]; set (j := S j0); exists (i + j)%nat;
-    cbn [length window repeat].
-  assert (Hi := pos_INR i); assert (Hj' := pos_INR j); constructor.
-  - unfold inside; cbn [fst snd]; rewrite plus_INR; assert (Ht : Rabs t < INR j) by (unfold j;
-      rewrite S_INR; exact Hj); apply Rabs_def2 in Ht; lra.
-  - apply (wider_window (INR i)); [rewrite plus_INR; lra | exact IH].
-Qed.
-
-(** A set is nearly its part in a window that is large enough. *)
-Lemma mass_in_a_window : forall S eta, borel k S -> 0 < eta ->
-  exists M, 0 <= M /\ mu S <= mu (fun ts => S ts /\ box_set (window M k) ts) + eta.
-Proof.
-  intros S eta HS Heta; set (V i := fun ts => S ts /\ box_set (window (INR i) k) ts).
-  assert (Hwindow : forall M, borel k (box_set (window M k)))
-    by (intros M; apply box_is_borel, (proj1 (window_in_window M k))).
-  assert (HV : forall i, borel k (V i)) by (intros i; apply measurable_both; [exact HS | apply Hwindow]).
-  destruct (mass_nearly_finite (closed_box k) some_box mu mu_measure V eta HV Heta) as [i Hi].
-  exists (INR i); split; [apply pos_INR |].
-  assert (Hfirst : mu (joined_first V i) <= mu (V i)).
-  { apply (mass_larger (closed_box k) some_box mu mu_measure); [apply measurable_first;
-      [exact some_box | exact HV] | apply HV |].
-    intros w [j [Hj [H1 H2]]]; split; [exact H1 | apply (wider_window (INR j)); [apply le_INR;
-      lia | exact H2]]. }
-  assert (Hrest : mu S <= mu (joined_all V) + mu (fun ts => length ts <> k)).
-  { apply (mass_covered (closed_box k) some_box mu mu_measure); [exact HS | apply sigma_joined, HV | |].
-    - apply sigma_same with (outside (joined_all (fun i => box_set (window (INR i) k)))).
-      + intros w; split; [intros H E | intros H [j Hj]].
-        * apply H; subst k; rewrite <- E; apply some_window.
-        * apply H; rewrite (box_set_length _ _ Hj); apply (proj1 (window_in_window (INR j) k)).
-      + apply sigma_outside, sigma_joined; intros j; apply Hwindow.
-    - intros w Hw; destruct (Nat.eq_dec (length w) k) as [E | E]; [left | right; exact E].
-      destruct (some_window w) as [j Hj]; exists j; split; [exact Hw | rewrite <- E; exact Hj]. }
-  assert (Hnull := proj1 (proj2 mu_law)); fold k in Hnull; unfold V in *; lra.
+  exact (mass_of_test k mu mu_measure M S test terms HS Htest Hterms E).
 Qed.
 End Law.
 
@@ -418,24 +474,13 @@ Theorem indistinguishable_on_borel_sets : forall (A : Type) epsilon delta (l : l
   continuous_density p -> continuous_density q -> indistinguishable epsilon delta l p q ->
   borel_indistinguishable epsilon delta l p q.
 Proof.
-  intros A epsilon delta l p q Hp Hq H mu nu Hmu Hnu; set (k := length l).
-  assert (He := exp_pos epsilon).
-  apply (close_on_the_sigma_algebra (closed_box k) (some_box l) mu nu _ _ (proj1 Hmu) (proj1 Hnu)
-    (Rlt_le _ _ He)).
-  intros S HS; apply le_epsilon; intros eta Heta.
-  assert (HSm : borel k S) by (apply algebra_measurable, HS).
-  destruct (mass_in_a_window l p mu Hmu S eta HSm Heta) as [M [HM Hnear]]; fold k in Hnear.
-  destruct (test_of_algebra M k S HS) as [test Htest].
-  destruct (expectation_of_test l p mu Hp Hmu M S test HM HSm Htest) as [Hip Ep].
-  destruct (expectation_of_test l q nu Hq Hnu M S test HM HSm Htest) as [Hiq Eq].
-  assert (Hclose := H (fun _ => - M) (fun _ => M) test ltac:(intros; lra) (proj1 Htest) Hip Hiq).
-  fold k in Ep, Eq; rewrite Ep, Eq in Hclose.
-  assert (Hpart : nu (fun ts => S ts /\ box_set (window M k) ts) <= nu S).
-  { apply (mass_larger (closed_box k) (some_box l) nu (proj1 Hnu)); [| exact HSm | intros w [H1 _]; exact H1].
-    apply measurable_both; [exact HSm | apply box_is_borel, (proj1 (window_in_window M k))]. }
-  assert (exp epsilon * nu (fun ts => S ts /\ box_set (window M k) ts) <= exp epsilon * nu S)
-    by (apply Rmult_le_compat_l; lra).
-  lra.
+  intros A epsilon delta l p q Hp Hq H mu nu Hmu Hnu.
+  apply close_by_tests; [exact (proj1 Hmu) | exact (proj1 (proj2 Hmu)) | exact (proj1 Hnu) |].
+  intros M terms test HM Hterms E Hbounds; assert (Hordered : forall a : A, - M <= M) by (intros _; lra).
+  rewrite <- (expectation_of_step l p mu Hp Hmu M terms HM Hterms).
+  rewrite <- (expectation_of_step l q nu Hq Hnu M terms HM Hterms).
+  apply H; [exact Hordered | intros ts; rewrite E; apply Hbounds | |]; apply step_function_integrable;
+    assumption.
 Qed.
 
 (** The integral of a test of S over a window is the mass of S in it: there is such a test for every set of

@@ -72,6 +72,15 @@ Qed.
 
 (** ** The test of deviation r *)
 
+(** On boxes as large as wanted, the test near the best event obeys epsilon and delta. *)
+Definition soft_private {A : Type} (epsilon delta : R) (l : list A) (sigma c c' : A -> R) : Prop :=
+  forall s y K, 0 < s -> 0 <= K -> exists lower upper : A -> R,
+  (forall a, lower a <= upper a) /\
+  (forall a, In a l -> lower a <= c a - K * sigma a /\ c a + K * sigma a <= upper a) /\
+  let test := soft_half_space sigma c (fun a => - ((c a - c' a) / sigma a)) s l y in
+  expectation l (fun a t => gaussian_density (sigma a) (t - c a)) lower upper test <=
+  exp epsilon * expectation l (fun a t => gaussian_density (sigma a) (t - c' a)) lower upper test + delta.
+
 Section Test.
 Context {A : Type}.
 Variable l : list A.
@@ -80,8 +89,7 @@ Variable nu epsilon delta : R.
 Hypothesis sigma_pos : forall a, 0 < sigma a.
 Hypothesis nu_pos : 0 < nu.
 Hypothesis distance : sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2.
-Hypothesis private : indistinguishable epsilon delta l (fun a t => gaussian_density (sigma a) (t - c a))
-  (fun a t => gaussian_density (sigma a) (t - c' a)).
+Hypothesis private : soft_private epsilon delta l sigma c c'.
 
 Let w a := - ((c a - c' a) / sigma a).
 
@@ -108,17 +116,10 @@ Lemma chances_on_a_box : forall r K, nu < r -> 0 <= K ->
     <= delta + INR (length l) * (tail K / kappa).
 Proof.
   intros r K Hr HK; set (s := sqrt (r ^ 2 - nu ^ 2)); assert (Hpos : 0 < s) by (apply sqrt_lt_R0; nra).
-  set (lower := fun a => c a - K * sigma a); set (upper := fun a => c a + K * sigma a).
-  assert (Hordered : forall a, lower a <= upper a).
-  { intros a; unfold lower, upper; specialize (sigma_pos a); nra. }
   set (y := epsilon - nu ^ 2 / 2).
-  assert (Hp := soft_half_space_ge sigma c c w lower upper s sigma_pos Hordered Hpos K HK
-    (fun a => conj (Rle_refl _) (Rle_refl _)) l y).
+  destruct (private s y K Hpos HK) as (lower & upper & Hordered & Hbox & H); cbv zeta in H; fold w in H.
+  assert (Hp := soft_half_space_ge sigma c c w lower upper s sigma_pos Hordered Hpos K HK l Hbox y).
   assert (Hq := soft_half_space_le sigma c c' w lower upper s sigma_pos Hordered Hpos l y).
-  assert (H := private lower upper (soft_half_space sigma c w s l y) Hordered
-    (soft_half_space_bounds sigma c w s l y)
-    (proj1 (soft_half_space_integrable sigma c c w lower upper s sigma_pos Hordered Hpos l) y)
-    (proj1 (soft_half_space_integrable sigma c c' w lower upper s sigma_pos Hordered Hpos l) y)).
   assert (Hdeviation := deviation_of_the_shift r Hr); fold s in Hdeviation.
   rewrite Hdeviation, no_drift, Rplus_0_r in Hp; rewrite Hdeviation, drift_of_the_shift in Hq.
   replace (y + nu ^ 2) with (epsilon + nu ^ 2 / 2) in Hq by (unfold y; field).
@@ -137,6 +138,31 @@ Proof.
 Qed.
 End Test.
 
+Lemma soft_private_needs_profile : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
+  (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
+  soft_private epsilon delta l sigma c c' -> profile nu epsilon <= 2 * kappa * delta.
+Proof.
+  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H; rewrite profile_is_soft by exact Hnu.
+  apply bound_from_the_right; [apply soft_profile_continuous, Hnu |].
+  exact (soft_profile_le l sigma c c' nu epsilon delta Hs Hnu Hsum H).
+Qed.
+
+Lemma tests_are_soft : forall (A : Type) (l : list A) (sigma c c' : A -> R) epsilon delta,
+  (forall a, 0 < sigma a) ->
+  indistinguishable epsilon delta l (fun a t => gaussian_density (sigma a) (t - c a))
+    (fun a t => gaussian_density (sigma a) (t - c' a)) -> soft_private epsilon delta l sigma c c'.
+Proof.
+  intros A l sigma c c' epsilon delta Hs H s y K Hpos HK.
+  set (lower := fun a => c a - K * sigma a); set (upper := fun a => c a + K * sigma a).
+  set (w := fun a => - ((c a - c' a) / sigma a)); exists lower, upper.
+  assert (Hordered : forall a, lower a <= upper a).
+  { intros a; unfold lower, upper; specialize (Hs a); nra. }
+  split; [exact Hordered | split; [intros a _; split; apply Rle_refl |]].
+  exact (H lower upper (soft_half_space sigma c w s l y) Hordered (soft_half_space_bounds sigma c w s l y)
+    (proj1 (soft_half_space_integrable sigma c c w lower upper s Hs Hordered Hpos l) y)
+    (proj1 (soft_half_space_integrable sigma c c' w lower upper s Hs Hordered Hpos l) y)).
+Qed.
+
 (** Any delta for which the Gaussian densities are indistinguishable is at least the profile. *)
 Theorem gaussian_profile_necessary : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
   (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
@@ -144,9 +170,8 @@ Theorem gaussian_profile_necessary : forall (A : Type) (l : list A) (sigma c c' 
     (fun a t => gaussian_density (sigma a) (t - c' a)) ->
   profile nu epsilon <= 2 * kappa * delta.
 Proof.
-  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H; rewrite profile_is_soft by exact Hnu.
-  apply bound_from_the_right; [apply soft_profile_continuous, Hnu |].
-  exact (soft_profile_le l sigma c c' nu epsilon delta Hs Hnu Hsum H).
+  intros A l sigma c c' nu epsilon delta Hs Hnu Hsum H.
+  apply (soft_private_needs_profile A l sigma c c' nu epsilon delta Hs Hnu Hsum), tests_are_soft; assumption.
 Qed.
 
 (** The standard normal's distribution function. *)
@@ -229,6 +254,36 @@ Proof.
   - apply (continuity_pt_scal (fun x => profile x epsilon)), profile_continuous, Hnu.
 Qed.
 
+(** Where nu^2 is the supremum of squared shifts, attained or not, and delta is enough for all, it is enough
+    for nu. *)
+Lemma profile_of_supremum : forall (shift : R -> Prop) nu epsilon delta, 0 < nu -> is_lub shift (nu ^ 2) ->
+  (forall v, shift v -> 0 < v -> gaussian_delta (sqrt v) epsilon <= delta) ->
+  gaussian_delta nu epsilon <= delta.
+Proof.
+  intros shift nu epsilon delta Hnu [Hupper Hleast] H.
+  destruct (Rle_or_lt (gaussian_delta nu epsilon) delta) as [Hle | Hlt]; [exact Hle | exfalso].
+  (* shifts close to nu exceed delta as well, so there is none *)
+  destruct (gaussian_delta_continuous epsilon nu Hnu (gaussian_delta nu epsilon - delta) ltac:(lra))
+    as [alp [Halp Hnear]].
+  set (below := Rmax (nu / 2) (nu - alp / 2)).
+  assert (Hbelow : nu / 2 <= below /\ nu - alp / 2 <= below /\ below < nu).
+  { unfold below; repeat split; [apply Rmax_l | apply Rmax_r | apply Rmax_lub_lt; lra]. }
+  assert (Hle : nu ^ 2 <= below ^ 2); [| nra].
+  apply Hleast; intros v Hv.
+  destruct (Rle_or_lt v (below ^ 2)) as [Hsmall | Hlarge]; [exact Hsmall | exfalso].
+  assert (Hv2 : v <= nu ^ 2) by (apply Hupper, Hv); assert (Hv0 : 0 < v) by nra.
+  assert (Hroot : sqrt v ^ 2 = v) by (apply pow2_sqrt; lra).
+  assert (Hpos : 0 < sqrt v) by (apply sqrt_lt_R0; exact Hv0).
+  assert (Hbetween : below < sqrt v <= nu) by (split; nra).
+  assert (Hdelta := H v Hv Hv0).
+  destruct (Req_dec (sqrt v) nu) as [E | Hne]; [rewrite E in Hdelta; lra |].
+  assert (Hd : R_dist (gaussian_delta (sqrt v) epsilon) (gaussian_delta nu epsilon)
+    < gaussian_delta nu epsilon - delta).
+  { apply Hnear; split; [split; [exact I | intros E; apply Hne; symmetry; exact E] |].
+    simpl; unfold R_dist; rewrite Rabs_left1; lra. }
+  unfold R_dist in Hd; apply Rabs_def2 in Hd; lra.
+Qed.
+
 (** nu^2 is the supremum of the weighted change; it need not be attained. *)
 Theorem two_scale_gaussian_iff : forall r n d s domain sigma_s sigma_n nu epsilon delta,
   0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
@@ -238,36 +293,17 @@ Theorem two_scale_gaussian_iff : forall r n d s domain sigma_s sigma_n nu epsilo
   differentially_private epsilon delta n d domain gaussian_density (two_scales s sigma_s sigma_n) r
   <-> gaussian_delta nu epsilon <= delta.
 Proof.
-  intros r n d s domain ss sn nu epsilon delta Hs Hn Hnu [Hupper Hleast].
+  intros r n d s domain ss sn nu epsilon delta Hs Hn Hnu Hlub.
   assert (Hscales := two_scales_pos s ss sn Hs Hn).
   assert (Hsum := fun E E' => shift_of_two_scales r d s ss sn E E' Hs Hn).
   split.
-  - intros H; destruct (Rle_or_lt (gaussian_delta nu epsilon) delta) as [Hle | Hlt]; [exact Hle | exfalso].
-    (* shifts close to nu exceed delta as well, so no two data sets have one *)
-    destruct (gaussian_delta_continuous epsilon nu Hnu (gaussian_delta nu epsilon - delta) ltac:(lra))
-      as [alp [Halp Hnear]].
-    set (below := Rmax (nu / 2) (nu - alp / 2)).
-    assert (Hbelow : nu / 2 <= below /\ nu - alp / 2 <= below /\ below < nu).
-    { unfold below; repeat split; [apply Rmax_l | apply Rmax_r | apply Rmax_lub_lt; lra]. }
-    assert (Hle : nu ^ 2 <= below ^ 2); [| nra].
-    apply Hleast; intros v (D & D' & HDD' & Hv).
-    destruct (Rle_or_lt v (below ^ 2)) as [Hsmall | Hlarge]; [exact Hsmall | exfalso].
-    assert (Hv2 : v <= nu ^ 2) by (apply Hupper; exists D, D'; split; assumption).
-    assert (Hv0 : 0 < v) by nra.
-    assert (Hroot : sqrt v ^ 2 = v) by (apply pow2_sqrt; lra).
-    assert (Hpos : 0 < sqrt v) by (apply sqrt_lt_R0; exact Hv0).
-    assert (Hbetween : below < sqrt v <= nu) by (split; nra).
-    assert (Hdelta : gaussian_delta (sqrt v) epsilon <= delta).
-    { refine (proj1 (gaussian_profile_iff monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D)
-        (coefficient r D') (sqrt v) epsilon delta Hscales Hpos _) (H D D' HDD')).
-      rewrite Hsum, Hroot; symmetry; exact Hv. }
-    destruct (Req_dec (sqrt v) nu) as [E | Hne]; [rewrite E in Hdelta; lra |].
-    assert (Hd : R_dist (gaussian_delta (sqrt v) epsilon) (gaussian_delta nu epsilon)
-      < gaussian_delta nu epsilon - delta).
-    { apply Hnear; split; [split; [exact I | intros E; apply Hne; symmetry; exact E] |].
-      simpl; unfold R_dist; rewrite Rabs_left1; lra. }
-    unfold R_dist in Hd; apply Rabs_def2 in Hd; lra.
-  - intros Hdelta E E' HEE'; apply indistinguishable_weaker with (profile nu epsilon / (2 * kappa)).
+  - intros H; apply (profile_of_supremum _ nu epsilon delta Hnu Hlub).
+    intros v (D & D' & HDD' & Hv) Hv0.
+    refine (proj1 (gaussian_profile_iff monomial (Phi (basis r) d) (two_scales s ss sn) (coefficient r D)
+      (coefficient r D') (sqrt v) epsilon delta Hscales (sqrt_lt_R0 v Hv0) _) (H D D' HDD')).
+    rewrite Hsum, pow2_sqrt by lra; symmetry; exact Hv.
+  - destruct Hlub as [Hupper _]; intros Hdelta E E' HEE'.
+    apply indistinguishable_weaker with (profile nu epsilon / (2 * kappa)).
     + rewrite <- gaussian_delta_profile; exact Hdelta.
     + apply gaussian_indistinguishable; [exact Hscales | exact Hnu |].
       rewrite Hsum; apply Hupper; exists E, E'; split; [exact HEE' | reflexivity].

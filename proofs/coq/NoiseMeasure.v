@@ -274,8 +274,9 @@ Proof.
   { intros M HM; apply Hmu; [apply repeat_length |]; apply Forall_forall; intros side Hside.
     apply repeat_spec in Hside; subst side; cbn; lra. }
   apply Rle_antisym; apply le_epsilon; intros eta Heta.
-  - destruct (mass_in_a_window l p mu Hmu (fun _ => True) eta Hall Heta) as [M [HM Hnear]].
-    fold k in Hnear; rewrite (Hsame (fun ts => True /\ box_set (window M k) ts) (box_set (window M k))),
+  - destruct (mass_in_a_window k mu (proj1 Hmu) (proj1 (proj2 Hmu)) (fun _ => True) eta Hall Heta)
+      as [M [HM Hnear]].
+    rewrite (Hsame (fun ts => True /\ box_set (window M k) ts) (box_set (window M k))),
       (Hwindow M HM) in Hnear by (intros w; tauto).
     generalize (window_probability_bounds l M HM); fold k; lra.
   - destruct (window_probability_near_1 l eta Heta) as [M [HM Hnear]]; specialize (Hnear M (Rle_refl M)).

@@ -304,16 +304,17 @@ Proof.
 Qed.
 
 (** From below, on boxes that reach K deviations on both sides. *)
-Theorem soft_half_space_ge : forall K, 0 <= K ->
-  (forall a, lower a <= m a - K * sigma a /\ m a + K * sigma a <= upper a) ->
-  forall l y, exceedance (deviation l) (y + drift l) - INR (length l) * (tail K / kappa) <= probability l y.
+Theorem soft_half_space_ge : forall K, 0 <= K -> forall l,
+  (forall a, In a l -> lower a <= m a - K * sigma a /\ m a + K * sigma a <= upper a) ->
+  forall y, exceedance (deviation l) (y + drift l) - INR (length l) * (tail K / kappa) <= probability l y.
 Proof.
-  intros K HK Hbox; assert (Hk := kappa_pos).
+  intros K HK; assert (Hk := kappa_pos).
   assert (He : 0 <= tail K / kappa).
   { apply Rmult_le_pos; [apply tail_bounds | apply Rlt_le, Rinv_0_lt_compat, Hk]. }
-  induction l as [| a l IH]; intros y.
+  induction l as [| a l IH]; intros Hbox y.
   - rewrite deviation_nil; unfold drift; cbn; rewrite Rplus_0_r; lra.
   - assert (Hs := sigma_pos a); rewrite probability_cons; cbn [length]; rewrite S_INR.
+    specialize (IH (fun b Hb => Hbox b (or_intror Hb))).
     set (e := INR (length l) * (tail K / kappa)) in *.
     replace ((INR (length l) + 1) * (tail K / kappa)) with (e + tail K / kappa) by (unfold e; ring).
     assert (Hepos : 0 <= e) by (apply Rmult_le_pos; [apply pos_INR | exact He]).
@@ -334,7 +335,7 @@ Proof.
       apply Rle_trans with ((2 * kappa * tail x - 4 * kappa * tail K) / (2 * kappa) ^ 2);
         [right; field; lra |].
       apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; nra |].
-      destruct (Hbox a) as [H1 H2].
+      destruct (Hbox a (or_introl eq_refl)) as [H1 H2].
       apply blend_ge; [| | exact HK]; apply Rmult_le_reg_r with (sigma a); try exact Hs.
       * replace ((lower a - m a) / sigma a * sigma a) with (lower a - m a) by (field; lra); lra.
       * replace ((upper a - m a) / sigma a * sigma a) with (upper a - m a) by (field; lra); lra.

@@ -11,8 +11,11 @@
     ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v], [BorelEvents.v]), laws of noise
     ([OuterMeasure.v], [BoxCovers.v], [NoiseMeasure.v], [LawsOfNoise.v]), events of countable spaces
     ([Countable.v]), hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators
-    ([ProfileEnds.v], [RationalSensitivity.v]), names of data sets where they are built. [README.md] says in
-    words what each theorem says and what it does not say. *)
+    ([ProfileEnds.v], [GaussianDelta.v], [RationalSensitivity.v]), Borel sets of transcripts
+    ([AdaptiveEvents.v]), releases in law ([PrivacyInLaw.v]), the sums of the repaired mechanism and its
+    certificates ([RepairedLemmas.v], [FollowingScales.v], [RepairedCertificates.v], [RepairedOnGrid.v]),
+    names of data sets where they are built. [README.md] says in words what each theorem says and what it
+    does not say. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool ZArith QArith Qreals Lra Lia.
@@ -23,7 +26,8 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   AddOne Composition Counterexamples BinomialLaw JointBound NormalScore StoufferRule StoufferBound
   WeightArc JointCells Certificates SplitCertificates SigmaBound Tails Verdicts ConditionalVerdicts
   Adaptive Countable OuterMeasure BoxCovers NoiseMeasure LawsOfNoise Hardened DiscreteGaussian
-  HardenedGaussian ProfileEnds RationalSensitivity.
+  HardenedGaussian ProfileEnds Theorem5Refuted GaussianDelta RationalSensitivity AdaptiveEvents PrivacyInLaw
+  RepairedLemmas FollowingScales RepairedCertificates RepairedOnGrid.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -347,6 +351,21 @@ Theorem privacy_in_law : forall noise, countable_choice ->
   private_in_law epsilon delta n d domain noise scale r.
 Proof. exact noise_private_in_law. Qed.
 
+(** E11.release: the same for releases, with either adjacency: every Borel set, ... *)
+Theorem release_of_all_borel_events : forall a epsilon delta n d domain noise scale r,
+  noise = laplace_density \/ noise = gaussian_density -> (forall phi, 0 < scale phi) ->
+  private_release a epsilon delta n d domain noise scale r ->
+  release_on_borel_sets a epsilon delta n d domain noise scale r.
+Proof. exact release_for_every_event. Qed.
+
+(** ... and the laws of the noisy coefficients: what the certificates of this file say of tests is said of
+    them. *)
+Theorem releases_in_law : countable_choice -> forall a epsilon delta n d domain noise scale r,
+  noise = laplace_density \/ noise = gaussian_density -> (forall phi, 0 < scale phi) ->
+  private_release a epsilon delta n d domain noise scale r ->
+  release_in_law a epsilon delta n d domain noise scale r.
+Proof. exact release_law. Qed.
+
 (** E12: a law makes the real numbers more than a countable union of countable sets. Set theory without choice
     does not prove that they are: hence the premise of E8 to E11. *)
 Theorem a_law_needs_choice : forall (A : Type) (a : A) p mu, law_of_densities [a] p mu ->
@@ -417,6 +436,22 @@ Theorem theorem_3_all_events : forall r n d s epsilon_s epsilon_n,
   private_on_borel_sets (stated_epsilon d epsilon_s epsilon_n) 0 n d (unit_box d) laplace_density
     (two_scales s (published_fair_l1 d / epsilon_s) (published_fair_l1 d / epsilon_n)) r.
 Proof. exact theorem3_on_borel_sets. Qed.
+
+(** T3.fix.law: PDFC with any two scales: the laws of the noisy coefficients of all neighbours are
+    epsilon-close if and only if epsilon bounds the weighted change. *)
+Theorem theorem_3_accounting_in_law : countable_choice -> forall r n d s domain b_s b_n epsilon,
+  0 < b_s -> 0 < b_n ->
+  private_in_law epsilon 0 n d domain laplace_density (two_scales s b_s b_n) r <->
+  (forall D D', neighbours n domain D D' ->
+    l1_change r d (contains s) D D' / b_s + l1_change r d (contains_not s) D D' / b_n <= epsilon).
+Proof. exact two_scale_laplace_law. Qed.
+
+(** T3.law: PDFC with the published Delta_1: the laws of the noisy coefficients of neighbours are close. *)
+Theorem theorem_3_in_law : countable_choice -> forall r n d s epsilon_s epsilon_n,
+  0 <= alpha_1 r <= 1 -> (s < d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  private_in_law (epsilon_s / INR d + epsilon_n * (INR d - 1) / INR d) 0 n d (unit_box d) laplace_density
+    (two_scales s ((INR d ^ 2 / 4 + 3 * INR d) / epsilon_s) ((INR d ^ 2 / 4 + 3 * INR d) / epsilon_n)) r.
+Proof. exact theorem3_law. Qed.
 
 (** T3.step: 2 max |lambda| of each monomial is this number on the box, ... *)
 Theorem theorem_3_twice_largest : forall b d phi, In phi (Phi b d) ->
@@ -499,6 +534,17 @@ Theorem gaussian_profile_all_events :
     (fun a t => gaussian_density (sigma a) (t - c a)) (fun a t => gaussian_density (sigma a) (t - c' a)).
 Proof. exact gaussian_profile_on_borel_sets. Qed.
 
+(** T2.profile.law: the two laws of the noise are (epsilon, delta)-close exactly for delta at least the
+    profile
+    of the total shift, in every dimension. *)
+Theorem gaussian_profile_in_law : countable_choice ->
+  forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
+  (forall a, 0 < sigma a) -> 0 < nu -> sum_over l (fun a => ((c a - c' a) / sigma a) ^ 2) = nu ^ 2 ->
+  close_laws epsilon delta l (fun a t => gaussian_density (sigma a) (t - c a))
+    (fun a t => gaussian_density (sigma a) (t - c' a))
+  <-> normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
+Proof. exact gaussian_profile_law. Qed.
+
 (** T2.profile, both sides: Gaussian noise, one scale per coordinate, total shift nu > 0: the exact delta
     for every epsilon, in every dimension. [normal_cdf] is the standard normal's distribution function. *)
 Theorem gaussian_profile_exact : forall (A : Type) (l : list A) (sigma c c' : A -> R) nu epsilon delta,
@@ -537,6 +583,16 @@ Theorem theorem_2_all_events :
   borel_indistinguishable epsilon delta l (fun a t => gaussian_density sigma (t - c a))
     (fun a t => gaussian_density sigma (t - c' a)).
 Proof. exact extended_gaussian_on_borel_sets. Qed.
+
+(** T2.law: the extended Gaussian mechanism: the two laws of its noise are (epsilon, delta)-close. *)
+Theorem theorem_2_in_law : countable_choice ->
+  forall (A : Type) (l : list A) (c c' : A -> R) sigma l2_sensitivity epsilon delta,
+  0 < epsilon -> 0 < delta <= sqrt (2 / PI) -> 0 < l2_sensitivity ->
+  extended_gaussian_sigma l2_sensitivity epsilon delta <= sigma ->
+  sum_over l (fun a => (c a - c' a) ^ 2) <= l2_sensitivity ^ 2 ->
+  close_laws epsilon delta l (fun a t => gaussian_density sigma (t - c a))
+    (fun a t => gaussian_density sigma (t - c' a)).
+Proof. exact extended_gaussian_law. Qed.
 
 (** T4: the relaxed functional mechanism, end to end. *)
 Theorem theorem_4 : forall r n d epsilon delta sigma,
@@ -598,6 +654,18 @@ Theorem theorem_5_exact_accounting : forall r n d s domain sigma_s sigma_n nu ep
   differentially_private epsilon delta n d domain gaussian_density (two_scales s sigma_s sigma_n) r <->
   normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
 Proof. exact two_scale_gaussian_iff. Qed.
+
+(** T5.fix.law: with nu^2 the supremum of the weighted change, attained or not, the laws of ADFC's noisy
+    coefficients of all neighbours are (epsilon, delta)-close if and only if delta is at least the profile of
+    nu. *)
+Theorem theorem_5_accounting_in_law : countable_choice ->
+  forall r n d s domain sigma_s sigma_n nu epsilon delta, 0 < sigma_s -> 0 < sigma_n -> 0 < nu ->
+  is_lub (fun v => exists D D', neighbours n domain D D' /\
+    v = l2_change_squared r d (contains s) D D' / sigma_s ^ 2 +
+        l2_change_squared r d (contains_not s) D D' / sigma_n ^ 2) (nu ^ 2) ->
+  private_in_law epsilon delta n d domain gaussian_density (two_scales s sigma_s sigma_n) r <->
+  normal_cdf (nu / 2 - epsilon / nu) - exp epsilon * normal_cdf (- (nu / 2) - epsilon / nu) <= delta.
+Proof. exact two_scale_gaussian_law. Qed.
 
 (** T5.step: the change on Phi_s exceeds Delta_2'/d in the unit ball, for every d >= 2 and n >= 3. *)
 Theorem theorem_5_step_is_false : forall r n d s,
@@ -1044,6 +1112,116 @@ Theorem gaussian_composition_adaptive : forall (sigma c c' : list R -> R) k mu e
     (fun past t => gaussian_density (sigma past) (t - c' past)).
 Proof. exact adaptive_gaussian_profile. Qed.
 
+(** C3: a scale that follows what was released: first the group count, then probes whose change and scale are
+    a function of the count that was released, and whose predictions may depend on everything before. *)
+Theorem scales_that_follow_a_release : forall (share : R -> R) (prediction : list R -> record -> bool)
+    count_scale probe_scale, (forall t, 0 <= share t <= 1) -> 0 < count_scale -> 0 < probe_scale ->
+  forall n domain D D' probes mu epsilon, neighbours n domain D D' -> 0 < mu ->
+  (/ count_scale) ^ 2 + INR probes * (/ probe_scale) ^ 2 <= mu ^ 2 ->
+  let scale := following_scale share count_scale probe_scale in
+  let centre := following_centre share prediction in
+  adaptively_indistinguishable epsilon
+    (normal_tail (epsilon / mu - mu / 2) - exp epsilon * normal_tail (epsilon / mu + mu / 2)) (S probes)
+    (fun past t => gaussian_density (scale past) (t - centre D past))
+    (fun past t => gaussian_density (scale past) (t - centre D' past)).
+Proof. exact following_scales_compose. Qed.
+
+(** C4: every Borel set of transcripts, for any two measures whose masses of boxes are the iterated
+    integrals. *)
+Theorem all_borel_events_of_transcripts : forall epsilon delta k p q,
+  integrable_transcripts p -> integrable_transcripts q -> adaptively_indistinguishable epsilon delta k p q ->
+  adaptively_indistinguishable_on_borel_sets epsilon delta k p q.
+Proof. exact transcripts_on_borel_sets. Qed.
+
+(** *** The repaired mechanism: its sums, and certificates of its releases *)
+
+(** R1: a gradient of the capped loss changes by at most 1 in l2 and L in l1. *)
+Theorem repaired_lemma_1 : forall n d L w target D D', neighbours n (short_record d L) D D' ->
+  sum_over (coordinates d) (fun e =>
+    (capped_gradient d w target D e - capped_gradient d w target D' e) ^ 2) <= 1 /\
+  sum_over (coordinates d) (fun e =>
+    Rabs (capped_gradient d w target D e - capped_gradient d w target D' e)) <= L.
+Proof. exact gradient_changes. Qed.
+
+(** R1, attained: by a record of full length whose label is flipped. *)
+Theorem repaired_lemma_1_attained : forall d L x z,
+  sum_over (coordinates d) (fun e => x e ^ 2) = 1 -> sum_over (coordinates d) (fun e => Rabs (x e)) = L ->
+  let D := [Tuple x false z] in let D' := [Tuple x true z] in
+  neighbours 1 (short_record d L) D D' /\
+  sum_over (coordinates d) (fun e =>
+    (capped_gradient d (fun _ => 0) label D e - capped_gradient d (fun _ => 0) label D' e) ^ 2) = 1 /\
+  sum_over (coordinates d) (fun e =>
+    Rabs (capped_gradient d (fun _ => 0) label D e - capped_gradient d (fun _ => 0) label D' e)) = L.
+Proof. exact gradient_changes_attained. Qed.
+
+(** R2: the counts of (cell, label) together: squared l2, the same without negative entries, and l1. *)
+Theorem repaired_lemma_2 : forall n d L target D D', neighbours n (short_record d L) D D' ->
+  let squared := sum_over (coordinates d) (fun e => (sum_with target D e - sum_with target D' e) ^ 2) +
+    sum_over (coordinates d) (fun e => (sum_without target D e - sum_without target D' e) ^ 2) in
+  squared <= 4 /\
+  ((forall t e, In t (D ++ D') -> 0 <= attribute t e) -> squared <= 2) /\
+  sum_over (coordinates d) (fun e => Rabs (sum_with target D e - sum_with target D' e)) +
+    sum_over (coordinates d) (fun e => Rabs (sum_without target D e - sum_without target D' e)) <= 2 * L.
+Proof. exact counts_by_label_change. Qed.
+
+(** R3: the imbalance at a centre c, and the group count. *)
+Theorem repaired_lemma_3 : forall n domain c prediction D D', neighbours n domain D D' -> 0 <= c <= 1 ->
+  Rabs (imbalance c prediction D - imbalance c prediction D') <= Rmax c (1 - c) /\
+  Rabs (group_count D - group_count D') <= 1.
+Proof. exact imbalance_changes. Qed.
+
+(** R4: the counts of cells together, and their selections together: squared l2, and l1. *)
+Theorem repaired_lemma_4 : forall n domain cells (cell : record -> nat) prediction D D',
+  neighbours n domain D D' -> (forall t, domain t -> (cell t < cells)%nat) ->
+  (sum_over (coordinates cells) (fun k => (cell_count cell D k - cell_count cell D' k) ^ 2) <= 2 /\
+   sum_over (coordinates cells) (fun k => Rabs (cell_count cell D k - cell_count cell D' k)) <= 2) /\
+  (sum_over (coordinates cells) (fun k =>
+     (cell_selection cell prediction D k - cell_selection cell prediction D' k) ^ 2) <= 1 /\
+   sum_over (coordinates cells) (fun k =>
+     Rabs (cell_selection cell prediction D k - cell_selection cell prediction D' k)) <= 1).
+Proof. exact cells_change. Qed.
+
+(** R.gaussian: releases with Gaussian noise, whose scales may depend on earlier numbers: where each loses at
+    most what it may, and one computation says so, all are (epsilon, delta)-indistinguishable. *)
+Theorem release_repaired_gaussian : forall steps bits parts mu epsilon delta (sigma c c' : list R -> R),
+  gaussian_parts_suffice steps bits parts mu epsilon delta = true -> (forall past, 0 < sigma past) ->
+  (forall ts, length ts = all_numbers parts -> losses_within (fun i =>
+    ((c (firstn i ts) - c' (firstn i ts)) / sigma (firstn i ts)) ^ 2) 0 parts) ->
+  adaptively_indistinguishable (Q2R epsilon) (Q2R delta) (all_numbers parts)
+    (fun past t => gaussian_density (sigma past) (t - c past))
+    (fun past t => gaussian_density (sigma past) (t - c' past)).
+Proof. exact repaired_gaussian. Qed.
+
+(** R.gaussian, at the scales of the file. *)
+Theorem release_repaired_gaussian_file : forall steps bits parts mu epsilon delta (c c' : list R -> R),
+  gaussian_parts_suffice steps bits parts mu epsilon delta = true -> file_within true parts = true ->
+  (forall ts, length ts = all_numbers parts -> changes_within (fun v => v ^ 2)
+    (fun i => c (firstn i ts) - c' (firstn i ts)) 0 parts) ->
+  adaptively_indistinguishable (Q2R epsilon) (Q2R delta) (all_numbers parts)
+    (fun past t => gaussian_density (value_at stated_scale parts (length past)) (t - c past))
+    (fun past t => gaussian_density (value_at stated_scale parts (length past)) (t - c' past)).
+Proof. exact repaired_gaussian_file. Qed.
+
+(** R.laplace: the same with Laplace noise. *)
+Theorem release_repaired_laplace : forall parts epsilon (scale c c' : list R -> R),
+  Qle_bool (all_losses parts) epsilon = true -> (forall past, 0 < scale past) ->
+  (forall ts, length ts = all_numbers parts -> losses_within (fun i =>
+    Rabs (c (firstn i ts) - c' (firstn i ts)) / scale (firstn i ts)) 0 parts) ->
+  adaptively_indistinguishable (Q2R epsilon) 0 (all_numbers parts)
+    (fun past t => laplace_density (scale past) (t - c past))
+    (fun past t => laplace_density (scale past) (t - c' past)).
+Proof. exact repaired_laplace. Qed.
+
+(** R.laplace, at the scales of the file. *)
+Theorem release_repaired_laplace_file : forall parts epsilon (c c' : list R -> R),
+  Qle_bool (all_losses parts) epsilon = true -> file_within false parts = true ->
+  (forall ts, length ts = all_numbers parts -> changes_within Rabs
+    (fun i => c (firstn i ts) - c' (firstn i ts)) 0 parts) ->
+  adaptively_indistinguishable (Q2R epsilon) 0 (all_numbers parts)
+    (fun past t => laplace_density (value_at stated_scale parts (length past)) (t - c past))
+    (fun past t => laplace_density (value_at stated_scale parts (length past)) (t - c' past)).
+Proof. exact repaired_laplace_file. Qed.
+
 (** ** Hardened noise: whole numbers, every event *)
 
 (** H1: every event of a countable space has a probability, and what H3 to H5 speak of are laws. *)
@@ -1160,6 +1338,58 @@ Proof.
   exact (hardened_gaussian_calibrated a r n d domain g scale T m t epsilon Hg Hscale HT Hc Hm Ht Hmt).
 Qed.
 
+(** *** The repaired mechanism with hardened noise *)
+
+(** R.discrete_laplace: whole numbers one after the other, whose scales may depend on earlier numbers. *)
+Theorem release_repaired_discrete_laplace : forall parts epsilon (scale : list Z -> R) (c c' : list Z -> Z),
+  Qle_bool (all_losses parts) epsilon = true -> (forall past, 0 < scale past) ->
+  (forall ts, length ts = all_numbers parts -> losses_within (fun i =>
+    Rabs (IZR (c (firstn i ts)) - IZR (c' (firstn i ts))) / scale (firstn i ts)) 0 parts) ->
+  close (Q2R epsilon) 0
+    (transcript_mass (fun past => discrete_laplace (scale past)) c (all_numbers parts) [])
+    (transcript_mass (fun past => discrete_laplace (scale past)) c' (all_numbers parts) []).
+Proof. exact repaired_discrete_laplace. Qed.
+
+(** R.discrete_laplace, at the scales of the file. *)
+Theorem release_repaired_discrete_laplace_file : forall parts epsilon (c c' : list Z -> Z),
+  Qle_bool (all_losses parts) epsilon = true -> file_within false parts = true ->
+  (forall ts, length ts = all_numbers parts -> changes_within Rabs
+    (fun i => IZR (c (firstn i ts)) - IZR (c' (firstn i ts))) 0 parts) ->
+  close (Q2R epsilon) 0
+    (transcript_mass (fun past => discrete_laplace (value_at stated_scale parts (length past))) c
+      (all_numbers parts) [])
+    (transcript_mass (fun past => discrete_laplace (value_at stated_scale parts (length past))) c'
+      (all_numbers parts) []).
+Proof. exact repaired_discrete_laplace_file. Qed.
+
+(** R.discrete_gaussian: what the grid costs is counted at the least scale that each release may have. *)
+Theorem release_repaired_discrete_gaussian : forall steps bits parts reach mu epsilon delta
+    (scale : list Z -> R) (c c' : list Z -> Z),
+  grid_parts_suffice steps bits parts reach mu epsilon delta = true ->
+  (forall past, 0 < scale past) ->
+  (forall past, (length past < all_numbers parts)%nat ->
+    value_at stated_least parts (length past) <= scale past) ->
+  (forall ts, length ts = all_numbers parts -> losses_within (fun i =>
+    ((IZR (c (firstn i ts)) - IZR (c' (firstn i ts))) / scale (firstn i ts)) ^ 2) 0 parts) ->
+  close (Q2R epsilon) (Q2R delta)
+    (transcript_mass (fun past => discrete_gaussian (scale past)) c (all_numbers parts) [])
+    (transcript_mass (fun past => discrete_gaussian (scale past)) c' (all_numbers parts) []).
+Proof. exact repaired_discrete_gaussian. Qed.
+
+(** R.discrete_gaussian, at the scales of the file. *)
+Theorem release_repaired_discrete_gaussian_file : forall steps bits parts reach mu epsilon delta
+    (c c' : list Z -> Z),
+  grid_parts_suffice steps bits parts reach mu epsilon delta = true -> file_within true parts = true ->
+  least_is_scale parts = true ->
+  (forall ts, length ts = all_numbers parts -> changes_within (fun v => v ^ 2)
+    (fun i => IZR (c (firstn i ts)) - IZR (c' (firstn i ts))) 0 parts) ->
+  close (Q2R epsilon) (Q2R delta)
+    (transcript_mass (fun past => discrete_gaussian (value_at stated_scale parts (length past))) c
+      (all_numbers parts) [])
+    (transcript_mass (fun past => discrete_gaussian (value_at stated_scale parts (length past))) c'
+      (all_numbers parts) []).
+Proof. exact repaired_discrete_gaussian_file. Qed.
+
 (** ** Calculators: rational functions that Coq runs *)
 
 (** N1: the l1-sensitivity on the box, for every rational weight. *)
@@ -1197,6 +1427,13 @@ Theorem gaussian_profile_calculator : forall steps bits nu epsilon low high,
   0 < Q2R nu /\ Q2R low <= normal_tail (Q2R epsilon / Q2R nu - Q2R nu / 2) -
     exp (Q2R epsilon) * normal_tail (Q2R epsilon / Q2R nu + Q2R nu / 2) <= Q2R high.
 Proof. exact profile_bounds_correct. Qed.
+
+(** N6: the profile of a shift is at most delta where one computation says so; far out without its terms. *)
+Theorem gaussian_delta_decided : forall steps bits nu epsilon delta,
+  profile_at_most steps bits nu epsilon delta = true ->
+  0 < Q2R nu /\ normal_tail (Q2R epsilon / Q2R nu - Q2R nu / 2) -
+    exp (Q2R epsilon) * normal_tail (Q2R epsilon / Q2R nu + Q2R nu / 2) <= Q2R delta.
+Proof. exact profile_at_most_correct. Qed.
 
 (** ** Theorem 5 at deltas that a user would set *)
 

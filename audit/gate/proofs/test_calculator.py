@@ -20,7 +20,7 @@ from reference.sensitivity import Declared, box, declared_supremum
 from reference.sensitivity.setting import Setting
 
 BUILD_SECONDS = 1800
-SETTINGS, SAMPLE = 1000, 20
+SETTINGS, SAMPLE, FEW = 1000, 20, 6
 NEAR, FAR = (-1, 8, 100, 20), (8, 12, 160, 38)
 """Of the profile: where the first tail begins, the bits that Coq computes with, and the decimals to which Python's
 ends are rounded outward; delta is down to 1e-15, and to 1e-33."""
@@ -36,7 +36,7 @@ BASES = {"matrix": "MatrixBasis", "monomial": "MonomialBasis"}
 
 HEADER = """\
 From Coq Require Import List Bool ZArith QArith.
-From CFM Require Import Definitions ProfileEnds RationalSensitivity.
+From CFM Require Import Definitions ProfileEnds GaussianDelta RationalSensitivity.
 Import ListNotations.
 
 Definition same_l1 (s : quadratic_basis * fairness * Q * nat * nat * Q) : bool :=
@@ -53,6 +53,12 @@ Definition inside (s : nat * positive * Q * Q * Q * Q * Q) : bool :=
   | Some (lower, upper) => Qle_bool low lower && Qle_bool upper high && Qle_bool (upper - lower) width
   | None => false
   end.
+Definition decided (s : Q * Q * Q * Q) : bool :=
+  let '(nu, epsilon, above, below) := s in
+  profile_at_most 200 160 nu epsilon above && negb (profile_at_most 200 160 nu epsilon below).
+Definition far_out (s : Q * Q * Q * Q) : bool :=
+  let '(nu, epsilon, above, below) := s in
+  profile_at_most 1 1 nu epsilon above && negb (profile_at_most 1 1 nu epsilon below).
 """
 
 
@@ -139,6 +145,23 @@ def terms_of(z: Fraction, bits: int) -> int:
     return k + 2
 
 
+def deltas(settings: int, tails: tuple[float, float], digits: int) -> list[str]:
+    """Return shifts and epsilons with a delta above the profile by one part in 10^digits, and one below it.
+
+    `tails` is the range of epsilon / nu - nu / 2: far out Coq's terms of Mills' ratio are enough.
+    """
+    numbers, near = random.Random(SEED), Fraction(1, 10**digits)
+    rows = []
+    for _ in range(settings):
+        epsilon = Fraction(round(10 ** numbers.uniform(0, 1.6), 3)).limit_denominator(1000)
+        tail = numbers.uniform(*tails)
+        nu = Fraction(round(sqrt(tail**2 + 2 * epsilon) - tail, 6)).limit_denominator(10**6)
+        found = delta_of_shift(nu**2, epsilon)
+        above, below = found.upper * (1 + near), found.lower * (1 - near)
+        rows.append(f"({quotient(nu)}, {quotient(epsilon)}, {quotient(above)}, {quotient(below)})")
+    return rows
+
+
 def text(rows: dict[str, list[str]]) -> str:
     lemmas = [
         f"Lemma agree_{check} : forallb {check} [{'; '.join(found)}]%Q = true.\n"
@@ -155,7 +178,9 @@ def test_text_is_in_the_allowed_part_of_the_language():
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_calculators_agree_with_python(built):
-    (built / "Agree.v").write_text(text({**sensitivities(SAMPLE), "inside": profiles(SAMPLE)}), encoding="utf-8")
+    rows = {**sensitivities(SAMPLE), "inside": profiles(SAMPLE)}
+    rows |= {"decided": deltas(FEW, (0, 7), 12), "far_out": deltas(FEW, (30, 40), 5)}
+    (built / "Agree.v").write_text(text(rows), encoding="utf-8")
     compile_file(built, "Agree.v")
 
 
@@ -170,11 +195,15 @@ def test_a_thousand_settings_agree_with_python(built):
 
 @pytest.mark.coq
 @pytest.mark.timeout(BUILD_SECONDS)
-@pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "same_declared", "inside"])
+@pytest.mark.parametrize("wrong", ["same_l1", "same_l2", "same_declared", "inside", "far_out"])
 def test_calculators_notice_a_wrong_number(built, wrong):
-    rows = {**sensitivities(3), "inside": profiles(1, off=1 + Fraction(1, 10**9))}
+    rows = {
+        **sensitivities(3),
+        "inside": profiles(1, off=1 + Fraction(1, 10**9)),
+        "far_out": deltas(1, (30, 40), 12),
+    }
     changed = rows[wrong]
-    if wrong != "inside":
+    if wrong.startswith("same"):
         changed = [row[: row.rindex("# ")] + "# 1000003)" for row in changed]
     (built / "Wrong.v").write_text(text({wrong: changed}), encoding="utf-8")
     with pytest.raises(ProofError, match=r"Unable to unify|incorrect|has type"):

@@ -26,7 +26,9 @@ from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.datasets import SOURCES
 from reference.repaired import repaired_logistic
 from reference.repaired.advice import laid_out
+from reference.repaired.curator import planned_scale
 from reference.repaired.released import RepairedRelease, load_repaired
+from reference.repaired.sums import imbalance_change
 
 main = program("certify")
 
@@ -78,13 +80,33 @@ def test_account_of_a_fit_adds_up_to_its_statement_and_no_less_noise_would(fit, 
         assert not smaller.holds, "a change that is stated too small"
 
 
+@pytest.mark.parametrize("delta", ["1e-5", "0"])
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("share", [Fraction(1, 16), Fraction(1, 3), Fraction(1, 2), Fraction(15, 16)])
+def test_a_probe_loses_no_more_than_it_may_at_every_share(delta, rows, share):
+    found = composed(release("demographic_parity", True, delta, rows))
+    probes = [
+        (one, stated)
+        for one, stated in zip(found.entries, found.release.spent, strict=True)
+        if one.what == "probe"
+    ]
+    assert probes
+    for one, stated in probes:
+        change = imbalance_change(share).times(rows)
+        scale = Fraction(planned_scale(Budget("1", delta), change, stated.share))
+        squared = change.l2_sensitivity_squared / scale**2
+        assert (squared if found.kind == "gaussian" else change.l1_sensitivity / scale) <= one.bound
+        assert scale >= one.least
+    assert sum(one.bound for one in found.entries) == found.spent
+
+
 def test_hardened_laplace_noise_is_whole_numbers_of_steps():
     found = composed(release(*HARDENED))
     assert found.holds
     text = composed_text(found)
     assert list(refused(text)) == []
-    assert "close (Q2R epsilon) 0 (transcript_mass" in text
-    assert f"Part 1 ({2**40} # 1)" in text, "a group count changes by one"
+    assert "close (Q2R epsilon) 0\n    (transcript_mass" in text
+    assert f"Stated 1 ({2**40} # 1)" in text, "a group count changes by one"
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -112,7 +134,7 @@ def test_hardened_gaussian_noise_costs_little_more(epsilon):
     assert 0 < found.grid.gap < Fraction(1, 10**6)
     text = composed_text(found)
     assert list(refused(text)) == []
-    assert "close (Q2R epsilon)" in text
+    assert "close (Q2R epsilon) (Q2R delta)\n" in text
     lowered = changed(found, 0, scale=found.entries[0].scale * Fraction(9999, 10000))
     assert not lowered.holds
     assert lowered.mu**2 < lowered.spent, "Coq compares with what the budget allows"
@@ -174,9 +196,7 @@ def test_choosing_among_several_is_refused(file, capsys):
 def adaptive_library(built, tmp_path_factory):
     """Return a compiled copy of what these certificates need: names in it mean what they mean in a clean build."""
     folder = tmp_path_factory.mktemp("composed") / "coq"
-    copy_compiled(
-        built, folder, needed_sources(folder, "From CFM Require Import Adaptive Laplace HardenedGaussian.")
-    )
+    copy_compiled(built, folder, needed_sources(folder, "From CFM Require Import RepairedOnGrid."))
     return folder
 
 

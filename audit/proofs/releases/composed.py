@@ -7,7 +7,7 @@ The sensitivities are those of ``proofs/repaired.md``, from the declared domain 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -34,9 +34,9 @@ MASS = Fraction(1, 2**60)
 CLAIMS = ("R",)
 
 LIMITS = """\
-That each release changes by no more than is stated is Lemmas 1 to 4 of proofs/repaired.md, by pen and paper.  A
-probe's change and scale follow the released share of the group; the theorem has those of the file, and Theorem
-R, on paper, all others.  The theorem takes the file's word for the scales, and is about real arithmetic and
+That no release loses more than it may is Lemmas 1 to 4 of proofs/repaired.md, which Coq checks, for sums of real
+numbers; that the program computes these sums is not proved.  A probe follows the released share of the group, in
+the theorem, too.  The theorem takes the file's word for the scales, and is about real arithmetic and
 noise given by its density, or about discrete noise given by its probabilities: nothing here says that a program
 is differentially private."""
 
@@ -61,6 +61,10 @@ class SpentPart:
         Exactly the float in the file.
     loss : Fraction
         Squared shift, or epsilon.
+    allowed : Fraction or None
+        What it may lose where its scale follows an earlier release; None where its scale is fixed.
+    narrowest : Fraction or None
+        The least scale that it may then have.
     """
 
     what: str
@@ -69,6 +73,18 @@ class SpentPart:
     needed: Fraction
     scale: Fraction
     loss: Fraction
+    allowed: Fraction | None
+    narrowest: Fraction | None
+
+    @property
+    def bound(self) -> Fraction:
+        """What it may lose, whatever was released before."""
+        return max(self.loss, self.allowed or self.loss)
+
+    @property
+    def least(self) -> Fraction:
+        """The least scale that it may have."""
+        return min(self.scale, self.narrowest or self.scale)
 
 
 class Grid(NamedTuple):
@@ -112,8 +128,8 @@ class Composed:
 
     @property
     def spent(self) -> Fraction:
-        """The loss of all together: a squared shift, or epsilon."""
-        return sum((one.loss for one in self.entries), Fraction(0))
+        """What all together may lose, whatever comes out: a squared shift, or epsilon."""
+        return sum((one.bound for one in self.entries), Fraction(0))
 
     @property
     def mu(self) -> Fraction | None:
@@ -144,7 +160,7 @@ class Composed:
             return (2 * (ball(most).log() + ball(self.epsilon + 1))).sqrt()
 
         reach = Fraction(math.ceil(enclosed(tail).upper * 2**10), 2**10)
-        steps = (one.scale * SUM_STEPS for one in self.entries)
+        steps = (one.least * SUM_STEPS for one in self.entries)
         gaps = (one.numbers * (reach + 1) / (2 * scale) for one, scale in zip(self.entries, steps, strict=True))
         return Grid(reach, sum(gaps, Fraction(0)))
 
@@ -180,7 +196,7 @@ class Composed:
         audit.proofs.releases.errors.NoTheoremError
         """
         grid = self.grid
-        if grid is not None and any(one.scale * SUM_STEPS < 2 * (grid.reach + 1) for one in self.entries):
+        if grid is not None and any(one.least * SUM_STEPS < 2 * (grid.reach + 1) for one in self.entries):
             raise NoTheoremError(TOO_SMALL_FOR_THE_GRID)
 
 
@@ -205,8 +221,20 @@ def composed(release: RepairedRelease) -> Composed:
         scale = Fraction(one.scale)
         loss = change / scale**2 if delta else change / scale
         most = needed[one.what] * (rows**2 if delta else rows)
-        entries.append(SpentPart(one.what, one.size, change, most, scale, loss))
+        following = _following(one.share, rows, kind, release.budget) if one.what == "probe" else (None, None)
+        entries.append(SpentPart(one.what, one.size, change, most, scale, loss, *following))
     return Composed(release, kind, exact.epsilon.upper, delta, tuple(entries))
+
+
+def _following(
+    share: Fraction, rows: int, kind: Kind, budget: Mapping[str, Fraction]
+) -> tuple[Fraction, Fraction]:
+    """Return what a probe may lose for its share, and its least scale: at the share 1/2 of the group."""
+    epsilon, half = budget["epsilon"], Fraction(rows, 2)
+    if kind == "laplace":
+        return share * epsilon, half / (share * epsilon)
+    sigma = Fraction(analytic_gaussian_sigma(1, epsilon, budget["delta"]))
+    return share / sigma**2, sigma * half * square_root(1 / share).lower
 
 
 def _needed(release: RepairedRelease, kind: Kind) -> Iterator[tuple[str, Fraction]]:
@@ -263,13 +291,11 @@ class ComposedResult:
         """The statement that Coq proves, in words."""
         if self.outcome == "no theorem":
             return None
-        mu = self.composed.mu
+        mu, where = self.composed.mu, ", on the grid" if self.composed.discrete else ""
         if mu is None:
-            return "all numbers together are (epsilon, 0)-indistinguishable" + (
-                ", on the grid" if self.composed.discrete else ""
-            )
-        said = f"all numbers together have the profile of one Gaussian release of shift {rounded_up(mu)!r}"
-        return said if self.composed.grid is None else f"{said}, but for what the grid costs"
+            return f"all numbers together are (epsilon, 0)-indistinguishable{where}"
+        said = f"as the profile of one Gaussian release of shift {rounded_up(mu)!r} is at most delta"
+        return f"all numbers together are (epsilon, delta)-indistinguishable{where}, {said}"
 
 
 class CertifiedPart(Document, frozen=True, kw_only=True):
