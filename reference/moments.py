@@ -16,8 +16,9 @@ import numpy as np
 
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
+from reference.common.grid import DATA_STEPS
 from reference.domain import Domain, ball_corner
-from reference.records import BLOCK_ROWS, DATA_STEPS, Records
+from reference.records import BLOCK_ROWS, Records
 
 BLOCKS_CARRIED = 1_000
 """Exact sums of so many blocks fit into 64 bits: each is at most 2^52."""

@@ -30,6 +30,7 @@ from reference.common.errors import (
     NotEncodedError,
     ShapeError,
 )
+from reference.common.grid import DATA_STEPS, rounded_to_grid
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.values import Column, as_floats, as_matrix, as_numbers
@@ -39,9 +40,6 @@ BLOCK_ROWS = 4096
 
 CACHED = 2**18
 """Entries of x that stay in cache while they are encoded and added up."""
-
-DATA_STEPS = 2**20
-"""On the grid, x holds multiples of 1/DATA_STEPS; a block of 2^12 products then sums up exactly in a float."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +112,7 @@ class Records:
         reference.common.errors.NormError
             When that fails, which needs thousands of columns.
         """
-        x = np.trunc(self.x * DATA_STEPS) / DATA_STEPS
+        x = rounded_to_grid(self.x)
         if self.domain.norm != "unit_box":
             # multiples of 2^-40 far below 2^13: exact
             outside = np.einsum("ij,ij->i", x, x) > 1.0

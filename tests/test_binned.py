@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -22,6 +25,7 @@ from reference.domain.edges import edges_of
 from reference.domain.file import DomainFile, domain_file_of, load_domain_file
 from reference.domain.markers import Marker
 from reference.repaired.descent import one_hot_blocks
+from reference.sensitivity.rows import _value
 
 AGE = Binned("age", 0, 100, edges=(18, 65), source="law")
 JOB = Grouped("job", {"paid": ("clerk", "cook"), "none": ("pupil", 0)})
@@ -121,6 +125,23 @@ def test_a_missing_number_counts_as_what_is_declared(absent):
     plain_file = declared.with_(attributes=(Numeric("height", 0, 200),), ignore=("age", "pay"))
     with pytest.raises(DataError, match="row 0, column 'height'"):
         encode_raw(plain_file, given)
+
+
+@pytest.mark.parametrize("missing", [np.int64(3), np.float32(3), 3.0])
+def test_a_missing_number_is_filled_whatever_kind_of_number_is_declared(missing):
+    filled = Numeric("age", 0, 8, missing=missing).encode(np.array([None, 8], dtype=object), clip=False)
+    assert filled.tolist() == [[3 / 8], [1.0]]
+
+
+@pytest.mark.parametrize("missing", [Fraction(3), Decimal(3), None, "3"])
+def test_what_no_file_can_hold_is_not_declared_as_missing(missing):
+    with pytest.raises(DeclarationError, match="a number within the bounds"):
+        Numeric("age", 0, 8, missing=missing)
+
+
+def test_the_bin_of_missing_values_is_a_witness_too():
+    attribute = Binned("age", 0, 8, edges=(4,), missing="own_bin")
+    assert [_value(attribute, Fraction(place)) for place in range(3)] == [0, 4, None]
 
 
 def test_a_missing_number_counts_as_one_within_the_bounds():

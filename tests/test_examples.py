@@ -54,7 +54,7 @@ PICTURES = {"CONTRIBUTING.md", "docs/house.md"}
 SHOWN = {
     "name: privacy": "a workflow of another host",
     '{"values": [[0.5], "error", [0.75]]}': "audit/gate/subjects/test_programs.py",
-    "Theorem release_is_private : forall records,": "audit/gate/proofs/test_certify.py",
+    "Theorem release_is_private : forall records round, rounds_to_nearest round ->": "audit/gate/proofs/test_certify.py",
 }
 """Fences that are no input of ours, by their first line."""
 
@@ -77,7 +77,7 @@ PRELUDE = {
     "from reference.domain.sql import moments_query\n"
     "from reference.mechanisms import pdfc\n"
     "from reference.moments import Moments\n"
-    "from reference.records import DATA_STEPS\n"
+    "from reference.common.grid import DATA_STEPS\n"
     "duckdb.sql(\"copy (from 'people.csv') to 'people.parquet'\")\n",
 }
 """What the text around an example has imported."""

@@ -26,6 +26,7 @@ from reference.common.errors import (
     ReadingError,
     SeededHardenedNoiseError,
 )
+from reference.common.grid import DATA_STEPS
 from reference.domain import Domain
 from reference.mechanisms import functional
 from reference.moments import Moments
@@ -43,7 +44,7 @@ from reference.noise.hardened import on_steps
 from reference.noise.profile import delta_of_shift
 from reference.objective import layout, objective
 from reference.readings import BASES, FAIRNESS, Readings
-from reference.records import DATA_STEPS, Records, check_matrix
+from reference.records import Records, check_matrix
 from reference.registry import MECHANISMS
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared, setting_of
 from tests.hardened_releases import RECORDS

@@ -29,6 +29,7 @@ from reference.common.errors import (
     ShapeError,
     UnseenCategoryError,
 )
+from reference.common.grid import rounded_to_grid
 from reference.domain.attributes import Grouped, Numeric, OneHot, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
@@ -310,9 +311,20 @@ def test_intercept_and_coefficients_are_the_decision(fairness):
     assert model.intercept_.shape == (groups,)
     shift = model.intercept_[0 if z is None else z.astype(int)]
     decided = model.decision_function(NEW, sensitive_features=NEW_Z)
-    np.testing.assert_allclose(x @ model.coef_[0] + shift, decided, atol=1e-12)
+    np.testing.assert_allclose(rounded_to_grid(x) @ model.coef_[0] + shift, decided, atol=1e-12)
     # thresholds move by group, and nowhere else
     assert len(set(model.intercept_)) == groups
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
+def test_records_are_predicted_as_the_fit_counts_them(fairness):
+    """Thresholds lie within a rounding of a step of the scores: a record off the grid may cross it."""
+    model = fitted(fairness=fairness)
+    x, z = model._new_records(NEW, NEW_Z)
+    on_grid = rounded_to_grid(x)
+    assert (x != on_grid).any()
+    assert model._model.excess(x, z).tolist() == model._model.excess(on_grid, z).tolist()
+    assert model._model.predict_proba(x).tolist() == model._model.predict_proba(on_grid).tolist()
 
 
 def test_decision_that_is_not_linear_has_no_intercept():

@@ -10,9 +10,10 @@ import pytest
 from scipy.special import expit
 
 from reference.common.errors import NormError
+from reference.common.grid import DATA_STEPS
 from reference.domain import Domain
 from reference.domain.attributes import OneHot
-from reference.records import DATA_STEPS, Records, encode_table
+from reference.records import Records, encode_table
 from reference.repaired import sums
 from reference.repaired.loss import probability, residual
 

@@ -19,6 +19,7 @@ from pyarrow import parquet
 from reference.budgets import SplitBudget
 from reference.common.errors import DataError, MomentsTableError, ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.common.grid import DATA_STEPS
 from reference.datasets.from_file import encode_raw
 from reference.domain.attributes import Binned, Grouped, Numeric, OneHot, Ordinal
 from reference.domain.file import DomainFile, domain_file_of, load_domain_file
@@ -26,7 +27,6 @@ from reference.domain.markers import Marker
 from reference.domain.sql import moments_query
 from reference.mechanisms import pdfc
 from reference.moments import Moments
-from reference.records import DATA_STEPS
 from tests.command_lines import ROOT
 from tests.file_commands import DOMAIN, Run
 

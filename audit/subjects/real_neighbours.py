@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.exact.neighbours import Neighbours
 from reference.domain import Domain, ball_corner
-from reference.domain.attributes import Attribute, Numeric
+from reference.domain.attributes import OWN_BIN, Attribute, Numeric
 from reference.moments import Moments
 from reference.noise import Noise
 from reference.readings import Readings
@@ -119,7 +119,7 @@ def _extreme_rows(domain: Domain) -> Iterator[dict[str, list[Any]]]:
 
 def _ends(attribute: Attribute) -> tuple[Any, Any]:
     if isinstance(attribute, Numeric):
-        return attribute.lower, attribute.upper
+        return attribute.lower, None if attribute.missing == OWN_BIN else attribute.upper
     return attribute.categories[0], attribute.categories[-1]
 
 

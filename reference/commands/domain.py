@@ -18,6 +18,7 @@ from reference.common.documents import format_of, plain
 from reference.common.errors import MissingColumnError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+from reference.common.grid import DATA_STEPS
 from reference.common.numbers import is_number_text
 from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
 from reference.datasets.from_file import hint_of_column, record_blocks
@@ -27,7 +28,6 @@ from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import MISSING_TEXTS
 from reference.domain.sql import moments_query
-from reference.records import DATA_STEPS
 
 SAMPLE = 1000
 """Records of a text file that are looked at to guess whether a column holds numbers."""

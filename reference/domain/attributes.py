@@ -65,10 +65,12 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         self._check_bounds()
         if self.missing is UNSET or (self.missing == OWN_BIN and self.has_bins):
             return
-        if isinstance(self.missing, str) or not self.lower <= self.missing <= self.upper:
+        if not (isinstance(self.missing, (int, float, np.number)) and self.lower <= self.missing <= self.upper):
             allowed = f"a number within the bounds{', or `own_bin`' if self.has_bins else ''}"
             extra = "" if self.has_bins else "; `own_bin` is of `binned`"
             raise DeclarationError(f"`missing` of {self.name!r}", self.missing, allowed + extra)
+        # a number of numpy is written to no file
+        force_setattr(self, "missing", getattr(self.missing, "item", lambda: self.missing)())
 
     def _check_bounds(self) -> None:
         bounds = (self.lower, self.upper)
@@ -97,7 +99,7 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
     def within(self, values: Column, *, clip: bool) -> FloatArray:
         """Return one column as numbers within the bounds, shape (n,); NaN for what has a bin of its own."""
         numbers = as_numbers(self.name, values, or_missing=self.missing is not UNSET)
-        if isinstance(self.missing, (int, float)):
+        if self.missing is not UNSET and self.missing != OWN_BIN:
             numbers = np.where(np.isnan(numbers), self.missing, numbers)
         outside = (numbers < self.lower) | (numbers > self.upper)
         if outside.any() and not (clip or self.clip):

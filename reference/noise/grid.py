@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from reference.coefficients import Layout
 from reference.common.balls import square_root
-from reference.records import DATA_STEPS
+from reference.common.grid import DATA_STEPS
 from reference.sensitivity.setting import Setting, Supremum
 
 RELEASE_STEPS = 2**32

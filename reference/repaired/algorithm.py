@@ -11,10 +11,11 @@ import numpy as np
 from reference.budgets import Budget
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.errors import ParameterError
+from reference.common.grid import DATA_STEPS
 from reference.common.numbers import RealLike, exact
 from reference.noise import RandomSource, sampler_of
 from reference.readings import require_rows_per_person
-from reference.records import DATA_STEPS, Records, require_on_grid
+from reference.records import Records, require_on_grid
 from reference.repaired import descent, sums
 from reference.repaired.cells import Cells, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator

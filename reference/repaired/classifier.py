@@ -248,7 +248,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> FloatArray:
-        """What the decision adds to ``x @ coef_[0]``, shape (1,), or (groups,) where thresholds move by group."""
+        """What the decision adds to ``x @ coef_[0]``, shape (1,), or (groups,) where thresholds move by group.
+
+        x is encoded as :attr:`declared` says, and rounded towards zero to multiples of 2^-20.
+        """
         check_is_fitted(self)
         return self._model.offsets
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray
+from reference.common.grid import rounded_to_grid
 from reference.domain import Domain
 from reference.repaired.descent import one_hot_blocks
 
@@ -56,7 +57,7 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
             cells = totals[block]
             p = cells / cells.sum() if cells.sum() > 0 else np.full(len(cells), 1 / len(cells))
             x[rows, block.start + random.choice(len(p), size=len(rows), p=p)] = 1.0
-    return Drawn(x * domain.column_factor, target)
+    return Drawn(rounded_to_grid(x * domain.column_factor), target)
 
 
 def expected_difference(

@@ -12,6 +12,7 @@ import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import ParameterError
+from reference.common.grid import rounded_to_grid
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired import guessed
@@ -136,10 +137,11 @@ class Model:
         Parameters
         ----------
         x : ndarray, shape (n, d)
-            Encoded features.
+            Encoded features; they count as the fit counts them, on its grid.
         z : ndarray, shape (n,), optional
             Groups, where the model uses them.
         """
+        x = rounded_to_grid(x)
         if self.fairness == "none":
             return decision_scores(self.w, x)
         if self.group_weights is None and z is None:
@@ -177,7 +179,7 @@ class Model:
 
     def predict_proba(self, x: FloatArray) -> FloatArray:
         """Return P(y = 1 | x), before any threshold moves, shape (n,)."""
-        return probability(decision_scores(self.w, x))
+        return probability(decision_scores(self.w, rounded_to_grid(x)))
 
 
 def margins(

@@ -13,10 +13,11 @@ import numpy as np
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.balls import square_root
 from reference.common.errors import NormError
+from reference.common.grid import DATA_STEPS
 from reference.common.numbers import rounded_down
 from reference.common.scores import decision_scores
 from reference.domain import Domain
-from reference.records import BLOCK_ROWS, DATA_STEPS, Records
+from reference.records import BLOCK_ROWS, Records
 from reference.repaired.loss import residual
 from reference.repaired.spent import SUM_STEPS, Change
 

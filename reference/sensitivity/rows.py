@@ -65,7 +65,8 @@ def _value(attribute: Attribute, place: Fraction) -> Any:
     if isinstance(attribute, Grouped):
         return list(attribute.groups.values())[int(place)][0]
     if isinstance(attribute, Binned):
-        return (attribute.lower, *attribute.edges)[int(place)]
+        # the bin of missing values comes last
+        return (attribute.lower, *attribute.edges, None)[int(place)]
     if isinstance(attribute, Ordinal):
         return attribute.categories[int(place * (len(attribute.categories) - 1))]
     lower, upper = Fraction(attribute.lower), Fraction(attribute.upper)

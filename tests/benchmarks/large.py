@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow
 from pyarrow import parquet
 
+from reference.common.grid import DATA_STEPS
 from reference.datasets.from_file import record_blocks
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import open_table
@@ -25,7 +26,6 @@ from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.domain.sql import moments_query
-from reference.records import DATA_STEPS
 from tests.benchmarks.page import kept, write
 
 RECORDS, DIMENSION, UPPER = 100_000_000, 14, 1000

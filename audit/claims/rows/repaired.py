@@ -13,10 +13,11 @@ from scipy.special import expit
 from audit.claims.registry import Control, Finding, claim
 from reference.budgets import Budget
 from reference.common.arrays import FloatArray
+from reference.common.grid import DATA_STEPS
 from reference.common.numbers import decimal_text
 from reference.domain import Domain
 from reference.domain.attributes import OneHot
-from reference.records import DATA_STEPS, Records, encode_table
+from reference.records import Records, encode_table
 from reference.repaired import repaired_logistic, sums
 from reference.repaired.account import Account
 from reference.repaired.advice import planned

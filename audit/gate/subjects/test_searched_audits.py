@@ -15,14 +15,16 @@ from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import Terms, estimate
 from audit.epsilon_estimate import main
 from audit.gate.requests import asked, described, verify_command
+from audit.subjects import real_neighbours
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import rebuild
 from audit.subjects.real_neighbours import Extended, _extreme_rows
-from audit.subjects.search import AtPair, DataSets, Effort, Listed, Vectors, search, searchable
+from audit.subjects.search import AtPair, DataSets, Effort, Listed, Vectors, releases, search, searchable
 from audit.subjects.search.catalogue import DOMAINS
 from audit.subjects.search.search import SEARCH_SHARE
 from reference import datasets
 from reference.common.errors import DocumentError
+from reference.domain.attributes import Binned
 
 HERE = "audit.gate.subjects.test_searched_audits"
 
@@ -267,3 +269,9 @@ def test_single_records_move_away_from_those_that_are_alike():
         distinct = max(distinct, len(pair[0].common))
     assert {1, 2} < sizes
     assert 3 < distinct <= 8
+
+
+def test_records_with_a_missing_value_are_among_the_neighbours():
+    attribute = Binned("age", 0, 8, edges=(4,), missing="own_bin")
+    assert real_neighbours._ends(attribute) == (0, None)
+    assert [releases._value(attribute, place) for place in (0.0, 0.5, 0.9)] == [0, 6, None]

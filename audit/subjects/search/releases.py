@@ -15,7 +15,7 @@ from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search.neighbourhoods import DataSet, DataSets, Row
 from reference.common.arrays import FloatArray
 from reference.domain import Domain
-from reference.domain.attributes import Attribute, Numeric
+from reference.domain.attributes import OWN_BIN, Attribute, Binned, Numeric
 from reference.moments import Moments
 from reference.objective import objective
 from reference.records import Records, check_matrix, encode_table
@@ -105,6 +105,10 @@ def _inside(place: FloatArray, norm: str) -> FloatArray:
 
 
 def _value(attribute: Attribute, place: float) -> Any:
+    if isinstance(attribute, Binned) and attribute.missing == OWN_BIN:
+        place *= (len(attribute.edges) + 2) / (len(attribute.edges) + 1)
+        if place >= 1:
+            return None
     if isinstance(attribute, Numeric):
         return min(attribute.upper, attribute.lower + place * (attribute.upper - attribute.lower))
     return attribute.categories[min(int(place * len(attribute.categories)), len(attribute.categories) - 1)]

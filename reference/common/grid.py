@@ -1,0 +1,16 @@
+"""The grid of features: what exact sums, and models that were fitted to them, see of x."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference.common.arrays import FloatArray
+
+DATA_STEPS = 2**20
+"""On the grid, x holds multiples of 1/DATA_STEPS; a block of 2^12 products then sums up exactly in a float."""
+
+
+def rounded_to_grid(x: FloatArray) -> FloatArray:
+    """Return entries rounded towards zero to multiples of 1/:data:`DATA_STEPS`."""
+    rounded: FloatArray = np.trunc(x * DATA_STEPS) / DATA_STEPS
+    return rounded
