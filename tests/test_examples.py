@@ -54,7 +54,9 @@ PICTURES = {"CONTRIBUTING.md", "docs/house.md"}
 SHOWN = {
     "name: privacy": "a workflow of another host",
     '{"values": [[0.5], "error", [0.75]]}': "audit/gate/subjects/test_programs.py",
-    "Theorem release_is_private : forall records round, rounds_to_nearest round ->": "audit/gate/proofs/test_certify.py",
+    "Theorem release_is_private : forall records round, rounds_to_nearest round ->": (
+        "audit/gate/proofs/test_certify.py"
+    ),
 }
 """Fences that are no input of ours, by their first line."""
 
