@@ -21,6 +21,13 @@ def verdict_of(row: Row) -> str:
     return "undecided" if row.finding is None else row.finding.verdict
 
 
+def proof_of(row: Row) -> str:
+    """Return what the paper's own proof is: `wrong`, `right` or `none given`; empty where nothing was found."""
+    if row.finding is None:
+        return ""
+    return "none given" if row.finding.proof == "none" else row.finding.proof
+
+
 def summary(rows: Sequence[Row]) -> str:
     """Return how many rows have which verdict, and how many were not run."""
     counts = Counter(verdict_of(row) for row in rows)
@@ -96,7 +103,8 @@ INTRODUCTION = (
 )
 
 HEADINGS = "".join(
-    f'<th scope="col">{name}</th>' for name in ("Claim", "Verdict", "Proof", "Statement", "Place in the paper")
+    f'<th scope="col">{name}</th>'
+    for name in ("Claim", "Verdict", "Paper's proof", "Statement", "Place in the paper")
 )
 
 
@@ -114,11 +122,11 @@ def as_html(rows: Sequence[Row]) -> str:
         f"<thead><tr>{HEADINGS}</tr></thead><tbody>",
     ]
     for row in rows:
-        claim, proof = row.claim, "none" if row.finding is None else row.finding.proof
+        claim = row.claim
         note = f" ({STATUS_NOTE[NOT_RUN]})" if row.status == NOT_RUN else ""
         parts.append(
             f'<tr><th scope="row"><a href="#{_anchor(row)}">{escape(claim.id)}</a></th>'
-            f'<td class="verdict">{escape(verdict_of(row) + note)}</td><td>{escape(proof)}</td>'
+            f'<td class="verdict">{escape(verdict_of(row) + note)}</td><td>{escape(proof_of(row))}</td>'
             f"<td>{escape(claim.statement)}</td><td>{escape(claim.place)}</td></tr>"
         )
     parts.append("</tbody></table>")
@@ -140,7 +148,7 @@ def _section(row: Row) -> str:
     else:
         terms += [
             ("Verdict", finding.verdict + (f" ({STATUS_NOTE[NOT_RUN]})" if row.status == NOT_RUN else "")),
-            ("Proof", finding.proof),
+            ("The paper's proof", proof_of(row)),
             ("The paper's step", claim.paper_step),
             ("Where it fails", finding.failing_step or ""),
             ("Why", claim.why),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +11,10 @@ import click
 
 from audit.claims import findings, paper_map
 from audit.claims.ledger import RUN, Row, absent, committed, row_of, run, write
-from audit.claims.paper_items import items_called
+from audit.claims.paper_items import LEMMAS, PRINTED_TABLES, Item, items_called
 from audit.claims.registry import SEED, claims
 from audit.claims.render import as_html
-from audit.commands.claims_text import as_text, explain
+from audit.commands.claims_text import as_text, explain, explain_several
 from audit.commands.options import check_known
 from audit.commands.text import columns
 from reference.commands.options import emit
@@ -22,6 +23,7 @@ from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED
 from reference.common.files import json_text, write_whole
+from reference.common.printable import quoted
 from reference.common.scheduler import HELP, on_cluster
 
 JOBS = 2
@@ -35,7 +37,7 @@ class ClaimsOptions:
     claim: str | None = option(
         "--claim",
         metavar="ID",
-        help="explain a row in full, all rows of T5 with T5.*, or those of an item: 'Lemma 4'",
+        help="a row with its evidence; rows without it: T5.* or those of an item, 'Lemma 4'",
     )
     jobs: int = option("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
@@ -83,7 +85,7 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
         rows = [_again(row) for row in rows]
     if output.html:
         emit(as_html(rows), output.html)
-    emit(_text(rows, output, in_full=options.claim is not None), output.out)
+    emit(_text(rows, output, options.claim), output.out)
     for problem in missing:
         sys.stderr.write(f"problem: {problem}\n")
     return EXIT_UNDECIDED if missing or any(row.problems for row in rows) else EXIT_FINE
@@ -118,26 +120,46 @@ def _chosen(asked: str | None) -> list[str] | None:
     stem, rest = asked.casefold().removesuffix(".*"), asked.endswith(".*")
     known = {name: name.casefold() for name in claims()}
     chosen = [name for name, one in known.items() if one == stem or (rest and one.startswith(stem + "."))]
-    if not chosen and (items := items_called(asked)):
+    if items := _items(asked):
         chosen = [name for name in known if any(name in item.claims for item in items)]
         if not chosen:
             raise ReadingError(
                 "claim", asked, "an item on which the ledger has a claim; the paper map has them all"
             )
+    if not chosen and _means_an_item(asked):
+        raise click.UsageError(
+            f"no claim {quoted(asked)}: the paper has no such item; "
+            f"it has '{LEMMAS[0].number}' ... '{PRINTED_TABLES[-1].number}' (docs/paper-map.md)"
+        )
     if not chosen:
         check_known("claim", [asked.removesuffix(".*")], known)
     return chosen
+
+
+def _items(asked: str) -> list[Item]:
+    """Return the items of the paper that are asked for; none where this is a claim's id."""
+    stem = asked.casefold().removesuffix(".*")
+    return [] if any(name.casefold() == stem for name in claims()) else items_called(asked)
+
+
+def _means_an_item(asked: str) -> bool:
+    """Return whether this is written as an item of the paper is: in two words, by a number, or `Lemma`."""
+    words = re.findall(r"[^\W\d_]+", asked)
+    return not words or len(asked.split()) > 1 or bool(items_called(words[0]))
 
 
 def _again(row: Row) -> Row:
     return row if row.status != RUN else row_of(row.claim, row.finding, committed().get(row.claim.id))
 
 
-def _text(rows: Sequence[Row], output: ClaimsOutput, *, in_full: bool) -> str:
+def _text(rows: Sequence[Row], output: ClaimsOutput, asked: str | None) -> str:
     if output.format == "json":
         documents = [row.to_json() for row in rows]
-        return json_text(documents[0] if in_full and len(documents) == 1 else documents)
+        return json_text(documents[0] if asked is not None and len(documents) == 1 else documents)
     if output.format == "html":
         return as_html(rows)
     width = columns(output.out)
-    return "\n".join(explain(row, width) for row in rows) if in_full else as_text(rows, width)
+    if asked is None:
+        return as_text(rows, width)
+    items = _items(asked)
+    return explain_several(asked, items, rows, width) if items or len(rows) > 1 else explain(rows[0], width)

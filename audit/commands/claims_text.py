@@ -1,4 +1,4 @@
-"""The ledger as a table, and one row of it in full."""
+"""The ledger as a table, one row of it in full, and several without their evidence."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from textwrap import wrap
 from rich.table import Table
 
 from audit.claims.ledger import NOT_RUN, Row
-from audit.claims.render import STATUS_NOTE, WIDTH, evidence_lines, summary, verdict_of
+from audit.claims.paper_items import Item
+from audit.claims.render import STATUS_NOTE, WIDTH, evidence_lines, proof_of, summary, verdict_of
 from audit.commands.text import AGAIN, fitted, table_text
+from reference.common.printable import one_line
 
 PROGRAM = "python -m audit claims"
 
 
 def as_text(rows: Sequence[Row], width: int | None = None) -> str:
     """Return the ledger as a table."""
-    table = Table(title="Claims of the paper")
+    problems = [f"problem: {problem}" for row in rows for problem in row.problems]
+    after = [summary(rows), *problems, f"one row in full: {PROGRAM} --claim ID"]
+    return _table("Claims of the paper", rows, width) + fitted(after, width)
+
+
+def _table(title: str, rows: Sequence[Row], width: int | None) -> str:
+    table = Table(title=title)
     for heading in ("claim", "verdict", "proof", "statement"):
         table.add_column(heading, no_wrap=heading in ("claim", "verdict", "proof"))
     for row in rows:
         note = "" if row.status != NOT_RUN else " *"
         proof = "" if row.finding is None or row.finding.proof == "none" else row.finding.proof
         table.add_row(row.claim.id, verdict_of(row) + note, proof, row.claim.statement)
-    problems = [f"problem: {problem}" for row in rows for problem in row.problems]
-    after = [summary(rows), *problems, f"one row in full: {PROGRAM} --claim ID"]
-    return table_text(table, width or WIDTH) + fitted(after, width)
+    return table_text(table, width or WIDTH)
 
 
 def explain(row: Row, width: int | None = None) -> str:
@@ -33,7 +39,40 @@ def explain(row: Row, width: int | None = None) -> str:
     return fitted(_explanation(row, width or WIDTH), width)
 
 
-def _explanation(row: Row, width: int) -> Iterator[str]:
+def explain_several(asked: str, items: Sequence[Item], rows: Sequence[Row], width: int | None = None) -> str:
+    """Return a table of rows, where the paper map leads, and each row without its evidence.
+
+    Parameters
+    ----------
+    asked : str
+        What the rows were asked for by: `Algorithm 3 line 20`, `T5.*`.
+    items : sequence of Item
+        Items of the paper that this means. Their claims come in the order of the paper map: the item's own first.
+    rows : sequence of Row
+    width : int, optional
+        Columns of the terminal.
+    """
+    places = [name for item in items for name in item.claims]
+    if items:
+        rows = sorted(rows, key=lambda row: places.index(row.claim.id))
+    parts = []
+    if len(rows) > 1:
+        parts.append(_table(f"Claims: {one_line(asked)}", rows, width) + fitted([summary(rows)], width))
+    parts += [fitted(_item(item, width or WIDTH), width) for item in items if item.claims]
+    parts += [fitted(_explanation(row, width or WIDTH, in_full=False), width) for row in rows]
+    parts.append(fitted([f"{PROGRAM} --claim ID shows the evidence"], width))
+    return "\n".join(parts)
+
+
+def _item(item: Item, width: int) -> Iterator[str]:
+    yield from _wrapped(f"{item.number}: ", item.says, width)
+    page, sign, heading = item.proof.partition("#")
+    if page:
+        yield f"  proof:     proofs/{page}.md{sign}{heading}"
+    yield from _wrapped("  code:      ", ", ".join(item.code), width)
+
+
+def _explanation(row: Row, width: int, *, in_full: bool = True) -> Iterator[str]:
     claim, finding = row.claim, row.finding
     yield from _wrapped(f"{claim.id}: ", claim.statement, width)
     yield from _wrapped("  place:     ", claim.place, width)
@@ -45,7 +84,7 @@ def _explanation(row: Row, width: int) -> Iterator[str]:
         return
     note = "" if row.status != NOT_RUN else f" ({STATUS_NOTE[NOT_RUN]})"
     yield f"  verdict:   {finding.verdict}{note}"
-    yield f"  its proof: {finding.proof}"
+    yield f"  the paper's proof: {proof_of(row)}"
     for label, text in (
         ("the step", claim.paper_step),
         ("it fails", finding.failing_step),
@@ -56,8 +95,9 @@ def _explanation(row: Row, width: int) -> Iterator[str]:
     ):
         if text:
             yield from _wrapped(f"  {label + ':':<10} ", text, width)
-    yield "  evidence:"
-    yield from evidence_lines(finding.evidence, "    ", width)
+    if in_full:
+        yield "  evidence:"
+        yield from evidence_lines(finding.evidence, "    ", width)
     yield f"  check:     {claim.check_name}"
     for label, control in (("silent on", claim.null), ("fires on", claim.broken)):
         yield from _wrapped(f"  {label + ':':<10} ", control.what, width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -20,6 +21,8 @@ def test_command_explains_one_claim(capsys):
     text = capsys.readouterr().out
     assert "place:     Theorem 1" in text
     assert "again:     python -m audit claims --claim T1" in text
+    assert "  the paper's proof: none given\n" in text
+    assert "  evidence:\n" in text
 
 
 def test_command_prints_the_contracts_json(capsys):
@@ -119,3 +122,68 @@ def test_claims_are_found_by_the_papers_own_numbers(asked, ids):
 def test_number_without_a_claim_is_refused(asked, capsys):
     assert main(["--claim", asked]) == 2
     assert "claim" in capsys.readouterr().err
+
+
+@pytest.fixture
+def as_committed(monkeypatch):
+    """No check runs: the findings are the committed ones."""
+
+    def find(name, _):
+        row = ledger.committed()[name]
+        return registry.Finding(row["verdict"], row["proof"], row["evidence"], row["failing_step"])
+
+    monkeypatch.setattr(ledger, "find", find)
+    monkeypatch.setattr(ledger, "missing", lambda _: ())
+
+
+def printed(asked, capsys):
+    assert main(["--claim", asked, "--jobs", "1"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("as_committed")
+def test_item_leads_to_its_proof_page_and_code(capsys):
+    text = printed("Lemma 4", capsys)
+    assert "  proof:     proofs/sensitivities.md#what-follows-for-the-paper\n" in text
+    assert "  code:      reference.sensitivity.published.published_l2_sensitivity_squared,\n" in text
+    assert "  the paper's proof: wrong\n" in text
+    assert "evidence:" not in text
+    assert "Claims: Lemma 4" not in text
+
+
+@pytest.mark.usefixtures("as_committed")
+@pytest.mark.parametrize(
+    ("asked", "order"),
+    [
+        ("Algorithm 3 line 20", ["T2", "T5.step"]),
+        ("Table 2", ["Tables", "E.sd", "E.wins", "E.grid"]),
+        ("T3.*", ["T3", "T3.exact", "T3.fix", "T3.exact.w", "T3.step"]),
+    ],
+)
+def test_several_claims_are_a_table_and_then_each_without_its_evidence(asked, order, capsys):
+    text = printed(asked, capsys)
+    table, *_ = text.split(" claims: ")
+    assert re.findall(r"^\W ([A-Z][\w.]*) +\W", table, re.MULTILINE) == order
+    assert re.findall(r"^([A-Z][\w.]*): ", text, re.MULTILINE) == order
+    assert "evidence:" not in text
+    assert text.endswith("\npython -m audit claims --claim ID shows the evidence\n")
+
+
+@pytest.mark.usefixtures("as_committed")
+def test_items_claims_stay_in_the_ledgers_order_in_json(capsys):
+    assert main(["--claim", "Table 2", "--jobs", "1", "--format", "json"]) == 0
+    names = [row["id"] for row in json.loads(capsys.readouterr().out)]
+    assert names == [name for name in registry.claims() if name in names]
+    assert names[0] != "Tables"
+
+
+@pytest.mark.parametrize("asked", ["Lemma 9", "Algorithm 3 line 99", "proof of Lemma 9", "(99)", "eq.(99)"])
+def test_item_that_the_paper_lacks_is_said_to_be_none(asked, capsys):
+    assert main(["--claim", asked]) == 2
+    assert "the paper has no such item; it has 'Lemma 1' ... 'Table 2'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("asked", "near"), [("T5.regim", "T5.regime"), ("Tabels", "Tables")])
+def test_id_that_is_mistyped_is_answered_with_the_nearest(asked, near, capsys):
+    assert main(["--claim", asked]) == 2
+    assert f"did you mean {near}?" in capsys.readouterr().err
