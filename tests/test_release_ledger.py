@@ -431,7 +431,7 @@ def test_report_says_where_nothing_is_published(tmp_path):
     ledger = opened(tmp_path)
     unstated = pure("1/3")
     ledger.reserve(CountedRelease("pdfc", "replace_one", Privacy(None, unstated.privacy.exact)))
-    assert "none for some release" in ledger.report()
+    assert "no published theorem covers some of these releases" in ledger.report()
     with pytest.raises(ReadingError, match="publishes none"):
         ledger.spent(statement="published")
 

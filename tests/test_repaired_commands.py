@@ -50,6 +50,11 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     model = RepairedClassifier.from_release(folder / "release.json")
     chosen = model.predict(NEW[:5], sensitive_features=NEW_Z[:5])
     assert [line.split(",")[2] for line in lines[1:]] == chosen.tolist()
+    NEW[:5].to_csv(folder / "no_group.csv", index=False)
+    refused = run("predict --release release.json --data no_group.csv", EXIT_USAGE).err
+    assert "a declared column is missing: this release uses the group at prediction" in refused
+    NEW[:5].drop(columns="hours").assign(sex=NEW_Z[:5]).to_csv(folder / "no_hours.csv", index=False)
+    assert "uses the group" not in run("predict --release release.json --data no_hours.csv", EXIT_USAGE).err
     card = run("card release.json").out
     assert "Nothing: the noise came from a seed" in card
     facts = json.loads(run("card release.json --format json").out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,12 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
     return EXIT_CODES.get(result.outcome, EXIT_UNDECIDED)
 
 
+def say_that_coq_works() -> None:
+    """Tell whoever waits at a terminal what takes so long."""
+    if sys.stderr.isatty():
+        sys.stderr.write("Coq checks the proof: 20 to 60 seconds, unless the machine is busy\n")
+
+
 def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
     try:
         found = covered(release)
@@ -114,6 +121,7 @@ def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
     absent = missing()
     if absent is not None:
         return Result(release, found, "not checked", absent, proof)
+    say_that_coq_works()
     outcome, detail = judged(found, check(text, seconds=seconds))
     return Result(release, found, outcome, detail, proof)
 
@@ -146,6 +154,7 @@ def _certify_composed(found: Composed, proof: str | None, seconds: float) -> Com
     absent = missing()
     if absent is not None:
         return ComposedResult(found, "not checked", absent, proof)
+    say_that_coq_works()
     finding = check(text, seconds=seconds)
     outcome: Outcome = "undecided"
     if finding.accepted is not None and finding.accepted == found.holds:

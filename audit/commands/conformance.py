@@ -86,8 +86,9 @@ class ReportOptions:
 def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -> int:
     """Run another implementation on the vectors, and name its bugs.
 
-    Exit code 0 when every case that it does not skip is answered rightly, 1 when one is not, 3 when nothing was
-    answered, or otherwise when it was started again.  How to write a harness: audit/vectors/README.md.
+    Exit code 0 when every case that it does not skip is answered rightly, 1 when one is not, 2 when the program
+    also fails without any case, 3 when nothing was answered, or otherwise when it was started again.
+    How to write a harness: audit/vectors/README.md.
     """
     work = chosen(cases.only)
     if cases.list:

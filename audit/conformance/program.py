@@ -147,6 +147,11 @@ def run_program(
     return found | _unsteady(found, unexplained)
 
 
+def end_unasked(command: Sequence[str], timeout: float) -> str:
+    """Return how a program fails that is given no case at all; empty where it ends well."""
+    return _session(command, [], "json", timeout, None).end
+
+
 def _fruitless(before: int, answered: int, asked: int) -> int:
     """Return how many runs ended without an answer; only an answer among several cases starts it again."""
     if not answered:
@@ -218,7 +223,7 @@ def _session(
         for thread in threads:
             # a process that the program left behind may hold the other end: nobody waits for it
             thread.join(timeout=LAST_WORDS if thread is drain else 1)
-    if code and not wanted <= set(session.replies):
+    if code and (not work or not wanted <= set(session.replies)):
         known = -code in set(signal.Signals)
         how = (
             f"was ended by {signal.Signals(-code).name}" if code < 0 and known else f"ended with exit code {code}"

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import outcomes, steady
-from audit.conformance.program import Reply, Work, run_program
+from audit.conformance.program import Reply, Work, end_unasked, run_program
 from audit.conformance.report import Report
 from audit.conformance.symptoms import Symptom
+from audit.subjects.programs.errors import ProgramStartError
 from audit.vectors.format import load
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
@@ -45,7 +46,7 @@ def chosen(only: Sequence[str] = ()) -> Work:
     ids = {str(case.tc_id) for _, case in every}
     for word in only:
         if word not in (*TYPES, *MUTANTS, *ABILITIES) and word not in ids:
-            known = "a group type, a flag, an ability or a tcId; --list shows them"
+            known = f"a group type ({', '.join(TYPES)}), a flag, an ability or a tcId; --list shows them"
             raise ParameterError("only", word, known)
 
     def is_chosen(kind: str, number: int, flags: Sequence[str]) -> bool:
@@ -86,8 +87,18 @@ def report_of(
     timeout: float = 10.0,
     on_reply: Callable[[int], None] | None = None,
 ) -> Report:
-    """Run a program on cases and return the report; see :func:`audit.conformance.program.run_program`."""
+    """Run a program on cases and return the report; see :func:`audit.conformance.program.run_program`.
+
+    Raises
+    ------
+    audit.subjects.programs.errors.ProgramStartError
+        When it crashes on every case, and also fails when no case is given: its words may be misspelt.
+    """
     replies = run_program(command, work, exchange, timeout=timeout, on_reply=on_reply)
+    if {reply.status for reply in replies.values()} <= {"crash", "not run"}:
+        end = end_unasked(command, timeout)
+        if end:
+            raise ProgramStartError(f"answers nothing, and fails without any case too: it {end}")
     judged = steady(outcomes(work, replies), lambda some: run_program(command, some, exchange, timeout=timeout))
     found = Report.of(" ".join(command), judged)
     return replace(found, symptoms=[*found.symptoms, *other_form(command, work, exchange, replies, timeout)])

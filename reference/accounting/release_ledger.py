@@ -321,7 +321,7 @@ def _neighbours(terms: LedgerTerms) -> str:
 
 def _published_line_of(releases: Sequence[CountedRelease], terms: LedgerTerms) -> str:
     if any(release.privacy.published is None for release in releases):
-        return "published statements: none for some release"
+        return "published statements: no published theorem covers some of these releases"
     if len({release.rows_per_person for release in releases}) > 1:
         return "published statements: for persons with different numbers of rows, so they do not add up"
     claimed = _composed(releases, terms, statement="published")

@@ -27,7 +27,11 @@ class AdviseOptions:
 
     domain: str = option("--domain", required=True, type=FileName(), metavar="FILE", help="the domain file")
     records: int = option(
-        "--records", required=True, type=click.IntRange(min=1), metavar="N", help="records that will be fitted"
+        "--records",
+        required=True,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="records fitted (`fit` holds out 20 %)",
     )
     epsilon: str = option("--epsilon", default="1", metavar="E", help="epsilon to forecast (1)")
     delta: str = option("--delta", default="1e-5", metavar="D", help="0 for Laplace noise (1e-5)")

@@ -160,7 +160,10 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         there, known = set(present), {*declared, *self.ignore}
         for name in declared:
             if name not in there:
-                raise MissingColumnError("a declared column is missing", column=name)
+                # what without_marks returns has a label without a column, and a group only if predictions use it
+                new = self.label is not None and not self.label.column
+                why = ": this release uses the group at prediction" if new and name in markers else ""
+                raise MissingColumnError(f"a declared column is missing{why}", column=name)
         for name in present:
             if name not in known:
                 raise ExtraColumnError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -85,6 +86,13 @@ def test_without_coq_the_certificate_is_written_and_not_checked(affairs, tmp_pat
     assert "NOT CHECKED" in out
     assert "PROOFS NOT CHECKED" in out
     assert proof.read_text(encoding="utf-8") == certificate_text(covered(read_exported(file)))
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_who_waits_at_a_terminal_is_told_of_coq(monkeypatch, capsys, terminal):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    certify.say_that_coq_works()
+    assert ("Coq checks the proof" in capsys.readouterr().err) is terminal
 
 
 @pytest.mark.usefixtures("without_coq")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -204,6 +205,13 @@ def test_program_that_never_answers_is_given_up(monkeypatch):
     assert {one.status for one in found} == {"crash", "not run"}
     # nothing is known of what it would have answered
     assert Report.of("dead", found).verdict == "undecided"
+
+
+def test_program_that_fails_without_any_case_is_bad_input():
+    with pytest.raises(ProgramStartError, match="fails without any case too: it ended with exit code 2"):
+        report_of([sys.executable, "no_such_port.py"], perturbations(2), timeout=60)
+    report = report_of(python_program("for c in cases(): sys.exit(2)"), perturbations(2), timeout=60)
+    assert {one.status for one in report.outcomes} == {"crash"}
 
 
 def test_program_that_cannot_be_started_is_bad_input():

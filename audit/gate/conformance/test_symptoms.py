@@ -206,7 +206,9 @@ def test_forgotten_form_of_a_line_is_named(code, exchange: Exchange, other):
     assert found.verdict != "not refuted"
 
 
-@pytest.mark.parametrize(("code", "exchange"), [(HONEST, "json"), (FLAT, "flat"), ("sys.exit(1)", "json")])
+@pytest.mark.parametrize(
+    ("code", "exchange"), [(HONEST, "json"), (FLAT, "flat"), ("for c in cases(): sys.exit(1)", "json")]
+)
 def test_right_form_of_a_line_and_a_dead_program_get_no_hint(code, exchange: Exchange):
     assert report_of(python_program(code), perturbations(5), exchange, timeout=60).symptoms == []
 
