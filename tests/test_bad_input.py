@@ -403,8 +403,8 @@ def error_classes(base: type[InputError] = InputError) -> list[type[InputError]]
 
 
 def test_every_error_is_an_input_error_of_its_own() -> None:
-    declared = {value for value in vars(errors).values() if getattr(value, "__module__", "") == errors.__name__}
-    declared = {value for value in declared if not issubclass(value, Warning)}
+    classes = {value for value in vars(errors).values() if isinstance(value, type)}
+    declared = {one for one in classes if one.__module__ == errors.__name__ and not issubclass(one, Warning)}
     # audit has errors of its own
     raised = {error for error in error_classes() if error.__module__.startswith("reference.")}
     assert declared == {InputError, *raised}

@@ -161,7 +161,7 @@ class DataError(InputError):
 def _shown(value: Any) -> str | None:
     if value is None:
         return None
-    return "an empty cell" if value == "" else f"value {quoted(value)}"
+    return "an empty cell" if isinstance(value, str) and not value else f"value {quoted(value)}"
 
 
 class NotANumberError(DataError):
