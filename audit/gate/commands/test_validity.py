@@ -77,7 +77,7 @@ def test_what_an_interrupted_run_of_other_settings_left_is_not_used(tmp_path, mo
     assert main([*words, "2"]) == 3
     monkeypatch.setattr("audit.validity.measure.measure", quick)
     assert main([*words, "1"]) in (0, 1)
-    assert "begun anew" in capsys.readouterr().err
+    assert "starts again" in capsys.readouterr().err
     assert {row["audits"] for row in json.loads(target.read_text(encoding="utf-8"))["rows"]} == {1}
 
 

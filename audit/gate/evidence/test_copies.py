@@ -86,7 +86,8 @@ class PartOfTheNoise(Honest):
     """As where a subsample is drawn by the constructor."""
 
     def __init__(self):
-        self.shift = np.random.default_rng().normal(size=2) * 3
+        # far apart, so that one instance is refuted whatever it drew
+        self.shift = np.random.default_rng().normal(size=2) * 1000
 
     def sample(self, data, count, rng):
         return data + self.shift[int(data)] + rng.laplace(size=(count, 1))
