@@ -179,7 +179,7 @@ def test_text_is_in_the_allowed_part_of_the_language():
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_calculators_agree_with_python(built):
     rows = {**sensitivities(SAMPLE), "inside": profiles(SAMPLE)}
-    # two of Mills' ratios cancel where nu is small: three digits are left of one term
+    # with one term of Mills' ratio these settings agree to three digits, not to five
     rows |= {"decided": deltas(FEW, (0, 7), 12), "far_out": deltas(FEW, (30, 40), 3)}
     (built / "Agree.v").write_text(text(rows), encoding="utf-8")
     compile_file(built, "Agree.v")
