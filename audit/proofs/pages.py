@@ -23,8 +23,8 @@ FOLDER = PROJECT.parent
 NOT_PAGES = ("STATUS.md", "README.md")
 
 HEADING = re.compile(r"^## `([\w']+)`$", re.MULTILINE)
-HEAD = re.compile(r"^\*(?P<claims>[^;*]+); (?P<source>[^;*]+); (?P<fingerprint>`\w+`)\*$", re.MULTILINE)
-"""The line below a heading."""
+HEAD = re.compile(r"^\*(?:(?P<claims>[^;*]+); )?(?P<source>[^;*]+); (?P<fingerprint>`\w+`)\*$", re.MULTILINE)
+"""The line below the heading of an entry, or the last of its headings; without claims where it supports none."""
 
 PARAGRAPHS = ("Says", "Does not say")
 """The paragraphs of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its
@@ -36,12 +36,14 @@ LIMITS = "nothing here says that a program is differentially private"
 
 @dataclass(frozen=True)
 class TheoremEntry:
-    """A page's entry on one theorem.
+    """A theorem on a page.  Theorems whose headings follow one another share an entry.
 
     Parameters
     ----------
     page, theorem : str
         Name of the file, and of the theorem.
+    together : tuple of str
+        The theorems of the entry.
     head : dict
         Claims, source and fingerprint.
     text : str
@@ -50,6 +52,7 @@ class TheoremEntry:
 
     page: str
     theorem: str
+    together: tuple[str, ...]
     head: dict[str, str]
     text: str
 
@@ -61,8 +64,22 @@ DIGITS = 32
 def fingerprint(theorem: str, stored: dict[str, Any]) -> str:
     """Return the fingerprint of a statement and the definitions that it mentions, from the committed digests."""
     row = stored["theorems"][theorem]
-    parts = [row["statement"], *(f"{word} {stored['definitions'][word]}" for word in row["mentions"])]
+    return _digits([row["statement"], *(f"{word} {stored['definitions'][word]}" for word in row["mentions"])])
+
+
+def _digits(parts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]
+
+
+def _groups(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the names of each entry, and the text below the last of their headings."""
+    _, *parts = HEADING.split(text)
+    names: tuple[str, ...] = ()
+    for theorem, below in zip(parts[::2], parts[1::2], strict=True):
+        names = (*names, theorem)
+        if below.strip():
+            yield names, below
+            names = ()
 
 
 def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
@@ -70,28 +87,35 @@ def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
     found = []
     for path in sorted(folder.glob("*.md")):
         if path.name not in NOT_PAGES:
-            _, *parts = HEADING.split(path.read_text(encoding="utf-8"))
-            for theorem, text in zip(parts[::2], parts[1::2], strict=True):
+            for names, text in _groups(path.read_text(encoding="utf-8")):
                 head = HEAD.search(text)
-                found.append(TheoremEntry(path.name, theorem, head.groupdict() if head else {}, text))
+                fields = head.groupdict() if head else {}
+                found += [TheoremEntry(path.name, theorem, names, fields, text) for theorem in names]
     return found
 
 
-def head_line(row: Carried, stored: dict[str, Any]) -> str:
-    """Return the line below the heading of a theorem's entry."""
-    claimed = ", ".join(row.claims) or "no claim"
-    return f"*{claimed}; {row.place}; `{fingerprint(row.theorem, stored)}`*"
+def head_of(theorems: Sequence[Carried], stored: dict[str, Any]) -> dict[str, str | None]:
+    """Return the fields of the line below the headings of an entry."""
+    claimed = ", ".join(dict.fromkeys(claim for row in theorems for claim in row.claims))
+    each = [fingerprint(row.theorem, stored) for row in theorems]
+    return {
+        "claims": claimed or None,
+        "source": ", ".join(dict.fromkeys(row.place for row in theorems)),
+        "fingerprint": f"`{each[0] if len(each) == 1 else _digits(each)}`",
+    }
 
 
 def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> None:
-    """Write the line below each heading again: from ``claims.json`` and the digests."""
+    """Write the line below the headings of each entry again: from ``claims.json`` and the digests."""
     carried = {row.theorem: row for row in rows if row.theorem in stored["theorems"]}
     for page in sorted({entry.page for entry in entries(folder)}):
-        before, *parts = HEADING.split((folder / page).read_text(encoding="utf-8"))
-        text = before
-        for theorem, entry in zip(parts[::2], parts[1::2], strict=True):
-            line = head_line(carried[theorem], stored) if theorem in carried else None
-            text += f"## `{theorem}`" + (HEAD.sub(lambda _, line=line: line, entry, count=1) if line else entry)
+        text = (folder / page).read_text(encoding="utf-8")
+        for names, below in _groups(text):
+            found = HEAD.search(below)
+            if found and carried.keys() >= set(names):
+                head = head_of([carried[name] for name in names], stored)
+                line = f"*{'; '.join(field for field in head.values() if field)}*"
+                text = text.replace(below, below[: found.start()] + line + below[found.end() :], 1)
         write_whole(folder / page, text)
 
 
@@ -111,13 +135,8 @@ def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOL
         if entry.theorem not in carried or entry.theorem not in stored["theorems"]:
             yield f"{where}: no such theorem"
             continue
-        row = carried[entry.theorem]
-        expected = (
-            ("claims", ", ".join(row.claims) or "no claim"),
-            ("source", row.place),
-            ("fingerprint", f"`{fingerprint(entry.theorem, stored)}`"),
-        )
-        for label, value in expected:
-            if entry.head.get(label) != value:
-                yield f"{where}: {label} is {entry.head.get(label)}, not {value}; read the entry, then mend it"
+        if carried.keys() >= set(entry.together) and stored["theorems"].keys() >= set(entry.together):
+            for label, value in head_of([carried[name] for name in entry.together], stored).items():
+                if entry.head.get(label) != value:
+                    yield f"{where}: {label} is {entry.head.get(label)}, not {value}; read the entry, then mend it"
         yield from (f"{where}: {label} is missing" for label in PARAGRAPHS if f"**{label}.**" not in entry.text)
