@@ -37,35 +37,41 @@ def write() -> None:
     write_whole(path(), page())
 
 
-def _linked(row: Carried, where: dict[str, str]) -> str:
-    page = where.get(row.theorem)
-    name = f"`{row.theorem}`" if page is None else f"[`{row.theorem}`]({page}#{row.theorem.lower()})"
-    return name + MARKS[row.level]
+def _linked(row: Carried, page: str) -> str:
+    return f"[`{row.theorem}`]({page}#{row.theorem.lower()}){MARKS[row.level]}"
+
+
+def _groups() -> dict[str, list[str]]:
+    """Return the linked names by claims and status; those that support no claim by the page they stand on."""
+    where = {entry.theorem: entry.page for entry in entries()}
+    found: dict[str, list[str]] = {}
+    for row in rows():
+        page = where.get(row.theorem, "")
+        says = f"{', '.join(row.claims)} *{row.status}*" if row.claims else f"*{row.status}*, [{page}]({page})"
+        found.setdefault(says, []).append(_linked(row, page))
+    return found
 
 
 def _lines() -> Iterator[str]:
     stored = committed()
-    where = {entry.theorem: entry.page for entry in entries()}
     yield "# Machine-checked proofs: status"
     yield ""
     yield f"Coq {stored['coq']} checks {len(stored['theorems'])} theorems; their statements"
-    yield f"([Statements.v](coq/Statements.v)) mention {len(stored['definitions'])} definitions. Each name leads"
-    yield "to what the theorem says and does not say. [How we check](coq/README.md)."
-    yield "`python -m audit proofs --write` writes this page."
+    yield f"([Statements.v](coq/Statements.v)) mention {len(stored['definitions'])} definitions."
+    yield "[How we check](coq/README.md)."
+    yield "`python -m audit proofs --write` writes this page. Readings, symbols, and code without a theorem:"
+    yield "[claims.json](../audit/proofs/claims.json)."
     yield ""
     yield LIMITS
     yield "Status: " + "; ".join(f"*{word}*, {meaning}" for word, meaning in STATUSES.items()) + "."
     yield ""
+    said: tuple[str, ...] = ()
     for level, axioms in LEVELS.items():
         if any(row.level == level for row in rows()):
+            more = [f"`{axiom}`" for axiom in axioms if axiom not in said]
             name = f"Axioms of a name{' with ' + MARKS[level] if MARKS[level] else ''}"
-            yield f"- {name}: {', '.join(f'`{axiom}`' for axiom in axioms) or 'none'}"
-    yield ""
-    yield "| theorem | claims: status |"
-    yield "|---|---|"
-    for row in rows():
-        says = f"{', '.join(row.claims)}: {row.status}" if row.claims else row.status
-        yield f"| {_linked(row, where)} | {says} |"
-    yield ""
-    yield "What each covers, the Python code that it speaks of, and the code that none speaks of, with the reason:"
-    yield "[claims.json](../audit/proofs/claims.json)."
+            yield f"{name}: {'these and ' if said else ''}{', '.join(more) or 'none'}."
+            yield ""
+            said = axioms
+    for says, names in sorted(_groups().items(), key=lambda group: group[0].startswith("*")):
+        yield f"- {says}: {', '.join(names)}"
