@@ -20,8 +20,8 @@ from reference.experiments.questions import QUESTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-IN_FULL = {"adult": "covariance_ball", "synthetic": "covariance_trim"}
-"""The readings of x_s that are shown attribute by attribute, for ADFC at epsilon 10."""
+TOLD = ("covariance_ball", "adfc", "10")
+"""The setting of x_s on Adult that the page tells: readings, mechanism, epsilon."""
 
 
 def document_of(question: str) -> Path:
@@ -92,32 +92,18 @@ def filled(question: str, page: str, document: dict[str, Any]) -> str:
 
 
 def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return one setting of each data set in full."""
-    made = {}
-    for data, variant in IN_FULL.items():
-        (setting,) = [
-            one
-            for one in document[data]["settings"]
-            if (one["readings"]["variant"], one["mechanism"], one["epsilon"]) == (variant, "adfc", "10")
-        ]
-        made[f"x_s-{data}"] = in_full(setting)
-    return made
-
-
-def in_full(setting: dict[str, Any]) -> str:
-    """Return one setting, attribute by attribute."""
-    shown = ("same_epsilon",)
-    rows = [
-        [
-            row["x_s"],
-            "–" if row["correlation_with_z"] is None else f"{row['correlation_with_z']:+.3f}",
-            *(x_s.interval_text(row[name]) for name in shown),
-        ]
-        for row in setting["choices"]
+    """Return what more noise on each x_s does on Adult, at the same published epsilon."""
+    (setting,) = [
+        one
+        for one in document["adult"]["settings"]
+        if (one["readings"]["variant"], one["mechanism"], one["epsilon"]) == TOLD
     ]
-    what = f"`{setting['readings']['variant']}`, {setting['mechanism']}, epsilon = {setting['epsilon']}"
-    majority = f"the majority class has accuracy {setting['majority_accuracy']:.3f}"
-    return f"{what}; {majority}.\n\n" + markdown_table(["x_s", "correlation with z", *shown], rows)
+    lines = []
+    for word in dict.fromkeys(row["same_epsilon"]["word"] for row in setting["choices"]):
+        rows = [row for row in setting["choices"] if row["same_epsilon"]["word"] == word]
+        shown = [f"{row['x_s']} {row['same_epsilon']['mean']:+.3f}" for row in rows]
+        lines.append(f"- RD {word}: {', '.join(shown)}.")
+    return {"x_s-adult": "\n".join(lines)}
 
 
 # --- rfm and peers ----------------------------------------------------------------------------------------------
