@@ -13,15 +13,18 @@ from typing import Any
 
 from reference.common.errors import ReadingError
 from reference.common.files import write_whole
-from reference.experiments import peers, x_s
+from reference.experiments import peers
 from reference.experiments.calibrated import COMPARISONS
 from reference.experiments.pages import markdown_table, replaced
+from reference.experiments.paired import INCREASES, NEITHER, REDUCES
 from reference.experiments.questions import QUESTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 TOLD = ("covariance_ball", "adfc", "10")
 """The setting of x_s on Adult that the page tells: readings, mechanism, epsilon."""
+
+HEADS = {INCREASES: "RD grows", REDUCES: "RD falls", NEITHER: "RD changes by no more than chance"}
 
 
 def document_of(question: str) -> Path:
@@ -99,10 +102,11 @@ def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
         if (one["readings"]["variant"], one["mechanism"], one["epsilon"]) == TOLD
     ]
     lines = []
-    for word in dict.fromkeys(row["same_epsilon"]["word"] for row in setting["choices"]):
+    for word, head in HEADS.items():
         rows = [row for row in setting["choices"] if row["same_epsilon"]["word"] == word]
-        shown = [f"{row['x_s']} {row['same_epsilon']['mean']:+.3f}" for row in rows]
-        lines.append(f"- RD {word}: {', '.join(shown)}.")
+        if rows:
+            shown = ", ".join(f"{row['x_s']} {row['same_epsilon']['mean']:+.3f}" for row in rows)
+            lines.append(f"- {head}: {shown}.")
     return {"x_s-adult": "\n".join(lines)}
 
 
