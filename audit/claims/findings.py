@@ -83,11 +83,10 @@ TOLD = (
     ("Where the proof fails", "failing_step"),
     ("Why", "why"),
 )
-REMEDY = (
-    ("What holds instead", "repaired"),
-    ("What to do", "advice"),
-)
-"""Labels and fields, before the evidence and after it."""
+"""Labels and fields, before the evidence."""
+
+REMEDY = (("What holds instead", "repaired"), ("What to do", "advice"))
+"""The first that there is stands after the evidence."""
 
 THEOREMS = 2
 """At most so many links to Coq; the paper map has all."""
@@ -100,7 +99,7 @@ def page(name: str) -> str:
     kind = "proof" if "/proofs/" in MORE[name] else "study"
     more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
     command = f"`python -m audit claims --claim {ids[0]}`"
-    lines = [f"# {title}", "", f"Generated from the ledger, like {command}: do not edit. {more}", ""]
+    lines = [f"# {title}", "", f"Generated from the ledger; {command} also says what to do. {more}", ""]
     for id in ids:  # noqa: A001
         lines += _section(id, ledger[id], theorems)
     return "\n".join(lines)
@@ -120,7 +119,7 @@ def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> It
     lines = [line for way in SHOWN.get(id, ()) for line in _evidence(row["evidence"], way)]
     if lines:
         yield from (f"**{EVIDENCE[row['verdict'] == 'refuted']}:**", "", *(f"    {line}" for line in lines), "")
-    yield from _told(told, REMEDY)
+    yield from _told(told, [next(one for one in REMEDY if row[one[1]])])
     yield from (" · ".join(_links(row, theorems)), "")
 
 

@@ -40,15 +40,16 @@ def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     """
     ledger = committed() if decided is None else decided
     theorems = {entry.theorem: entry.page for entry in pages.entries()}
-    tables = {**ITEMS, REST: tuple(_others(ledger))}
     lines = [INTRODUCTION]
-    for heading, items in tables.items():
+    for heading, items in ITEMS.items():
         rows = [_cells(item, ledger, theorems) for item in _together(items)]
         # a column that says nothing in this table
         shown = [place for place in range(len(HEADINGS)) if any(cells[place] for cells in rows)]
         lines += [f"## {heading}", "", _row([HEADINGS[place] for place in shown]), "|" + "---|" * len(shown)]
         lines += [_row([cells[place] for place in shown]) for cells in rows]
         lines.append("")
+    rest = [_cells(item, ledger, theorems) for item in _others(ledger)]
+    lines += [f"## {REST}", "", *(_line(cells) for cells in rest), ""]
     return "\n".join(lines)
 
 
@@ -109,6 +110,11 @@ def _theorem(name: str, page: str) -> str:
 def _verdict(name: str, row: Mapping[str, Any]) -> str:
     proof = ", proof wrong" if row["proof"] == "wrong" else ""
     return f"{name}: {row['verdict']}{proof}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    _, says, code, verdict, proof = cells
+    return f"- {verdict}. {says[0].upper()}{says[1:]} ({', '.join(filter(None, (code, proof)))})"
 
 
 def _row(cells: Sequence[str]) -> str:
