@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import importlib
 import itertools
 import re
@@ -17,12 +18,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def symbols() -> list[tuple[str, str]]:
-    """Return (paper symbol, dotted name) for each row of docs/symbols.md."""
-    text = (ROOT / "docs" / "symbols.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| ")]
-    names = [
-        (row[0].strip(), name) for row in rows for name in re.findall(r"`((?:reference|audit)[\w.]*)`", row[2])
-    ]
+    """Return (paper symbol, dotted name) for each row of docs/symbols.csv."""
+    rows = csv.reader((ROOT / "docs" / "symbols.csv").read_text(encoding="utf-8").splitlines())
+    names = [(row[0], name) for row in rows for name in re.findall(r"`((?:reference|audit)[\w.]*)`", row[2])]
     assert len(names) > 30
     return names
 
