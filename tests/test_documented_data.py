@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -299,15 +300,16 @@ def test_checksum_of_an_unreadable_file_is_an_input_error(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", [name for name in datasets.SOURCES if name != "synthetic"])
 def test_page_of_a_data_set_names_every_column_with_its_bounds(name: str) -> None:
-    page = (ROOT / "docs" / "data" / f"{name}.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| ")]
-    described = {column.strip(): row for row in rows for column in row[0].split(",")}
+    page, table = (
+        (ROOT / "docs" / "data" / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("md", "csv")
+    )
+    described = {column.strip(): row for row in csv.reader(table.splitlines()) for column in row[0].split(",")}
     declared = datasets.SOURCES[name].domain_file("ordinal")
     for attribute in declared.attributes:
         assert attribute.name in described
         if isinstance(attribute, Numeric):
             bounds = f"{attribute.lower:,.0f} to {attribute.upper:,.0f}" + (", clipped" if attribute.clip else "")
-            assert bounds in [cell.strip() for cell in described[attribute.name]]
+            assert bounds in described[attribute.name]
     for marker in (declared.label, declared.group):
         assert marker is not None
         assert f"`{marker.called}`" in page
