@@ -128,7 +128,10 @@ def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
     return made
 
 
-LEFT_OUT = ("epsilon 0.1", "epsilon 10", "0.1 of the covariance", "0.5 of the covariance", "functional, epsilon 1")
+LEFT_OUT = (
+    *("epsilon 0.1", "epsilon 10", "0.1 of the covariance", "0.5 of the covariance"),
+    *("functional, epsilon 1", "pdfc, epsilon 1", "adfc, epsilon 1", "linear regression, epsilon 1"),
+)
 """Ends of the names of methods that stand in the document only."""
 
 
@@ -144,14 +147,13 @@ def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
             [
                 f"{row['library']}: {row['method']}",
                 *(peers.spread_text(row[name]) for name in columns),
-                f"{row['constant']} of {row['runs']}" if row["constant"] else "",
             ]
             for row in found["rows"]
             if not row["method"].endswith(LEFT_OUT)
         ]
         made[f"peers-{data}"] = (
             f"{found['splits']} splits{size}; {versions}. The majority class has accuracy {majority}.\n\n"
-            + markdown_table(["method", "accuracy", "risk difference", "constant"], rows)
+            + markdown_table(["method", "accuracy", "risk difference"], rows)
         )
     return made
 
