@@ -172,6 +172,17 @@ def test_describe_takes_numbers_some_of_which_are_missing_for_numbers(run: Run, 
     assert kinds == ["numeric", "one_hot", "one_hot", "numeric"]
 
 
+def test_describe_says_which_columns_of_numbers_it_takes_for_categories(run: Run, files: Path) -> None:
+    (files / "codes.csv").write_text("zip,age,name,n,y\n01234,30,a,0,1\n12345,x,b,0.5,0\n", encoding="utf-8")
+    _, out, err = run("domain", "--describe", "--data", "codes.csv", "--label", "y")
+    kinds = [entry["kind"] for entry in json.loads(out)["attributes"]]
+    assert kinds == ["one_hot", "one_hot", "one_hot", "numeric"]
+    assert err.splitlines()[1:] == [
+        "note: 'zip' has leading zeros, as in '01234': taken for categories",
+        "note: 'age' has numbers, and 'x': taken for categories",
+    ]
+
+
 def test_describe_does_not_offer_a_column_of_names_as_categories(run: Run, files: Path) -> None:
     rows = "".join(f"name{index},{index},{index % 2}\n" for index in range(300))
     (files / "names.csv").write_text("name,number,y\n" + rows, encoding="utf-8")

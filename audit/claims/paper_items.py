@@ -439,6 +439,18 @@ PAGE_OF = {
 """Proof pages of claims about the text alone."""
 
 
+def pages_of(claim: str) -> list[str]:
+    """Return the proof pages of a claim, as in `Item.proof`: of its items, or of the text alone."""
+    told = [item.proof for items in ITEMS.values() for item in items if claim in item.claims and item.proof]
+    return list(dict.fromkeys(told)) or [PAGE_OF[claim]] * (claim in PAGE_OF)
+
+
+def numbers_of(claim: str) -> list[str]:
+    """Return the items of a claim by their full names: `Algorithm 3 line 20`, `equation (6)`."""
+    found = [_full_name(kind, item) for kind, items in ITEMS.items() for item in items if claim in item.claims]
+    return [" ".join(name.split()) for name in found]
+
+
 def items_called(name: str) -> list[Item]:
     """Return the items of this number in the paper, with parts: `Lemma 4`, `Fig. 3`, `Algorithm 3 line 20`."""
     asked = _plain(name)

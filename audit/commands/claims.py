@@ -121,11 +121,7 @@ def _chosen(asked: str | None) -> list[str] | None:
     known = {name: name.casefold() for name in claims()}
     chosen = [name for name, one in known.items() if one == stem or (rest and one.startswith(stem + "."))]
     if items := _items(asked):
-        chosen = [name for name in known if any(name in item.claims for item in items)]
-        if not chosen:
-            raise ReadingError(
-                "claim", asked, "an item on which the ledger has a claim; the paper map has them all"
-            )
+        return [name for name in known if any(name in item.claims for item in items)]
     if not chosen and _means_an_item(asked):
         raise click.UsageError(
             f"no claim {quoted(asked)}: the paper has no such item; "

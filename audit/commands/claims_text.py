@@ -8,7 +8,7 @@ from textwrap import wrap
 from rich.table import Table
 
 from audit.claims.ledger import NOT_RUN, Row
-from audit.claims.paper_items import Item
+from audit.claims.paper_items import Item, pages_of
 from audit.claims.render import STATUS_NOTE, WIDTH, evidence_lines, proof_of, summary, verdict_of
 from audit.commands.text import AGAIN, fitted, table_text
 from reference.common.printable import one_line
@@ -58,18 +58,24 @@ def explain_several(asked: str, items: Sequence[Item], rows: Sequence[Row], widt
     parts = []
     if len(rows) > 1:
         parts.append(_table(f"Claims: {one_line(asked)}", rows, width) + fitted([summary(rows)], width))
-    parts += [fitted(_item(item, width or WIDTH), width) for item in items if item.claims]
+    parts += [fitted(_item(item, width or WIDTH), width) for item in items if item.claims or not rows]
     parts += [fitted(_explanation(row, width or WIDTH, in_full=False), width) for row in rows]
-    parts.append(fitted([f"{PROGRAM} --claim ID shows the evidence"], width))
+    last = f"{PROGRAM} --claim ID shows the evidence" if rows else "the ledger has no claim on this"
+    parts.append(fitted([last], width))
     return "\n".join(parts)
 
 
 def _item(item: Item, width: int) -> Iterator[str]:
     yield from _wrapped(f"{item.number}: ", item.says, width)
-    page, sign, heading = item.proof.partition("#")
-    if page:
+    yield from _places([item.proof] if item.proof else [], item.code, width)
+
+
+def _places(proofs: Sequence[str], code: Sequence[str], width: int) -> Iterator[str]:
+    for place in proofs:
+        page, sign, heading = place.partition("#")
         yield f"  proof:     proofs/{page}.md{sign}{heading}"
-    yield from _wrapped("  code:      ", ", ".join(item.code), width)
+    if code:
+        yield from _wrapped("  code:      ", ", ".join(code), width)
 
 
 def _explanation(row: Row, width: int, *, in_full: bool = True) -> Iterator[str]:
@@ -96,6 +102,7 @@ def _explanation(row: Row, width: int, *, in_full: bool = True) -> Iterator[str]
         if text:
             yield from _wrapped(f"  {label + ':':<10} ", text, width)
     if in_full:
+        yield from _places(pages_of(claim.id), claim.symbols, width)
         yield "  evidence:"
         yield from evidence_lines(finding.evidence, "    ", width)
     yield f"  check:     {claim.check_name}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.grid import DATA_STEPS
 from reference.common.numbers import is_number_text
+from reference.common.printable import quoted
 from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
 from reference.datasets.from_file import hint_of_column, record_blocks
 from reference.datasets.table import ROWS_READ, TableFile
@@ -31,6 +33,8 @@ from reference.domain.sql import moments_query
 
 SAMPLE = 1000
 """Records of a text file that are looked at to guess whether a column holds numbers."""
+
+LEADING_ZERO = re.compile(r"0[0-9]+$")
 
 MOST_CATEGORIES = 100
 """A column with more distinct texts than this is not offered as categories."""
@@ -115,7 +119,7 @@ def command(options: DomainOptions, output: DomainOutput) -> int:
         raise ReadingError("data", None, "the name of a data set or a data file")
     elif is_table_file(options.data):
         sys.stderr.write(f"warning: {WARNING}\n")
-        text = json_text(template(open_table(options.data), options))
+        text = json_text(template(open_table(options.data), options, sys.stderr.write))
     elif options.describe and options.data not in SOURCES:
         raise ReadingError("data", options.data, "a file whose name ends in " + ", ".join(ENDINGS))
     else:
@@ -182,8 +186,15 @@ def query(options: DomainOptions, file: str) -> str:
 # --- Describe ------------------------------------------------------------------------------------------------
 
 
-def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
+def template(table: TableFile, options: DomainOptions, say: Callable[[str], object]) -> dict[str, Any]:
     """Return a domain file with the columns of a data file, and nulls where a public fact is needed.
+
+    Parameters
+    ----------
+    table : TableFile
+    options : DomainOptions
+    say : callable
+        Gets a line on the columns that look like numbers and are taken for categories.
 
     Raises
     ------
@@ -195,7 +206,7 @@ def template(table: TableFile, options: DomainOptions) -> dict[str, Any]:
         if name is not None and name not in names:
             problem = f"there is no such column{hint_of_column(names, name)}"
             raise MissingColumnError(problem, file=str(table.path), column=name)
-    kinds = table.kinds() or guessed_kinds(table)
+    kinds = table.kinds() or guessed_kinds(table, say)
     document: dict[str, Any] = {
         "schema": format_of(DomainFile),
         "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
@@ -229,14 +240,23 @@ def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[A
     return None if None in known else {"column": group, "values": sorted(known), "from_data": True}
 
 
-def guessed_kinds(table: TableFile) -> dict[str, str]:
-    """Return `number` or `text` for each column of a text file, from its first records, except missing values."""
+def guessed_kinds(table: TableFile, say: Callable[[str], object]) -> dict[str, str]:
+    """Return `number` or `text` for each column of a text file, from its first records, except missing values.
+
+    Numbers with a leading zero, such as codes of places, are texts: as numbers they would lose it.
+    """
     kinds = dict.fromkeys(table.columns, "number")
     for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
         for name, values in block.columns.items():
             known = [value for value in values if value not in MISSING_TEXTS]
-            if not known or not all(is_number_text(value) for value in known):
+            others = [value for value in known if not is_number_text(value)]
+            coded = [value for value in known if LEADING_ZERO.match(value)]
+            if not known or others or coded:
                 kinds[name] = "text"
+            if coded and not others:
+                say(f"note: {quoted(name)} has leading zeros, as in {quoted(coded[0])}: taken for categories\n")
+            elif others and len(others) < len(known):
+                say(f"note: {quoted(name)} has numbers, and {quoted(others[0])}: taken for categories\n")
     return kinds
 
 

@@ -27,7 +27,7 @@ def l1_slack(layout: Layout) -> Fraction:
 
     Every coefficient adds at most one step.  d |Phi_s| steps are at least as many as there are coefficients,
     and enough for Theorem 3's formula to hold with the sum as its Delta_1 whenever it holds with the bound
-    itself (Lemma 2 of the proof page).
+    itself (proofs/hardened_noise.md, section 2).
     """
     in_s = int(layout.contains(0).sum())
     return Fraction(layout.dimension * in_s, RELEASE_STEPS)

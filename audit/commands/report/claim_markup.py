@@ -8,6 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+from audit.claims.paper_items import numbers_of
 from audit.claims.render import evidence_lines
 from audit.commands.report.formulas import typeset
 from audit.commands.report.markup import badge, code, folded, number, sign, table, terms
@@ -30,7 +31,7 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
     return (
         '<form id="filters" role="search" aria-label="Claims">'
         '<label class="search" for="search">Search the claims<input id="search" type="search" autocomplete="off" '
-        'placeholder="Theorem 5, tau, Adult"></label>'
+        'placeholder="Theorem 5, line 20, Adult"></label>'
         f"<fieldset><legend>Verdict</legend>{boxes}</fieldset>"
         '<fieldset><legend>Only</legend><label class="chip"><input type="checkbox" name="only" value="wrong">'
         '<span>proof wrong</span></label><label class="chip"><input type="checkbox" name="only" value="coq">'
@@ -46,7 +47,8 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
 
 
 def _claim(row: dict[str, Any]) -> str:
-    name, words = row["id"], " ".join(str(row[part] or "") for part in SEARCHED)
+    name = row["id"]
+    words = " ".join([*(str(row[part] or "") for part in SEARCHED), *numbers_of(name)])
     flags = [row["proof"] == "wrong" and "wrong", row["theorems"] and "coq", row["pairs"] and "pair"]
     classes = "claim open-in-print" if name in OPEN_ON_PAPER else "claim"
     return (

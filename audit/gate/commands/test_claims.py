@@ -118,8 +118,8 @@ def test_claims_are_found_by_the_papers_own_numbers(asked, ids):
     assert set(_chosen(asked)) == set(ids)
 
 
-@pytest.mark.parametrize("asked", ["Lemma 9", "line 20", "(1)"])
-def test_number_without_a_claim_is_refused(asked, capsys):
+@pytest.mark.parametrize("asked", ["Lemma 9", "line 20"])
+def test_number_that_the_paper_lacks_is_refused(asked, capsys):
     assert main(["--claim", asked]) == 2
     assert "claim" in capsys.readouterr().err
 
@@ -149,6 +149,19 @@ def test_item_leads_to_its_proof_page_and_code(capsys):
     assert "  the paper's proof: wrong\n" in text
     assert "evidence:" not in text
     assert "Claims: Lemma 4" not in text
+
+
+@pytest.mark.usefixtures("as_committed")
+def test_row_in_full_leads_to_its_proof_page_and_code(capsys):
+    text = printed("T3.exact", capsys)
+    assert "  proof:     proofs/theorem_3.md#t3-t3fix-t3exact\n" in text
+    assert "  code:      reference.mechanisms.pdfc_noise," in text
+
+
+def test_item_without_a_claim_leads_to_its_code(capsys):
+    text = printed("(1)", capsys)
+    assert text.startswith("(1): w* minimises the loss\n  code:      reference.mechanisms.lr\n")
+    assert text.endswith("\nthe ledger has no claim on this\n")
 
 
 @pytest.mark.usefixtures("as_committed")

@@ -41,6 +41,8 @@ addEventListener("load", () => setTimeout(async () => {
     const names = () => claims().map((claim) => claim.id.slice("claim-".length));
     const tell = (element, name = "input") => element.dispatchEvent(new Event(name, { bubbles: true }));
     seen.all = names();
+    search.value = "algorithm 3 line 20"; tell(search);
+    seen.line = names();
     search.value = "Theorem 5 ADFC"; tell(search);
     seen.searched = names();
     seen.shown = document.getElementById("shown").textContent;
@@ -128,6 +130,8 @@ def test_search_and_filters_show_what_fits(seen):
     assert seen["all"] == list(rows)
     assert "T5" in seen["searched"]
     assert len(seen["searched"]) < len(rows) / 2
+    assert {"T2", "T5.step"} <= set(seen["line"])
+    assert len(seen["line"]) < 9
     assert seen["shown"] == f"{len(seen['searched'])} of {len(rows)} claims"
     assert seen["nothing"] == [0, False]
     expected = [name for name, row in rows.items() if (row["verdict"], row["proof"]) == ("proved", "wrong")]
