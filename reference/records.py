@@ -86,7 +86,7 @@ class Records:
                 object.__setattr__(self, name, view)
         _check_shapes(self)
         if not empty and not len(self):
-            raise EmptyDataError("there is no record")
+            raise EmptyDataError("there are no records")
         if not marked:
             _check_zero_or_one(self.y, LabelError, "label is not 0 or 1", self.domain.label)
         if self.z is not None and not marked:
@@ -131,7 +131,7 @@ class Records:
                 values.flags.writeable = False
             object.__setattr__(part, name, values)
         if len(part) == 0:
-            raise EmptyDataError("there is no record")
+            raise EmptyDataError("there are no records")
         return part
 
     @classmethod

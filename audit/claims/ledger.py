@@ -144,7 +144,7 @@ def find(id: str, seed: int = SEED) -> Finding:  # noqa: A002
 
 
 def missing(claim: Claim) -> tuple[str, ...]:
-    """Return what the check needs and is not here."""
+    """Return what the check needs and this machine lacks."""
     return tuple(need for need in claim.needs if not AVAILABLE[need]())
 
 

@@ -80,9 +80,9 @@ class ReleaseOptions:
 def command(options: ReleaseOptions, output: FileOptions) -> int:
     """Certify that a release's scales carry its stated (epsilon, delta).
 
-    Makes a small Coq file that says so for this release's scales, dimension, domain, basis, fairness reading and
-    adjacency, and proves it by the theorems of proofs/coq; where coqc is installed, checks it from a clean build.
-    `--proof` writes the file.
+    Writes a small Coq file (`--proof`) that says so for this release's scales, dimension, domain, basis, fairness
+    reading and adjacency, with the proof from the theorems of proofs/coq. Where coqc is installed, it checks the
+    file from a clean build.
 
     FILE: as `fit --release FILE` or `fit --format json --out FILE` writes.
 

@@ -37,7 +37,7 @@ class ClaimsOptions:
     claim: str | None = option(
         "--claim",
         metavar="ID",
-        help="a row with its evidence; rows without it: T5.* or those of an item, 'Lemma 4'",
+        help="a claim with its evidence (T5), or several without (T5.*, 'Lemma 4')",
     )
     jobs: int = option("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
@@ -67,8 +67,8 @@ class ClaimsOutput:
 def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
     """Decide every claim of the paper by a program.
 
-    The checks run, and their verdicts are compared with the registered ones and with the committed ledger. Exit
-    code 0 when all agree, 3 otherwise.
+    Runs the checks and compares their verdicts with the registered ones and with the committed ledger. Exits with
+    0 when all agree, else with 3.
     """
     _check(options)
     if options.map:

@@ -41,7 +41,7 @@ class MechanismOptions:
     ReadingOptions,
     OutputOptions,
     example="python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --domain unit_box",
-    text=f"""Is the paper's privacy statement true, and what is?
+    text=f"""Is the paper's privacy statement true, and if not, what is?
 
     The exact privacy of the noisy coefficients over all neighbouring data sets, beside the published formula, with
     two explicit neighbouring data sets as witness.  With --data or a domain file: over the data sets of rows that

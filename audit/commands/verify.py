@@ -48,8 +48,8 @@ class VerifyOptions:
     """Verification."""
 
     certificate: str = argument(metavar="FILE")
-    epsilon: str | None = option("--epsilon", metavar="E", help="the claim that the certificate must be about")
-    delta: str | None = option("--delta", metavar="D", help="the delta that the certificate must be about")
+    epsilon: str | None = option("--epsilon", metavar="E", help="the certificate must claim this epsilon")
+    delta: str | None = option("--delta", metavar="D", help="the certificate must claim this delta")
     fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw again, retest the event")
     replay: bool = option("--replay", is_flag=True, help="repeat the audit from its seed, draw for draw")
     run_program: bool = option(

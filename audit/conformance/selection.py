@@ -107,7 +107,7 @@ def report_of(
 def other_form(
     command: Sequence[str], work: Work, exchange: Exchange, replies: dict[int, Reply], timeout: float
 ) -> Iterator[Symptom]:
-    """Yield a symptom if a program that answers nothing answers the other form of a line, on a few cases."""
+    """Yield a symptom if a program that answers nothing does answer lines of the other form; tries a few cases."""
     if any(reply.status in ANSWERED for reply in replies.values()):
         return
     other: Exchange = "flat" if exchange == "json" else "json"

@@ -170,7 +170,7 @@ def _searched_threshold(setting: Setting, norm: str) -> Enclosure:
 
 
 def _last(holds: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
-    """Return close numbers, the first of which satisfies a condition that fails from some point on."""
+    """Return two close numbers: the first satisfies a condition that fails from some point on."""
     low, high = Fraction(0), Fraction(1)
     while holds(high):
         low, high = high, 2 * high

@@ -23,7 +23,7 @@ from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 
 @dataclass(frozen=True, kw_only=True)
 class AdviseOptions:
-    """What is planned: public numbers only."""
+    """The plan, in public numbers."""
 
     domain: str = option("--domain", required=True, type=FileName(), metavar="FILE", help="the domain file")
     records: int = option(
@@ -50,7 +50,7 @@ class AdviseOptions:
     "advise",
     AdviseOptions,
     example="python -m reference advise --domain domain.json --records 30000 --epsilon 1",
-    text="Say what the repaired mechanism will do with this many records: no data are read.",
+    text="Forecast what the repaired mechanism will do with this many records; reads no data.",
 )
 def command(asked: AdviseOptions) -> int:
     """Run ``advise``."""

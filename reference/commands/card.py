@@ -37,7 +37,7 @@ class CardOptions:
     "card",
     CardOptions,
     example="python -m reference card release.json",
-    text="Say on one page what a repaired release promises and does not, to whom, and how fair it is.",
+    text="Explain a repaired release on one page: what it promises, to whom, and how fair it is.",
 )
 def command(asked: CardOptions) -> int:
     """Run ``card``."""

@@ -104,7 +104,7 @@ class DomainOutput:
     DomainOptions,
     DomainOutput,
     example="python -m reference domain --describe --data people.csv --label income --out domain.json",
-    text="Print the domain of a data set; print a template for a data file; or check a domain file.",
+    text="Print the domain of a data set or a template for a data file, or check a domain file.",
 )
 def command(options: DomainOptions, output: DomainOutput) -> int:
     """Run ``domain``."""

@@ -137,7 +137,7 @@ class Run:
     FitFileOptions,
     RepairedOptions,
     example="python -m reference fit --mechanism pdfc,adfc --epsilon 0.5 --splits 10",
-    text="Train mechanisms on random splits and measure them on the rest.",
+    text="Fit mechanisms on random splits, and measure them on the rest.",
 )
 def command(
     asked: RunOptions,

@@ -148,7 +148,7 @@ class ReadingOptions:
         type=click.IntRange(min=1),
         default=1,
         metavar="K",
-        help="records that one person may have: privacy is the person's (1)",
+        help="records that one person may have; privacy protects the person (1)",
     )
 
 

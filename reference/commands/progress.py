@@ -59,7 +59,7 @@ class ProgressWatch:
         self.display.update(self.task, advance=1, description=f"fit {name}")
 
     def read(self, count: int, share: float | None = None) -> None:
-        """Count records of a file, a share of which has been read."""
+        """Count records of a file, and say what share of it has been read."""
         now = self.clock()
         if self._pass is None or (share is not None and share < self._pass.share):
             # what was read before the first call is not known: the rate begins with the second one

@@ -201,7 +201,7 @@ class GroupError(DataError):
 
 
 class EmptyDataError(DataError):
-    """There is no record."""
+    """There are no records."""
 
 
 class MissingColumnError(DataError):
@@ -209,7 +209,7 @@ class MissingColumnError(DataError):
 
 
 class ExtraColumnError(DataError):
-    """A column was given that the domain does not declare."""
+    """The domain does not declare a column that was given."""
 
 
 class ShapeError(DataError):

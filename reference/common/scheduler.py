@@ -32,7 +32,7 @@ QUIET = {
 }
 """Of a cluster in this machine: no page in a browser, and no fixed port, which another one may have."""
 
-HELP = f"let the workers of a dask scheduler do it; {LOCAL} makes some here"
+HELP = f"use the workers of a dask scheduler; {LOCAL} starts some here"
 """Help text of `--scheduler`."""
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]

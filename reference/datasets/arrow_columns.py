@@ -64,7 +64,7 @@ def numbers_in(array: Any) -> FloatArray:
 
 
 def numbers_held(array: Any) -> NumberArray:
-    """Return the same; whole numbers of a few bytes, none of which is null, as they are."""
+    """Return the same; short whole numbers without nulls stay as they are."""
     few = arrow().types.is_integer(array.type) and array.type.bit_width < 64 and not array.null_count
     held: NumberArray = array.to_numpy() if few else numbers_in(array)
     return held

@@ -83,7 +83,7 @@ def answer(part: FilePart, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
 
 @dataclass
 class Cluster:
-    """A scheduler and its workers; connected to when first used.
+    """A scheduler and its workers; the first use connects.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Cluster:
                     parts.append(FilePart(file, reader.declared, place, stop, reader.rows, called))
                     first = stop
         if not parts and start is None:
-            raise EmptyDataError("there is no record", file=str(reader.table.path))
+            raise EmptyDataError("there are no records", file=str(reader.table.path))
         return parts
 
 

@@ -16,7 +16,7 @@ from reference.domain.markers import Marker
 
 LARGEST_DELAY_DAYS = 30
 
-# There is no code book: round numbers of our own, and what is beyond counts as the bound.
+# Without a code book we take round numbers; what is beyond counts as the bound.
 BOUNDS: dict[str, tuple[float, float]] = {
     "age": (18.0, 100.0),
     "juv_fel_count": (0.0, 10.0),

@@ -69,7 +69,7 @@ class Arrays:
             length = len(self.group)
             raise ShapeError(f"{length} values where the label has {len(self.label)}", column=self.domain.group)
         if not len(self.label):
-            raise EmptyDataError("there is no record")
+            raise EmptyDataError("there are no records")
         rows = 2 * BLOCK_ROWS if isinstance(self.features, np.ndarray) else TABLE_ROWS
         for start in range(0, len(self.label), rows):
             part = slice(start, min(start + rows, len(self.label)))

@@ -135,7 +135,7 @@ class FileReader:
                     self.on_block(len(block.records), block.share)
                 yield records, None if left else block.behind
         if empty:
-            raise EmptyDataError("there is no record", file=str(self.table.path))
+            raise EmptyDataError("there are no records", file=str(self.table.path))
 
     def _names(self) -> list[str]:
         columns: tuple[str, ...] = ()

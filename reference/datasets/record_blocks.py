@@ -1,4 +1,4 @@
-"""Records of a file, block by block: moments add up, so a file larger than memory is no other case.
+"""Records of a file, block by block: moments add up, so a file may be larger than memory.
 
 Blocks are cut again to a fixed number of rows before they are summed, so that the sums do not depend, to the last
 bit, on how many rows were read at a time.
@@ -165,7 +165,7 @@ def warn_of_one_group(moments: Moments) -> None:
 
 
 def warn_of_group(group: int, stacklevel: int) -> None:
-    """Warn the data holder that all records are of this group: a fairness term of such data says nothing."""
+    """Warn the data holder that all records are of one group: a fairness term then says nothing."""
     warnings.warn(said_of_group(group), DataHolderWarning, stacklevel=stacklevel + 1)
 
 
@@ -207,7 +207,7 @@ def _bytes_of(part: Records) -> int:
 
 def _joined(parts: list[Records]) -> Records:
     if not parts:
-        raise EmptyDataError("there is no record")
+        raise EmptyDataError("there are no records")
     if len(parts) == 1:
         return parts[0]
     z = [part.z for part in parts if part.z is not None]

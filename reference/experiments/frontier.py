@@ -112,7 +112,7 @@ class Part:
 
 
 def finest(trains: Sequence[Part], budget: Budget) -> int:
-    """Return the place of the finest domain with signal enough, or of the coarsest: by public numbers alone."""
+    """Return the place of the finest domain with enough signal, else of the coarsest, by public numbers only."""
     for place, train in enumerate(trains):
         records = train.by_group[True]
         if signal_of(len(records), records.domain, budget) >= USABLE:

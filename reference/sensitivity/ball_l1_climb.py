@@ -17,7 +17,7 @@ from reference.sensitivity.variants import LinearVariant
 STARTS, ROUNDS = 150, 80
 
 GAIN = 1e-7
-"""The least share by which a move has to gain."""
+"""A move must gain at least this share."""
 
 BEST = 4
 """Rows from which moves are tried."""

@@ -34,7 +34,7 @@ def command(output: ReportOutput) -> int:
 
     The page needs no network: the ledger with its counterexamples, claimed and exact privacy, the auditor on
     mechanisms of known loss, the frontier with rivals, the paper's figures redone, and the machine-checked proofs.
-    Its numbers are read from results that the project has committed, or computed while the page is made.
+    Its numbers are committed results, or computed while the page is made.
     """
     files = CommittedResults()
     document = report(files, PrivacyGrid())

@@ -113,7 +113,7 @@ def _functions(tape: Tape) -> Iterator[Change]:
 
 
 class _StandsIn(type):
-    """A class of which whatever the real class made is an instance, too."""
+    """A class whose instances include whatever the real class made."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[-2])
