@@ -6,6 +6,7 @@ moments of the whole, in any order, so a file, a stream and a cluster are the sa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,10 +19,10 @@ from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
 from reference.common.grid import DATA_STEPS
 from reference.domain import Domain, ball_corner
-from reference.records import BLOCK_ROWS, Records
+from reference.records import BLOCK_ROWS, EXACT_ROWS, Records
 
 BLOCKS_CARRIED = 1_000
-"""Exact sums of so many blocks fit into 64 bits: each is at most 2^52."""
+"""Exact sums of so many blocks fit into 64 bits: each is at most 2^53."""
 
 NARROW = 48
 """Up to so many columns, one product for all sums takes less time than one that makes use of the symmetry."""
@@ -195,8 +196,8 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
     for records in parts:
         n += len(records)
         sum_z += 0 if records.z is None else int(records.z.sum())
-        for start in range(0, len(records), BLOCK_ROWS):
-            sums.add(records, slice(start, start + BLOCK_ROWS))
+        for start in range(0, len(records), sums.rows):
+            sums.add(records, slice(start, start + sums.rows))
     first, second = sums.total()
     sum_x, sum_yx, sum_zx = first
     return Moments(domain, n, sum_z, sum_x, sum_yx, sum_zx, second)
@@ -205,16 +206,18 @@ def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> 
 class _Sums:
     """Floating sums of blocks."""
 
+    rows = BLOCK_ROWS
+
     def __init__(self, domain: Domain) -> None:
         d = domain.dimension
         # sum x, sum yx, sum zx, and below them sum x x'
         self._sums: NumberArray = np.zeros((3 + d, d))
         # 1, y and z of a block, and its columns where they are few
         self._narrow = d <= NARROW
-        self._work = _aligned_ones(3 + d if self._narrow else 3)
+        self._work = _aligned_ones(3 + d if self._narrow else 3, self.rows)
 
     def add(self, records: Records, rows: slice) -> None:
-        """Add a block of at most BLOCK_ROWS rows."""
+        """Add a block of at most `rows` rows."""
         x = records.x[rows]
         work = self._work[:, : len(x)]
         work[1] = records.y[rows]
@@ -247,6 +250,8 @@ class _Sums:
 class _ExactSums(_Sums):
     """Sums of x on the grid as whole numbers: of multiples of 1/DATA_STEPS, and of its square."""
 
+    rows = EXACT_ROWS
+
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
         self._sums = self._sums.astype(np.int64)
@@ -274,7 +279,6 @@ class _ExactSums(_Sums):
         return steps
 
     def _add(self, products: FloatArray) -> None:
-        # at most 2^12 whole numbers up to 2^40: their float sum is exact in any order
         self._sums += products.astype(np.int64)
         self._waiting += 1
         if self._waiting == BLOCKS_CARRIED:
@@ -283,12 +287,12 @@ class _ExactSums(_Sums):
             self._sums[:] = 0
 
 
-def _aligned_ones(rows: int) -> FloatArray:
-    """Return rows of BLOCK_ROWS ones that begin where lines of the cache do: a product takes half the time."""
-    line = 64
-    held = np.ones(rows * BLOCK_ROWS + line // 8)
+def _aligned_ones(*shape: int) -> FloatArray:
+    """Return ones whose first row begins where a line of the cache does: a product takes half the time."""
+    line, size = 64, math.prod(shape)
+    held = np.ones(size + line // 8)
     start = -held.ctypes.data % line // 8
-    return held[start : start + rows * BLOCK_ROWS].reshape(rows, BLOCK_ROWS)
+    return held[start : start + size].reshape(shape)
 
 
 def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:

@@ -38,8 +38,11 @@ from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 BLOCK_ROWS = 4096
 """Rows handled at a time: small enough to stay in cache."""
 
-CACHED = 2**18
-"""Entries of x that stay in cache while they are encoded and added up."""
+EXACT_ROWS = 2 * BLOCK_ROWS
+"""Rows of which exact sums are taken at a time: 2^13 whole numbers up to 2^40 add up in a float, in any order."""
+
+CACHED = 2**19
+"""Entries of x that stay in cache while they are encoded and added up, and so many that few calls do it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,8 +228,10 @@ class NumericEncoder:
     def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
         """Write a block of columns that are admitted into x, shape (n, d)."""
         places = x[:, self.columns].T
-        for column, lower, upper, place in zip(columns, self._lower, self._upper, places, strict=True):
-            _scale(column, lower, upper, self._factor, place)
+        for column, place in zip(columns, places, strict=True):
+            # arithmetic on whole numbers would cast them piece by piece
+            place[:] = column
+        _scale(places, self._lower[:, None], self._upper[:, None], self._factor, places)
         self._complete(x, z)
 
     def _complete(self, x: FloatArray, z: FloatArray | None) -> None:
@@ -249,24 +254,23 @@ def _is_within(raw: NumberArray, lower: np.float64, upper: np.float64) -> bool:
     return bool(raw.min() >= lower and raw.max() <= upper)
 
 
-def _scale(raw: NumberArray, lower: np.float64, upper: np.float64, factor: float, out: FloatArray) -> None:
+def _scale(
+    raw: FloatArray, lower: FloatArray | np.float64, upper: FloatArray | np.float64, factor: float, out: FloatArray
+) -> None:
     """Write (raw - lower) / (upper - lower) times a factor, of numbers within the bounds."""
-    if (lower, upper) == (0.0, 1.0):
-        np.multiply(raw, factor, out=out)
-        return
-    if lower == 0.0:
-        # a quotient of at most 1 is not rounded above it
-        np.divide(raw, upper, out=out)
-    else:
+    if lower.any():
         np.divide(np.subtract(raw, lower, out=out), upper - lower, out=out)
         # the quotient of two rounded differences can exceed 1 by one rounding
-        np.clip(out, 0.0, 1.0, out=out)
-    np.multiply(out, factor, out=out)
+        raw = np.clip(out, 0.0, 1.0, out=out)
+    elif (upper != 1.0).any():
+        # a quotient of at most 1 is not rounded above it
+        raw = np.divide(raw, upper, out=out)
+    np.multiply(raw, factor, out=out)
 
 
 def rows_in_cache(dimension: int) -> int:
-    """Return how many rows of x are encoded and added up at a time: whole blocks."""
-    return max(CACHED // (dimension * BLOCK_ROWS), 1) * BLOCK_ROWS
+    """Return how many rows of x are encoded and added up at a time: whole blocks, also of exact sums."""
+    return max(CACHED // (dimension * EXACT_ROWS), 1) * EXACT_ROWS
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:

@@ -44,7 +44,7 @@ from reference.noise.hardened import on_steps
 from reference.noise.profile import delta_of_shift
 from reference.objective import layout, objective
 from reference.readings import BASES, FAIRNESS, Readings
-from reference.records import Records, check_matrix
+from reference.records import EXACT_ROWS, Records, check_matrix
 from reference.registry import MECHANISMS
 from reference.sensitivity import Setting, Supremum, exact_l1, exact_l2_squared, setting_of
 from tests.hardened_releases import RECORDS
@@ -113,15 +113,15 @@ def test_exact_moments_are_the_sums_of_fractions(records):
 def test_exact_moments_are_exact_over_several_full_blocks(monkeypatch):
     """Ones and a 2^-20: a float would lose the last bit of the sum of squares."""
     monkeypatch.setattr("reference.moments.BLOCKS_CARRIED", 2)
-    x = np.ones((3 * 4096 + 7, 2))
+    x = np.ones((3 * EXACT_ROWS + 7, 2))
     x[:, 1] = 2.0**-20
     records = check_matrix(Domain.of_columns(["a", "b"], norm="unit_box"), x, np.ones(len(x)), np.ones(len(x)))
     moments = Moments.of(records, exact=True)
     assert moments.sum_xx[0, 1] == Fraction(len(x), 2**20)
     assert moments.sum_xx[1, 1] == Fraction(len(x), 2**40)
     assert moments.sum_x.tolist() == [len(x), Fraction(len(x), 2**20)]
-    random = np.random.default_rng(0).integers(0, DATA_STEPS + 1, (4096, 2)) / DATA_STEPS
-    block = Moments.of(Records(records.domain, random, np.ones(4096), np.ones(4096)), exact=True)
+    random = np.random.default_rng(0).integers(0, DATA_STEPS + 1, (EXACT_ROWS, 2)) / DATA_STEPS
+    block = Moments.of(Records(records.domain, random, np.ones(EXACT_ROWS), np.ones(EXACT_ROWS)), exact=True)
     whole = [[int(v * DATA_STEPS) for v in row] for row in random.tolist()]
     assert block.sum_xx[0, 1] * DATA_STEPS**2 == sum(a * b for a, b in whole)
 

@@ -7,7 +7,7 @@ import numpy as np
 from reference.common.arrays import FloatArray
 
 DATA_STEPS = 2**20
-"""On the grid, x holds multiples of 1/DATA_STEPS; a block of 2^12 products then sums up exactly in a float."""
+"""On the grid, x holds multiples of 1/DATA_STEPS; a block of 2^13 products then sums up exactly in a float."""
 
 
 def rounded_to_grid(x: FloatArray) -> FloatArray:

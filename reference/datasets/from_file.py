@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import UNSET
@@ -34,8 +34,6 @@ from reference.domain.markers import MISSING_TEXTS, as_declared, numbers_of
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
-
-_Item = TypeVar("_Item")
 
 SHOWN = 3
 """Further wrong records that an error names."""
@@ -127,9 +125,10 @@ class FileReader:
         empty = start is None
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
         blocks = self.table.blocks(self._names(), self.rows, numbers, start)
-        for block, found in read_ahead(self._checked(blocks if stop is None else _before(blocks, stop))):
+        encoder = NumericEncoder.of(self.declared.domain)
+        for block in read_ahead(blocks if stop is None else _before(blocks, stop)):
             left, empty = len(block.records), False
-            for records in self._records(block, found):
+            for records in self._records(block, encoder):
                 left -= len(records)
                 if not left and self.on_block is not None:
                     self.on_block(len(block.records), block.share)
@@ -150,14 +149,9 @@ class FileReader:
         except DataError as problem:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
 
-    def _checked(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, _Numbers | None]]:
-        """Yield each block, and its numbers if there is nothing else and all is well."""
-        encoder = NumericEncoder.of(self.declared.domain)
-        for block in blocks:
-            yield block, _Numbers.of(encoder, self.declared, block.columns)
-
-    def _records(self, block: Block, numbers: _Numbers | None) -> Iterator[Records]:
-        """Yield the records of a block; if all are numbers, as many at a time as stay in cache."""
+    def _records(self, block: Block, encoder: NumericEncoder | None) -> Iterator[Records]:
+        """Yield the records of a block; if all are numbers and well, as many at a time as stay in cache."""
+        numbers = _Numbers.of(encoder, self.declared, block.columns)
         if numbers is None:
             yield self._other_records(block)
             return
@@ -223,8 +217,11 @@ def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
             return
 
 
-def read_ahead(blocks: Iterator[_Item]) -> Iterator[_Item]:
-    """Yield the same blocks, decoded in a thread of their own while those before are used."""
+def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the same blocks, decoded in a thread of their own while those before are used.
+
+    It does nothing else: two threads of Python wait for each other more often than they gain.
+    """
     with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
         waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
         try:
