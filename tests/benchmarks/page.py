@@ -73,27 +73,43 @@ def table_of_files(rows: Mapping[str, Mapping[str, float]]) -> str:
     return "\n".join(lines)
 
 
-LARGE = """{records:,} records of 14 whole numbers in one Parquet file of {gigabytes:.1f} GB, measured once
-(`python -m tests.benchmarks.large FOLDER`, load {load}). Checked, exact sums take {sums} s of processor time in
-two threads ({clock} s by the clock) and hold {memory} MiB more than an interpreter with the same modules.
-pyarrow's decoding alone takes {decoding} s on one thread, and the [query](files.md) {query} s on one thread of
-DuckDB; its sums are the same, to the last bit."""
+LARGE = """{records:,} records of 14 numbers in one Parquet file, each kind measured once (`python -m
+tests.benchmarks.large FOLDER`), in seconds of processor time, of all threads; the sums by the clock, too. Memory
+is what they hold above an interpreter with the same modules. pyarrow decodes on one thread, the
+[query](files.md) runs on one thread of DuckDB; its sums are the same, to the last bit.
+
+| numbers | file | load | decoding | checked, exact sums | by the clock | memory | query |
+|---|---|---|---|---|---|---|---|
+{rows}"""
+
+ROW_OF_LARGE = (
+    "| {kind} | {gigabytes:.1f} GB | {load} | {decoding} s | {sums} s | {clock} s | {memory} MiB | {query} |"
+)
 
 IMPORTS = """`reference.mechanisms` is imported in {mechanisms:.2f} s of processor time, `reference.classifier` in
-{classifier:.2f} s, of which scikit-learn's own `sklearn.base` takes {base:.2f} s."""
+{classifier:.2f} s: {ratio:.2f} times what scikit-learn's own `sklearn.base` takes, {base:.2f} s, which imports
+scipy.stats, and pandas where it is installed."""
 
 
 def text_of_large(found: Mapping[str, Any]) -> str:
-    return LARGE.format(
-        records=found["records"],
-        gigabytes=found["bytes"] / 1e9,
-        load=found["load"],
-        sums=found["add up"]["cpu"],
-        clock=found["add up"]["wall"],
-        memory=found["add up"]["mebibytes"] - found["nothing"]["mebibytes"],
-        decoding=found["decode"]["cpu"],
-        query=found["query"]["cpu"],
+    rows = (
+        ROW_OF_LARGE.format(
+            kind=kind,
+            gigabytes=one["bytes"] / 1e9,
+            load=one["load"],
+            decoding=one["decode"]["cpu"],
+            sums=one["add up"]["cpu"],
+            clock=one["add up"]["wall"],
+            memory=one["add up"]["mebibytes"] - one["nothing"]["mebibytes"],
+            query=f"{one['query']['cpu']} s" if "query" in one else "not run",
+        )
+        for kind, one in found.items()
     )
+    return LARGE.format(records=next(iter(found.values()))["records"], rows="\n".join(rows))
+
+
+def text_of_imports(spent: Mapping[str, float]) -> str:
+    return IMPORTS.format(**spent, ratio=spent["classifier"] / spent["base"])
 
 
 def kept() -> dict[str, Any]:
@@ -116,7 +132,7 @@ def text_of(found: Mapping[str, Any]) -> str:
         workers=f"{found['workers']['two workers']['wall']:.2f}",
         workers_cpu=f"{found['workers']['two workers']['cpu']:.2f}",
         large=text_of_large(found["large"]),
-        imports=IMPORTS.format(**{name.split(".")[1]: one["cpu"] for name, one in found["imports"].items()}),
+        imports=text_of_imports({name.split(".")[1]: one["cpu"] for name, one in found["imports"].items()}),
         n=n["exponent"],
         n_from=n["values"][0],
         n_to=n["values"][-1],
