@@ -44,6 +44,8 @@ from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
+from reference.experiments import frontier
+from reference.experiments.frontier import FrontierDesign
 from reference.moments import Moments, sum_of
 from reference.records import Records
 from tests.command_lines import environment
@@ -469,6 +471,19 @@ def test_commands_find_on_a_cluster_what_they_find_here(
         ),
     ):
         assert printed(main, f"{words} --scheduler {scheduler}") == printed(main, words)
+
+
+def test_frontier_finds_on_a_cluster_what_it_finds_here(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    design = FrontierDesign("affairs", splits=2, subset_size=100, epsilons=("1",))
+    with monkeypatch.context() as alone:
+        # here no split is fitted
+        alone.setattr(frontier, "repaired_logistic", None)
+        with on_cluster(scheduler):
+            spread = frontier.measure(design)
+    here = frontier.measure(design)
+    for row in spread["rows"] + here["rows"]:
+        assert row.pop("fit_seconds")["mean"] > 0
+    assert spread == here
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,12 @@ from reference.records import Records
 
 ROOT = Path(__file__).parent.parent
 
-SMALL = FrontierDesign("affairs", splits=2, subset_size=600)
+SMALL = FrontierDesign("affairs", splits=2, subset_size=600, epsilons=("1",))
 
 
 @pytest.fixture(scope="module")
 def document():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frontier, "EPSILONS", ("1",))
-        found = frontier.measure(SMALL)
-    return found
+    return frontier.measure(SMALL)
 
 
 def test_a_row_for_each_budget_model_and_encoding(document):
@@ -46,9 +43,7 @@ def test_a_row_for_each_budget_model_and_encoding(document):
 
 
 def test_a_run_repeats_but_for_its_times(document):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frontier, "EPSILONS", ("1",))
-        again = frontier.measure(SMALL)
+    again = frontier.measure(SMALL)
     for one, two in zip(document["rows"], again["rows"], strict=True):
         assert one["accuracy"] == two["accuracy"]
         assert one["risk_difference"] == two["risk_difference"]

@@ -10,23 +10,28 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from joblib import delayed
+from threadpoolctl import threadpool_limits
 
 from reference.accounting import NOT_PRIVATE
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
-from reference.common.errors import MissingDataError
+from reference.common.errors import MissingDataError, ReadingError
 from reference.common.page import Listing, Page
+from reference.common.workers import parallel
 from reference.datasets import SOURCES
 from reference.datasets.public_bins import PUBLIC, public_domains
 from reference.domain.binning import binned
 from reference.domain.file import DomainFile
 from reference.experiments.outputs import SEEDED
 from reference.experiments.splits import SplitSpec
-from reference.experiments.watch import NOBODY, Watch
+from reference.experiments.watch import NOBODY, Watch, in_turn
 from reference.fairness.metrics import MEASURES, measures
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, signal_of
@@ -70,6 +75,10 @@ MODELS = (
 )
 
 
+_Setting: TypeAlias = tuple[str, str, FrontierModel]
+"""Epsilon, delta and the model."""
+
+
 @dataclass(frozen=True)
 class FrontierDesign:
     """The records of a run, and how often they are split.
@@ -81,6 +90,7 @@ class FrontierDesign:
     test_share : float
     subset_size : int, optional
     noise : {'numpy', 'hardened'}
+    epsilons : tuple of str
     """
 
     data: str
@@ -89,6 +99,7 @@ class FrontierDesign:
     test_share: float = 0.2
     subset_size: int | None = None
     noise: str = "numpy"
+    epsilons: tuple[str, ...] = EPSILONS
 
 
 def encodings(data: str) -> dict[str, tuple[DomainFile, ...]]:
@@ -120,8 +131,20 @@ def finest(trains: Sequence[Part], budget: Budget) -> int:
     return len(trains) - 1
 
 
-def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch = NOBODY) -> dict[str, Any]:
+def measure(
+    design: FrontierDesign, *, missing: str | None = None, jobs: int = 1, watch: Watch = NOBODY
+) -> dict[str, Any]:
     """Fit everything on every split and return the document.
+
+    Parameters
+    ----------
+    design : FrontierDesign
+    missing : str, optional
+        The data set that was asked for, where it is not there.
+    jobs : int
+        Processes; the numbers but the seconds do not depend on it.
+    watch : Watch
+        Told of each split.
 
     Raises
     ------
@@ -130,28 +153,21 @@ def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch 
     """
     if missing is not None:
         raise MissingDataError(f"the frontier is measured on {missing}, which is not there")
-    files = encodings(design.data)
-    budgets = [(epsilon, delta) for delta in DELTAS for epsilon in EPSILONS]
-    watch.expect(len(files) * design.splits * len(budgets) * len(MODELS))
+    if jobs < 1:
+        raise ReadingError("jobs", jobs, "at least 1")
     rows, references = list[dict[str, Any]](), list[dict[str, Any]]()
-    for encoding in files:
-        found: dict[tuple[str, str, FrontierModel], list[dict[str, float]]] = {}
+    watch.expect(len(encodings(design.data)) * design.splits)
+    pool = parallel(jobs, return_as="generator")
+    for encoding in encodings(design.data):
+        found: dict[_Setting, list[dict[str, float]]] = {}
         noiseless: dict[str, list[dict[str, float]]] = {}
-        for split, (trains, tests) in enumerate(splits_of(design, encoding)):
-            for epsilon, delta in budgets:
-                budget = Budget(epsilon, delta)
-                place = finest(trains, budget)
-                for model in MODELS:
-                    # without fairness the group is a feature like others
-                    keep = model.group_at_prediction or model.fairness == "none"
-                    train, test = trains[place].by_group[keep], tests[place].by_group[keep]
-                    rng = None if design.noise == "hardened" else design.seed + split
-                    for tuned, one in _measured(train, test, model, budget, design.noise, rng):
-                        found.setdefault((epsilon, delta, tuned), []).append(one)
-                    watch.released("repaired")
-            if split < REFERENCE_SPLITS:
-                for name, one in without_noise(trains[0].by_group[True], tests[0].by_group[True]).items():
-                    noiseless.setdefault(name, []).append(one)
+        calls = (delayed(on_one_split)(design, encoding, split) for split in range(design.splits))
+        for fitted, others in in_turn(pool(calls)):
+            for key, one in fitted:
+                found.setdefault(key, []).append(one)
+            for name, one in others.items():
+                noiseless.setdefault(name, []).append(one)
+            watch.released("repaired")
         rows += [_row(*key, encoding, runs) for key, runs in found.items()]
         references += [
             {"name": name, "encoding": encoding, "splits": len(runs), **means(runs)}
@@ -173,20 +189,47 @@ def measure(design: FrontierDesign, *, missing: str | None = None, watch: Watch 
     }
 
 
-def splits_of(design: FrontierDesign, encoding: str) -> Iterator[tuple[list[Part], list[Part]]]:
-    """Yield training and held-out records of each split under each domain file of an encoding."""
-    source, declared = SOURCES[design.data], encodings(design.data)[encoding]
-    wholes = [Part({keep: source.read(one.with_(keep_group=keep)) for keep in (True, False)}) for one in declared]
-    for split in range(design.splits):
-        spec = SplitSpec(
-            design.data,
-            subset_size=design.subset_size,
-            test_share=design.test_share,
-            split=split,
-            seed=design.seed,
-        )
-        train, test = spec.rows(len(wholes[0].by_group[True]))
-        yield [whole.take(train) for whole in wholes], [whole.take(test) for whole in wholes]
+def on_one_split(
+    design: FrontierDesign, encoding: str, split: int
+) -> tuple[list[tuple[_Setting, dict[str, float]]], dict[str, dict[str, float]]]:
+    """Return what each model with noise does on a split, and on the first few what models without noise do."""
+    found = []
+    with threadpool_limits(limits=1):
+        trains, tests = split_of(design, encoding, split)
+        for delta, epsilon in product(DELTAS, design.epsilons):
+            budget = Budget(epsilon, delta)
+            place = finest(trains, budget)
+            for model in MODELS:
+                # without fairness the group is a feature like others
+                keep = model.group_at_prediction or model.fairness == "none"
+                train, test = trains[place].by_group[keep], tests[place].by_group[keep]
+                rng = None if design.noise == "hardened" else design.seed + split
+                for tuned, one in _measured(train, test, model, budget, design.noise, rng):
+                    found.append(((epsilon, delta, tuned), one))
+        if split >= REFERENCE_SPLITS:
+            return found, {}
+        return found, without_noise(trains[0].by_group[True], tests[0].by_group[True])
+
+
+def split_of(design: FrontierDesign, encoding: str, split: int) -> tuple[list[Part], list[Part]]:
+    """Return training and held-out records of a split under each domain file of an encoding."""
+    wholes = _wholes(design.data, encoding)
+    spec = SplitSpec(
+        design.data,
+        subset_size=design.subset_size,
+        test_share=design.test_share,
+        split=split,
+        seed=design.seed,
+    )
+    train, test = spec.rows(len(wholes[0].by_group[True]))
+    return [whole.take(train) for whole in wholes], [whole.take(test) for whole in wholes]
+
+
+@lru_cache(maxsize=1)
+def _wholes(data: str, encoding: str) -> list[Part]:
+    """Return all records under each domain file of an encoding; a process goes through one after the other."""
+    source, declared = SOURCES[data], encodings(data)[encoding]
+    return [Part({keep: source.read(one.with_(keep_group=keep)) for keep in (True, False)}) for one in declared]
 
 
 def _measured(

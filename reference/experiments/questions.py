@@ -151,7 +151,7 @@ def _frontier(asked: Asked, data: str, missing: str | None, watch: Watch) -> dic
         subset_size=asked.subset_size,
         noise=asked.noise,
     )
-    return frontier.measure(design, missing=missing, watch=watch)
+    return frontier.measure(design, missing=missing, jobs=asked.jobs, watch=watch)
 
 
 QUESTIONS = {

@@ -23,7 +23,7 @@ import numpy as np
 from reference.budgets import Budget
 from reference.common.files import json_text, write_whole
 from reference.experiments import frontier
-from reference.experiments.frontier import MODELS, FrontierDesign, finest, splits_of
+from reference.experiments.frontier import MODELS, FrontierDesign, finest, split_of
 from reference.fairness.metrics import measures
 from reference.repaired import algorithm, descent, repaired_logistic, schedule, threshold
 
@@ -85,7 +85,8 @@ def gains(place: Place, choices: Mapping[str, Choice], splits: int, seed: int) -
     """Return, of each choice, a number a split for each budget and model."""
     found: dict[str, list[list[float]]] = {name: [] for name in choices}
     design = FrontierDesign(place.data, splits=splits, seed=seed, subset_size=place.subset_size)
-    for split, (trains, tests) in enumerate(splits_of(design, "public")):
+    for split in range(splits):
+        trains, tests = split_of(design, "public", split)
         for name, choice in choices.items():
             with using(choice):
                 found[name].append([_gain(trains, tests, e, m, split) for e in place.epsilons for m in MODELS])
