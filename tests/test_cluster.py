@@ -45,7 +45,6 @@ from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.experiments import frontier
-from reference.experiments.frontier import FrontierDesign
 from reference.moments import Moments, sum_of
 from reference.records import Records
 from tests.command_lines import environment
@@ -60,7 +59,6 @@ DECLARED = DomainFile(attributes=(Numeric("a", 0, 10), Numeric("b", -1, 1)), lab
 
 def columns() -> dict[str, Any]:
     random = np.random.default_rng(6)
-    # members of group 1 in the middle only
     z = (np.arange(ROWS) // GROUP == 5).astype(int)
     values = {"a": random.random(ROWS) * 10, "b": random.random(ROWS) * 2 - 1}
     return {**values, "y": random.integers(0, 2, ROWS), "z": z}
@@ -465,24 +463,18 @@ def test_commands_find_on_a_cluster_what_they_find_here(
     for main, words in (
         (audit, "estimate laplace --epsilon 1 --draws 20000 --seed 1"),
         (audit, "claims --claim T1 --format json"),
-        (
-            reference,
-            "experiments fig3a --data affairs --splits 1 --subset-size 600 --format json --quiet",
-        ),
+        (reference, "experiments fig3a --data affairs --splits 1 --subset-size 600 --format json --quiet"),
     ):
         assert printed(main, f"{words} --scheduler {scheduler}") == printed(main, words)
 
 
 def test_frontier_finds_on_a_cluster_what_it_finds_here(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    design = FrontierDesign("affairs", splits=2, subset_size=100, epsilons=("1",))
-    with monkeypatch.context() as alone:
-        # here no split is fitted
-        alone.setattr(frontier, "repaired_logistic", None)
-        with on_cluster(scheduler):
-            spread = frontier.measure(design)
+    design = frontier.FrontierDesign("affairs", splits=2, subset_size=100, epsilons=("1",))
     here = frontier.measure(design)
-    for row in spread["rows"] + here["rows"]:
-        assert row.pop("fit_seconds")["mean"] > 0
+    monkeypatch.setattr(frontier, "repaired_logistic", None)
+    with on_cluster(scheduler):
+        spread = frontier.measure(design)
+    assert all(row.pop("fit_seconds")["mean"] > 0 for row in spread["rows"] + here["rows"])
     assert spread == here
 
 
