@@ -66,6 +66,7 @@ FILES = (
     "ConditionalVerdicts.v",
     "ProfileEnds.v",
     "Theorem5Refuted.v",
+    "MillsRatio.v",
     "GaussianDelta.v",
     "RepairedLemmas.v",
     "FollowingScales.v",

@@ -39,7 +39,7 @@ EVERYWHERE = (
     rf"Record {NAME}\b.*:=.*",
     rf"Ltac {NAME}(?: {NAME})* :=.*",
     r"Implicit Types \(.*\)",
-    rf"Print Assumptions {NAME}",
+    rf"(?:Check|Print Assumptions) {NAME}",
 )
 """Sentences that may stand inside a section and outside, and open no proof."""
 

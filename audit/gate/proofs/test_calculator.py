@@ -179,8 +179,8 @@ def test_text_is_in_the_allowed_part_of_the_language():
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_calculators_agree_with_python(built):
     rows = {**sensitivities(SAMPLE), "inside": profiles(SAMPLE)}
-    # with one term of Mills' ratio these settings agree to three digits, not to five
-    rows |= {"decided": deltas(FEW, (0, 7), 12), "far_out": deltas(FEW, (30, 40), 3)}
+    # Coq has 20 digits of 1 / sqrt(2 pi), and cuts Mills' ratio off behind them
+    rows |= {"decided": deltas(FEW, (0, 7), 12), "far_out": deltas(FEW, (30, 40), 18)}
     (built / "Agree.v").write_text(text(rows), encoding="utf-8")
     compile_file(built, "Agree.v")
 
@@ -201,7 +201,7 @@ def test_calculators_notice_a_wrong_number(built, wrong):
     rows = {
         **sensitivities(3),
         "inside": profiles(1, off=1 + Fraction(1, 10**9)),
-        "far_out": deltas(1, (30, 40), 12),
+        "far_out": deltas(1, (30, 40), 24),
     }
     changed = rows[wrong]
     if wrong.startswith("same"):
