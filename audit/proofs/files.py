@@ -73,6 +73,7 @@ FILES = (
     "RepairedCertificates.v",
     "RepairedOnGrid.v",
     "RationalSensitivity.v",
+    "WeightedBox.v",
     "Statements.v",
     "Constants.v",
     "Scales.v",

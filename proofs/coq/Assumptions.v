@@ -53,6 +53,8 @@ Check declared_box_l1_sensitivity.
 Print Assumptions declared_box_l1_sensitivity.
 Check declared_box_l2_sensitivity.
 Print Assumptions declared_box_l2_sensitivity.
+Check two_weights_l1_sensitivity.
+Print Assumptions two_weights_l1_sensitivity.
 Check lemma_2_proof_step_is_false.
 Print Assumptions lemma_2_proof_step_is_false.
 Check lemma_2_other_weights.
@@ -313,6 +315,8 @@ Check declared_box_l1_calculator.
 Print Assumptions declared_box_l1_calculator.
 Check declared_box_l2_calculator.
 Print Assumptions declared_box_l2_calculator.
+Check two_weights_l1_calculator.
+Print Assumptions two_weights_l1_calculator.
 Check gaussian_profile_calculator.
 Print Assumptions gaussian_profile_calculator.
 Check gaussian_delta_decided.

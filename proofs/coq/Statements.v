@@ -5,7 +5,7 @@
     their axioms ([Assumptions.v]). The words used are defined in [Definitions.v], but for these: [softplus],
     [logistic], [taylor]
     ([Taylor.v]), [drift_limit] ([Change.v]), [fairness_gain] ([Box.v]), [largest] and [box_l1]
-    ([BoxSensitivity.v]), [declared_box] ([DeclaredBox.v]), [product_density] ([Laplace.v]), [twice_largest]
+    ([BoxSensitivity.v]), [declared_box] ([DeclaredBox.v]), two weights ([WeightedBox.v]), [product_density] ([Laplace.v]), [twice_largest]
     ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]), [normal_cdf] ([GaussianExact.v]), counts and
     limits ([BinomialLaw.v], [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v],
     [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what begins with release
@@ -30,7 +30,8 @@ From CFM Require Import Definitions Sums Analysis Taylor Polynomial Change Box B
   WeightArc JointCells Certificates SplitCertificates SigmaBound Tails Verdicts ConditionalVerdicts
   Adaptive Countable OuterMeasure BoxCovers NoiseMeasure LawsOfNoise Hardened DiscreteGaussian
   HardenedGaussian ProfileEnds Theorem5Refuted GaussianDelta RationalSensitivity AdaptiveEvents PrivacyInLaw
-  RepairedLemmas FollowingScales RepairedCertificates RepairedOnGrid HardenedCertificates.
+  RepairedLemmas FollowingScales RepairedCertificates RepairedOnGrid HardenedCertificates
+  WeightedBox.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -224,6 +225,9 @@ Theorem declared_box_l2_sensitivity : forall r n d bound, 0 <= alpha_1 r -> (1 <
   W <= match basis r with MatrixBasis => 32 | MonomialBasis => 16 end * (A + 1 / 4) ->
   exact_sensitivity n (declared_box d bound) (l2_change_squared r d all_monomials) ((A + 1 / 2) ^ 2 * W).
 Proof. intros r n d bound Ha Hn Hb A W; exact (declared_l2_exact d bound Hb r n Ha Hn). Qed.
+
+(** L1.weights: monomials with w_s and without it have a weight each, columns have a bound each. *)
+Definition two_weights_l1_sensitivity := weighted_l1_exact.
 
 (** L2.drift: two data sets whose last records contribute 0 on both sides, while the coefficient moves from
     1/2 to 1. *)
@@ -1067,6 +1071,9 @@ Definition declared_box_l1_calculator := rational_declared_l1_correct.
 
 (** N5: the l2-sensitivity, squared, where there is an answer. *)
 Definition declared_box_l2_calculator := rational_declared_l2_correct.
+
+(** N7: the l1-sensitivity with two rational weights, for every box with a rational bound for each column. *)
+Definition two_weights_l1_calculator := rational_weighted_l1_correct.
 
 (** N3: the Gaussian profile lies between the ends that whole numbers give. *)
 Definition gaussian_profile_calculator := profile_bounds_correct.
