@@ -90,7 +90,8 @@ Proof.
       apply derive_value with (- (INR (S m) * x ^ m) / (x ^ S m) ^ 2);
         [| cbn [pow]; field; repeat split; try apply Hpow; lra].
       apply (is_derive_inv (fun t => t ^ S m)); [| apply Hpow].
-      apply derive_value with (INR (S m) * 1 * x ^ pred (S m)); [| cbn [pred]; rewrite Rmult_1_r; reflexivity].
+      apply derive_value with (INR (S m) * 1 * x ^ pred (S m));
+        [| cbn [pred]; rewrite Rmult_1_r; reflexivity].
       apply (is_derive_pow (fun t => t)), (is_derive_id x).
     + cbn [mills_next]; cbn [pow]; field; repeat split; try apply Hpow; lra.
 Qed.

@@ -1,20 +1,19 @@
 (** * Statements
 
-    Every main theorem of the development, with the id of the claim that it carries. A theorem that is proved
-    elsewhere in its final words is named here and not said again: [make] prints all statements in full, with
-    their axioms ([Assumptions.v]). The words used are defined in [Definitions.v], but for these: [softplus],
-    [logistic], [taylor]
-    ([Taylor.v]), [drift_limit] ([Change.v]), [fairness_gain] ([Box.v]), [largest] and [box_l1]
-    ([BoxSensitivity.v]), [declared_box] ([DeclaredBox.v]), two weights ([WeightedBox.v]), [product_density] ([Laplace.v]), [twice_largest]
-    ([Theorem3.v]), [normal_tail] ([ExtendedGaussian.v]), [normal_cdf] ([GaussianExact.v]), counts and
-    limits ([BinomialLaw.v], [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v],
-    [StoufferBound.v], [WeightArc.v], [JointCells.v]), adjacency and what begins with release
-    ([Certificates.v], [SigmaBound.v], [HardenedCertificates.v]), verdicts ([Verdicts.v],
-    [ConditionalVerdicts.v]), transcripts
+    Every main theorem of the development, with the id of the claim that it carries. A theorem that is
+    proved elsewhere in its final words is named here and not said again: [make] prints all statements in
+    full, with their axioms ([Assumptions.v]). The words used are defined in [Definitions.v], but for
+    these: [softplus], [logistic], [taylor] ([Taylor.v]), [drift_limit] ([Change.v]), [fairness_gain]
+    ([Box.v]), [largest] and [box_l1] ([BoxSensitivity.v]), [declared_box] ([DeclaredBox.v]), two weights
+    ([WeightedBox.v]), [product_density] ([Laplace.v]), [twice_largest] ([Theorem3.v]), [normal_tail]
+    ([ExtendedGaussian.v]), [normal_cdf] ([GaussianExact.v]), counts and limits ([BinomialLaw.v],
+    [JointBound.v]), the joint bound ([NormalScore.v], [StoufferRule.v], [StoufferBound.v], [WeightArc.v],
+    [JointCells.v]), adjacency and what begins with release ([Certificates.v], [SigmaBound.v],
+    [HardenedCertificates.v]), verdicts ([Verdicts.v], [ConditionalVerdicts.v]), transcripts
     ([Adaptive.v]), measures and Borel sets ([CountableMeasures.v], [BorelEvents.v]), laws of noise
     ([OuterMeasure.v], [BoxCovers.v], [NoiseMeasure.v], [LawsOfNoise.v]), events of countable spaces
-    ([Countable.v]), hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]), calculators
-    ([ProfileEnds.v], [GaussianDelta.v], [RationalSensitivity.v]), Borel sets of transcripts
+    ([Countable.v]), hardened noise ([Hardened.v], [DiscreteGaussian.v], [HardenedGaussian.v]),
+    calculators ([ProfileEnds.v], [GaussianDelta.v], [RationalSensitivity.v]), Borel sets of transcripts
     ([AdaptiveEvents.v]), releases in law ([PrivacyInLaw.v]), the sums of the repaired mechanism and its
     certificates ([RepairedLemmas.v], [FollowingScales.v], [RepairedCertificates.v], [RepairedOnGrid.v]),
     names of data sets where they are built. [README.md] says in words what each theorem says and what it

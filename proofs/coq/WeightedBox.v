@@ -119,13 +119,18 @@ Proof.
   { replace (nearest (2 - u) b) with b; [apply with_all_of_p, Hu |].
     unfold nearest, Rmax, Rmin; repeat destruct Rle_dec; lra. }
   replace (nearest (2 - u) b) with (2 - u) by (unfold nearest, Rmax, Rmin; repeat destruct Rle_dec; lra).
-  destruct (Rle_or_lt weight_n weight_s) as [Hw | Hw]; [destruct (Rle_or_lt 2 b) | destruct (Rle_or_lt 2 rest)].
-  - apply Rle_trans with (gain (2 - 0) 0); [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_l; nra | apply without_u; lra].
-  - apply Rle_trans with (gain (2 - (2 - b)) (2 - b)); [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_l; nra |].
+  destruct (Rle_or_lt weight_n weight_s) as [Hw | Hw];
+    [destruct (Rle_or_lt 2 b) | destruct (Rle_or_lt 2 rest)].
+  - apply Rle_trans with (gain (2 - 0) 0);
+      [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_l; nra | apply without_u; lra].
+  - apply Rle_trans with (gain (2 - (2 - b)) (2 - b));
+      [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_l; nra |].
     replace (2 - (2 - b)) with b by ring; apply with_all_of_p; lra.
-  - apply Rle_trans with (gain (2 - 2) 2); [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_neg_l; nra |].
+  - apply Rle_trans with (gain (2 - 2) 2);
+      [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_neg_l; nra |].
     replace (2 - 2) with 0 by ring; apply without_p; lra.
-  - apply Rle_trans with (gain (2 - rest) rest); [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_neg_l; nra | apply with_all_of_u; lra].
+  - apply Rle_trans with (gain (2 - rest) rest);
+      [rewrite !Hline; apply Rplus_le_compat_l, Rmult_le_compat_neg_l; nra | apply with_all_of_u; lra].
 Qed.
 
 Lemma top_attained : exists p u, 0 <= p <= b /\ 0 <= u <= rest /\ gain p u = top.
@@ -163,7 +168,8 @@ Proof.
 Qed.
 
 Lemma others_bounds : forall q, in_box d q ->
-  0 <= bound s * q s <= bound s /\ 0 <= sum_over (coordinates d) (fun e => bound e * q e) - bound s * q s <= rest.
+  0 <= bound s * q s <= bound s /\
+  0 <= sum_over (coordinates d) (fun e => bound e * q e) - bound s * q s <= rest.
 Proof.
   intros q Hq; assert (Hs := Hq s s_below); assert (Hb := bound_nonneg s s_below); split; [nra |].
   assert (Hin : In s (coordinates d)) by (apply in_coordinates, s_below); split.
@@ -248,7 +254,8 @@ Lemma two_shares_correct : forall p u, 0 <= p <= bound s -> 0 <= u <= rest -> in
   sum_over (coordinates d) (fun e => bound e * two_shares p u e) - p = u.
 Proof.
   intros p u Hp Hu; destruct rest_bounds as [Hb Hrest].
-  destruct (share_in_unit (bound s) p Hb Hp) as [Hp1 Ep]; destruct (share_in_unit rest u Hrest Hu) as [Hu1 Eu].
+  destruct (share_in_unit (bound s) p Hb Hp) as [Hp1 Ep].
+  destruct (share_in_unit rest u Hrest Hu) as [Hu1 Eu].
   set (x := if Req_EM_T (bound s) 0 then 0 else p / bound s) in *.
   set (y := if Req_EM_T rest 0 then 0 else u / rest) in *.
   split; [intros e _; unfold two_shares; fold x y; destruct (Nat.eqb e s); assumption |].
@@ -329,7 +336,8 @@ Lemma rational_gain_correct : forall ws wn p u,
   Q2R (rational_gain_of_old ws wn p u) = old_gain (Q2R ws) (Q2R wn) (Q2R p) (Q2R u).
 Proof.
   intros ws wn p u; unfold rational_gain_of_old, old_gain.
-  rewrite Q2R_plus, !Q2R_mult, !Q2R_minus, !Q2R_half, !(Q2R_by _ 8), Q2R_plus, !Q2R_mult, (Q2R_literal 2); field.
+  rewrite Q2R_plus, !Q2R_mult, !Q2R_minus, !Q2R_half, !(Q2R_by _ 8), Q2R_plus, !Q2R_mult, (Q2R_literal 2);
+    field.
 Qed.
 
 Lemma rational_turning_correct : forall ws wn b,
@@ -361,7 +369,8 @@ Proof.
     [exact H |].
   unfold weighted_l1_value, largest_gain; cbv zeta.
   rewrite !Q2R_plus, (Q2R_by _ 8), !rational_max_correct, !rational_gain_correct, !rational_nearest_correct.
-  rewrite rational_turning_correct, !Q2R_mult, !Q2R_plus, !Q2R_mult, (rational_linear_correct r alpha n Hn Hr).
+  rewrite rational_turning_correct, !Q2R_mult, !Q2R_plus, !Q2R_mult.
+  rewrite (rational_linear_correct r alpha n Hn Hr).
   rewrite Q2R_plus, !Q2R_mult, Q2R_minus, RMicromega.Q2R_0, (Q2R_literal 2); unfold linear_gain.
   f_equal; f_equal; field.
 Qed.
