@@ -170,10 +170,10 @@ READ = (
     ),
     Attempt(
         "a functor applied to a module without a body",
-        "Module Type T. Parameter c : False. End T. Module F (X : T). Lemma l : False. Proof. exact X.c. Qed. End F. "
-        "Declare Module X : T. Module M := F X.",
+        "Module Type T. Parameter c : False. End T. Module F (X : T). Lemma l : False. Proof. exact X.c. Qed. "
+        "End F. Declare Module X : T. Module M := F X.",
     ),
-    Attempt("a module type that is included", "Module Type T. Axiom c : False. End T. Module M. Include T. End M."),
+    Attempt("an included type", "Module Type T. Axiom c : False. End T. Module M. Include T. End M."),
     Attempt("a primitive", "Primitive int := #int63_type."),
     Attempt("a hint that is a tactic", "#[global] Hint Extern 0 => exact I : core."),
     Attempt("a hint without an attribute", "Create HintDb d. Hint Extern 0 => exact I : d."),
@@ -191,11 +191,11 @@ READ = (
     Attempt("a scope that closes", "Close Scope nat_scope."),
     Attempt(
         "numbers read otherwise",
-        "Definition f (n : Number.int) : option nat := Some 1. Definition g (n : nat) : option Number.int := None. "
-        "Number Notation nat f g : nat_scope.",
+        "Definition f (n : Number.int) : option nat := Some 1. "
+        "Definition g (n : nat) : option Number.int := None. Number Notation nat f g : nat_scope.",
     ),
     Attempt("a definition undone and made anew", "Reset small. Definition small (n : nat) : Prop := True."),
-    Attempt("an instance without a body", "Class Absurd := absurd : False. #[export] Declare Instance a : Absurd."),
+    Attempt("an instance without a body", "Class Absurd := c : False. #[export] Declare Instance a : Absurd."),
     Attempt("a polymorphic axiom", f"Polymorphic Axiom cheat : False. {PROVED}"),
     Attempt("a constant that no longer unfolds", "Opaque small. Strategy expand [small]."),
     Attempt("a question that runs a tactic", "Check (ltac:(exact 1))."),

@@ -40,9 +40,9 @@ HEADER = """\
 """
 
 DENSITY = """\
-It is about real arithmetic and noise given by its density.  [release_is_private] speaks of every Borel set, for any
-    two measures with these densities; [laws_are_private] says, under countable choice, that there are such measures,
-    one each.  [PrivacyInLaw.v] has the words."""
+It is about real arithmetic and noise given by its density.  [release_is_private] speaks of every Borel set, for
+    any two measures with these densities; [laws_are_private] says, under countable choice, that there are such
+    measures, one each.  [PrivacyInLaw.v] has the words."""
 
 SEEDED = """
 (** The release is seeded: who knows the seed can remove the noise, and the theorem then protects nobody. *)
@@ -126,7 +126,7 @@ def _parts(covered: Covered) -> Iterator[str]:
 
 
 def statement(covered: Covered, said: str = "private_release") -> str:
-    """Return what the theorem says of data sets of ``records`` records, of noise with a density in the word `said`."""
+    """Return what the theorem says of data sets of ``records`` records; of noise with a density by a word."""
     release, d = covered.exported, covered.exported.setting.dimension
     kind, delta = ("laplace", "0") if covered.is_laplace else ("gaussian", "(Q2R delta)")
     adjacency = ADJACENCIES[release.setting.adjacency]
