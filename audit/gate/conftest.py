@@ -45,6 +45,6 @@ def copy_compiled(built: Path, folder: Path, names: list[str]) -> None:
 def library(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a compiled copy of what certificates of releases need."""
     folder = tmp_path_factory.mktemp("certificates") / "coq"
-    modules = "BoxSensitivity SplitCertificates SigmaBound BallCertificate HardenedCertificates"
+    modules = "BoxSensitivity SplitCertificates SigmaBound BallCertificate HardenedCertificates PrivacyInLaw"
     copy_compiled(built, folder, needed_sources(folder, f"From CFM Require Import {modules}."))
     return folder

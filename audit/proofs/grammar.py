@@ -20,7 +20,7 @@ COMMENT_MARK = re.compile(r"\(\*|\*\)")
 DOT = re.compile(r"(?P<end>\.(?=\s|$))|(?<=[\w'])\.(?=[A-Za-z_])|(?P<other>\.)")
 """A dot ends a sentence before a space, and stands inside a qualified name; any other dot is refused."""
 
-BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:(?:\d+|\[[^\]]*\])\s*:\s*)?\{)\s*)+")
+BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:(?:\d+|all|\[[^\]]*\])\s*:\s*)?\{)\s*)+")
 """Coq reads bullets and braces as sentences of their own; a command may follow them."""
 
 SELECTOR = re.compile(r"^(?:\d+(?:\s*,\s*\d+)*|all)\s*:\s*(?=[a-z(\[])")
@@ -39,7 +39,7 @@ EVERYWHERE = (
     rf"Record {NAME}\b.*:=.*",
     rf"Ltac {NAME}(?: {NAME})* :=.*",
     r"Implicit Types \(.*\)",
-    rf"Print Assumptions {NAME}",
+    rf"(?:Check|Print Assumptions) {NAME}",
 )
 """Sentences that may stand inside a section and outside, and open no proof."""
 

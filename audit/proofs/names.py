@@ -32,9 +32,8 @@ HEADER = re.compile(
 )
 """In what ``Print Module`` prints; a name that follows such a word inside a type can only add a problem."""
 
-KEYWORD = re.compile(
-    r"_+|forall|fun|let|in|match|with|end|return|as|if|then|else|fix|cofix|struct|Prop|Set|Type|SProp"
-)
+KEYWORD = re.compile(r"_|forall|fun|let|in|match|with|end|return|as|if|then|else|fix|cofix|Prop|Set|Type|SProp")
+"""Words that Coq lets nobody define; ``__`` and ``struct`` it does."""
 
 
 def location_questions(words: Iterable[str]) -> list[str]:

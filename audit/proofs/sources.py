@@ -35,10 +35,14 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in cut(text)[0] if sentence]
 
 
+STATED = re.compile(r"(?:Theorem|Lemma|Corollary) ([\w']+)|Definition ([\w']+) := @?[\w'.]+$")
+"""A theorem, or a second name for one that another file has proved."""
+
+
 def theorems(text: str) -> list[str]:
-    """Return the names of the theorems that a Coq file states, in its order."""
-    found = (re.match(r"(?:Theorem|Lemma|Corollary)\s+([\w']+)", sentence) for sentence in sentences(text))
-    return [match.group(1) for match in found if match]
+    """Return the names of the theorems that a Coq file states or names, in its order."""
+    found = (STATED.match(sentence) for sentence in sentences(text))
+    return [match.group(1) or match.group(2) for match in found if match]
 
 
 def project_files(folder: Path) -> list[str]:

@@ -1,157 +1,329 @@
-(** * What each statement assumes
+(** * What each theorem says and assumes
 
-    Compiling this file prints, for every theorem of [Statements.v], the axioms that its proof uses.  Only the
-    four of Coq's classical real numbers may appear. *)
+    Compiling this file prints, for every theorem of [Statements.v], its statement and the axioms that its
+    proof uses.  Only the four of Coq's classical real numbers may appear. *)
 
 From CFM Require Import Statements.
 
+Check taylor_coefficients.
 Print Assumptions taylor_coefficients.
+Check taylor_remainder.
 Print Assumptions taylor_remainder.
+Check coefficients_of_the_objective.
 Print Assumptions coefficients_of_the_objective.
+Check lemma_1.
 Print Assumptions lemma_1.
+Check lemma_2.
 Print Assumptions lemma_2.
+Check lemma_3.
 Print Assumptions lemma_3.
+Check lemma_4.
 Print Assumptions lemma_4.
+Check unit_ball_in_unit_box.
 Print Assumptions unit_ball_in_unit_box.
+Check published_bounds_on_the_ball.
 Print Assumptions published_bounds_on_the_ball.
+Check box_l1_sensitivity.
 Print Assumptions box_l1_sensitivity.
+Check box_l2_sensitivity.
 Print Assumptions box_l2_sensitivity.
+Check ball_l2_plain.
 Print Assumptions ball_l2_plain.
+Check ball_l2_absolute.
 Print Assumptions ball_l2_absolute.
+Check ball_l2_covariance.
 Print Assumptions ball_l2_covariance.
+Check ball_l1_bounds.
 Print Assumptions ball_l1_bounds.
+Check ball_l1_add_one.
 Print Assumptions ball_l1_add_one.
+Check ball_l2_add_one.
 Print Assumptions ball_l2_add_one.
+Check separate_box_l1_sensitivity.
 Print Assumptions separate_box_l1_sensitivity.
+Check separate_box_l2_sensitivity.
 Print Assumptions separate_box_l2_sensitivity.
+Check separate_ball_l2_sensitivity.
 Print Assumptions separate_ball_l2_sensitivity.
+Check box_l1_add_one.
 Print Assumptions box_l1_add_one.
+Check box_l2_add_one.
 Print Assumptions box_l2_add_one.
+Check declared_box_l1_sensitivity.
 Print Assumptions declared_box_l1_sensitivity.
+Check declared_box_l2_sensitivity.
 Print Assumptions declared_box_l2_sensitivity.
+Check two_weights_l1_sensitivity.
+Print Assumptions two_weights_l1_sensitivity.
+Check lemma_2_proof_step_is_false.
 Print Assumptions lemma_2_proof_step_is_false.
+Check lemma_2_other_weights.
 Print Assumptions lemma_2_other_weights.
+Check lemma_2_sign_from_data.
 Print Assumptions lemma_2_sign_from_data.
+Check indistinguishable_covers_unions_of_boxes.
 Print Assumptions indistinguishable_covers_unions_of_boxes.
+Check post_processing_keeps_privacy.
 Print Assumptions post_processing_keeps_privacy.
+Check closeness_on_a_sigma_algebra.
 Print Assumptions closeness_on_a_sigma_algebra.
+Check integral_of_a_test_is_a_mass.
 Print Assumptions integral_of_a_test_is_a_mass.
+Check all_borel_events.
 Print Assumptions all_borel_events.
+Check privacy_of_all_borel_events.
 Print Assumptions privacy_of_all_borel_events.
+Check boxes_that_cover_a_box.
 Print Assumptions boxes_that_cover_a_box.
+Check densities_have_one_law.
 Print Assumptions densities_have_one_law.
+Check noise_has_one_law.
 Print Assumptions noise_has_one_law.
+Check laws_of_noise_are_close.
 Print Assumptions laws_of_noise_are_close.
+Check privacy_in_law.
 Print Assumptions privacy_in_law.
+Check release_of_all_borel_events.
 Print Assumptions release_of_all_borel_events.
+Check releases_in_law.
 Print Assumptions releases_in_law.
+Check a_law_needs_choice.
 Print Assumptions a_law_needs_choice.
+Check theorem_1_density_ratio.
 Print Assumptions theorem_1_density_ratio.
+Check theorem_1.
 Print Assumptions theorem_1.
+Check theorem_1_all_events.
 Print Assumptions theorem_1_all_events.
+Check theorem_1_in_law.
 Print Assumptions theorem_1_in_law.
+Check theorem_3_accounting.
 Print Assumptions theorem_3_accounting.
+Check theorem_3.
 Print Assumptions theorem_3.
+Check theorem_3_all_events.
 Print Assumptions theorem_3_all_events.
+Check theorem_3_accounting_in_law.
 Print Assumptions theorem_3_accounting_in_law.
+Check theorem_3_in_law.
 Print Assumptions theorem_3_in_law.
+Check theorem_3_twice_largest.
 Print Assumptions theorem_3_twice_largest.
+Check theorem_3_last_step.
 Print Assumptions theorem_3_last_step.
+Check theorem_3_fails_at_exact_sensitivity.
 Print Assumptions theorem_3_fails_at_exact_sensitivity.
+Check theorem_3_at_exact_sensitivity.
 Print Assumptions theorem_3_at_exact_sensitivity.
+Check theorem_3_for_smaller_epsilon_s.
 Print Assumptions theorem_3_for_smaller_epsilon_s.
+Check gaussian_integral.
 Print Assumptions gaussian_integral.
+Check gaussian_profile.
 Print Assumptions gaussian_profile.
+Check gaussian_profile_all_events.
 Print Assumptions gaussian_profile_all_events.
+Check gaussian_profile_in_law.
 Print Assumptions gaussian_profile_in_law.
+Check gaussian_profile_exact.
 Print Assumptions gaussian_profile_exact.
+Check gaussian_profile_of_an_interval.
 Print Assumptions gaussian_profile_of_an_interval.
+Check theorem_2.
 Print Assumptions theorem_2.
+Check theorem_2_all_events.
 Print Assumptions theorem_2_all_events.
+Check theorem_2_in_law.
 Print Assumptions theorem_2_in_law.
+Check theorem_4.
 Print Assumptions theorem_4.
+Check theorem_4_fair.
 Print Assumptions theorem_4_fair.
+Check theorem_4_step_needs_1.
 Print Assumptions theorem_4_step_needs_1.
+Check theorem_5_accounting.
 Print Assumptions theorem_5_accounting.
+Check theorem_5_accounting_all_events.
 Print Assumptions theorem_5_accounting_all_events.
+Check theorem_5_exact_accounting.
 Print Assumptions theorem_5_exact_accounting.
+Check theorem_5_accounting_in_law.
 Print Assumptions theorem_5_accounting_in_law.
+Check theorem_5_step_is_false.
 Print Assumptions theorem_5_step_is_false.
+Check theorem_5_violated.
 Print Assumptions theorem_5_violated.
+Check theorem_5_is_false.
 Print Assumptions theorem_5_is_false.
+Check theorem_5_where_it_holds.
 Print Assumptions theorem_5_where_it_holds.
+Check theorem_5_for_smaller_epsilon_s_on_the_box.
 Print Assumptions theorem_5_for_smaller_epsilon_s_on_the_box.
+Check theorem_5_for_smaller_epsilon_s_on_the_ball.
 Print Assumptions theorem_5_for_smaller_epsilon_s_on_the_ball.
+Check theorem_5_fails_outside.
 Print Assumptions theorem_5_fails_outside.
+Check theorem_5_fails_for_smaller_epsilon_s_on_the_ball.
 Print Assumptions theorem_5_fails_for_smaller_epsilon_s_on_the_ball.
+Check theorem_5_fails_for_smaller_epsilon_s_on_the_box.
 Print Assumptions theorem_5_fails_for_smaller_epsilon_s_on_the_box.
+Check composition_adds_up.
 Print Assumptions composition_adds_up.
+Check binomial_is_binomial.
 Print Assumptions binomial_is_binomial.
+Check clopper_pearson_lower.
 Print Assumptions clopper_pearson_lower.
+Check clopper_pearson_upper.
 Print Assumptions clopper_pearson_upper.
+Check joint_bound_false_alarm.
 Print Assumptions joint_bound_false_alarm.
+Check joint_region_misses_true_pair.
 Print Assumptions joint_region_misses_true_pair.
+Check joint_region_false_alarm.
 Print Assumptions joint_region_false_alarm.
+Check normal_distribution_function.
 Print Assumptions normal_distribution_function.
+Check normal_score_is_the_cut_quantile.
 Print Assumptions normal_score_is_the_cut_quantile.
+Check normal_weighted_sum.
 Print Assumptions normal_weighted_sum.
+Check stouffer_rule_has_its_significance.
 Print Assumptions stouffer_rule_has_its_significance.
+Check stouffer_epsilon_false_alarm.
 Print Assumptions stouffer_epsilon_false_alarm.
+Check stouffer_delta_false_alarm.
 Print Assumptions stouffer_delta_false_alarm.
+Check stouffer_test_false_alarm.
 Print Assumptions stouffer_test_false_alarm.
+Check stouffer_p_value.
 Print Assumptions stouffer_p_value.
+Check stouffer_cell.
 Print Assumptions stouffer_cell.
+Check stouffer_epsilon_by_cells.
 Print Assumptions stouffer_epsilon_by_cells.
+Check stouffer_delta_by_cells.
 Print Assumptions stouffer_delta_by_cells.
+Check stouffer_edge_by_cells.
 Print Assumptions stouffer_edge_by_cells.
+Check verdict_is_rarely_wrong.
 Print Assumptions verdict_is_rarely_wrong.
+Check verdict_on_extreme_counts.
 Print Assumptions verdict_on_extreme_counts.
+Check verdict_decided.
 Print Assumptions verdict_decided.
+Check conditional_verdict_is_rarely_wrong.
 Print Assumptions conditional_verdict_is_rarely_wrong.
+Check conditional_verdict_decided.
 Print Assumptions conditional_verdict_decided.
+Check privacy_on_the_ball.
 Print Assumptions privacy_on_the_ball.
+Check release_laplace.
 Print Assumptions release_laplace.
+Check release_pdfc.
 Print Assumptions release_pdfc.
+Check release_gaussian.
 Print Assumptions release_gaussian.
+Check release_adfc.
 Print Assumptions release_adfc.
+Check release_pdfc_exact.
 Print Assumptions release_pdfc_exact.
+Check release_adfc_split.
 Print Assumptions release_adfc_split.
+Check release_adfc_box.
 Print Assumptions release_adfc_box.
+Check release_sigma.
 Print Assumptions release_sigma.
+Check release_on_the_ball.
 Print Assumptions release_on_the_ball.
+Check composition_adaptive.
 Print Assumptions composition_adaptive.
+Check gaussian_composition_adaptive.
 Print Assumptions gaussian_composition_adaptive.
+Check scales_that_follow_a_release.
 Print Assumptions scales_that_follow_a_release.
+Check all_borel_events_of_transcripts.
 Print Assumptions all_borel_events_of_transcripts.
+Check repaired_lemma_1.
 Print Assumptions repaired_lemma_1.
+Check repaired_lemma_1_attained.
 Print Assumptions repaired_lemma_1_attained.
+Check repaired_lemma_2.
 Print Assumptions repaired_lemma_2.
+Check repaired_lemma_3.
 Print Assumptions repaired_lemma_3.
+Check repaired_lemma_4.
 Print Assumptions repaired_lemma_4.
+Check release_repaired_gaussian.
 Print Assumptions release_repaired_gaussian.
+Check release_repaired_gaussian_file.
 Print Assumptions release_repaired_gaussian_file.
+Check release_repaired_laplace.
 Print Assumptions release_repaired_laplace.
+Check release_repaired_laplace_file.
 Print Assumptions release_repaired_laplace_file.
+Check hardened_laplace_is_a_law.
 Print Assumptions hardened_laplace_is_a_law.
+Check rounding_costs_one_step.
 Print Assumptions rounding_costs_one_step.
+Check hardened_laplace_accounting.
 Print Assumptions hardened_laplace_accounting.
+Check hardened_laplace.
 Print Assumptions hardened_laplace.
+Check hardened_pdfc.
 Print Assumptions hardened_pdfc.
+Check hardened_pdfc_at_the_published_bound.
 Print Assumptions hardened_pdfc_at_the_published_bound.
+Check hardened_gaussian_is_a_law.
 Print Assumptions hardened_gaussian_is_a_law.
+Check rounded_gaussian_profile.
 Print Assumptions rounded_gaussian_profile.
+Check hardened_gaussian_accounting.
 Print Assumptions hardened_gaussian_accounting.
+Check hardened_gaussian.
 Print Assumptions hardened_gaussian.
+Check release_hardened_laplace.
+Print Assumptions release_hardened_laplace.
+Check release_hardened_pdfc.
+Print Assumptions release_hardened_pdfc.
+Check release_hardened_pdfc_exact.
+Print Assumptions release_hardened_pdfc_exact.
+Check release_hardened_gaussian.
+Print Assumptions release_hardened_gaussian.
+Check release_hardened_adfc.
+Print Assumptions release_hardened_adfc.
+Check release_hardened_adfc_split.
+Print Assumptions release_hardened_adfc_split.
+Check release_hardened_adfc_box.
+Print Assumptions release_hardened_adfc_box.
+Check release_hardened_grid.
+Print Assumptions release_hardened_grid.
+Check release_hardened_on_the_ball.
+Print Assumptions release_hardened_on_the_ball.
+Check release_repaired_discrete_laplace.
 Print Assumptions release_repaired_discrete_laplace.
+Check release_repaired_discrete_laplace_file.
 Print Assumptions release_repaired_discrete_laplace_file.
+Check release_repaired_discrete_gaussian.
 Print Assumptions release_repaired_discrete_gaussian.
+Check release_repaired_discrete_gaussian_file.
 Print Assumptions release_repaired_discrete_gaussian_file.
+Check box_l1_calculator.
 Print Assumptions box_l1_calculator.
+Check box_l2_calculator.
 Print Assumptions box_l2_calculator.
+Check declared_box_l1_calculator.
 Print Assumptions declared_box_l1_calculator.
+Check declared_box_l2_calculator.
 Print Assumptions declared_box_l2_calculator.
+Check two_weights_l1_calculator.
+Print Assumptions two_weights_l1_calculator.
+Check gaussian_profile_calculator.
 Print Assumptions gaussian_profile_calculator.
+Check gaussian_delta_decided.
 Print Assumptions gaussian_delta_decided.
+Check theorem_5_refutation_decided.
 Print Assumptions theorem_5_refutation_decided.
+Check theorem_5_is_false_at_a_thousandth.
 Print Assumptions theorem_5_is_false_at_a_thousandth.
+Check theorem_5_is_false_at_a_hundred_thousandth.
 Print Assumptions theorem_5_is_false_at_a_hundred_thousandth.

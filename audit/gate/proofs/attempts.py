@@ -147,6 +147,61 @@ READ = (
     Attempt("polymorphic universes", "Set Universe Polymorphism."),
     Attempt("a hint that unfolds", "#[global] Hint Unfold small : core."),
     Attempt("a name exported from elsewhere", "Export Nat."),
+    Attempt(
+        "an axiom behind the brace of all goals",
+        f"Lemma l : True. Proof. all: {{ Axiom cheat : False. exact I. }} Qed. {PROVED}",
+        False,
+    ),
+    Attempt(
+        "an axiom behind the brace of a goal whose number is hexadecimal",
+        f"Lemma l : True. Proof. 0x1: {{ Axiom cheat : False. exact I. }} Qed. {PROVED}",
+    ),
+    Attempt(
+        "an axiom behind the brace of a goal whose number has a line below",
+        f"Lemma l : True. Proof. 1_: {{ Axiom cheat : False. exact I. }} Qed. {PROVED}",
+    ),
+    Attempt(
+        "an axiom behind a brace and a comment",
+        f"Lemma l : True. Proof. 1 (* c *) : {{ (* c *) Axiom cheat : False. exact I. }} Qed. {PROVED}",
+    ),
+    Attempt(
+        "a parameter that is inlined",
+        "Module Type T. Parameter Inline cheat : False. End T. Declare Module M : T.",
+    ),
+    Attempt(
+        "a functor applied to a module without a body",
+        "Module Type T. Parameter c : False. End T. Module F (X : T). Lemma l : False. Proof. exact X.c. Qed. "
+        "End F. Declare Module X : T. Module M := F X.",
+    ),
+    Attempt("an included type", "Module Type T. Axiom c : False. End T. Module M. Include T. End M."),
+    Attempt("a primitive", "Primitive int := #int63_type."),
+    Attempt("a hint that is a tactic", "#[global] Hint Extern 0 => exact I : core."),
+    Attempt("a hint without an attribute", "Create HintDb d. Hint Extern 0 => exact I : d."),
+    Attempt(
+        "an obligation that is given up",
+        "From Coq Require Import Program. Obligation Tactic := idtac. Program Definition d : False := _. "
+        "Next Obligation. Admitted.",
+    ),
+    Attempt("universes by an attribute", "#[bypass_check(universes)] Definition t : Type := Type."),
+    Attempt("a local option", "Local Unset Guard Checking. Fixpoint f (n : nat) : False := f n."),
+    Attempt("a global option", "Global Unset Universe Checking. Definition t : Type := Type."),
+    Attempt("propositions that are all equal", "Set Allow StrictProp. Inductive empty : SProp := ."),
+    Attempt("a term that code stands for", "From Coq Require Extraction. Extraction Inline small."),
+    Attempt("a scope of its own", "Declare Scope s. Bind Scope s with nat."),
+    Attempt("a scope that closes", "Close Scope nat_scope."),
+    Attempt(
+        "numbers read otherwise",
+        "Definition f (n : Number.int) : option nat := Some 1. "
+        "Definition g (n : nat) : option Number.int := None. Number Notation nat f g : nat_scope.",
+    ),
+    Attempt("a definition undone and made anew", "Reset small. Definition small (n : nat) : Prop := True."),
+    Attempt("an instance without a body", "Class Absurd := c : False. #[export] Declare Instance a : Absurd."),
+    Attempt("a polymorphic axiom", f"Polymorphic Axiom cheat : False. {PROVED}"),
+    Attempt("a constant that no longer unfolds", "Opaque small. Strategy expand [small]."),
+    Attempt("a question that runs a tactic", "Check (ltac:(exact 1))."),
+    Attempt("names imported from a module", "Import Nat."),
+    Attempt("another language of tactics", "From Ltac2 Require Import Ltac2. Ltac2 x () := ()."),
+    Attempt("a tactic with a notation", 'Tactic Notation "t" := idtac.'),
     Attempt("a command that stops the reading", "Quit.", False),
 )
 """Behind the definitions of `WORDS`."""
@@ -162,6 +217,7 @@ ALLOWED = (
     "Lemma l : True /\\ True. Proof. split. - exact I. - { exact I. } Qed.",
     "Lemma l : True /\\ True. Proof. split. 2: { exact I. } 1: exact I. Qed.",
     "Lemma l : True. Proof. refine ?[g]. [g]: { exact I. } Qed.",
+    "Lemma l : True. Proof. exact I. Qed. Definition second_name := l. Check second_name.",
     "Fixpoint f (n : nat) : nat := match n with O => 0 | S m => f m end.",
     "Inductive colour := Red | Green (n : nat). Record pair := Pair { left : nat; right : colour }.",
     "From Coq Require Import List. Import ListNotations. Definition l := [1; 2].",
@@ -289,6 +345,33 @@ ASKED = (
     Asked("a theorem left out", WORDS, STATED.partition("Theorem two")[0], "committed, and no longer proved"),
     Asked(
         "a theorem added", WORDS, STATED + "Theorem new : True.\nProof. exact I. Qed.\n", "new: proved, and not"
+    ),
+    Asked(
+        "a second name for a weaker theorem",
+        f"{WORDS}Lemma weaker : 1 <= bound.\nProof. unfold bound. repeat constructor. Qed.\n",
+        STATED.partition("Theorem two")[0] + "Definition two_is_at_most_bound := weaker.\n",
+        "two_is_at_most_bound: the statement has changed",
+    ),
+    Asked(
+        "a second name for a variable of a section",
+        WORDS,
+        STATED.partition("Theorem two")[0]
+        + "Section S.\nVariable cheat : 2 <= bound.\nDefinition two_is_at_most_bound := cheat.\nEnd S.\n",
+        "two_is_at_most_bound: the statement has changed",
+    ),
+    Asked(
+        "a second name with a type of its own",
+        f"{WORDS}Lemma weaker : 1 <= bound.\nProof. unfold bound. repeat constructor. Qed.\n",
+        STATED.partition("Theorem two")[0] + "Definition two_is_at_most_bound : 1 <= bound := weaker.\n",
+        "two_is_at_most_bound: committed, and no longer proved",
+    ),
+    Asked(
+        "a scope opened in front of a statement",
+        WORDS,
+        _stated("Theorem two", "From Coq Require Import ZArith.\nOpen Scope Z_scope.\nTheorem two").replace(
+            "2 <= bound.\nProof. unfold bound. apply le_n.", "2 <= 2.\nProof. discriminate."
+        ),
+        "two_is_at_most_bound: the statement has changed",
     ),
     Asked(
         "an implicit type that changes the statement",

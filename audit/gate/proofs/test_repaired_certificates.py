@@ -196,7 +196,7 @@ def test_choosing_among_several_is_refused(file, capsys):
 def adaptive_library(built, tmp_path_factory):
     """Return a compiled copy of what these certificates need: names in it mean what they mean in a clean build."""
     folder = tmp_path_factory.mktemp("composed") / "coq"
-    copy_compiled(built, folder, needed_sources(folder, "From CFM Require Import RepairedOnGrid."))
+    copy_compiled(built, folder, needed_sources(folder, "From CFM Require Import RepairedOnGrid AdaptiveEvents."))
     return folder
 
 

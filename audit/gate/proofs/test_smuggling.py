@@ -207,6 +207,16 @@ def test_statement_printed_alike_of_another_constant_has_another_digest(tmp_path
 
 
 @pytest.mark.coq
+def test_constant_with_a_name_like_a_mark_of_coq_is_followed(tmp_path):
+    require_coq()
+    words = "Definition __ : nat := 2.\nDefinition struct : nat := __.\n"
+    stated = "From CFM Require Import Words.\nTheorem t : struct = 2.\nProof. reflexivity. Qed.\n"
+    folder = project(tmp_path, Words=words, Statements=stated)
+    build(folder)
+    assert document(ask(folder))["theorems"]["t"]["mentions"] == ["Words.__", "Words.struct"]
+
+
+@pytest.mark.coq
 def test_axiom_of_a_file_whose_theorems_nobody_states_is_found(tmp_path, honest):
     """Without the reader of sources: the smuggled variable of a section, as an axiom outside every section."""
     scales = "Time Variable cheat : 1 <= 0.\nGoal 1 <= 0.\nProof. exact cheat. Qed.\n"

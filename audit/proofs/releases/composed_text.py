@@ -34,8 +34,11 @@ HEADER = """\
 
 NORMS = {"gaussian": "its square in l2", "laplace": "in l1"}
 
-DENSITY = "It is about real arithmetic, noise given by its density, and test functions on boxes."
-WHOLE = """It is about whole numbers and every event.
+DENSITY = """\
+They are about real arithmetic, noise given by its density, and test functions on boxes.  [every_event_is_private]
+    takes the first to every Borel set of transcripts: for any two measures whose mass of each box is the iterated
+    integral, where these integrals exist."""
+WHOLE = """They are about whole numbers and every event.
     Changes and scales are in steps of the grid, 2^-40 each."""
 
 IMPORTS = """\
@@ -46,9 +49,9 @@ Open Scope R_scope.
 """
 
 MODULES = {
-    ("laplace", False): "Definitions Adaptive RepairedCertificates",
+    ("laplace", False): "Definitions Adaptive AdaptiveEvents RepairedCertificates",
     ("laplace", True): "Definitions Countable Hardened RepairedCertificates RepairedOnGrid",
-    ("gaussian", False): "Definitions Adaptive RepairedCertificates",
+    ("gaussian", False): "Definitions Adaptive AdaptiveEvents RepairedCertificates",
     ("gaussian", True): "Definitions Countable DiscreteGaussian RepairedCertificates RepairedOnGrid",
 }
 """Coq text by the kind of noise, and whether it is on a grid."""
@@ -62,6 +65,19 @@ Theorem release_is_private : forall scale c c' : list R -> R,
     (fun past t => {kind}_density (scale past) (t - c' past)).
 Proof.
   intros scale c c'; refine (repaired_{kind} {arguments} scale c c' _); vm_compute; reflexivity.
+Qed.
+
+Theorem every_event_is_private : forall scale c c' : list R -> R,
+  (forall past, 0 < scale past) ->
+  (forall ts, length ts = all_numbers parts -> losses_within (fun i => {loss}) 0 parts) ->
+  integrable_transcripts (fun past t => {kind}_density (scale past) (t - c past)) ->
+  integrable_transcripts (fun past t => {kind}_density (scale past) (t - c' past)) ->
+  adaptively_indistinguishable_on_borel_sets (Q2R epsilon) {delta} (all_numbers parts)
+    (fun past t => {kind}_density (scale past) (t - c past))
+    (fun past t => {kind}_density (scale past) (t - c' past)).
+Proof.
+  intros scale c c' positive within exist exist'; apply transcripts_on_borel_sets; [exact exist | exact exist' |].
+  apply release_is_private; assumption.
 Qed.
 
 Theorem file_is_private : forall c c' : list R -> R,

@@ -22,6 +22,7 @@ from audit.proofs.releases.theorem import Covered
 from audit.proofs.sigma import quotient
 
 THEOREM = "release_is_private"
+TESTS = "tests_are_private"
 
 ADJACENCIES = {"replace_one": "ReplaceOne", "add_or_remove_one": "AddOrRemoveOne"}
 
@@ -38,7 +39,10 @@ HEADER = """\
     theorem assumes, is not proved here. *)
 """
 
-DENSITY = "It is about real arithmetic and noise given by its density."
+DENSITY = """\
+It is about real arithmetic and noise given by its density.  [release_is_private] speaks of every Borel set, for
+    any two measures with these densities; [laws_are_private] says, under countable choice, that there are such
+    measures, one each.  [PrivacyInLaw.v] has the words."""
 
 SEEDED = """
 (** The release is seeded: who knows the seed can remove the noise, and the theorem then protects nobody. *)
@@ -61,6 +65,25 @@ SPLIT_CERTIFICATES = ("pdfc_exact_certificate", "adfc_split_certificate", "adfc_
 """Theorems that are in ``SplitCertificates.v``."""
 
 
+EVENTS = f"""\
+Lemma scales_are_positive : forall phi : monomial, 0 < {{scales}} phi.
+Proof. intros phi; {{positive}}. Qed.
+
+Theorem {THEOREM} : forall records{{events}}.
+Proof.
+  intros records; apply release_for_every_event; [{{which}}; reflexivity | exact scales_are_positive |].
+  apply {TESTS}.
+Qed.
+
+Theorem laws_are_private : countable_choice -> forall records{{laws}}.
+Proof.
+  intros choice records; apply release_law; [exact choice | {{which}}; reflexivity | exact scales_are_positive |].
+  apply {TESTS}.
+Qed.
+"""
+"""From tests on boxes to all Borel sets, and to the laws."""
+
+
 def certificate_text(covered: Covered) -> str:
     """Return the Coq file."""
     return "\n".join(_parts(covered))
@@ -77,6 +100,7 @@ def _parts(covered: Covered) -> Iterator[str]:
         modules += " Hardened DiscreteGaussian HardenedCertificates"
     elif covered.theorem in SPLIT_CERTIFICATES:
         modules += " SplitCertificates"
+    modules += "" if hardened else " OuterMeasure PrivacyInLaw"
     yield f"From CFM Require Import Definitions BoxSensitivity Certificates{sigma}{modules}."
     yield "Open Scope R_scope.\n"
     numbers = _numbers(covered)
@@ -88,18 +112,27 @@ def _parts(covered: Covered) -> Iterator[str]:
     yield from (_sigma_lemma(comparison) for comparison in covered.comparisons if comparison.bounds is not None)
     if covered.grid is not None:
         yield grid_lemma(covered.comparisons[0])
-    yield f"Theorem {THEOREM} : forall records{statement(covered)}."
+    kind = f"Theorem {THEOREM}" if hardened else f"Lemma {TESTS}"
+    yield f"{kind} : forall records{statement(covered)}."
     yield "Proof.\n" + "\n".join(f"  {line}" for line in _proof(covered)) + "\nQed.\n"
+    if not hardened:
+        yield EVENTS.format(
+            events=statement(covered, "release_on_borel_sets"),
+            laws=statement(covered, "release_in_law"),
+            which="left" if covered.is_laplace else "right",
+            positive=_each_scale(covered),
+            scales=_scales(covered),
+        )
 
 
-def statement(covered: Covered) -> str:
-    """Return what the theorem says of data sets of ``records`` records."""
+def statement(covered: Covered, said: str = "private_release") -> str:
+    """Return what the theorem says of data sets of ``records`` records; of noise with a density by a word."""
     release, d = covered.exported, covered.exported.setting.dimension
     kind, delta = ("laplace", "0") if covered.is_laplace else ("gaussian", "(Q2R delta)")
     adjacency = ADJACENCIES[release.setting.adjacency]
     about = f"{adjacency} (Q2R epsilon) {delta} records {d} ({release.setting.norm} {d})"
     if release.steps is None:
-        return f",\n  private_release {about}\n    {kind}_density {_scales(covered)} readings"
+        return f",\n  {said} {about}\n    {kind}_density {_scales(covered)} readings"
     return (
         f" round, rounds_to_nearest round ->\n  hardened_private {about}\n"
         f"    discrete_{kind} {GRID} {_scales(covered)} readings"
