@@ -291,6 +291,7 @@ def is_looser_than(factor: Fraction) -> bool:
     readings=("one query, Delta_2 known",),
     symbols=(
         "audit.exact.enclosures.extended_gaussian.sigma_ratio",
+        "audit.exact.enclosures.extended_gaussian.shifts_at",
         "audit.exact.enclosures.extended_gaussian.largest_private_shift",
     ),
     verdict="enclosed",

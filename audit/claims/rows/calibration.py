@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from audit.claims.data import load
 from audit.claims.registry import RESULTS, Control, Finding, claim, seed
-from reference.datasets import Encoding, load
+from reference.datasets import Encoding
 from reference.experiments import rfm
 from reference.experiments.calibrated import (
     COMPARISONS,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
+from audit.claims.data import load
 from audit.claims.registry import Control, Evidence, Finding, claim
 from audit.claims.rows.tuples import Database, Record, minimum, penalised_minimum, record
 from reference.common.documents import plain
-from reference.datasets import load
 from reference.fairness import evaluate
 from reference.mechanisms import no_privacy
 from reference.moments import Moments
@@ -349,6 +350,7 @@ def fairness_term_less_fair() -> Finding:
     return Finding("refuted" if refuted else "undecided", "none", evidence)
 
 
+@cache
 def on_real_data(name: str) -> dict[str, Any]:
     """Return the measures of the exact optimum, reading by reading, on a whole data set in the unit ball."""
     records = load(name)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import count, product
 from typing import Any, TypeAlias
@@ -186,16 +186,17 @@ def sigma_ratio(box: Box, width: Fraction = Fraction(1, 2**20)) -> Enclosure:
 
     Both shifts grow with epsilon and with delta, so two corners of each bound the quotient.
     """
+    (least, extended_least), (most, extended_most) = (
+        shifts_at(*corner, width) for corner in ((box.left, box.top), (box.right, box.bottom))
+    )
+    return Enclosure(least.lower / extended_most.upper, most.upper / extended_least.lower)
 
-    def analytic(u: Fraction, L: Fraction) -> Enclosure:
-        return largest_private_shift(lambda: ball(u).exp(), lambda: delta_of(ball(L)), width)
 
-    def extended(u: Fraction, L: Fraction) -> Enclosure:
-        return ends(refined(lambda: extended_shift(ball(u).exp(), ball(L))))
-
-    smallest = analytic(box.left, box.top).lower / extended(box.right, box.bottom).upper
-    largest = analytic(box.right, box.bottom).upper / extended(box.left, box.top).lower
-    return Enclosure(smallest, largest)
+@lru_cache(maxsize=4096)
+def shifts_at(u: Fraction, L: Fraction, width: Fraction) -> tuple[Enclosure, Enclosure]:
+    """Enclose the analytic and the extended shift at a point; each half of a box shares a corner with it."""
+    analytic = largest_private_shift(lambda: ball(u).exp(), lambda: delta_of(ball(L)), width)
+    return analytic, ends(refined(lambda: extended_shift(ball(u).exp(), ball(L))))
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,7 @@ class Extremum:
         }
 
 
+@lru_cache(maxsize=16)
 def extreme_sigma_ratio(region: Box, *, largest: bool, tolerance: Fraction) -> Extremum:
     """Enclose the supremum or infimum of the ratio of sigmas over a region, by branch and bound.
 
