@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -207,9 +208,15 @@ class _Translator:
         raise TranslationError(f"{self.formula.function}: the sum of {ast.unparse(terms)}")
 
 
+@lru_cache(maxsize=64)
+def _parsed(source: str) -> list[ast.stmt]:
+    """Return the statements of a module, which many formulas stand in; nobody changes them."""
+    return ast.parse(source).body
+
+
 def _function(source: str, formula: Formula) -> ast.FunctionDef:
     """Return a function of a module, or a method of one of its classes."""
-    nodes: list[ast.stmt] = ast.parse(source).body
+    nodes = _parsed(source)
     *outer, last = formula.function.split(".")
     for name in outer:
         classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.name == name]
