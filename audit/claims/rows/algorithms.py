@@ -26,8 +26,8 @@ from audit.exact.released_weights import released_weights
 from audit.exact.symbolic import sensitivity as symbolic
 from audit.exact.witnesses import domain_of, readings_of
 from reference import datasets, mechanisms
-from reference.common.arrays import BoolArray, FloatArray
 from reference.budgets import Budget, SplitBudget
+from reference.common.arrays import BoolArray, FloatArray
 from reference.common.balls import Ball, ball, enclosed
 from reference.common.numbers import Enclosure, decimal_above, decimal_below
 from reference.datasets import Encoding
@@ -477,7 +477,7 @@ def acceptance(dimension: int, epsilon: float, draws: int, seed: int) -> dict[st
 
 
 def are_definite(matrices: FloatArray) -> BoolArray:
-    """Return which symmetric matrices are positive definite: those whose pivots of elimination are all positive."""
+    """Return which symmetric matrices are positive definite: all pivots of elimination are positive."""
     rest, found = matrices, np.ones(len(matrices), dtype=bool)
     for _ in range(matrices.shape[1]):
         pivots, row = rest[:, 0, 0], rest[:, 0, 1:]
