@@ -29,7 +29,10 @@ PRECISION = 96
 MOST_SUMMED = 4_000_000
 """Draws up to which binomial tails are summed term by term; beyond, Arb's incomplete beta function is quicker."""
 
-EDGE_CELLS = 512
+LOOK_EVERY = 16
+"""Terms of such a sum between two looks whether the rest is negligible."""
+
+EDGE_CELLS = 32
 """Cells of the nuisance on the edge of the hypothesis, before any is cut."""
 
 LIMIT_BITS = 48
@@ -38,7 +41,7 @@ LIMIT_BITS = 48
 PROBES = 66
 """Pairs on the edge that are looked at first: one that is not rejected settles it."""
 
-CUTS = 12
+CUTS = 16
 """Cuts of a cell before it is given up."""
 
 FLOAT_MARGIN = 1e-12
@@ -66,18 +69,19 @@ def upper_tail(count: int, draws: int, probability: arb) -> arb:
         return arb(0)
     if draws > MOST_SUMMED:
         return probability.beta_lower(count, draws - count + 1, 1)
-    odds = probability / (1 - probability)
     above = bool(count > draws * probability)
     k = count if above else count - 1
     logs = arb(draws + 1).lgamma() - arb(k + 1).lgamma() - arb(draws - k + 1).lgamma()
     term = (logs + k * probability.log() + (draws - k) * (1 - probability).log()).exp()
-    total, falls = arb(0), arb(1)
-    while 0 <= k <= draws:
+    odds, left, passed = probability / (1 - probability), draws - k, k + 1
+    if not above:
+        odds, left, passed = 1 / odds, k, draws - k + 1
+    total, negligible = arb(0), arb(2) ** -PRECISION
+    while left >= 0:
         total += term
-        falls = arb(draws - k) / (k + 1) * odds if above else arb(k) / (draws - k + 1) / odds
-        term *= falls
-        k += 1 if above else -1
-        if term < total * 2.0**-PRECISION and falls < 1:
+        term *= odds * left / passed
+        left, passed = left - 1, passed + 1
+        if left % LOOK_EVERY == 0 and term < total * negligible and (falls := odds * left / passed) < 1:
             left_out = (term / (1 - falls)).upper()
             total += arb(left_out / 2, left_out / 2)
             break
