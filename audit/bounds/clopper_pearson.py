@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import beta, binom
+from scipy.special import betainccinv, betaincinv
+from scipy.stats import binom
 
 from audit.bounds.counts import MARGIN, Counts, at_least, at_most, check_epsilon, check_levels
 from reference.common.arrays import FloatArray
 
 
+@lru_cache(maxsize=1024)  # searches for a count ask for those of the other one again and again
 def lower_bound_on_probability(occurrences: int, draws: int, significance: float) -> float:
     """Return the one-sided Clopper-Pearson lower bound, rounded down.
 
@@ -26,12 +29,13 @@ def lower_bound_on_probability(occurrences: int, draws: int, significance: float
     """
     if occurrences == 0:
         return 0.0
-    limit = float(beta.ppf(significance, occurrences, draws - occurrences + 1))
+    limit = float(betaincinv(occurrences, draws - occurrences + 1, significance))
     while _tail(at_least, occurrences, draws, limit) > significance:
         limit *= 1 - MARGIN
     return limit
 
 
+@lru_cache(maxsize=1024)
 def upper_bound_on_probability(occurrences: int, draws: int, significance: float) -> float:
     """Return the one-sided Clopper-Pearson upper bound, rounded up; at most 1.
 
@@ -43,7 +47,7 @@ def upper_bound_on_probability(occurrences: int, draws: int, significance: float
     """
     if occurrences == draws:
         return 1.0
-    limit = float(beta.isf(significance, occurrences + 1, draws - occurrences))
+    limit = float(betainccinv(occurrences + 1, draws - occurrences, significance))
     while limit < 1 and _tail(at_most, occurrences, draws, limit) > significance:
         limit = min(1.0, limit * (1 + MARGIN))
     return limit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -241,6 +242,7 @@ def _standard_error(unlikely: FloatArray, claim: float, draws: int, delta: float
     return np.asarray(np.sqrt(likely + ratio**2 * (unlikely + 1)))
 
 
+@lru_cache(maxsize=1024)
 def _last_refutable(
     largest: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> int:
@@ -261,6 +263,7 @@ def _last_refutable(
     return low
 
 
+@lru_cache(maxsize=4096)  # audits of one size and claim ask for the same counts
 def _smallest_count(
     unlikely: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> int:
