@@ -210,9 +210,10 @@ def test_mechanism_runs_on_affairs(fit: CommandLine, name: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_mechanism_runs_on_adult(fit: CommandLine, adult: Records, name: str) -> None:
-    assert_fits(fit.json("--data", "adult", "--mechanism", name), name, adult.domain.dimension)
+def test_mechanisms_run_on_adult(fit: CommandLine, adult: Records) -> None:
+    documents = fit.json("--data", "adult", "--mechanism", ",".join(MECHANISMS))
+    for document, name in zip(documents, MECHANISMS, strict=True):
+        assert_fits(document, name, adult.domain.dimension)
 
 
 @pytest.mark.parametrize("options", ["--encoding one_hot", "--intercept", "--keep-group", "--domain unit_box"])

@@ -248,7 +248,8 @@ def test_another_way_to_write_a_right_formula_is_a_lemma_again(built):
     same = CodeMutant(
         "", STATEMENTS, EPSILON, "(budget.epsilon_s + budget.epsilon_n * (dimension - 1)) / dimension"
     )
-    changed = [lemma for lemma in formulas.lemmas(mutated(same)) if lemma not in set(formulas.lemmas())]
+    known = set(formulas.lemmas())
+    changed = [lemma for lemma in formulas.lemmas(mutated(same)) if lemma not in known]
     assert len(changed) == 2
     (built / "Same.v").write_text("\n".join([formulas.HEADER, *changed]), encoding="utf-8")
     compile_file(built, "Same.v")
