@@ -281,12 +281,11 @@ def test_error_that_quotes_what_the_encoding_cannot_show_is_one_line(line, encod
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_program_writes_in_its_encoding_as_this_process_does(encoding, folder):
-    for line in (FIT, BAD["fit"][0]):
-        done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
-        alike = inside(*shlex.split(line), folder=folder, encoding=encoding)
-        assert (done.returncode, done.stdout, done.stderr) == (alike.returncode, alike.stdout, alike.stderr)
+@pytest.mark.parametrize(("encoding", "line"), [("ascii", FIT), ("cp1252", BAD["fit"][0])])
+def test_program_writes_in_its_encoding_as_this_process_does(encoding, line, folder):
+    done = program(*shlex.split(line), folder=folder, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    alike = inside(*shlex.split(line), folder=folder, encoding=encoding)
+    assert (done.returncode, done.stdout, done.stderr) == (alike.returncode, alike.stdout, alike.stderr)
 
 
 @pytest.mark.parametrize("line", every(WORKS))
