@@ -77,7 +77,7 @@ def sparse_probability(data: Any, places: tuple[int, ...], stop: int | None, sca
 
     def chance(first: int, last: int) -> float:
         def density(x: float) -> float:
-            value = math.exp(-abs(x - t) / threshold_scale) / (2 * threshold_scale)
+            value: float = math.exp(-abs(x - t) / threshold_scale) / (2 * threshold_scale)
             for j in range(first, last):
                 value *= laplace_tail((data[j] - x if j in places else x - data[j]) / answer_scale)
             return value
