@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,14 @@ from pathlib import Path
 import pytest
 
 import reference
+from audit.commands.report.results import (
+    BOUNDARIES,
+    CATALOGUE_PAGE,
+    CATALOGUE_ROWS,
+    EXPERIMENTS,
+    PEERS,
+    VALIDITY,
+)
 from reference.common.exit_codes import EXIT_USAGE
 
 ROOT = Path(__file__).parent.parent
@@ -48,7 +57,7 @@ def files_below(folder: Path) -> set[str]:
 
 
 def wanted_in_wheel(tree: set[str]) -> set[str]:
-    """Return what a wheel of a tree has to hold: both packages without their tests, and the proofs."""
+    """Return what a wheel of a tree has to hold: both packages, no tests, the proofs, the report's results."""
     packages = {name for name in tree if name.startswith(("reference/", "audit/"))}
     proofs = {
         name
@@ -56,6 +65,9 @@ def wanted_in_wheel(tree: set[str]) -> set[str]:
         if name.startswith("proofs/") and (name.endswith((".md", ".v")) or Path(name).name in SHIPPED)
     }
     shipped = {name.replace("proofs/", "audit/proofs/shipped/", 1) for name in proofs}
+    read = (VALIDITY, CATALOGUE_PAGE, CATALOGUE_ROWS, EXPERIMENTS, PEERS, *BOUNDARIES.values())
+    measured = {name for name in tree if re.match(r"docs/data/(frontier|rivals)-.*\.json$", name)}
+    shipped |= {f"audit/commands/report/shipped/{name}" for name in {*read, *measured} & tree}
     return {name for name in packages if not name.startswith("audit/gate/")} | shipped
 
 

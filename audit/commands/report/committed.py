@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[3]
-"""The checkout; an installed package has no `docs` beside it."""
+CHECKOUT, SHIPPED = Path(__file__).parents[3], Path(__file__).parent / "shipped"
+
+ROOT = SHIPPED if SHIPPED.is_dir() else CHECKOUT
+"""Where `docs` is: an installed package ships the results inside."""
 
 
 @dataclass
 class CommittedResults:
-    """Files of a checkout, and which were read and which were absent.
+    """Files of a checkout or of the installed package, and which were read and which were absent.
 
     Parameters
     ----------
@@ -47,6 +49,4 @@ class CommittedResults:
     @property
     def problems(self) -> list[str]:
         """A line for each absent file."""
-        return [
-            f"{place} is absent: its part of the report is empty; it needs a checkout" for place in self.absent
-        ]
+        return [f"{place} is absent: its part of the report is empty" for place in self.absent]
