@@ -98,6 +98,8 @@ MUTANTS = (
     Mutant("ProfileEnds.v", "exp_below_cover", "2 * exp_term", "exp_term", "exp_cover"),
     Mutant("ProfileEnds.v", "density_ends_hold", "pi_lower) + 1) + 1)", "pi_lower) + 1))", "density_ends"),
     Mutant("RationalSensitivity.v", "rational_box_l1_correct", "k * k / 8", "k * k / 4", "rational_box_l1"),
+    Mutant("MillsRatio.v", "mills_encloses", "Nat.even terms", "Nat.odd terms"),
+    Mutant("WeightedBox.v", "rational_weighted_l1_correct", "rest)) / 8", "rest)) / 4", "rational_weighted_l1"),
     Mutant("Verdicts.v", "verdict_false_alarm", "p q event <= alpha", "p q event <= alpha / 2"),
     Mutant("SplitCertificates.v", "l1_share_limit", "r d * share d", "r d * share d * share d"),
     Mutant("SplitCertificates.v", "adfc_box_certificate", "(13 <= d)", "(12 <= d)"),
