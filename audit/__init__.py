@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["assert_private", "canary_lower_bound", "epsilon_lower_bound", "trade_off"]
+__all__ = [
+    "assert_private",
+    "canary_lower_bound",
+    "canary_mu_lower_bound",
+    "epsilon_lower_bound",
+    "trade_off",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from audit.bounds.anytime import AnytimeBound, StoppingRule
 from audit.bounds.bands import TradeOffBand, trade_off_band
-from audit.bounds.canaries import canary_epsilon_bound, canary_p_value
+from audit.bounds.canaries import CanaryMethod, canary_epsilon_bound, canary_mu_bound, canary_p_value
 from audit.bounds.choice import (
     METHODS,
     METHODS_AT_ZERO,
@@ -38,6 +38,7 @@ __all__ = [
     "SMALLEST_SIGNIFICANCE",
     "AnytimeBound",
     "AnytimeMethod",
+    "CanaryMethod",
     "ClusterMethod",
     "Counts",
     "CurvePoint",
@@ -46,6 +47,7 @@ __all__ = [
     "StoppingRule",
     "TradeOffBand",
     "canary_epsilon_bound",
+    "canary_mu_bound",
     "canary_p_value",
     "cluster_epsilon_lower_bound",
     "delta_lower_bound",

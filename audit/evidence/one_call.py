@@ -21,7 +21,15 @@ from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
-from audit.bounds import Counts, TradeOffBand, canary_epsilon_bound, cluster_epsilon_lower_bound, trade_off_band
+from audit.bounds import (
+    CanaryMethod,
+    Counts,
+    TradeOffBand,
+    canary_epsilon_bound,
+    canary_mu_bound,
+    cluster_epsilon_lower_bound,
+    trade_off_band,
+)
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.copies import confirmed
 from audit.evidence.words import counted_in_words
@@ -141,6 +149,7 @@ def canary_lower_bound(
     guesses: int,
     delta: float = 0.0,
     significance: float = 0.05,
+    bound: CanaryMethod = "flips",
 ) -> float:
     """Return a lower bound on epsilon from one run with canaries (:mod:`audit.bounds.canaries`).
 
@@ -158,12 +167,45 @@ def canary_lower_bound(
     guesses : int
         An even number, at most m.
     delta, significance : float
+    bound : {'flips', 'runs'}
+        The attained bound, or that of Steinke, Nasr and Jagielski (2023).
 
     Raises
     ------
     ValueError
         When the arrays do not fit each other, or a score is NaN.
     """
+    right, canaries = _right_guesses(scores, members, guesses)
+    return canary_epsilon_bound(right, guesses, canaries, delta, significance, bound)
+
+
+def canary_mu_lower_bound(
+    scores: npt.ArrayLike, members: npt.ArrayLike, *, guesses: int, significance: float = 0.05
+) -> float:
+    """Return the mu below which Gaussian privacy is refuted, from one run with canaries.
+
+    Assumes what :func:`canary_lower_bound` does.  For Gaussian noise mu is how far a record moves the output, over
+    the standard deviation, and fixes epsilon at every delta: much tighter there than a bound at one delta.  Of
+    other mechanisms it says that they are not mu-GDP below the bound, and nothing of what they lose at a delta.
+
+    Parameters
+    ----------
+    scores, members : array of shape (m,)
+    guesses : int
+        An even number, at most m.
+    significance : float
+
+    Raises
+    ------
+    ValueError
+        When the arrays do not fit each other, or a score is NaN.
+    """
+    right, canaries = _right_guesses(scores, members, guesses)
+    return canary_mu_bound(right, guesses, canaries, significance)
+
+
+def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int]:
+    """Return how many guesses are right, and the number of canaries."""
     values, bits = np.asarray(scores, dtype=np.float64), np.asarray(members)
     if values.ndim != 1 or values.shape != bits.shape or np.isnan(values).any():
         raise ValueError("scores and members must have one entry for each canary, and no score may be NaN")
@@ -174,7 +216,7 @@ def canary_lower_bound(
     order = np.argsort(values, kind="stable")
     half = guesses // 2
     right = int((bits[order[-half:]] == 1).sum() + (bits[order[:half]] == 0).sum())
-    return canary_epsilon_bound(right, guesses, len(values), delta, significance)
+    return right, len(values)
 
 
 def trade_off(
@@ -403,6 +445,7 @@ __all__ = [
     "assert_private",
     "audited",
     "canary_lower_bound",
+    "canary_mu_lower_bound",
     "epsilon_lower_bound",
     "trade_off",
 ]

@@ -6,7 +6,7 @@ and the two inputs.  Speed is always a ratio to a baseline that is timed in the 
 Power: the same for noise on several coordinates, beside what the true likelihood ratio certifies with as many
 draws, and the best that a threshold of it can (at expected counts, no draw spent on choosing).  Anytime: the draws
 until a claim is refuted.  Cost: the processor time of an audit in that of its drawing, and the most memory that it
-holds.  Clock: two workers against one, and when an audit with a limit of time ends.
+holds.  Clock: two workers against one, and when an audit with a limit of time ends.  Canaries: one run's bounds.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import norm
 
+from audit import canary_lower_bound, canary_mu_lower_bound
 from audit.auditor.distinguish import SMALLEST_DRAWS, Estimate, Terms, estimate
 from audit.auditor.draws import CHUNK_VALUES
 from audit.auditor.subject import Subject
@@ -265,7 +267,40 @@ def clock(rounds: int, draws: int) -> None:
             print(f"{name}: limit {limit} s, ended after {time.perf_counter() - start:.2f} s", flush=True)
 
 
-PARTS = ("table", "speed", "power", "anytime", "cost", "clock")
+def canaries(seeds: int) -> None:
+    """Print what one run with canaries of Gaussian noise shows, by each bound; the median over runs."""
+    print(f"{'mu':>4}{'canaries':>10}{'delta':>8}{'guesses':>9}{'runs':>8}{'flips':>8}{'by mu':>8}{'true':>8}")
+    for mu, many, delta, guesses in CANARIES:
+        found = []
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            members = rng.random(many) < 0.5
+            run: dict[str, Any] = {"scores": rng.normal(mu * members), "members": members, "guesses": guesses}
+            bounds = [canary_lower_bound(**run, delta=delta, bound=method) for method in ("runs", "flips")]
+            found.append([*bounds, epsilon_of(canary_mu_lower_bound(**run), delta)])
+        cells = "".join(f"{value:>8.3f}" for value in [*np.median(found, axis=0), epsilon_of(mu, delta)])
+        print(f"{mu:>4g}{many:>10,}{delta:>8g}{guesses:>9,}{cells}", flush=True)
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """Return the epsilon of Gaussian noise at delta."""
+
+    def above(epsilon: float) -> float:
+        return (
+            float(norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)) - delta
+        )
+
+    return 0.0 if mu <= 0 or above(0) <= 0 else float(brentq(above, 0, 500))
+
+
+CANARIES = [
+    (mu, many, delta, guesses)
+    for mu in (1.0, 2.0)
+    for many, delta in ((1_000, 1e-5), (1_000, 1e-3), (10_000, 1e-4))
+    for guesses in (50, 200)
+]
+
+PARTS = ("table", "speed", "power", "anytime", "cost", "clock", "canaries")
 
 
 def main() -> None:
@@ -288,6 +323,7 @@ def main() -> None:
         "anytime": partial(anytime, options.seeds or 20),
         "cost": partial(cost, many),
         "clock": partial(clock, options.rounds, many),
+        "canaries": partial(canaries, options.seeds or 20),
     }
     for name in [options.only] if options.only else PARTS:
         works[name]()

@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
+from scipy.special import ndtr
 from scipy.stats import binom
 
-from audit import canary_lower_bound
-from audit.bounds import canary_epsilon_bound, canary_p_value, lower_bound_on_probability
+from audit import canary_lower_bound, canary_mu_lower_bound
+from audit.bounds import canary_epsilon_bound, canary_mu_bound, canary_p_value, lower_bound_on_probability
 
 SIGNIFICANCE = 0.05
 
@@ -60,6 +62,102 @@ def test_pure_bound_is_that_of_clopper_and_pearson():
     assert canary_epsilon_bound(170, 200, 900, 1e-2, SIGNIFICANCE) == 0
 
 
+def attained(guesses: int, epsilon: float, delta: float, threshold: int) -> np.ndarray:
+    """Return the law of the right guesses where so many or more are as likely as the bound says; m = r.
+
+    The mechanism returns all guesses, each with a probability that depends on the number of right ones alone.
+    """
+    law = binom.pmf(np.arange(guesses + 1), guesses, 1 / (1 + math.exp(-epsilon)))
+    below = law[:threshold].sum()
+    # (3) in proofs/auditor_bounds.md: one step of the ratio to the binomial law spends all of delta
+    step = guesses * delta / (threshold * law[threshold])
+    low = 1 - step * (1 - below)
+    assert low >= 0
+    found = law * np.where(np.arange(guesses + 1) < threshold, low, low + step)
+    counts = np.arange(1, guesses + 1)
+    excess = counts * found[1:] - math.exp(epsilon) * (guesses - counts + 1) * found[:-1]
+    assert excess.clip(0).sum() / guesses == pytest.approx(delta, rel=1e-9)
+    assert found.sum() == pytest.approx(1)
+    return found
+
+
+@pytest.mark.parametrize(("guesses", "epsilon", "delta"), [(60, 0.5, 1e-3), (200, 1.0, 1e-3), (200, 0.0, 1e-2)])
+def test_bound_is_attained_by_a_private_mechanism_and_without_delta_it_errs(guesses, epsilon, delta):
+    def chance(right: int, allowed: float) -> float:
+        return canary_p_value(right, guesses, guesses, epsilon, allowed)
+
+    for allowed, errs in ((delta, False), (0.0, True)):
+        # the bound is above epsilon from so many right guesses on
+        threshold = next(v for v in range(guesses + 1) if chance(v, allowed) <= SIGNIFICANCE)
+        wrong = float(attained(guesses, epsilon, delta, threshold)[threshold:].sum())
+        assert chance(threshold, delta) == pytest.approx(wrong, rel=1e-6)
+        assert (wrong > SIGNIFICANCE) is errs
+
+
+def test_attained_bound_is_tighter_than_that_of_2023():
+    gains = []
+    for guesses, canaries, delta in ((20, 20, 1e-3), (200, 10_000, 1e-5), (200, 1_000, 1e-3), (300, 900, 0.0)):
+        for share in (0.75, 0.9, 1.0):
+            new, old = (
+                canary_epsilon_bound(int(share * guesses), guesses, canaries, delta, SIGNIFICANCE, method)
+                for method in ("flips", "runs")
+            )
+            assert new >= old
+            gains.append(new - old)
+    assert max(gains) > 0.3
+
+
+def right_of_gaussian(mu: float, canaries: int, guesses: int, runs: int) -> np.ndarray:
+    """Return the right guesses in runs of noise that is mu-GDP for each canary."""
+    rng = np.random.default_rng(6)
+    members = rng.random((runs, canaries)) < 0.5
+    order = np.argsort(mu * members + rng.normal(size=members.shape), axis=1)
+    sorted_members = np.take_along_axis(members, order, axis=1)
+    half = guesses // 2
+    return (sorted_members[:, -half:].sum(axis=1) + (~sorted_members[:, :half]).sum(axis=1)).astype(int)
+
+
+def test_mu_of_gaussian_noise_is_bounded_from_below_and_more_than_epsilon_shows():
+    runs = right_of_gaussian(1.0, 400, 80, 500)
+    bounds = {v: canary_mu_bound(v, 80, 400, SIGNIFICANCE) for v in map(int, np.unique(runs))}
+    assert sum(bounds[int(v)] > 1 for v in runs) <= 500 * SIGNIFICANCE
+    # found: noise of mu 4 that claims mu 1
+    leaks = right_of_gaussian(4.0, 400, 80, 100)
+    assert all(canary_mu_bound(int(v), 80, 400, SIGNIFICANCE) > 1 for v in np.unique(leaks))
+    assert all(np.diff(list(bounds.values())) >= 0)
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.0, 3.0])
+def test_mu_of_one_canary_is_exact(mu):
+    """Of one canary the likelihood ratio guesses right with chance Phi(mu / 2): the largest there is."""
+    share = float(ndtr(mu / 2))
+    assert canary_mu_bound(1, 1, 1, share) == pytest.approx(mu, abs=1e-6)
+    assert canary_mu_bound(1, 1, 1, share * 1.01) > mu
+    assert canary_mu_bound(0, 1, 1, share) == 0
+
+
+def test_sum_that_refutes_mu_is_what_a_linear_programme_allows():
+    """No law of the right guesses has the tails that (3) asks for, and a larger chance than the significance."""
+    guesses, canaries, mu = 12, 30, 0.8
+    curve = [
+        (e, float(ndtr(mu / 2 - e / mu) - math.exp(e) * ndtr(-mu / 2 - e / mu))) for e in np.linspace(0, 6, 200)
+    ]
+    for right in (10, 11, 12):
+        rows, limits = [], []
+        for count in range(1, right + 1):
+            for epsilon, delta in curve:
+                row = np.zeros(guesses + 1)
+                for t in range(count, guesses + 1):
+                    row[t] += t
+                    row[t - 1] -= math.exp(epsilon) * (guesses - t + 1)
+                rows.append(row)
+                limits.append(canaries * delta)
+        tail = np.where(np.arange(guesses + 1) >= right, -1.0, 0.0)
+        most = -linprog(tail, rows, limits, [np.ones(guesses + 1)], [1]).fun
+        assert canary_mu_bound(right, guesses, canaries, most * 0.99) <= mu + 1e-3
+        assert canary_mu_bound(right, guesses, canaries, most * 1.02) > mu - 1e-3
+
+
 @pytest.mark.parametrize(("scale", "low", "high"), [(0.5, 0.3, 2.0), (5.0, 0.0, 0.2)])
 def test_scores_of_noisy_memberships_give_a_bound_below_the_loss(scale, low, high):
     """A membership with Laplace noise of this scale loses 1 / scale."""
@@ -68,7 +166,8 @@ def test_scores_of_noisy_memberships_give_a_bound_below_the_loss(scale, low, hig
     found = canary_lower_bound(members + rng.laplace(scale=scale, size=2_000), members, guesses=300)
     assert low <= found <= min(high, 1 / scale)
     # scores that know nothing
-    assert canary_lower_bound(rng.normal(size=2_000), members, guesses=300) == 0
+    for bound in (canary_lower_bound, canary_mu_lower_bound):
+        assert bound(rng.normal(size=2_000), members, guesses=300) == 0
 
 
 @pytest.mark.parametrize(
@@ -89,3 +188,5 @@ def test_what_is_no_run_with_canaries_is_refused(scores, members, guesses, said)
 def test_numbers_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="each at most the next"):
         canary_epsilon_bound(5, 4, 10, 0.0, SIGNIFICANCE)
+    with pytest.raises(ValueError, match="one of flips, runs"):
+        canary_epsilon_bound(4, 4, 10, 0.0, SIGNIFICANCE, "2023")
