@@ -92,13 +92,11 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
     rows = plan.selection + plan.certify
     if plan.screen or rows < FEWEST_FOR_SEVERAL:
         return [Stage(0, plan.selection, rows)]
-    number = math.ceil(math.log(rows / FIRST_ROWS) / math.log(GROWTH))
-    ratio = (rows / FIRST_ROWS) ** (1 / number)
-    starts = [FIRST_PLAN.selection]
     # once there are as many draws as a selection takes, nothing is gained by choosing anew
-    enough = most_kept(width)
-    while len(starts) <= number and starts[-1] < enough:
-        starts.append(round(FIRST_ROWS * ratio ** (len(starts) - 1)))
+    last = min(rows // 2, most_kept(width))
+    number = math.ceil(math.log(last / FIRST_ROWS) / math.log(GROWTH))
+    between = [round(FIRST_ROWS * (last / FIRST_ROWS) ** (place / number)) for place in range(1, number + 1)]
+    starts = [FIRST_PLAN.selection, FIRST_ROWS, *between]
     ends = [*starts[1:], rows]
     share = (1 - LAST_SHARE) / (len(starts) - 1)
     return [
