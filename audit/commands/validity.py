@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -18,10 +19,11 @@ from audit.validity.document import (
     ValidityPlan,
     begun,
     page,
+    renewed,
     settings,
     to_json,
 )
-from audit.validity.measure import AUDITS, SIZES, BoundErrors, run, tasks
+from audit.validity.measure import AUDITS, EVERY_KIND, SIZES, BoundErrors, run
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
@@ -47,6 +49,13 @@ class ValidityOptions:
     workers: int = option(
         "--workers", type=int, default=2, metavar="N", help="processes; the result does not depend on it (2)"
     )
+    only: tuple[str, ...] = several(
+        "--only",
+        of=str,
+        default=EVERY_KIND,
+        metavar="KIND,...",
+        help=f"renew the rows of some kinds: {', '.join(EVERY_KIND)}",
+    )
     out: str | None = option(
         "--out",
         type=FileName(),
@@ -66,23 +75,27 @@ def command(options: ValidityOptions) -> int:
     Thousands of independent audits of mechanisms whose loss is known. The shares of errors, with a confidence
     statement of their own, go to docs/auditor-validity.json and docs/auditor-validity.md.
     """
-    plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed)
+    plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed, only=options.only)
     plan.check()
     if options.workers < 1:
         raise ReadingError("workers", options.workers, "a whole number above 0")
     if options.out is None and not plan.ships:
         raise ReadingError("out", None, f"named for another run than the shipped one: it is not {DOCUMENT.name}")
+    if plan.only != EVERY_KIND and options.out is not None and not Path(options.out).is_file():
+        raise ReadingError("out", options.out, "a document whose rows of these kinds are renewed")
     if options.out is None and not DOCUMENT.is_file():
         raise ReadingError("out", None, "named where docs/ is not: only a checkout has it")
     target = DOCUMENT if options.out is None else Path(options.out)
-    document = _measured(plan, options.workers, target.with_suffix(PARTIAL))
+    before = None if plan.only == EVERY_KIND else json.loads(target.read_text(encoding="utf-8"))
+    rows, spent = _measured(plan, options.workers, target.with_suffix(PARTIAL))
+    document = to_json(rows, plan.seed, spent) if before is None else renewed(before, plan, rows, spent)
     write_whole(target, json_text(document))
     write_whole(target.with_suffix(".md"), page(document))
     target.with_suffix(PARTIAL).unlink(missing_ok=True)
     return EXIT_FINE if document["holds"] else EXIT_REFUTED
 
 
-def _measured(plan: ValidityPlan, workers: int, partial: Path) -> dict[str, Any]:
+def _measured(plan: ValidityPlan, workers: int, partial: Path) -> tuple[list[BoundErrors], float]:
     """Run the audits, and keep what is needed to go on until all are done."""
     wanted = settings(plan)
     try:
@@ -90,9 +103,9 @@ def _measured(plan: ValidityPlan, workers: int, partial: Path) -> dict[str, Any]
     except AnotherRunError:
         sys.stderr.write(f"{partial.name} is of another run, and starts again\n")
         done, before = [], 0.0
-    start, names = time.monotonic(), tasks(plan.sizes)
+    start, names = time.monotonic(), plan.tasks
     try:
-        for rows in run(plan.audits, plan.sizes, plan.seed, workers, len(done)):
+        for rows in run(plan.audits, names, plan.seed, workers, len(done)):
             done.append(rows)
             _, known, draws = names[len(done) - 1]
             spent = before + time.monotonic() - start
@@ -100,7 +113,7 @@ def _measured(plan: ValidityPlan, workers: int, partial: Path) -> dict[str, Any]
             write_whole(partial, json_text(_partial(wanted, spent, done)))
     except KeyboardInterrupt:
         raise KeyboardInterrupt("no document is written; the same command goes on from here") from None
-    return to_json([row for rows in done for row in rows], plan.seed, before + time.monotonic() - start)
+    return [row for rows in done for row in rows], before + time.monotonic() - start
 
 
 def _partial(wanted: dict[str, Any], seconds: float, done: list[list[BoundErrors]]) -> dict[str, Any]:

@@ -13,16 +13,8 @@ from typing import Any
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.events import QUICK
 from audit.evidence.certificate import versions
-from audit.validity.measure import (
-    AUDITS,
-    CONFIDENCE,
-    CONTROL,
-    LOOKS,
-    PER_CALL,
-    SIGNIFICANCE,
-    SIZES,
-    BoundErrors,
-)
+from audit.validity.known import CONTROL, PER_CALL, SIGNIFICANCE
+from audit.validity.measure import AUDITS, CONFIDENCE, EVERY_KIND, LOOKS, SIZES, BoundErrors, Task, tasks
 from reference.common.errors import ReadingError
 
 PACKAGE = Path(__file__).parents[2]
@@ -49,9 +41,14 @@ Share of errors, the largest over {sizes} draws:
   the same audits with that method. `curve` errs when any of its bounds does, at any delta.
 - `anytime` has audits of its own. They look {looks} times or more and stop at their first error: the worst rule.
 - `calls` has audits of its own, which assume that calls of {per_call} outputs are independent, and no more.
+- `stages` look and stop likewise, but choose an event anew in each stage; `row sets` are events of whole rows;
+  `arrays` and `band` are the calls on outputs that are there already.
+- `flips` and `runs` are bounds of one run with canaries, where `draws` counts canaries; `mu` is that of Gaussian
+  noise, whose mu stands in the column of epsilon, as for `band`.
 - The control is the point estimate of the same counts, without a margin: it must err far too often, and does.
 
-Events: {families}. Seed {seed}; {seconds:,} s.
+Events: {families}. Seed {seed}; {seconds:,} s. `--only` renews the rows of some kinds, and leaves the others as an
+earlier run measured them.
 """
 
 
@@ -133,6 +130,23 @@ def page(document: dict[str, Any]) -> str:
     )
 
 
+def renewed(
+    document: dict[str, Any], plan: ValidityPlan, rows: Sequence[BoundErrors], spent: float
+) -> dict[str, Any]:
+    """Return a document with rows of some kinds in place of those that it has of them.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        When the document is of another seed.
+    """
+    if document["seed"] != plan.seed:
+        raise ReadingError("seed", plan.seed, f"{document['seed']}, as the rows that stay")
+    again = {(row.mechanism, row.draws, row.bound) for row in rows}
+    stay = [row for row in rows_from(document) if (row.mechanism, row.draws, row.bound) not in again]
+    return to_json([*stay, *rows], plan.seed, document["seconds"] + spent)
+
+
 PARTIAL = ".partial.json"
 """Ending of the file that holds what an interrupted run has measured so far, beside the document."""
 
@@ -148,11 +162,19 @@ class ValidityPlan:
     sizes : tuple of int
         Draws of an audit.
     seed : int
+    only : tuple of str
+        Kinds of audits.
     """
 
     audits: int = AUDITS
     sizes: tuple[int, ...] = SIZES
     seed: int = 1
+    only: tuple[str, ...] = EVERY_KIND
+
+    @property
+    def tasks(self) -> list[Task]:
+        """What is measured, in order."""
+        return tasks(self.sizes, self.only)
 
     @property
     def ships(self) -> bool:
@@ -163,6 +185,8 @@ class ValidityPlan:
         """Raise on audits that cannot be made."""
         if self.audits < 1:
             raise ReadingError("audits", self.audits, "a whole number above 0")
+        if not self.only or not set(self.only) <= set(EVERY_KIND):
+            raise ReadingError("only", list(self.only), f"some of {', '.join(EVERY_KIND)}")
         if any(not SMALLEST_DRAWS <= size <= LARGEST_DRAWS for size in self.sizes):
             raise ReadingError(
                 "sizes", list(self.sizes), f"between {SMALLEST_DRAWS:,} and {LARGEST_DRAWS:,} draws"
@@ -180,6 +204,7 @@ def settings(plan: ValidityPlan) -> dict[str, Any]:
         "audits": plan.audits,
         "sizes": list(plan.sizes),
         "seed": plan.seed,
+        "only": list(plan.only),
         "versions": versions(),
         "code": code.hexdigest(),
     }

@@ -5,10 +5,8 @@ A bound above the truth is an error; they are counted per kind of bound, mechani
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -17,23 +15,38 @@ from scipy.stats import binom
 from audit.auditor.distinguish import SMALLEST_DRAWS, Terms, estimate
 from audit.auditor.events import QUICK
 from audit.auditor.selection import Phases
-from audit.auditor.subject import Subject
 from audit.bounds import (
     METHODS,
     METHODS_AT_ZERO,
-    Counts,
     StoppingRule,
     epsilon_lower_bound,
     refutes,
     upper_bound_on_probability,
 )
-from audit.subjects.catalogue.gaussian import Gaussian
-from audit.subjects.catalogue.laplace import Laplace
-from reference.common.arrays import FloatArray
+from audit.validity.given import (
+    ARRAYS,
+    BANDS,
+    CANARY_RUNS,
+    GAUSSIAN_CANARIES,
+    arrays_once,
+    bands_once,
+    canaries_once,
+    mu_once,
+)
+from audit.validity.known import (
+    CONTROL,
+    IN_CALLS,
+    IN_CELLS,
+    KNOWN,
+    LOOKED_AT,
+    PER_CALL,
+    SIGNIFICANCE,
+    STAGED,
+    Known,
+    LookedAt,
+    point_estimate,
+)
 from reference.common.workers import parallel
-
-SIGNIFICANCE = 0.05
-"""Significance of every audit."""
 
 CONFIDENCE = 0.99
 """Confidence of the statement on all rows together."""
@@ -46,157 +59,6 @@ LOOKS = 10
 
 GAP = 1e-3
 """Gap at which an anytime audit would stop: hardly ever reached, so nearly all looks are taken."""
-
-
-@dataclass(frozen=True)
-class NoLoss(Laplace):
-    """Laplace noise on two equal inputs: epsilon is 0."""
-
-    @property
-    def true_epsilon(self) -> float:
-        """Nothing is lost."""
-        return 0.0
-
-    @property
-    def scale(self) -> float:
-        """Laplace scale."""
-        return 1.0
-
-    def inputs(self) -> tuple[float, float]:
-        """Return two equal values."""
-        return 0.0, 0.0
-
-
-@dataclass(frozen=True)
-class TwoOutcomes:
-    """Answers 1 with one of two probabilities, else 0.
-
-    Exact loss at delta: the largest log((p - delta) / q) over outcomes and directions, which an event attains.
-    That makes it the hardest case: the chosen event has no slack.
-
-    Parameters
-    ----------
-    left, right : float
-        Probabilities of 1.
-    """
-
-    left: float
-    right: float
-
-    def true_epsilon(self, delta: float = 0.0) -> float:
-        """Return the exact loss."""
-        pairs = [(self.left, self.right), (1 - self.left, 1 - self.right)]
-        ratios = [(p - delta) / q for one in pairs for p, q in (one, one[::-1])]
-        return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
-
-    def inputs(self) -> tuple[float, float]:
-        """Return the probabilities of 1."""
-        return self.left, self.right
-
-    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` answers, shape (count, 1)."""
-        return (rng.random((count, 1)) < data).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class LookedAt:
-    """A subject that asks for few outputs at a time, so that an anytime audit looks often.
-
-    Parameters
-    ----------
-    subject : Subject
-    most_rows : int
-    """
-
-    subject: Subject
-    most_rows: int
-
-    def inputs(self) -> tuple[Any, Any]:
-        """Return the subject's inputs."""
-        return self.subject.inputs()
-
-    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return the subject's outputs."""
-        return self.subject.sample(data, count, rng)
-
-
-@dataclass(frozen=True)
-class NoiseForSeveral:
-    """A subject whose outputs share their noise within a call: so many next to each other are one.
-
-    Parameters
-    ----------
-    subject : Subject
-    outputs : int
-    """
-
-    subject: Subject
-    outputs: int
-
-    def inputs(self) -> tuple[Any, Any]:
-        """Return the subject's inputs."""
-        return self.subject.inputs()
-
-    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return each of the subject's outputs several times."""
-        drawn = self.subject.sample(data, -(-count // self.outputs), rng)
-        return np.repeat(drawn, self.outputs, axis=0)[:count]
-
-
-@dataclass(frozen=True)
-class Known:
-    """A mechanism whose loss is known.
-
-    Parameters
-    ----------
-    name : str
-    subject : Subject
-    true_epsilon : float
-        At `delta`.
-    delta : float
-    curve : callable or None
-        The true epsilon as a function of delta, where the curve is certified too.
-    """
-
-    name: str
-    subject: Subject
-    true_epsilon: float
-    delta: float = 0.0
-    curve: Callable[[float], float] | None = None
-
-
-RESPONSE = TwoOutcomes(0.75, 0.25)
-RARE = TwoOutcomes(0.02 * math.e, 0.02)
-WEAK = TwoOutcomes(0.55, 0.45)
-WEAK_RARE = TwoOutcomes(0.012, 0.01)
-
-KNOWN = (
-    Known("Laplace noise on equal inputs", NoLoss(), 0.0),
-    Known("randomised response", RESPONSE, RESPONSE.true_epsilon()),
-    Known("rare event", RARE, RARE.true_epsilon(), curve=RARE.true_epsilon),
-    Known("Laplace, epsilon 1", Laplace(1.0), 1.0),
-    Known("Gaussian, epsilon 1 at delta 0.01", Gaussian(1.0, "0.01"), 1.0, 0.01),
-)
-
-LOOKED_AT = (
-    Known("Laplace noise on equal inputs", NoLoss(), 0.0),
-    # a level for every 0.005 below the loss is tested: a small loss is quicker, and no easier
-    Known("weak randomised response", WEAK, WEAK.true_epsilon()),
-    Known("rare event of small loss", WEAK_RARE, WEAK_RARE.true_epsilon()),
-)
-"""Audited with looks in between."""
-
-PER_CALL = 4
-"""Outputs of a call, where only calls are independent."""
-
-IN_CALLS = (
-    Known("randomised response, one noise a call", NoiseForSeveral(RESPONSE, 4), RESPONSE.true_epsilon()),
-    Known("rare event, two noises a call", NoiseForSeveral(RARE, 2), RARE.true_epsilon()),
-)
-"""Audited with calls taken whole."""
-
-CONTROL = "point estimate (control)"
-"""A bound without any margin: the check must see it fail."""
 
 
 @dataclass(frozen=True)
@@ -258,19 +120,12 @@ def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     for method in METHODS if known.delta else METHODS_AT_ZERO:
         bound = epsilon_lower_bound(found.counts, known.delta, SIGNIFICANCE, method)
         errors[method] = bound > known.true_epsilon
-    errors[CONTROL] = _point_estimate(found.counts, known.delta) > known.true_epsilon
+    errors[CONTROL] = point_estimate(found.counts, known.delta) > known.true_epsilon
     if known.curve is not None and found.curve is not None:
         errors["curve"] = any(
             point.epsilon_lower_bound > known.curve(point.delta) * (1 + 1e-12) for point in found.curve.points
         )
     return errors
-
-
-def _point_estimate(counts: Counts, delta: float) -> float:
-    likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws
-    if likely <= 0:
-        return -math.inf
-    return math.log(likely / unlikely) if unlikely else math.inf
 
 
 def anytime_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
@@ -304,23 +159,75 @@ def calls_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     )
     return {
         "calls": found.epsilon_lower_bound > known.true_epsilon,
-        CONTROL: _point_estimate(found.counts, 0.0) > known.true_epsilon,
+        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
+    }
+
+
+def stages_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether an audit in stages, which stops at its first error, refutes the truth at any of them."""
+    found = estimate(
+        known.subject,
+        Terms(
+            draws=draws,
+            significance=SIGNIFICANCE,
+            families=("coordinates",),
+            claimed_epsilon=known.true_epsilon,
+            until=StoppingRule(GAP),
+        ),
+        np.random.default_rng(seed),
+    )
+    return {
+        "stages": refutes(found.epsilon_lower_bound, known.true_epsilon, found.method),
+        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
+    }
+
+
+def cells_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from sets of whole rows is above the truth."""
+    found = estimate(
+        known.subject,
+        Terms(draws=draws, significance=SIGNIFICANCE, families=("categories",)),
+        np.random.default_rng(seed),
+    )
+    return {
+        "row sets": found.epsilon_lower_bound > known.true_epsilon,
+        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
     }
 
 
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
 """A maker of one audit, with its mechanism and number of draws."""
 
+AT_ONE_SIZE = (
+    (calls_once, IN_CALLS),
+    (mu_once, GAUSSIAN_CANARIES),
+    (bands_once, BANDS),
+    (canaries_once, CANARY_RUNS),
+    (stages_once, STAGED),
+    (cells_once, IN_CELLS),
+    (arrays_once, ARRAYS),
+)
+"""Kinds of one size: the fewest draws that make enough calls, and several stages."""
 
-def tasks(sizes: Sequence[int]) -> list[Task]:
+EVERY_KIND = ("audit", "anytime", *(once.__name__.removesuffix("_once") for once, _ in AT_ONE_SIZE))
+"""The kinds, as a run that renews some of them names them."""
+
+
+def kind_of(task: Task) -> str:
+    """Return the kind of a task."""
+    return task[0].__name__.removesuffix("_once")
+
+
+def tasks(sizes: Sequence[int], only: Sequence[str] = EVERY_KIND) -> list[Task]:
     """Return what is measured, in order."""
     kinds = [(audit_once, known) for known in KNOWN] + [(anytime_once, known) for known in LOOKED_AT]
+    small = [(once, known) for once, some in AT_ONE_SIZE for known in some]
     found: list[Task] = []
     for draws in sizes:
-        # the fewest draws that make enough calls: more cost more time, and leave a bound more slack
-        in_calls = [(calls_once, known) for known in IN_CALLS if draws == PER_CALL * SMALLEST_DRAWS]
-        found += [(once, known, draws) for once, known in kinds + in_calls]
-    return found
+        # more cost more time, and leave a bound more slack
+        added = small if draws == PER_CALL * SMALLEST_DRAWS else []
+        found += [(once, known, draws) for once, known in kinds + added]
+    return [task for task in found if kind_of(task) in only]
 
 
 def measure(task: Task, audits: int, seed: int, workers: int) -> list[BoundErrors]:
@@ -338,7 +245,7 @@ def measure(task: Task, audits: int, seed: int, workers: int) -> list[BoundError
     ]
 
 
-def run(audits: int, sizes: Sequence[int], seed: int, workers: int, done: int = 0) -> Iterator[list[BoundErrors]]:
+def run(audits: int, todo: Sequence[Task], seed: int, workers: int, done: int = 0) -> Iterator[list[BoundErrors]]:
     """Yield the rows of each task but the first `done`."""
-    for task in tasks(sizes)[done:]:
+    for task in todo[done:]:
         yield measure(task, audits, seed, workers)

@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 from audit import canary_lower_bound, canary_mu_lower_bound
 from audit.bounds import canary_epsilon_bound, canary_mu_bound, canary_p_value, lower_bound_on_probability
+from audit.validity.given import attained_law
 
 SIGNIFICANCE = 0.05
 
@@ -63,18 +64,10 @@ def test_pure_bound_is_that_of_clopper_and_pearson():
 
 
 def attained(guesses: int, epsilon: float, delta: float, threshold: int) -> np.ndarray:
-    """Return the law of the right guesses where so many or more are as likely as the bound says; m = r.
-
-    The mechanism returns all guesses, each with a probability that depends on the number of right ones alone.
-    """
-    law = binom.pmf(np.arange(guesses + 1), guesses, 1 / (1 + math.exp(-epsilon)))
-    below = law[:threshold].sum()
-    # (3) in proofs/auditor_bounds.md: one step of the ratio to the binomial law spends all of delta
-    step = guesses * delta / (threshold * law[threshold])
-    low = 1 - step * (1 - below)
-    assert low >= 0
-    found = law * np.where(np.arange(guesses + 1) < threshold, low, low + step)
+    """Return the law that attains the bound, of a mechanism that keeps epsilon and delta."""
+    found = attained_law(guesses, epsilon, delta, threshold)
     counts = np.arange(1, guesses + 1)
+    # what the guesses of one mechanism lose that depends on the number of right ones alone
     excess = counts * found[1:] - math.exp(epsilon) * (guesses - counts + 1) * found[:-1]
     assert excess.clip(0).sum() / guesses == pytest.approx(delta, rel=1e-9)
     assert found.sum() == pytest.approx(1)

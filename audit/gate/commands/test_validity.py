@@ -8,13 +8,8 @@ import pytest
 
 from audit.gate.running import program
 from audit.validity.document import DOCUMENT, rows_from
-from audit.validity.measure import (
-    CONTROL,
-    KNOWN,
-    BoundErrors,
-    measure,
-    tasks,
-)
+from audit.validity.known import CONTROL, KNOWN
+from audit.validity.measure import BoundErrors, measure, tasks
 
 main = program("validity")
 

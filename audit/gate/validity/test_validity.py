@@ -12,26 +12,21 @@ from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import QUICK
 from audit.auditor.selection import Phases
 from audit.bounds import ANYTIME, StoppingRule, epsilon_lower_bound
-from audit.validity.document import DOCUMENT, holds, page, rows_from
+from audit.validity.document import DOCUMENT, ValidityPlan, holds, page, renewed, rows_from, to_json
+from audit.validity.known import CONTROL, IN_CALLS, KNOWN, LOOKED_AT, RARE, RESPONSE, SIGNIFICANCE, LookedAt
 from audit.validity.measure import (
+    AT_ONE_SIZE,
     AUDITS,
-    CONTROL,
     GAP,
-    IN_CALLS,
-    KNOWN,
-    LOOKED_AT,
     LOOKS,
-    RARE,
-    RESPONSE,
-    SIGNIFICANCE,
     SIZES,
     BoundErrors,
-    LookedAt,
     anytime_once,
     audit_once,
     calls_once,
     measure,
 )
+from reference.common.errors import ReadingError
 
 FEW = 40
 
@@ -134,6 +129,26 @@ def test_calls_taken_whole_err_no_more_than_promised(known):
     assert known.name.startswith("rare") or by_bound[CONTROL].errors > 3
 
 
+@pytest.mark.parametrize(("once", "some"), AT_ONE_SIZE[1:], ids=lambda one: getattr(one, "__name__", ""))
+def test_other_kinds_err_no_more_than_promised(once, some):
+    for known in some:
+        for found in measure((once, known, 4_000), 4, 7, 1):
+            assert found.bound == CONTROL or found.surprise > 1e-4
+
+
+def test_renewed_rows_take_the_place_of_those_of_their_kind():
+    document = to_json([row("joint", 95), row("arrays", 90), row(CONTROL, 1_000)], 1, 10.0)
+    found = renewed(document, ValidityPlan(only=("arrays",)), [row("arrays", 80)], 5.0)
+    assert [(one.bound, one.errors) for one in rows_from(found)] == [
+        ("joint", 95),
+        (CONTROL, 1_000),
+        ("arrays", 80),
+    ]
+    assert found["seconds"] == 15
+    with pytest.raises(ReadingError, match="seed"):
+        renewed(document, ValidityPlan(only=("arrays",), seed=2), [], 5.0)
+
+
 def test_shipped_document_holds_and_is_what_its_page_says():
     document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
     found = rows_from(document)
@@ -143,6 +158,7 @@ def test_shipped_document_holds_and_is_what_its_page_says():
     assert document["significance"] == SIGNIFICANCE
     assert {one.draws for one in found} == set(SIZES)
     assert all(one.audits >= AUDITS >= 2_000 for one in found)
-    kinds = {"auto", "joint", "clopper_pearson", "conditional", "anytime", "curve", "calls", CONTROL}
+    of_counts = {"auto", "joint", "clopper_pearson", "conditional", "anytime", "curve", "calls", CONTROL}
+    kinds = of_counts | {"stages", "row sets", "arrays", "band", "flips", "runs", "mu"}
     assert {one.bound for one in found} == kinds
     assert {one.true_epsilon for one in found} >= {0.0, 1.0}

@@ -1,0 +1,216 @@
+"""Mechanisms whose loss is known, and how each of them is audited."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.subject import Subject
+from audit.bounds import Counts
+from audit.subjects.catalogue.gaussian import Gaussian
+from audit.subjects.catalogue.laplace import Laplace
+from reference.common.arrays import FloatArray
+
+SIGNIFICANCE = 0.05
+"""Significance of every audit."""
+
+CONTROL = "point estimate (control)"
+"""A bound without any margin: the check must see it fail."""
+
+
+@dataclass(frozen=True)
+class NoLoss(Laplace):
+    """Laplace noise on two equal inputs: epsilon is 0."""
+
+    @property
+    def true_epsilon(self) -> float:
+        """Nothing is lost."""
+        return 0.0
+
+    @property
+    def scale(self) -> float:
+        """Laplace scale."""
+        return 1.0
+
+    def inputs(self) -> tuple[float, float]:
+        """Return two equal values."""
+        return 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class TwoOutcomes:
+    """Answers 1 with one of two probabilities, else 0.
+
+    Exact loss at delta: the largest log((p - delta) / q) over outcomes and directions, which an event attains.
+    That makes it the hardest case: the chosen event has no slack.
+
+    Parameters
+    ----------
+    left, right : float
+        Probabilities of 1.
+    """
+
+    left: float
+    right: float
+
+    def true_epsilon(self, delta: float = 0.0) -> float:
+        """Return the exact loss."""
+        pairs = [(self.left, self.right), (1 - self.left, 1 - self.right)]
+        ratios = [(p - delta) / q for one in pairs for p, q in (one, one[::-1])]
+        return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the probabilities of 1."""
+        return self.left, self.right
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` answers, shape (count, 1)."""
+        return (rng.random((count, 1)) < data).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """A subject that asks for few outputs at a time, so that an anytime audit looks often.
+
+    Parameters
+    ----------
+    subject : Subject
+    most_rows : int
+    """
+
+    subject: Subject
+    most_rows: int
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the subject's inputs."""
+        return self.subject.inputs()
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return the subject's outputs."""
+        return self.subject.sample(data, count, rng)
+
+
+@dataclass(frozen=True)
+class NoiseForSeveral:
+    """A subject whose outputs share their noise within a call: so many next to each other are one.
+
+    Parameters
+    ----------
+    subject : Subject
+    outputs : int
+    """
+
+    subject: Subject
+    outputs: int
+
+    def inputs(self) -> tuple[Any, Any]:
+        """Return the subject's inputs."""
+        return self.subject.inputs()
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return each of the subject's outputs several times."""
+        drawn = self.subject.sample(data, -(-count // self.outputs), rng)
+        return np.repeat(drawn, self.outputs, axis=0)[:count]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A mechanism whose loss is known.
+
+    Parameters
+    ----------
+    name : str
+    subject : object
+        A subject, or what the audit of its kind needs.
+    true_epsilon : float
+        At `delta`.
+    delta : float
+    curve : callable or None
+        The true epsilon as a function of delta, where the curve is certified too.
+    """
+
+    name: str
+    subject: Any
+    true_epsilon: float
+    delta: float = 0.0
+    curve: Callable[[float], float] | None = None
+
+
+RESPONSE = TwoOutcomes(0.75, 0.25)
+RARE = TwoOutcomes(0.02 * math.e, 0.02)
+WEAK = TwoOutcomes(0.55, 0.45)
+WEAKER = TwoOutcomes(0.52, 0.48)
+WEAK_RARE = TwoOutcomes(0.012, 0.01)
+
+KNOWN = (
+    Known("Laplace noise on equal inputs", NoLoss(), 0.0),
+    Known("randomised response", RESPONSE, RESPONSE.true_epsilon()),
+    Known("rare event", RARE, RARE.true_epsilon(), curve=RARE.true_epsilon),
+    Known("Laplace, epsilon 1", Laplace(1.0), 1.0),
+    Known("Gaussian, epsilon 1 at delta 0.01", Gaussian(1.0, "0.01"), 1.0, 0.01),
+)
+
+LOOKED_AT = (
+    Known("Laplace noise on equal inputs", NoLoss(), 0.0),
+    # a level for every 0.005 below the loss is tested: a small loss is quicker, and no easier
+    Known("weak randomised response", WEAK, WEAK.true_epsilon()),
+    Known("rare event of small loss", WEAK_RARE, WEAK_RARE.true_epsilon()),
+)
+"""Audited with looks in between."""
+
+PER_CALL = 4
+"""Outputs of a call, where only calls are independent."""
+
+IN_CALLS = (
+    Known("randomised response, one noise a call", NoiseForSeveral(RESPONSE, 4), RESPONSE.true_epsilon()),
+    Known("rare event, two noises a call", NoiseForSeveral(RARE, 2), RARE.true_epsilon()),
+)
+"""Audited with calls taken whole."""
+
+STAGED = (
+    Known("weaker randomised response, in stages", WEAKER, WEAKER.true_epsilon()),
+    Known("rare event of small loss, in stages", WEAK_RARE, WEAK_RARE.true_epsilon()),
+)
+"""Audited in stages, by half-lines alone: quicker."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Two coordinates, whose cell is one of a set with one of two probabilities: no coordinate alone tells.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether the cell is of the set.
+    side : int
+        Values of a coordinate; an even number.
+    """
+
+    response: TwoOutcomes
+    side: int = 6
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the two probabilities."""
+        return self.response.inputs()
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` cells; those of the set have an odd sum."""
+        odd = self.response.sample(data, count, rng)[:, 0]
+        first, half = rng.integers(0, self.side, count), rng.integers(0, self.side // 2, count)
+        return np.stack([first, 2 * half + (first + odd) % 2], axis=1).astype(np.float64)
+
+
+IN_CELLS = (Known("randomised response in cells", Cells(RESPONSE), RESPONSE.true_epsilon()),)
+"""Audited by sets of whole rows."""
+
+
+def point_estimate(counts: Counts, delta: float) -> float:
+    """Return the loss of the counts, without any margin."""
+    likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws
+    if likely <= 0:
+        return -math.inf
+    return math.log(likely / unlikely) if unlikely else math.inf
