@@ -29,6 +29,7 @@ from audit.subjects.catalogue.functional.budgets import (
     RelaxedFunctional,
     Theorem3Tightened,
     Theorem5Budgets,
+    ThinlyNoisedWeights,
 )
 from audit.subjects.catalogue.functional.calibrated import Functional, PublishedFunctional
 from audit.subjects.catalogue.functional.repairs import (
@@ -113,6 +114,7 @@ CATALOGUE: dict[str, type[Entry]] = {
     "relaxed_functional_published": RelaxedFunctional,
     "pdfc_published": Pdfc,
     "pdfc_exact_equal_budgets": ExactPdfc,
+    "pdfc_thinly_noised_weights": ThinlyNoisedWeights,
     "adfc_equal_budgets": Adfc,
     # right by the slack of the published constant
     "functional_slack_wrong_factor": WrongFactorWithSlack,
@@ -234,6 +236,7 @@ __all__ = [
     "StatisticsLeft",
     "Theorem3Tightened",
     "Theorem5Budgets",
+    "ThinlyNoisedWeights",
     "ThreeReportedAsOne",
     "TrimmedOnExactEigenvalues",
     "TrimmedWeights",
