@@ -36,8 +36,8 @@ that one input has alone occurs about fifty times among those that choose; among
 promises more.
 """
 
-MOST_ROWS, MOST_VALUES = 2**19, 2**21
-"""Outputs, and numbers, that a selection phase holds per input: what bounds the memory."""
+MOST_ROWS, MOST_VALUES, MOST_CHOOSING = 2**19, 2**21, 2**20
+"""Outputs, and numbers, per input that a selection phase holds, and numbers that choose: they bound the memory."""
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
 """Shares: values that repeat make up so much of the learning draws, and yet so many later ones are new."""
@@ -53,9 +53,9 @@ ONE_OUTPUT_EACH = (
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
-def most_rows(draws: int, width: int, enough: int = ENOUGH_TO_LEARN + ENOUGH_TO_CHOOSE) -> int:
+def most_rows(draws: int, width: int, enough: int, values: int) -> int:
     """Return the most outputs per input, of so many numbers, that a selection phase has of these draws."""
-    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, MOST_VALUES // width))
+    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, values // width))
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,9 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        learn = min(int(draws * LEARN_SHARE) // 2, most_rows(draws, held, ENOUGH_TO_LEARN)) if learning else 0
-        most = most_rows(draws, held, ENOUGH_TO_CHOOSE) if learning else ONE_SCORE_ROWS
+        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_VALUES)
+        learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
+        most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
         return cls(learn, choose, draws // 2 - screen - learn - choose, screen)
 
@@ -176,6 +177,7 @@ def select_from(
     if more and not ideal.clear:
         choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
         ideal, implementation = _choice(proposed, choosing, prospect)
+    del proposed
     scores = [ideal.event.scores(side) for side in choosing]
     levels = levels_of(np.concatenate(scores))
     histogram = np.array([between(levels, side) for side in scores])
@@ -256,7 +258,13 @@ def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
 
 
 def _joined(first: Pair, second: Pair) -> Pair:
-    return np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1]])
+    left, right = (
+        np.empty((len(one) + len(two), one.shape[1]), order="F") for one, two in zip(first, second, strict=True)
+    )
+    for both, parts in zip((left, right), zip(first, second, strict=True), strict=True):
+        # column by column, as they are judged: no further copy is made
+        np.concatenate(parts, out=both)
+    return left, right
 
 
 def _unseen(learning: Pair, choosing: Pair) -> float:

@@ -17,6 +17,9 @@ from audit.validity.known import CONTROL, PER_CALL, SIGNIFICANCE
 from audit.validity.measure import AUDITS, CONFIDENCE, EVERY_KIND, LOOKS, SIZES, BoundErrors, Task, tasks
 from reference.common.errors import ReadingError
 
+BOUNDS = ("auto", "curve", "anytime", "calls", "stages", "row sets", "arrays", "band", "flips", "runs", "mu")
+"""Bounds that a whole run measures, beside the methods of counts."""
+
 PACKAGE = Path(__file__).parents[2]
 
 DOCUMENT = PACKAGE / "docs" / "auditor-validity.json"
@@ -48,7 +51,7 @@ Share of errors, the largest over {sizes} draws:
 - The control is the point estimate of the same counts, without a margin: it must err far too often, and does.
 
 Events: {families}. Seed {seed}; {seconds:,} s. `--only` renews the rows of some kinds, and leaves the others as an
-earlier run measured them.
+earlier run measured them. Without rows yet: {missing}.
 """
 
 
@@ -127,6 +130,7 @@ def page(document: dict[str, Any]) -> str:
         looks=LOOKS,
         per_call=PER_CALL,
         families=", ".join(QUICK),
+        missing=", ".join(name for name in BOUNDS if all(row.bound != name for row in rows)) or "none",
     )
 
 

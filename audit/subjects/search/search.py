@@ -31,8 +31,11 @@ SEARCH_SHARE = 0.3
 SIFT_SHARE, RACE_SHARE, CLIMB_SHARE = 0.1, 0.4, 0.1
 """Shares of the search's draws for sifting proposals, racing them and climbing; local races get the rest."""
 
-SIFT_ROWS = 16
-"""Outputs per input for a pair's coupled move."""
+LISTED_SIFT_SHARE = 0.5
+"""Share of the search's draws for sifting listed pairs: the one that moves most may be the last of a long list."""
+
+SIFT_ROWS, FEWEST_SIFT_ROWS = 16, 4
+"""Outputs per input for a pair's coupled move; the fewest, where a list is long."""
 
 FIRST_ROWS, LOCAL_ROWS = 128, 256
 """Outputs per input in the first look at a pair."""
@@ -255,7 +258,9 @@ class _Search:
         if isinstance(self.neighbourhood, Listed):
             # all of them, and all draws: there is nothing near a listed pair to race against later
             listed = [first, *proposals]
-            self._measure(listed[: max(1, int(draws * SIFT_SHARE / (2 * SIFT_ROWS)))])
+            sift = draws * LISTED_SIFT_SHARE / 2
+            rows = max(FEWEST_SIFT_ROWS, min(SIFT_ROWS, int(sift / len(listed))))
+            self._measure(listed[: max(1, int(sift / rows))], rows)
             left = draws - self.draws
             most = max(1, left // (FIRST_ROWS * _rounds(len(listed))))
             self._race(self._foremost(listed, most), left)
@@ -324,7 +329,7 @@ class _Search:
         pair = self.neighbourhood.moved(entry.pair, reach, self.rng)
         return None if pair is None else _Entry(pair, "local")
 
-    def _measure(self, entries: Sequence[_Entry]) -> None:
+    def _measure(self, entries: Sequence[_Entry], rows: int = SIFT_ROWS) -> None:
         """Find out how far the outputs of pairs move under the same random numbers."""
         if not self._coupled:
             return
@@ -333,9 +338,9 @@ class _Search:
         def work(entry: _Entry, _entropy: tuple[int, ...]) -> float:
             # the same random numbers for all pairs, too: their moves are compared
             source = CoupledDraws(AtPair(self.subject, entry.pair), entry.pair, self._width, self._coupling)
-            return coupled_move(source, SIFT_ROWS, pure=pure)
+            return coupled_move(source, rows, pure=pure)
 
-        self._moves.update(self._each(entries, SIFT_ROWS, work))
+        self._moves.update(self._each(entries, rows, work))
 
     def _race(self, entries: list[_Entry], draws: float) -> _Entry:
         """Return the winner; each round of looks costs about the same."""
