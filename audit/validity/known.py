@@ -179,7 +179,7 @@ STAGED = (
 
 
 @dataclass(frozen=True)
-class Cells:
+class OddCells:
     """Two coordinates, whose cell is one of a set with one of two probabilities: no coordinate alone tells.
 
     Parameters
@@ -204,7 +204,7 @@ class Cells:
         return np.stack([first, 2 * half + (first + odd) % 2], axis=1).astype(np.float64)
 
 
-IN_CELLS = (Known("randomised response in cells", Cells(RESPONSE), RESPONSE.true_epsilon()),)
+IN_CELLS = (Known("randomised response in cells", OddCells(RESPONSE), RESPONSE.true_epsilon()),)
 """Audited by sets of whole rows."""
 
 

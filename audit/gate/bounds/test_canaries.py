@@ -75,7 +75,7 @@ def attained(guesses: int, epsilon: float, delta: float, threshold: int) -> np.n
 
 
 @pytest.mark.parametrize(("guesses", "epsilon", "delta"), [(60, 0.5, 1e-3), (200, 1.0, 1e-3), (200, 0.0, 1e-2)])
-def test_bound_is_attained_by_a_private_mechanism_and_without_delta_it_errs(guesses, epsilon, delta):
+def test_bound_is_attained_and_errs_without_delta(guesses, epsilon, delta):
     def chance(right: int, allowed: float) -> float:
         return canary_p_value(right, guesses, guesses, epsilon, allowed)
 
@@ -110,7 +110,7 @@ def right_of_gaussian(mu: float, canaries: int, guesses: int, runs: int) -> np.n
     return (sorted_members[:, -half:].sum(axis=1) + (~sorted_members[:, :half]).sum(axis=1)).astype(int)
 
 
-def test_mu_of_gaussian_noise_is_bounded_from_below_and_more_than_epsilon_shows():
+def test_mu_is_bounded_for_gaussian_noise_and_found_too_large():
     runs = right_of_gaussian(1.0, 400, 80, 500)
     bounds = {v: canary_mu_bound(v, 80, 400, SIGNIFICANCE) for v in map(int, np.unique(runs))}
     assert sum(bounds[int(v)] > 1 for v in runs) <= 500 * SIGNIFICANCE
@@ -129,7 +129,7 @@ def test_mu_of_one_canary_is_exact(mu):
     assert canary_mu_bound(0, 1, 1, share) == 0
 
 
-def test_sum_that_refutes_mu_is_what_a_linear_programme_allows():
+def test_sum_that_refutes_mu_is_that_of_a_linear_programme():
     """No law of the right guesses has the tails that (3) asks for, and a larger chance than the significance."""
     guesses, canaries, mu = 12, 30, 0.8
     curve = [
