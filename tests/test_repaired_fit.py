@@ -18,7 +18,7 @@ from reference.repaired import algorithm, prepared, repaired_logistic, schedule_
 from reference.repaired.curator import Curator, unit_sigma
 from reference.repaired.schedule import Schedule, persons
 from reference.repaired.spent import Change
-from reference.repaired.threshold import Probe, next_multiplier
+from reference.repaired.threshold import Probe, Root
 from reference.repaired.uncertainty import standard_errors
 
 BUDGET, PURE = Budget(1, "1e-5"), Budget(1)
@@ -227,7 +227,7 @@ def test_the_root_is_found_along_a_noiseless_line():
     for _ in range(4):
         found.append(Probe(at[-1], 0.2 - 0.09 * at[-1], 1e-6))
         # the expected curve is too steep, and wrong at 0
-        at.append(next_multiplier(found, 0.02, lambda multiplier: 0.1 - 0.12 * multiplier))
+        at.append(Root(found, 0.02, lambda multiplier: 0.1 - 0.12 * multiplier).next())
     assert at[-1] == pytest.approx(2.0, abs=0.02)
 
 

@@ -19,7 +19,7 @@ from reference.repaired.curator import Curator, planned_scale
 from reference.repaired.expected import expected_difference
 from reference.repaired.model import margins
 from reference.repaired.spent import Change, Spent
-from reference.repaired.threshold import Probe, next_multiplier
+from reference.repaired.threshold import Probe, Root
 
 Curve: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
 """The log odds of each record, the weight of its group, and who belongs to group 1."""
@@ -101,7 +101,7 @@ class RepairedSteps:
 
     def next_multiplier(self, probes: Sequence[Probe], slack: float, curve: Curve) -> float:
         """Return the multiplier after some probes."""
-        return next_multiplier(probes, slack, expected_difference(*curve))
+        return Root(probes, slack, expected_difference(*curve)).next()
 
 
 def cells_domain(widths: Sequence[int], norm: str, *, intercept: bool) -> Domain:

@@ -17,12 +17,11 @@ from reference.noise import RandomSource, sampler_of
 from reference.readings import require_rows_per_person
 from reference.records import Records, require_on_grid
 from reference.repaired import descent, sums
-from reference.repaired.cells import Cells, fair_thresholds, sizes_of
+from reference.repaired.cells import Cells, best_thresholds, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
 from reference.repaired.schedule import PROBES, Schedule, persons, schedule_of
 from reference.repaired.spent import CELL_COUNTS, CELL_PROBE, COUNTS, GRADIENT, GROUP_COUNT, PROBE
-from reference.repaired.threshold import next_multiplier
 
 SMALLEST_GROUP = Fraction(1, 16)
 """zbar is released within [1/16, 15/16]: both on the grid."""
@@ -178,8 +177,10 @@ def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction
         prediction = advantage - model.multiplier * belonging > 0.0
         (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES, PROBE)
         model = model.after(noisy / spread, noise)
-        model = replace(model, multiplier=next_multiplier(model.probes, slack, curve))
-    return model
+        # lambda <- where the probes so far cross the slack
+        model = replace(model, multiplier=model.root(curve, slack).next())
+    # lambda <- the best of that and what was probed
+    return replace(model, multiplier=model.root(curve, slack).best())
 
 
 def noisy_thresholds(records: Records, model: Model, curator: Curator, schedule: Schedule, slack: float) -> Model:
@@ -198,7 +199,8 @@ def noisy_thresholds(records: Records, model: Model, curator: Curator, schedule:
         noisy = curator.release(sums.cell_selections(cell, prediction, cells), change, share, CELL_PROBE)
         known = known.after(0.5 + noisy / sizes, curator.deviation(change, share) / sizes)
         known = replace(known, thresholds=fair_thresholds(known, expected, slack))
-    return replace(model, cells=known)
+    # t <- the best of those and what was probed
+    return replace(model, cells=replace(known, thresholds=best_thresholds(known, expected, slack)))
 
 
 def cell_of(records: Records, cells: int) -> IntArray:

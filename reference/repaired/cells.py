@@ -13,10 +13,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import expit, logit
 
-from reference.common.arrays import FloatArray
+from reference.common.arrays import BoolArray, FloatArray
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired.expected import crossing, drawn_records
+from reference.repaired.threshold import carried
 
 SMALLEST_CELL = 1 / 512
 """Released counts are taken to be at least this share of all records."""
@@ -31,6 +32,9 @@ FLATTEST, STEEPEST = 0.3, 4.0
 
 TRUSTED = 0.3
 """A probe is trusted like a noisy one when it is this share of its distance from the last one away."""
+
+HIDDEN = 0.2
+"""A cell with more noise in each probe is left out: its released count may be noise alone."""
 
 CERTAIN = 0.02
 """No share is thought to be nearer to 0 or 1, where its noise is translated to log odds."""
@@ -88,6 +92,11 @@ class Cells:
     def by_group(self) -> FloatArray:
         """Sizes, shape (groups, 1), or for equalised odds (groups, 2)."""
         return np.array(self.sizes).reshape(self.groups, -1)
+
+    @property
+    def seen(self) -> BoolArray:
+        """Whether the noise of each cell leaves something to see of its share, shape (groups, 1 or 2)."""
+        return (np.array(self.probes[0].noise) < HIDDEN).reshape(self.groups, -1)
 
     @property
     def nearest_probe(self) -> CellProbe:
@@ -206,6 +215,43 @@ def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
     differences = np.ptp(off.corrected(expected.rates(way, odds=cells.odds)), axis=0).max(axis=0)
     step = int(np.argmax(differences <= slack)) if (differences <= slack).any() else PATH_STEPS
     return tuple(way[:, step].tolist())
+
+
+def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float, ...]:
+    """Return where to end: the next thresholds or probed ones, whichever are thought to be nearest to the slack.
+
+    A step of a true curve, where few rows are distinct, may lie between fair probes and the next thresholds.
+    """
+    off = errors(cells, expected)
+
+    def rates(thresholds: tuple[float, ...]) -> FloatArray:
+        return off.corrected(expected.rates(np.array(thresholds), odds=cells.odds)).ravel()
+
+    found, noise = (np.array([getattr(one, name) for one in cells.probes]) for name in ("rates", "noise"))
+    thought = np.array([rates(one.thresholds) for one in cells.probes])
+
+    def difference(thresholds: tuple[float, ...]) -> tuple[float, float]:
+        estimates, variances = carried(np.clip(found, 0.0, 1.0), noise, rates(thresholds) - thought)
+        return spread(estimates, variances, cells)
+
+    level = min(slack, difference(cells.probes[0].thresholds)[0])
+
+    def miss(thresholds: tuple[float, ...]) -> float:
+        estimate, variance = difference(thresholds)
+        return (estimate - level) ** 2 + variance
+
+    return min((fair_thresholds(cells, expected, slack), *(one.thresholds for one in cells.probes)), key=miss)
+
+
+def spread(rates: FloatArray, variances: FloatArray, cells: Cells) -> tuple[float, float]:
+    """Return the largest difference of seen rates, within a label where cells have one, and its variance."""
+    seen = cells.seen
+    largest, variance = 0.0, 0.0
+    for label in range(seen.shape[1]):
+        known, own = (one.reshape(seen.shape)[seen[:, label], label] for one in (rates, variances))
+        if len(known) > 1 and np.ptp(known) >= largest:
+            largest, variance = float(np.ptp(known)), float(own[known.argmax()] + own[known.argmin()])
+    return largest, variance
 
 
 class Errors(NamedTuple):

@@ -76,8 +76,14 @@ def expected_difference(
 
 def crossing(difference: Callable[[float], float], level: float) -> float:
     """Return where a falling function crosses a level, by halving."""
+    low, high = bracket(difference, level)
+    return (low + high) / 2
+
+
+def bracket(difference: Callable[[float], float], level: float) -> tuple[float, float]:
+    """Return two places close to each other between which a falling function crosses a level, by halving."""
     low, high = -LARGEST_MULTIPLIER, LARGEST_MULTIPLIER
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if difference(middle) > level else (low, middle)
-    return (low + high) / 2
+    return low, high

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from reference.common.arrays import FloatArray
 from reference.common.scores import decision_scores
-from reference.repaired.cells import SMALLEST_CELL, Cells, Errors
+from reference.repaired.cells import SMALLEST_CELL, Cells, Errors, spread
 from reference.repaired.loss import probability
 
 EVERY = 4
@@ -29,6 +29,9 @@ SHORT = 0.01
 
 PRICE = 1.0
 """Accuracy that equalised odds may cost, for a difference between groups of as much."""
+
+FREE_PRICE = 0.5
+"""Accuracy that the last unit of risk difference may cost before probes show that it shrinks."""
 
 FIRST_STEP = 0.1
 """By which the search for thresholds of equalised odds starts."""
@@ -88,9 +91,10 @@ class Guessed(NamedTuple):
 
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group."""
-        return self._fair_odds(cells, off) if cells.odds else self._fair_rates(off)
+        return self._fair_odds(cells, off) if cells.odds else self._fair_rates(cells, off)
 
-    def _fair_rates(self, off: Errors) -> FloatArray:
+    def _fair_rates(self, cells: Cells, off: Errors) -> FloatArray:
+        seen = cells.seen[:, 0]
         means = np.maximum(self.likely.mean(axis=1), SMALLEST_CELL)
 
         def thresholds(free: FloatArray) -> FloatArray:
@@ -99,8 +103,8 @@ class Guessed(NamedTuple):
             return balanced
 
         def unequal(free: FloatArray) -> FloatArray:
-            rates = off.corrected(self._rates(thresholds(free), False, SOFT))
-            return np.append(rates - rates.mean(axis=0), SHORT * free)
+            rates = off.corrected(self._rates(thresholds(free), False, SOFT))[seen]
+            return np.append(rates - rates.sum() / max(1, len(rates)), SHORT * free)
 
         return thresholds(least_squares(unequal, np.zeros(len(means))).x)
 
@@ -110,7 +114,7 @@ class Guessed(NamedTuple):
         def lost(thresholds: FloatArray) -> float:
             rates = off.corrected(self._rates(thresholds, True, SOFT))
             wrong = sizes[:, 0] @ rates[:, 0] + sizes[:, 1] @ (1 - rates[:, 1])
-            return float(wrong + PRICE * np.ptp(rates, axis=0).max())
+            return float(wrong + PRICE * spread(rates, rates, cells)[0])
 
         simplex = np.vstack([np.zeros(groups), FIRST_STEP * np.eye(groups)])
         found: FloatArray = minimize(

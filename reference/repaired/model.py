@@ -16,12 +16,12 @@ from reference.common.grid import rounded_to_grid
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired import guessed
-from reference.repaired.cells import Cells, Curves, expected_of, fair_thresholds
+from reference.repaired.cells import Cells, Curves, best_thresholds, expected_of
 from reference.repaired.expected import drawn_records, expected_difference
 from reference.repaired.guessed import Guessed
 from reference.repaired.loss import probability
 from reference.repaired.spent import Spent
-from reference.repaired.threshold import Probe, next_multiplier
+from reference.repaired.threshold import Probe, Root
 
 Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
 
@@ -92,6 +92,17 @@ class Model:
         z = members.astype(np.float64)
         return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
 
+    def root(self, curve: Callable[[float], float], slack: float) -> Root:
+        """Return what the probes say about multipliers.
+
+        Where the group is guessed, lambda is a price: if the guess is right, the last unit of risk difference
+        costs 2 lambda zbar (1 - zbar) of accuracy.  More than FREE_PRICE is paid only for what probes show.
+        """
+        assert self.zbar is not None
+        if self.group_weights is None:
+            return Root(self.probes, slack, curve)
+        return Root(self.probes, slack, curve, guessed.FREE_PRICE / (2 * float(self.zbar * (1 - self.zbar))))
+
     def expected_cells(self, domain: Domain) -> Curves:
         """Return what the releases predict about thresholds of cells."""
         assert self.cells is not None
@@ -121,11 +132,11 @@ class Model:
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack: from what is released already, so at no cost in privacy."""
         if self.cells is not None:
-            thresholds = fair_thresholds(self.cells, self.expected_cells(domain), slack)
+            thresholds = best_thresholds(self.cells, self.expected_cells(domain), slack)
             return replace(self, cells=replace(self.cells, thresholds=thresholds))
         if not self.probes:
             raise ParameterError("slack", slack, "left out for a model that was fitted without fairness")
-        return replace(self, multiplier=next_multiplier(self.probes, slack, self.expected_curve(domain)))
+        return replace(self, multiplier=self.root(self.expected_curve(domain), slack).best())
 
     def predict(self, x: FloatArray, z: FloatArray | None = None) -> BoolArray:
         """Return the predictions, shape (n,): whether :meth:`excess` is above 0."""

@@ -1,13 +1,15 @@
-"""Where to look next for the multiplier that makes predictions fair: post-processing of released probes."""
+"""Which multiplier makes predictions fair, from released probes and public noise: post-processing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from reference.repaired.expected import crossing
+from reference.common.arrays import FloatArray
+from reference.repaired.expected import LARGEST_MULTIPLIER, bracket
 
 TRUSTED = 0.3
 """A probe is trusted like a noisy one when it is this share of its distance from the target away."""
@@ -16,6 +18,12 @@ PRIOR_ERROR, PRIOR_SCALE = 0.2, 0.7
 """How far the expected curve is thought to be off: its level, and its steepness as a share."""
 
 FLATTEST, STEEPEST = 0.3, 4.0
+
+LEAST_VARIANCE = 1e-12
+"""Least variance of a probe: the equations then have a solution whatever the budget is."""
+
+SHOWN = 2.0
+"""A probe shows that the difference shrank when it did by so many standard deviations of the noise."""
 
 
 class Probe(NamedTuple):
@@ -26,32 +34,94 @@ class Probe(NamedTuple):
     noise: float
 
 
-def next_multiplier(probes: Sequence[Probe], slack: float, expected: Callable[[float], float]) -> float:
-    """Return the multiplier at which the risk difference is estimated to be the slack.
-
-    The model of the risk difference is a + b times the expected curve.  Every probe (multiplier, noisy signed risk
-    difference) observes it; a and b are posterior means, with normal priors around 0 and 1.
+class Root:
+    """The multiplier at which the risk difference is estimated to be the slack.
 
     Parameters
     ----------
     probes : sequence of Probe
-        At least one; a difference is signed, and its noise the standard deviation.
+        At least one, the first at 0; a difference is signed, and its noise the standard deviation.
     slack : float
         Risk difference that is tolerated.
     expected : callable
         The curve that earlier releases predict; it falls.
+    free : float
+        Multipliers up to here need no probe that shows what they do.
     """
-    multipliers, differences, noise = (np.array(column) for column in zip(*probes, strict=True))
-    found = np.clip(differences, -1.0, 1.0)
-    # fairness is approached from the side of the first probe, and never overshot on purpose
-    level = float(np.sign(found[0]) * min(slack, abs(found[0])))
-    curve = np.array([expected(multiplier) for multiplier in multipliers.tolist()])
-    precision = 1 / (noise**2 + (TRUSTED * (found - level)) ** 2 + 1e-12)
-    # posterior of (a, b - 1): found - curve = a + (b - 1) curve + noise
-    design = np.column_stack([np.ones(len(curve)), curve])
-    information = design.T @ (design * precision[:, None]) + np.diag([PRIOR_ERROR**-2, PRIOR_SCALE**-2])
-    error, steeper = np.linalg.solve(information, design.T @ (precision * (found - curve)))
-    scale = float(np.clip(1 + steeper, FLATTEST, STEEPEST))
-    # where b moved to a limit, the level follows
-    error = float((precision * (found - scale * curve)).sum() / (precision.sum() + PRIOR_ERROR**-2))
-    return crossing(expected, (level - error) / scale)
+
+    def __init__(
+        self,
+        probes: Sequence[Probe],
+        slack: float,
+        expected: Callable[[float], float],
+        free: float = LARGEST_MULTIPLIER,
+    ) -> None:
+        self._multipliers, differences, self._noise = (np.array(column) for column in zip(*probes, strict=True))
+        self._found = np.clip(differences, -1.0, 1.0)
+        # fairness is approached from the side of the first probe, and never overshot on purpose
+        self._level = float(np.sign(self._found[0]) * min(slack, abs(self._found[0])))
+        self._expected, self._free = expected, free
+        self._curve = np.array([expected(multiplier) for multiplier in self._multipliers.tolist()])
+        self._error, self._scale = self._fitted()
+
+    def next(self) -> float:
+        """Return where to look next: at most at twice a multiplier that was shown to help."""
+        return self._crossing(2.0)
+
+    def best(self) -> float:
+        """Return where to end: at the crossing or at a probe, whichever is thought to be nearest to the level.
+
+        A step of the true curve, where few rows are distinct, may lie between the crossing and a fair probe.
+        """
+
+        def miss(multiplier: float) -> float:
+            estimate, variance = self._estimate(multiplier)
+            return (estimate - self._level) ** 2 + variance
+
+        places: tuple[float, ...] = (self._crossing(1.0), *self._multipliers.tolist())
+        return min(places, key=miss)
+
+    def _crossing(self, reach: float) -> float:
+        """Return where the corrected curve crosses the level, as far as probes allow."""
+        sides = bracket(self._expected, (self._level - self._error) / self._scale)
+        # where the expected curve has a step, its better side
+        crossing = min(sides, key=lambda multiplier: abs(self._estimate(multiplier)[0] - self._level))
+        misses = np.abs(self._found - self._level)
+        shown = misses[0] - misses > SHOWN * math.sqrt(2) * self._noise
+        allowed = max([self._free, *(reach * np.abs(self._multipliers[shown]))])
+        return float(np.clip(crossing, -allowed, allowed))
+
+    def _fitted(self) -> tuple[float, float]:
+        """Return a and b of the risk difference a + b times the expected curve.
+
+        Every probe observes it; a and b are posterior means, with normal priors around 0 and 1.
+        """
+        found, curve = self._found, self._curve
+        precision = 1 / (self._noise**2 + (TRUSTED * (found - self._level)) ** 2 + LEAST_VARIANCE)
+        # posterior of (a, b - 1): found - curve = a + (b - 1) curve + noise
+        design = np.column_stack([np.ones(len(curve)), curve])
+        information = design.T @ (design * precision[:, None]) + np.diag([PRIOR_ERROR**-2, PRIOR_SCALE**-2])
+        _, steeper = np.linalg.solve(information, design.T @ (precision * (found - curve)))
+        scale = float(np.clip(1 + steeper, FLATTEST, STEEPEST))
+        # where b moved to a limit, the level follows
+        return float((precision * (found - scale * curve)).sum() / (precision.sum() + PRIOR_ERROR**-2)), scale
+
+    def _estimate(self, multiplier: float) -> tuple[float, float]:
+        """Return the risk difference at a multiplier, and its variance: of probes carried along the curve."""
+        moved = self._scale * (self._expected(multiplier) - self._curve)
+        estimate, variance = carried(self._found, self._noise, moved)
+        return float(estimate), float(variance)
+
+
+def carried(found: FloatArray, noise: FloatArray, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of probes that are carried to another place, and its variance.
+
+    Parameters
+    ----------
+    found, noise : ndarray, shape (probes, ...)
+    moved : ndarray, shape (probes, ...)
+        What is expected to change from each probe to that place: the farther, the less the probe is trusted.
+    """
+    precision = 1 / (noise**2 + (TRUSTED * moved) ** 2 + LEAST_VARIANCE)
+    total = precision.sum(axis=0)
+    return (precision * (found + moved)).sum(axis=0) / total, 1 / total
