@@ -225,7 +225,7 @@ def test_fair_thresholds_are_found_on_known_curves():
             cells = cells.after(rates.ravel(), np.full(rates.size, 1e-6))
             cells = Cells(odds, sizes, fair_thresholds(cells, thought, 0.0), cells.probes)
         assert np.ptp(true.rates(np.array(cells.thresholds), odds=odds), axis=0).max() < allowed
-        assert cells.nearest_probe.difference(3)[0] < 0.05
+        assert cells.probes[-1].difference(3)[0] < 0.05
     assert sum(sizes_of(np.array([5.0, -3.0, 90.0]), 100)) == pytest.approx(100)
 
 

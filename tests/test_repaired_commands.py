@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -139,6 +140,27 @@ def test_a_model_that_says_the_same_of_all_is_warned_of(run):
     assert f"the model says {said}" in run(rare).err
     assert f"2 of 2 models say {said}" in run(f"{rare} --splits 2").err
     assert said not in run(f"{FIT} --fairness none").err
+
+
+def test_a_card_says_which_probe_its_number_is_of_and_when_noise_hides_it(run, folder):
+    run(f"{FIT} --release release.json")
+    document = json.loads((folder / "release.json").read_text())
+    third = document["probes"][2]
+
+    def said(**changed: Any) -> tuple[str, dict[str, Any]]:
+        (folder / "edited.json").write_text(json.dumps({**document, **changed}))
+        return run("card edited.json").out, json.loads(run("card edited.json --format json").out)
+
+    text, facts = said(multiplier=third["multiplier"] + 1e-9)
+    assert "in probe 3 of 4, the nearest to the final thresholds, which were not probed themselves" in text
+    assert facts["measured_difference"] == third["difference"]
+    text, facts = said(multiplier=third["multiplier"])
+    assert f"at the final thresholds (probe 3 of 4): a difference of {third['difference']:+.3f}" in text
+    assert facts["measured_at_the_end"]
+    text, facts = said(probes=[{**one, "difference": -31.0, "noise": 15.4} for one in document["probes"]])
+    assert "the noise hides everything" in text
+    assert "noise hides every difference" in text
+    assert (facts["measured_difference"], facts["measured_with_noise"]) == (-1.0, 1.0)
 
 
 def test_a_card_of_many_columns_names_the_first():

@@ -56,7 +56,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     label, group = release.domain.label, release.domain.group
     assert label is not None
     model = release.model
-    measured = model.measured_difference
+    measured = model.measured
     return {
         "records": release.records,
         "predicts": label.called,
@@ -73,8 +73,10 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "group_at_prediction": release.domain.keep_group,
         "slack": release.slack,
         "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
-        "measured_difference": None if measured is None else measured[0],
-        "measured_with_noise": None if measured is None else measured[1],
+        "measured_difference": None if measured is None else max(-1.0, min(1.0, measured.difference)),
+        "measured_with_noise": None if measured is None else min(1.0, measured.noise),
+        "measured_in_probe": None if measured is None else [measured.place, measured.of],
+        "measured_at_the_end": None if measured is None else measured.final,
         "warnings": said_of_probes(model.noise_of_probes),
     }
 
@@ -154,12 +156,23 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     )
     return [
         f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
-        (
-            f"Measured privately, near the final threshold: a difference of {facts['measured_difference']:+.3f}, "
-            f"where noise alone makes about {facts['measured_with_noise']:.3f}."
-        ),
+        _measured(facts),
         *(f"Beware: {warning}." for warning in facts["warnings"]),
         f"A prediction {use} the group itself.",
         other,
         "People whom the model will meet may differ from those it was fitted to.",
     ]
+
+
+def _measured(facts: dict[str, Any]) -> str:
+    place, of = facts["measured_in_probe"]
+    if facts["measured_at_the_end"]:
+        where = f"at the final thresholds (probe {place} of {of})"
+    else:
+        where = f"in probe {place} of {of}, the nearest to the final thresholds, which were not probed themselves"
+    if facts["measured_with_noise"] >= 1:
+        return f"Measured privately, {where}: nothing, because the noise hides everything."
+    return (
+        f"Measured privately, {where}: a difference of {facts['measured_difference']:+.3f}, "
+        f"where noise alone makes about {facts['measured_with_noise']:.3f}."
+    )

@@ -98,12 +98,6 @@ class Cells:
         """Whether the noise of each cell leaves something to see of its share, shape (groups, 1 or 2)."""
         return (np.array(self.probes[0].noise) < HIDDEN).reshape(self.groups, -1)
 
-    @property
-    def nearest_probe(self) -> CellProbe:
-        """The probe whose thresholds are nearest to those that were chosen."""
-        chosen = np.array(self.thresholds)
-        return min(self.probes, key=lambda one: float(np.abs(np.array(one.thresholds) - chosen).max()))
-
     def after(self, rates: FloatArray, noise: FloatArray) -> Cells:
         """Return what is known with one more probe, made at the thresholds."""
         probe = CellProbe(self.thresholds, tuple(rates.tolist()), tuple(noise.tolist()))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,19 @@ from reference.repaired.spent import Spent
 from reference.repaired.threshold import Probe, Root
 
 Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
+
+
+class Measured(NamedTuple):
+    """The difference of groups that one of the probes found, and the standard deviation of its noise.
+
+    `place` counts from 1; `final` says that it was made at the final thresholds.
+    """
+
+    difference: float
+    noise: float
+    place: int
+    of: int
+    final: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +125,19 @@ class Model:
         return Guessed(guessed.advantage_of(self.w, x), guessed.likely_groups(self.group_weights, x))
 
     @property
-    def measured_difference(self) -> tuple[float, float] | None:
-        """The difference of groups that was measured nearest to the final thresholds, and its noise."""
+    def measured(self) -> Measured | None:
+        """The last of the probes that are nearest to the final thresholds; None without fairness."""
         if self.cells is not None:
-            return self.cells.nearest_probe.difference(self.cells.groups)
-        probe = min(self.probes, key=lambda one: abs(one.multiplier - self.multiplier), default=None)
-        return None if probe is None else (probe.difference, probe.noise)
+            probes, final = self.cells.probes, np.array(self.cells.thresholds)
+            off = [float(np.abs(np.array(one.thresholds) - final).max()) for one in probes]
+            differences = [one.difference(self.cells.groups) for one in probes]
+        else:
+            off = [abs(one.multiplier - self.multiplier) for one in self.probes]
+            differences = [(one.difference, one.noise) for one in self.probes]
+        if not off:
+            return None
+        place = max(range(len(off)), key=lambda at: (-off[at], at))
+        return Measured(*differences[place], place + 1, len(off), off[place] == 0.0)
 
     @property
     def noise_of_probes(self) -> float | None:
@@ -125,9 +145,8 @@ class Model:
 
         Released counts tell how large the groups are.
         """
-        measured = self.measured_difference
-        probes = self.probes if self.cells is None else self.cells.probes
-        return None if measured is None else measured[1] / math.sqrt(len(probes))
+        measured = self.measured
+        return None if measured is None else measured.noise / math.sqrt(measured.of)
 
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack: from what is released already, so at no cost in privacy."""
