@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -209,6 +210,22 @@ def test_another_slack_is_taken_after_the_release():
     assert 0.1 < risk_difference(looser.predict(test.x, test.z), test.z, 3) < 0.25
     assert looser.spent == model.spent
     assert looser.tuned(train.domain, 0.0).cells == model.cells
+
+
+def test_the_page_states_the_share_that_guessing_takes():
+    said = " ".join((Path(__file__).parents[1] / "docs/repaired.md").read_text().split())
+    shares = []
+    for groups in (2, 3, 9):
+        values = tuple(f"g{k}" for k in range(groups)) if groups > 2 else ()
+        of = Domain((OneHot("job", tuple(range(6))),), "y", "z", group_values=values)
+        found = set()
+        for fairness in ("demographic_parity", "equalised_odds"):
+            spent = schedule_of(of, 10_000, BUDGET, fairness)
+            guessing = spent.group_models * spent.group_model
+            found.add(guessing / (guessing + spent.label_model))
+        shares.append(str(*found))
+    wanted = "of what counts and probes leave of the budget for 2 groups, {} for 3, and {} for 9 groups"
+    assert ("Guessing takes {} " + wanted).format(*shares) in said
 
 
 def test_fair_thresholds_are_found_on_known_curves():

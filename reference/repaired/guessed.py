@@ -106,7 +106,9 @@ class Guessed(NamedTuple):
             rates = off.corrected(self._rates(thresholds(free), False, SOFT))[seen]
             return np.append(rates - rates.sum() / max(1, len(rates)), SHORT * free)
 
-        return thresholds(least_squares(unequal, np.zeros(len(means))).x)
+        # the last unit of a group's rate costs 2 t_k P(z = k) of accuracy
+        most = FREE_PRICE / 2
+        return thresholds(least_squares(unequal, np.zeros(len(means)), bounds=(-most, most)).x)
 
     def _fair_odds(self, cells: Cells, off: Errors) -> FloatArray:
         sizes, groups = cells.by_group / sum(cells.sizes), cells.groups
