@@ -100,7 +100,7 @@ def test_the_rule_for_bins_reads_the_bounds_only():
 
 # --- Missing numbers --------------------------------------------------------------------------------------------
 
-ABSENT = (None, float("nan"), "", " ", "NA", "?")
+ABSENT = (None, float("nan"), "", " ", "NA", "?", "\tNA ")
 
 
 @pytest.mark.parametrize("absent", ABSENT)
@@ -119,7 +119,15 @@ def test_a_missing_number_counts_as_what_is_declared(absent):
     expected = [[0.25, 0, 0, 1, 0, 0, 1], [0.5, 0, 1, 0, 0, 1, 0]]
     assert (records.x == np.array(expected) * declared.domain.column_factor).all()
     # as before where nothing is declared, and for what is not a missing value
-    for name, value in (("y", None), ("height", "tall"), ("pay", float("inf")), ("age", "nan?")):
+    for name, value in (
+        ("y", None),
+        ("height", "tall"),
+        ("pay", float("inf")),
+        ("age", "nan?"),
+        ("pay", "-nan"),
+        ("age", "\xa0NA"),
+        ("height", "\xa0"),
+    ):
         with pytest.raises(DataError, match=f"column '{name}'"):
             encode_raw(declared, {**given, name: [value, 1]})
     plain_file = declared.with_(attributes=(Numeric("height", 0, 200),), ignore=("age", "pay"))

@@ -61,7 +61,8 @@ def documented() -> dict[str, list[str]]:
     for texts, verdict in re.findall(
         r"(?m)^\| (`.*`) \| is (a number|too large|none)\b", (ROOT / "docs/files.md").read_text()
     ):
-        marks = [text.replace("␠", " ").replace("⇥", "\t") for text in re.findall("`([^`]*)`", texts)]
+        signs = str.maketrans("␠⇥⍽", " \t\xa0")
+        marks = [text.translate(signs) for text in re.findall("`([^`]*)`", texts)]
         found[verdict] = ["" if mark == " " else mark for mark in marks]
     return found
 

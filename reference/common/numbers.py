@@ -30,7 +30,8 @@ _EXPONENT = r"(?:[eE][+-]?+[0-9]++)?+"
 # possessive: no character is looked at twice, so a long field costs no more than its length
 _NUMBER = re.compile(rf"[+-]?+(?:{_DECIMAL}){_EXPONENT}")
 _EXACT = re.compile(rf"[+-]?+(?:[0-9]++/[0-9]++|(?:{_DECIMAL}){_EXPONENT})")
-_BLANKS = " \t"
+BLANKS = " \t"
+"""What is passed over around a text in a table: not the blanks of other alphabets."""
 
 LARGEST_PARAMETER = Fraction(10**100)
 """Parameters that become floats lie between the inverse of this and this, so that no product overflows."""
@@ -51,7 +52,7 @@ def exact(name: str, value: Any) -> Fraction:
         if isinstance(value, bool):
             raise ValueError("a truth value is not a number")
         if isinstance(value, str):
-            value = value.strip(_BLANKS)
+            value = value.strip(BLANKS)
             if not is_exact_text(value):
                 raise ValueError("not written as a number")
         if isinstance(value, (float, np.floating)):
@@ -73,7 +74,7 @@ def is_number_text(text: str) -> bool:
 
     ASCII digits, a point, an exponent, a sign; blanks around it are passed over.  Not ``1_0``, ``inf`` or ``nan``.
     """
-    return len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text.strip(_BLANKS)) is not None
+    return len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text.strip(BLANKS)) is not None
 
 
 def is_exact_text(text: str) -> bool:

@@ -13,7 +13,7 @@ from msgspec.structs import force_setattr
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.documents import Document
 from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
-from reference.common.numbers import is_number_text
+from reference.common.numbers import BLANKS, is_number_text
 from reference.domain.attributes import Category, Name
 from reference.domain.values import Coded, Column, as_numbers, codes_of, entry, is_hashable, is_missing
 
@@ -161,7 +161,7 @@ def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatA
 
 
 def _is_missing_text(value: Any) -> bool:
-    return isinstance(value, str) and value.strip() in MISSING_TEXTS
+    return isinstance(value, str) and value.strip(BLANKS) in MISSING_TEXTS
 
 
 def _numbers_of_distinct(name: str, values: Coded, *, or_missing: bool = False) -> FloatArray:
