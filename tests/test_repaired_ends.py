@@ -90,7 +90,7 @@ def test_thresholds_of_three_groups_end_as_fair_as_their_best_probe(monkeypatch)
     assert worst() > 0.05
 
 
-def test_on_a_smooth_curve_a_fit_ends_at_the_crossing_and_not_at_a_lucky_probe():
+def test_a_smooth_curve_ends_at_the_crossing_not_at_a_lucky_probe():
     """The null control: four noisy probes around the crossing; the nearest to 0 read is not the best."""
     random, at, off = np.random.default_rng(0), (0.0, 0.9, 1.1, 1.02), []
     for _ in range(50):
