@@ -50,9 +50,6 @@ LARGEST_DRAWS = 2 * MOST_DRAWS
 FOR_STAGES = 1_000 * SMALLEST_SIGNIFICANCE
 """Above this significance an audit with looks goes in stages: each gets a share that is large enough."""
 
-FEW_TO_CHOOSE_FROM = 20_000
-"""Rows per input up to which choosing an event takes about the same time, however few there are."""
-
 SHARED_GENERATOR = (
     "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
     "is given: no seed repeats these draws"
@@ -365,12 +362,15 @@ class _Run:
         try:
             kept.add(self.source.phase(LEARN, stages[0].before))
             self.progress(2 * kept.rows * self.terms.outputs_per_call)
-            seconds, rows = 0.0, kept.rows
+            rows, seconds = 0, 0.0
+            rows_before, seconds_before = rows, seconds
             for stage in stages:
-                # a choice takes as long as the last one, and longer for more draws
-                expected = seconds * (kept.rows + FEW_TO_CHOOSE_FROM) / (rows + FEW_TO_CHOOSE_FROM)
+                # each draw more costs a choice what it cost between the last two
+                slope = max(0.0, (seconds - seconds_before) / max(1, rows - rows_before))
+                expected = seconds + slope * (kept.rows - rows)
                 if self.parts and self._ends_before(stage, expected):
                     return
+                rows_before, seconds_before = rows, seconds
                 start, rows = deadline.now(), kept.rows
                 prospect = self._prospect(stage.certify, stage.share)
                 divided = kept.divided(learning=learning)

@@ -107,8 +107,8 @@ def right_of_gaussian(mu: float, canaries: int, guesses: int, runs: int) -> np.n
     order = np.argsort(mu * members + rng.normal(size=members.shape), axis=1)
     sorted_members = np.take_along_axis(members, order, axis=1)
     half = guesses // 2
-    right: np.ndarray = sorted_members[:, -half:].sum(axis=1) + (~sorted_members[:, :half]).sum(axis=1)
-    return right
+    right = sorted_members[:, -half:].sum(axis=1) + (~sorted_members[:, :half]).sum(axis=1)
+    return np.asarray(right, dtype=int)
 
 
 def test_mu_is_bounded_for_gaussian_noise_and_found_too_large():
