@@ -50,6 +50,9 @@ LARGEST_DRAWS = 2 * MOST_DRAWS
 FOR_STAGES = 1_000 * SMALLEST_SIGNIFICANCE
 """Above this significance an audit with looks goes in stages: each gets a share that is large enough."""
 
+FEW_TO_CHOOSE_FROM = 20_000
+"""Rows per input up to which choosing an event mostly takes about the same time, however few there are."""
+
 SHARED_GENERATOR = (
     "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
     "is given: no seed repeats these draws"
@@ -362,7 +365,8 @@ class _Run:
         try:
             kept.add(self.source.phase(LEARN, stages[0].before))
             self.progress(2 * kept.rows * self.terms.outputs_per_call)
-            rows, seconds = 0, 0.0
+            # the first choice takes about as long as one from many more draws
+            rows, seconds = -FEW_TO_CHOOSE_FROM, 0.0
             rows_before, seconds_before = rows, seconds
             for stage in stages:
                 # each draw more costs a choice what it cost between the last two
