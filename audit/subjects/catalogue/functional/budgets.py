@@ -88,7 +88,7 @@ class ThinlyNoisedWeights(Pdfc):
     On the unit ball at 1,000 records, repaired; the noise is that of sensitivity 65/16 instead of 325/4.
 
     Loss: at most that of the noisy coefficients, since w is computed from them: 2.97 on this pair.  How much less
-    is not known.  In 200,000 draws the gradients at w show 0.19, its coordinates 0.01.
+    is not known.  In 200,000 draws the gradients at w show 0.19.
     """
 
     source = "claim T3; the released w hides what its coefficients show"
