@@ -442,7 +442,7 @@ PAGE_OF = {
 def pages_of(claim: str) -> list[str]:
     """Return the proof pages of a claim, as in `Item.proof`: of its items, or of the text alone."""
     told = [item.proof for items in ITEMS.values() for item in items if claim in item.claims and item.proof]
-    return list(dict.fromkeys(told)) or [PAGE_OF[claim]] * (claim in PAGE_OF)
+    return list(dict.fromkeys(told)) or ([PAGE_OF[claim]] if claim in PAGE_OF else [])
 
 
 def numbers_of(claim: str) -> list[str]:
