@@ -138,7 +138,7 @@ def test_exit_code_follows_the_implementation_only_when_asked(capsys):
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_catalogue_subjects_are_built_from_their_description(name):
     subject: Any = rebuild(described({"kind": "catalogue", "name": name, "parameters": {"epsilon": 2.0}}))
-    assert subject.claimed_epsilon == 2.0
+    assert subject.epsilon == 2.0
     outputs = subject.sample(subject.inputs()[0], 5, np.random.default_rng(0))
     assert outputs.shape[0] == 5
     assert outputs.ndim == 2
