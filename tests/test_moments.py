@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.common.errors import DomainMismatchError, NormError
+from reference.common.grid import DATA_STEPS
 from reference.domain import Domain
-from reference.moments import NARROW, Moments, sum_of
-from reference.records import BLOCK_ROWS, Records, check_matrix
+from reference.moments import NARROW, Moments, _ExactSums, sum_of
+from reference.records import BLOCK_ROWS, EXACT_ROWS, Records, check_matrix
 from tests.strategies import data_sets, random_records
 
 SUMS = ("sum_x", "sum_yx", "sum_zx", "sum_xx")
@@ -95,8 +96,19 @@ def test_moments_of_different_domains_do_not_add():
 
 
 def test_exact_moments_do_not_overflow_in_eight_million_records():
-    """A block's sum of squares is 2^52 steps: 2^11 of them leave no room in 64 bits with a sign."""
-    block = check_matrix(Domain.of_columns(["a"]), np.ones((4096, 1)), np.ones(4096), np.ones(4096))
-    moments = sum_of([block] * 2**11, block.domain, exact=True)
+    """A block's sum of squares is 2^53 steps: 2^10 of them leave no room in 64 bits with a sign."""
+    ones = np.ones(EXACT_ROWS)
+    block = check_matrix(Domain.of_columns(["a"]), ones[:, None], ones, ones)
+    moments = sum_of([block] * 2**10, block.domain, exact=True)
     assert moments.sum_xx.tolist() == [[2**23]]
     assert moments.sum_x.tolist() == [2**23]
+
+
+@pytest.mark.parametrize(("rows", "is_exact"), [(EXACT_ROWS, True), (4 * EXACT_ROWS, False)])
+def test_a_block_of_odd_products_adds_up_exactly_and_a_larger_one_would_not(rows, is_exact, monkeypatch):
+    """Squares of 1 - 2^-20 are odd numbers of steps just below 2^40: 2^13 of them fill a float."""
+    monkeypatch.setattr(_ExactSums, "rows", rows)
+    n, step = rows - 1, Fraction(1, DATA_STEPS)
+    block = check_matrix(Domain.of_columns(["a"]), np.full((n, 1), float(1 - step)), np.ones(n), np.ones(n))
+    moments = sum_of([block], block.domain, exact=True)
+    assert (moments.sum_xx.tolist() == [[n * (1 - step) ** 2]]) == is_exact
