@@ -105,7 +105,7 @@ def test_exact_moments_do_not_overflow_in_eight_million_records():
 
 
 @pytest.mark.parametrize(("rows", "is_exact"), [(EXACT_ROWS, True), (4 * EXACT_ROWS, False)])
-def test_a_block_of_odd_products_adds_up_exactly_and_a_larger_one_would_not(rows, is_exact, monkeypatch):
+def test_a_block_of_odd_products_is_exact_and_a_larger_one_is_not(rows, is_exact, monkeypatch):
     """Squares of 1 - 2^-20 are odd numbers of steps just below 2^40: 2^13 of them fill a float."""
     monkeypatch.setattr(_ExactSums, "rows", rows)
     n, step = rows - 1, Fraction(1, DATA_STEPS)
