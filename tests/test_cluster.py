@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -174,8 +175,10 @@ def test_scheduler_that_is_not_there_is_said(people: Path, monkeypatch: pytest.M
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     for bad in (address, "nonsense://x"):
+        loops = [thread.name for thread in threading.enumerate()].count("IO loop")
         with Cluster(bad) as cluster, pytest.raises(ClusterError, match=f"there is no scheduler at {bad}"):
             cluster.moments(reader(people))
+        assert bad == address or [thread.name for thread in threading.enumerate()].count("IO loop") == loops
 
 
 def test_nothing_is_released_where_the_cluster_fails(

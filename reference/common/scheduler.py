@@ -62,7 +62,11 @@ def connected(address: str) -> Iterator[Any]:
                 with _left_to_this_process():
                     at = opened.enter_context(made(threads_per_worker=1, **QUIET))
             made = distributed.Client
-            client = opened.enter_context(made(at, timeout=CONNECTING))
+            client = made.__new__(made)
+            # one that fails while it is made must not be left to the garbage collector, which can hang in it
+            opened.callback(client.close)
+            client.__init__(at, timeout=CONNECTING)
+            opened.enter_context(client)
         except (OSError, ValueError, ImportError) as problem:
             raise ClusterError(f"there is no scheduler at {address}") from problem
         try:
