@@ -9,10 +9,13 @@ import math
 from dataclasses import dataclass, replace
 
 from audit.bounds.counts import Counts, check_epsilon, check_levels
-from audit.bounds.e_value import ANYTIME, AnytimeMethod, log_e_value
+from audit.bounds.e_value import ANYTIME, REACHED, UNKNOWN, AnytimeMethod, log_e_value, quick_decisions
 
 LARGEST_LEVEL = 50.0
 """No level above this is tried."""
+
+FEWEST_TOGETHER, MOST_TOGETHER = 8, 64
+"""Levels that are decided together: about as quick as one alone."""
 
 REFUTED = "the claim is refuted"
 """Why a rule stops that has nothing left to show."""
@@ -63,9 +66,12 @@ class AnytimeBound:
     def after(self, block: Counts) -> AnytimeBound:
         """Return the bound after a further block of draws of the same event."""
         counts = block if self.counts is None else _sum(self.counts, block)
-        passed = self.passed
-        while self.level(passed) < LARGEST_LEVEL and self._reached(counts.likely, counts, self.level(passed)):
-            passed += 1
+        passed, together, going_on = self.passed, FEWEST_TOGETHER, True
+        while going_on:
+            levels = [self.level(passed + further) for further in range(together)]
+            reached = self._reached_in_turn(counts, [level for level in levels if level < LARGEST_LEVEL])
+            passed, going_on = passed + reached, reached == together
+            together = min(2 * together, MOST_TOGETHER)
         decided_by = counts if passed > self.passed else self.decided_by
         return replace(self, counts=counts, passed=passed, decided_by=decided_by)
 
@@ -104,6 +110,17 @@ class AnytimeBound:
         if likely > 1:
             return False
         return self._reached(likely * self.counts.likely_draws, self.counts, self.claimed_epsilon)
+
+    def _reached_in_turn(self, counts: Counts, levels: list[float]) -> int:
+        """Return how many levels the counts reject before the first that they do not."""
+        if not levels:
+            return 0
+        found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
+        decided = quick_decisions(found, levels, self.delta, -math.log(self.significance), self.method)
+        for place, (level, decision) in enumerate(zip(levels, decided, strict=True)):
+            if decision != REACHED and not (decision == UNKNOWN and self._reached(counts.likely, counts, level)):
+                return place
+        return len(levels)
 
     def _reached(self, likely: float, counts: Counts, epsilon: float) -> bool:
         """Return whether so many likely occurrences, beside the other counts, reject a level."""

@@ -15,7 +15,7 @@ mixture over p is an e-process of the hypothesis: it ever reaches 1 / significan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from audit.bounds.counts import check_epsilon, check_levels
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 
 AnytimeMethod: TypeAlias = Literal["anytime_betting", "anytime"]
 
@@ -154,6 +154,103 @@ def log_e_value(
     ends = value(np.array([low, high]))
     rising, falling = max(0.0, slope(high)), max(0.0, -slope(low))
     return float(max(ends[1] - rising * (high - low), ends[0] - falling * (high - low)))
+
+
+REACHED, MISSED, UNKNOWN = 1, 0, -1
+"""What :func:`quick_decisions` says of a level."""
+
+AROUND = (0.25, 4.0)
+"""The first two tangents touch at these multiples of where the smallest value is guessed."""
+
+TANGENTS = 8
+"""Tangents after the first two, with which a level is decided or left."""
+
+
+def quick_decisions(
+    found: tuple[float, int, float, int],
+    epsilons: Sequence[float],
+    delta: float,
+    threshold: float,
+    method: AnytimeMethod = ANYTIME,
+) -> IntArray:
+    """Return for many levels at once whether the log e-value reaches a threshold, where that is easily told.
+
+    The log is convex in p_unlikely.  So its value anywhere bounds the smallest one from above, and two tangents,
+    one falling and one rising, bound it from below where they meet.  That decides nearly every level; the others
+    are left to :func:`log_e_value`.
+
+    Parameters
+    ----------
+    found : (float, int, float, int)
+        Likely occurrences and draws, unlikely occurrences and draws.
+    epsilons : sequence of float, m of them
+    delta, threshold : float
+    method : {'anytime_betting', 'anytime'}
+
+    Returns
+    -------
+    ndarray of int, shape (m,)
+        `REACHED`, `MISSED` or `UNKNOWN`.
+
+    Notes
+    -----
+    Values are rounded down as in :func:`log_e_value`.  The slope is a mean over bets: relative errors e of their
+    weights w move it by the sum of w e (slope of the bet - mean), and a tangent is lowered by as much times its
+    length.
+    """
+    likely, likely_draws, unlikely, unlikely_draws = found
+    bets = [Bets.of(method, epsilon) for epsilon in epsilons]
+    wins, losses = (np.array([getattr(bet, name) for bet in bets]) for name in ("likely", "unlikely"))
+    up, down = np.expm1(wins), -np.expm1(-losses)
+    start = np.log([bet.shares for bet in bets]) + wins * likely - losses * unlikely
+    terms = wins * likely + losses * unlikely + SUMS
+    ratios = np.exp(np.asarray(epsilons, dtype=np.float64))
+
+    def tangent(s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return values, rounded down, slopes, and how far these may be off."""
+        odds, at_risk = (s[:, None] + delta) * up, s[:, None] / ratios[:, None] * down
+        likely_factor, unlikely_factor = likely_draws * np.log1p(odds), unlikely_draws * np.log1p(-at_risk)
+        margins = ROUNDING * (terms + likely_factor + unlikely_draws * at_risk / (1 - at_risk))
+        logs = start - likely_factor - unlikely_factor - margins
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        falls = likely_draws * up / (1 + odds)
+        rises = unlikely_draws * (down / ratios[:, None]) / (1 - at_risk)
+        weights /= weights.sum(axis=1, keepdims=True)
+        slopes = (weights * (rises - falls)).sum(axis=1)
+        sizes = rises + falls + np.abs(slopes)[:, None]
+        off = 4 * (weights * (margins + ROUNDING) * sizes).sum(axis=1)
+        return np.logaddexp.reduce(logs, axis=1), slopes, off
+
+    decided = np.full(len(ratios), UNKNOWN)
+    # around the share that both counts together speak for
+    guess = (likely + unlikely) / (likely_draws + unlikely_draws / ratios)
+    low, high = (np.minimum(share * guess, (1 - delta) * (1 - 1e-15)) for share in AROUND)
+    (below, fall, fall_off), (above, rise, rise_off) = tangent(low), tangent(high)
+    decided[(below < threshold) | (above < threshold)] = MISSED
+    # the smallest value lies in between, whatever rounding did to the slopes
+    between = (fall < -fall_off) & (rise > rise_off)
+    for _ in range(TANGENTS):
+        if not (between & (decided == UNKNOWN)).any():
+            break
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            place = np.clip((above - rise * high - below + fall * low) / (fall - rise), low, high)
+            lowest = below + fall * (place - low) - (fall_off + rise_off) * (high - low)
+        decided[between & (decided == UNKNOWN) & (lowest >= threshold)] = REACHED
+        between &= np.isfinite(place)
+        place = np.where(between, place, low)
+        value, slope, off = tangent(place)
+        decided[(decided == UNKNOWN) & (value < threshold)] = MISSED
+        falling, rising = slope < -off, slope > off
+        between &= falling | rising
+        low, below, fall, fall_off = (
+            np.where(falling, new, old)
+            for new, old in zip((place, value, slope, off), (low, below, fall, fall_off), strict=True)
+        )
+        high, above, rise, rise_off = (
+            np.where(rising, new, old)
+            for new, old in zip((place, value, slope, off), (high, above, rise, rise_off), strict=True)
+        )
+    return decided
 
 
 def _bracket(slope: Callable[[float], float], top: float, guess: float) -> tuple[float, float]:

@@ -27,7 +27,17 @@ from audit.bounds import (
     refutes,
 )
 from audit.bounds.conditional import conditional_rejects
-from audit.bounds.e_value import EARLIER_TILTS, STAKES, TILTS, TILTS_SHARE, Bets
+from audit.bounds.e_value import (
+    EARLIER_TILTS,
+    MISSED,
+    REACHED,
+    STAKES,
+    TILTS,
+    TILTS_SHARE,
+    UNKNOWN,
+    Bets,
+    quick_decisions,
+)
 from audit.bounds.joint import joint_rejects
 from audit.evidence.ball_arithmetic import anytime_holds
 from audit.subjects.catalogue import CATALOGUE
@@ -363,3 +373,43 @@ def test_impossible_step_and_gap_are_rejected():
         AnytimeBound(1.0, 0.0, SIGNIFICANCE, step=0.0)
     with pytest.raises(ValueError, match="gap"):
         StoppingRule(0.0)
+
+
+@pytest.mark.parametrize("method", ANYTIME_METHODS)
+@pytest.mark.parametrize("delta", [0.0, 1e-5, 0.01])
+def test_quick_decisions_are_those_of_the_e_value(method, delta):
+    """On counts of all sizes, at levels about the true one: they agree wherever they say something, mostly."""
+    rng, decided = np.random.default_rng(0), []
+    for _ in range(60):
+        draws, share, epsilon = int(10 ** rng.uniform(2, 9)), 10 ** rng.uniform(-6, -0.3), rng.uniform(0, 4)
+        likely = int(rng.binomial(draws, min(1.0, math.exp(epsilon) * share + delta)))
+        found = (likely, draws, int(rng.binomial(draws, share)), draws)
+        levels = [0.0, *np.maximum(0.0, rng.uniform(epsilon - 0.3, epsilon + 0.2, 8)), 10.0]
+        threshold = float(rng.choice([3.0, 5.3, 20.0]))
+        for level, decision in zip(levels, quick_decisions(found, levels, delta, threshold, method), strict=True):
+            decided.append(decision)
+            if decision != UNKNOWN:
+                reached = log_e_value(*found, level, delta, method) >= threshold
+                assert decision == (REACHED if reached else MISSED)
+    assert decided.count(UNKNOWN) < 0.25 * len(decided)
+    # the earlier bets win little, so few levels are reached at all
+    fewest = 0.1 if method == ANYTIME else 0.01
+    assert min(decided.count(REACHED), decided.count(MISSED)) > fewest * len(decided)
+
+
+def test_a_bound_far_above_the_claim_asks_for_few_e_values(monkeypatch):
+    """It comes after the time is over: one e-value for each of 2,000 levels took a second."""
+    asked = []
+
+    def counted(*found):
+        asked.append(found)
+        return log_e_value(*found)
+
+    monkeypatch.setattr("audit.bounds.anytime.log_e_value", counted)
+    bound = AnytimeBound(1.0, 0.0, SIGNIFICANCE).after(Counts(3_000_000, 10**7, 100, 10**7))
+    assert bound.passed > 1_900
+    assert len(asked) < 20
+    level = bound.epsilon_lower_bound
+    counts = (3_000_000, 10**7, 100, 10**7)
+    assert log_e_value(*counts, level, 0.0) >= -math.log(SIGNIFICANCE)
+    assert log_e_value(*counts, level + 0.005, 0.0) < -math.log(SIGNIFICANCE)
