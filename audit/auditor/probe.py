@@ -11,9 +11,9 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
 
 from audit.auditor.subject import SubjectError
+from audit.bounds.binomial import above
 from reference.common.arrays import FloatArray
 
 PROBE, CALLS = 32, 15
@@ -121,7 +121,7 @@ def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
     seen[where.ravel(), np.repeat(np.arange(number), rows)] = True
     few = (counts >= 2) & (counts <= MOST_REUSED) if seldom else counts > MOST_REUSED
     within = int((seen[few].sum(axis=1) == 1).sum())
-    if binom.sf(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
+    if above(within - 1, int(few.sum()), (rows - 1) / (number * rows - 1)) < CHANCE:
         raise SubjectError(
             f"draws are used again within a call: {within} values occur several times in one call, in no other; "
             f"each output must be drawn independently{OR_CALLS}"
@@ -145,7 +145,7 @@ def _check_near(calls: Sequence[FloatArray]) -> None:
     np.maximum.at(last, where.ravel(), call)
     near = int((last[few] - first[few] <= NEAR).sum())
     chance = (2 * NEAR + 1) * rows / (rows * number * 3 // 4)
-    if chance < 1 and binom.sf(near - 1, len(few), chance) < CHANCE:
+    if chance < 1 and above(near - 1, len(few), chance) < CHANCE:
         raise SubjectError(
             f"draws are used again in calls near each other: {near} of {len(few)} values that come again do so "
             f"within {NEAR + 1} calls; what one call draws must not depend on another"

@@ -49,8 +49,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincc, ndtri, xlog1py, xlogy
-from scipy.stats import beta
+from scipy.special import betaincc, betainccinv, ndtri, xlog1py, xlogy
 
 from audit.bounds.counts import MARGIN, check_levels
 from reference.common.arrays import FloatArray
@@ -183,7 +182,7 @@ def _declared(draws: int, share: float) -> tuple[npt.NDArray[np.int64], FloatArr
     counts = np.append(counts[counts < draws], draws)
     inner = counts[:-1]
     level = share / len(inner)
-    limits = beta.isf(level, inner + 1, draws - inner)
+    limits = betainccinv(inner + 1, draws - inner, level)
     # rounded up until the tail, with its own margin, is within the level
     while (short := betaincc(inner + 1, draws - inner, limits) * (1 + MARGIN) > level).any():
         limits = np.where(short, np.minimum(1.0, limits * (1 + MARGIN)), limits)

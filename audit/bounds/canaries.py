@@ -22,8 +22,8 @@ from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
+from audit.bounds.binomial import above, exactly
 from audit.bounds.counts import LARGEST_EPSILON, MARGIN, check_levels
 
 CanaryMethod = Literal["flips", "runs"]
@@ -50,7 +50,7 @@ def canary_p_value(
     if right == 0:
         return 1.0
     share = 1 / (1 + math.exp(-epsilon))
-    tail = float(binom.sf(right - 1, guesses, share))
+    tail = float(above(right - 1, guesses, share))
     if method == "flips":
         # P(B = t + 1) / P(B = t), for t from the right guesses on
         ratios = math.exp(epsilon) * np.arange(guesses - right, 0, -1) / np.arange(right + 1, guesses + 1)
@@ -59,7 +59,7 @@ def canary_p_value(
         worst = (1 - tail) * beyond / right if tail < 1 else 0.0
     else:
         steps = np.arange(1, right + 1)
-        below = np.cumsum(binom.pmf(right - steps, guesses, share))
+        below = np.cumsum(exactly(right - steps, guesses, share))
         worst = 2 * float((below / steps).max(initial=0.0))
     return min(1.0, (tail + canaries * delta * worst) * (1 + MARGIN)) if delta else min(1.0, tail * (1 + MARGIN))
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv
-from scipy.stats import binom
 
+from audit.bounds.binomial import above, up_to
 from audit.bounds.counts import MARGIN, Counts, at_least, at_most, check_epsilon, check_levels
 from reference.common.arrays import FloatArray
 
@@ -90,8 +90,8 @@ def clopper_pearson_p_value(counts: Counts, epsilon: float, delta: float) -> flo
     def _tails(unlikely: float) -> tuple[float, float]:
         likely = min(1.0, ratio * unlikely + delta)
         return (
-            float(binom.sf(counts.likely - 1, counts.likely_draws, likely)),
-            float(binom.cdf(counts.unlikely, counts.unlikely_draws, unlikely)),
+            float(above(counts.likely - 1, counts.likely_draws, likely)),
+            float(up_to(counts.unlikely, counts.unlikely_draws, unlikely)),
         )
 
     # the first tail grows with the nuisance and the second falls: the smaller of them is largest where they cross

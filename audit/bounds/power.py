@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import beta, binom
+from scipy.special import betainccinv
 
 from audit.bounds.anytime import LARGEST_LEVEL
+from audit.bounds.binomial import above, exactly, upper_quantile
 from audit.bounds.choice import Method, check_method, epsilon_lower_bound
 from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_bound_of_counts
 from audit.bounds.conditional import conditional_rejects
@@ -147,11 +148,11 @@ def detectable_by_event(
         return np.full(len(unlikely), np.nan)
     check_epsilon(claimed_epsilon)
     levels = (np.arange(QUANTILES) + 0.5) / QUANTILES
-    counts = np.asarray(binom.ppf(levels, n, unlikely[:, None]))
+    counts = upper_quantile(1 - levels, n, unlikely[:, None])
     needed = _refuting_counts(counts, claimed_epsilon, n, delta, significance, method)
 
     def power(likely: FloatArray) -> FloatArray:
-        powers: FloatArray = np.asarray(binom.sf(needed - 1, n, likely[:, None])).mean(axis=1)
+        powers: FloatArray = above(needed - 1, n, likely[:, None]).mean(axis=1)
         return powers
 
     low = np.minimum(math.exp(claimed_epsilon) * unlikely + delta, 1.0)
@@ -200,11 +201,11 @@ def power_of_event(
     for some of the larger ones.
     """
     n = draws_per_input
-    most = int(binom.isf(1e-9, n, unlikely.max())) + 1
+    most = int(upper_quantile(1e-9, n, unlikely.max())) + 1
     counts = np.arange(float(most))
     needed = _refuting_counts(counts, claimed_epsilon, n, delta, significance, method)
-    given = np.asarray(binom.sf(needed - 1, n, likely[:, None]))
-    powers: FloatArray = (np.asarray(binom.pmf(counts, n, unlikely[:, None])) * given).sum(axis=1)
+    given = above(needed - 1, n, likely[:, None])
+    powers: FloatArray = (exactly(counts, n, unlikely[:, None]) * given).sum(axis=1)
     return powers
 
 
@@ -215,9 +216,8 @@ def _refuting_counts(
     ratio = math.exp(claim)
 
     if method == "clopper_pearson":
-        ceiling = beta.isf(significance / 2, unlikely + 1, np.maximum(draws - unlikely, 1e-300))
-        needed = np.asarray(binom.isf(significance / 2, draws, np.minimum(ratio * ceiling + delta, 1.0)))
-        return np.asarray(needed + 1)
+        ceiling = betainccinv(unlikely + 1, np.maximum(draws - unlikely, 1e-300), significance / 2)
+        return upper_quantile(significance / 2, draws, np.minimum(ratio * ceiling + delta, 1.0)) + 1
     last = _last_refutable(int(unlikely.max()), claim, draws, delta, significance, method)
     if last < 0:
         return np.full_like(unlikely, draws + 1.0)

@@ -20,7 +20,7 @@ from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.stats import hypergeom
+import scipy
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
@@ -302,6 +302,6 @@ def homogeneity(first: Counts, second: Counts) -> float:
     ]
     smallest = 1.0
     for count, draws, other, other_draws in tables:
-        law = hypergeom(draws + other_draws, count + other, draws)
+        law = scipy.stats.hypergeom(draws + other_draws, count + other, draws)
         smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
     return min(1.0, 4 * smallest)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares, minimize
+import scipy
 from scipy.special import expit
 
 from reference.common.arrays import FloatArray
@@ -108,7 +108,7 @@ class Guessed(NamedTuple):
 
         # the last unit of a group's rate costs 2 t_k P(z = k) of accuracy
         most = FREE_PRICE / 2
-        return thresholds(least_squares(unequal, np.zeros(len(means)), bounds=(-most, most)).x)
+        return thresholds(scipy.optimize.least_squares(unequal, np.zeros(len(means)), bounds=(-most, most)).x)
 
     def _fair_odds(self, cells: Cells, off: Errors) -> FloatArray:
         sizes, groups = cells.by_group / sum(cells.sizes), cells.groups
@@ -119,7 +119,7 @@ class Guessed(NamedTuple):
             return float(wrong + PRICE * spread(rates, rates, cells)[0])
 
         simplex = np.vstack([np.zeros(groups), FIRST_STEP * np.eye(groups)])
-        found: FloatArray = minimize(
+        found: FloatArray = scipy.optimize.minimize(
             lost, simplex[0], method="Nelder-Mead", options={"initial_simplex": simplex}
         ).x
         return found

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from audit.auditor.events.cells import EdgeTable
 from audit.auditor.events.protocol import READERS, StoredByItsFields
@@ -154,14 +155,11 @@ def _free(left: IntArray, right: IntArray) -> FloatArray:
 
 def smoothed(left: IntArray, right: IntArray) -> FloatArray:
     """Return the log ratios of the best rising or falling fit to the share of left outputs per bin."""
-    from sklearn.isotonic import IsotonicRegression
-
     both = left + right
     share = np.divide(left, both, out=np.full(len(left), 0.5), where=both > 0)
-    places = np.arange(len(left), dtype=np.float64)
     fits = []
     for increasing in (True, False):
-        fit = IsotonicRegression(increasing=increasing).fit_transform(places, share, sample_weight=both + 1e-9)
+        fit = isotonic_regression(share, weights=both + 1e-9, increasing=increasing).x
         fits.append((float(np.sum(both * (share - fit) ** 2)), increasing, fit))
     fit = min(fits)[2]
     # half an observation on either side keeps the ends finite

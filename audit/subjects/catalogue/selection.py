@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from scipy.special import softmax
-from scipy.stats import expon, laplace
 
 from audit.subjects.catalogue.entry import Entry
 from audit.subjects.catalogue.quadrature import largest_log_ratio, nodes
@@ -60,7 +60,7 @@ class NoisyMaxIndexLaplace(_NoisyMaxIndex):
 
     def probabilities(self, data: FloatArray) -> FloatArray:
         """Return the probability of each index, shape (5,)."""
-        return _winners(laplace(scale=2 / self.epsilon), data, 2 / self.epsilon)
+        return _winners(scipy.stats.laplace(scale=2 / self.epsilon), data, 2 / self.epsilon)
 
     def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
         """Return Laplace variates."""
@@ -80,7 +80,7 @@ class NoisyMaxIndexExponential(_NoisyMaxIndex):
 
     def probabilities(self, data: FloatArray) -> FloatArray:
         """Return the probability of each index, shape (5,)."""
-        return _winners(expon(scale=2 / self.epsilon), data, 2 / self.epsilon)
+        return _winners(scipy.stats.expon(scale=2 / self.epsilon), data, 2 / self.epsilon)
 
     def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
         """Return exponential variates."""

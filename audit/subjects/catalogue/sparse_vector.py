@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import laplace
+import scipy
 
 from audit.subjects.catalogue.entry import Entry
 from audit.subjects.catalogue.quadrature import largest_log_ratio, nodes
@@ -66,9 +66,9 @@ class _SparseVector(Entry):
         kinks = sorted({self.threshold, *data.tolist()})
         scales = sorted((self.threshold_scale, self.answer_scale))
         points, weights = nodes(kinks, *scales)
-        density = laplace.pdf(points, self.threshold, self.threshold_scale) * weights
-        below = np.array([laplace.cdf(points, answer, self.answer_scale) for answer in data])
-        above = np.array([laplace.sf(points, answer, self.answer_scale) for answer in data])
+        density = scipy.stats.laplace.pdf(points, self.threshold, self.threshold_scale) * weights
+        below = np.array([scipy.stats.laplace.cdf(points, answer, self.answer_scale) for answer in data])
+        above = np.array([scipy.stats.laplace.sf(points, answer, self.answer_scale) for answer in data])
         found = []
         for places in self.outputs():
             asked = places[-1] + 1 if len(places) == self.stop else len(data)
@@ -132,9 +132,9 @@ class SparseVector2(SparseVector1):
     def probabilities(self, data: FloatArray) -> FloatArray:
         """Return the probability of each of :meth:`outputs`."""
         points, weights = nodes(sorted({self.threshold, *data.tolist()}), self.threshold_scale)
-        density = laplace.pdf(points, self.threshold, self.threshold_scale) * weights
-        below = np.array([laplace.cdf(points, answer, self.answer_scale) for answer in data])
-        above = np.array([laplace.sf(points, answer, self.answer_scale) for answer in data])
+        density = scipy.stats.laplace.pdf(points, self.threshold, self.threshold_scale) * weights
+        below = np.array([scipy.stats.laplace.cdf(points, answer, self.answer_scale) for answer in data])
+        above = np.array([scipy.stats.laplace.sf(points, answer, self.answer_scale) for answer in data])
 
         def stretch(start: int, end: int) -> float:
             """Return the chance of answers below from `start` on, and one above at `end` if there is one."""
@@ -354,10 +354,10 @@ class GapSparseVector(SparseVector1):
         for column, gap in enumerate(gaps.tolist()):
             kinks = {self.threshold, *data.tolist(), *(data - gap).tolist()}
             points, weights = nodes(sorted(kinks), self.threshold_scale)
-            reached = laplace.pdf(points, self.threshold, self.threshold_scale) * weights
+            reached = scipy.stats.laplace.pdf(points, self.threshold, self.threshold_scale) * weights
             for index, answer in enumerate(data.tolist()):
-                found[index, column] = reached @ laplace.pdf(points + gap, answer, self.answer_scale)
-                reached = reached * laplace.cdf(points, answer, self.answer_scale)
+                found[index, column] = reached @ scipy.stats.laplace.pdf(points + gap, answer, self.answer_scale)
+                reached = reached * scipy.stats.laplace.cdf(points, answer, self.answer_scale)
         return found
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:

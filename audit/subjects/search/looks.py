@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from audit.auditor.choose import Prospect, best_event
 from audit.auditor.draws import Draws
@@ -131,7 +131,7 @@ def _shifts(left: FloatArray, right: FloatArray) -> FloatArray:
 def _ranks(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return pooled ranks from -1/2 to 1/2; NaN ranks highest."""
     both = np.concatenate([left, right])
-    ranks = rankdata(np.where(np.isnan(both), np.inf, both), axis=0)
+    ranks = scipy.stats.rankdata(np.where(np.isnan(both), np.inf, both), axis=0)
     return np.asarray(ranks / (len(both) + 1) - 0.5)
 
 
