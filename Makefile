@@ -60,7 +60,7 @@ lock: ## renew requirements.lock after a change of pyproject.toml (ARGS=--upgrad
 	$(PYTHON) -m venv "$$scratch"; \
 	"$$scratch/bin/python" -m pip install --quiet --disable-pip-version-check uv; \
 	"$$scratch/bin/uv" pip compile pyproject.toml --group build --extra test --extra lint \
-	    --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --quiet \
+	    --universal --no-strip-extras --fork-strategy fewest --python-version 3.11 --generate-hashes --quiet \
 	    --custom-compile-command "make lock" --output-file requirements.lock $(ARGS)
 
 clean: ## remove both environments, caches and build products

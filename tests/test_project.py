@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import csv
-import importlib
+import importlib.metadata
 import itertools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import reference
 
@@ -275,6 +276,29 @@ def test_lock_has_hashes_and_no_index_address():
     assert lock.count("--hash=sha256:") >= len(pins)
     assert "://" not in lock
     assert "index" not in lock.lower()
+
+
+def unlocked_extras(lock: str) -> list[str]:
+    """Return the requirements with extras of what is installed that `lock` does not pin with these extras."""
+    pinned = [Requirement(line.split(" \\")[0]) for line in lock.splitlines() if re.match(r"[a-z0-9]", line)]
+    extras = {pin.name: pin.extras for pin in pinned}
+    return [
+        text
+        for installed in importlib.metadata.distributions()
+        if installed.name in extras
+        for text in installed.requires or ()
+        if (needed := Requirement(text)).extras
+        and (needed.marker is None or needed.marker.evaluate({"extra": ""}))
+        and not needed.extras <= extras.get(needed.name, set())
+    ]
+
+
+def test_lock_pins_extras_so_that_a_newer_release_does_not_break_it():
+    # For `coverage[toml]>=7` pip takes the newest release, whatever plain `coverage` is pinned to, and stops.
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert unlocked_extras(lock) == []
+    without = unlocked_extras(lock.replace("coverage[toml]==", "coverage=="))
+    assert [text.split(">")[0] for text in without] == ["coverage[toml]"]
 
 
 def parsers_by_hand(source: str) -> list[str]:
