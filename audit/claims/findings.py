@@ -92,14 +92,17 @@ THEOREMS = 2
 """At most so many links to Coq; the paper map has all."""
 
 
+MOST = 4
+"""Coordinates that are all written out; of longer vectors those that are not 0."""
+
+
 def page(name: str) -> str:
     """Return one page."""
     title, ids = FINDINGS[name]
     ledger, theorems = committed(), {entry.theorem: entry.page for entry in pages.entries()}
     kind = "proof" if "/proofs/" in MORE[name] else "study"
     more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
-    command = f"`python -m audit claims --claim {ids[0]}`"
-    lines = [f"# {title}", "", f"Generated from the ledger; {command} also says what to do. {more}", ""]
+    lines = [f"# {title}", "", f"{more} · `python -m audit claims --claim {ids[0]}`", ""]
     for id in ids:  # noqa: A001
         lines += _section(id, ledger[id], theorems)
     return "\n".join(lines)
@@ -136,7 +139,23 @@ def _sentence(text: str) -> str:
 def _evidence(evidence: Any, way: Way) -> Iterator[str]:
     found = reduce(_part, way, evidence)
     label = ", ".join(key for key in way if isinstance(key, str))
-    return evidence_lines({label: found}, width=100)
+    return evidence_lines({label: _readable(found)}, width=100)
+
+
+def _readable(value: Any) -> Any:
+    """Return evidence with each data set in words."""
+    if isinstance(value, dict):
+        return {key: _readable(part) for key, part in value.items()}
+    if isinstance(value, list) and all(isinstance(part, dict) and "count" in part for part in value):
+        return "; ".join(map(_records, value))
+    return value
+
+
+def _records(row: Mapping[str, Any]) -> str:
+    x = ", ".join(map(str, row["x"]))
+    if len(row["x"]) > MOST:
+        x = ", ".join(f"x{place}: {value}" for place, value in enumerate(row["x"], start=1) if value) + ", else 0"
+    return f"{row['count']} of x = ({x}), y = {row['y']}, z = {row['z']}"
 
 
 def _part(value: Any, key: str | int | tuple[str, ...]) -> Any:
