@@ -117,7 +117,8 @@ def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> It
     proof = ", its proof is wrong" if row["proof"] == "wrong" else ""
     yield f"## {id}: {row['verdict']}{proof}"
     yield from ("", f"**Claim** ({_escaped(row['place'])}): {_sentence(row['statement'])}", "")
-    told = {**row, "paper_step": claims()[id].paper_step}
+    # without a proof the claim itself is the step
+    told = {**row, "paper_step": claims()[id].paper_step if proof else None}
     yield from _told(told, TOLD)
     lines = [line for way in SHOWN.get(id, ()) for line in _evidence(row["evidence"], way)]
     if lines:
