@@ -41,6 +41,9 @@ FINDINGS = {
 
 EVIDENCE = ("Evidence", "Counterexample")
 
+FLOATS = ("functional, epsilon 1", "relaxed_functional, epsilon 1")
+"""Mechanisms whose releases were looked at bit by bit."""
+
 Way = tuple[str | int | tuple[str, ...], ...]
 """Keys and positions, from the whole evidence to a part of it; a tuple keeps these fields of each entry."""
 
@@ -74,7 +77,7 @@ SHOWN: dict[str, tuple[Way, ...]] = {
             ("entry", "printed", "largest_deviation_possible", "runs_needed"),
         ),
     ),
-    "A.float": (("functional, epsilon 1",), ("relaxed_functional, epsilon 1",)),
+    "A.float": tuple((name, "share impossible on the neighbour") for name in FLOATS),
 }
 """Which evidence of a claim a page shows: the way to it in the ledger."""
 
