@@ -106,8 +106,12 @@ def page(name: str) -> str:
     kind = "proof" if "/proofs/" in MORE[name] else "study"
     more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
     lines = [f"# {title}", "", f"{more} · `python -m audit claims --claim {ids[0]}`", ""]
+    linked: set[str] = set()
     for id in ids:  # noqa: A001
-        lines += _section(id, ledger[id], theorems)
+        lines += _section(id, ledger[id])
+        links = [link for link in _links(ledger[id], theorems) if link not in linked]
+        linked.update(links)
+        lines += [" · ".join(links), ""] if links else []
     return "\n".join(lines)
 
 
@@ -116,7 +120,7 @@ def written() -> dict[str, str]:
     return {f"{name}.md": page(name) for name in FINDINGS}
 
 
-def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> Iterator[str]:  # noqa: A002
+def _section(id: str, row: Mapping[str, Any]) -> Iterator[str]:  # noqa: A002
     proof = ", its proof is wrong" if row["proof"] == "wrong" else ""
     yield f"## {id}: {row['verdict']}{proof}"
     yield from ("", f"**Claim** ({_escaped(row['place'])}): {_sentence(row['statement'])}", "")
@@ -127,7 +131,6 @@ def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> It
     if lines:
         yield from (f"**{EVIDENCE[row['verdict'] == 'refuted']}:**", "", *(f"    {line}" for line in lines), "")
     yield from _told(told, [next(one for one in REMEDY if row[one[1]])])
-    yield from (" · ".join(_links(row, theorems)), "")
 
 
 def _told(row: Mapping[str, Any], labels: Sequence[tuple[str, str]]) -> Iterator[str]:
