@@ -95,6 +95,12 @@ THEOREMS = 2
 """At most so many links to Coq; the paper map has all."""
 
 
+COLUMNS = 100
+"""Characters in a line of evidence."""
+
+SHORT = 64
+"""Characters of a data set that stands in one line."""
+
 MOST = 4
 """Coordinates that are all written out; of longer vectors those that are not 0."""
 
@@ -146,7 +152,7 @@ def _sentence(text: str) -> str:
 def _evidence(evidence: Any, way: Way) -> Iterator[str]:
     found = reduce(_part, way, evidence)
     label = ", ".join(key for key in way if isinstance(key, str))
-    return evidence_lines({label: _readable(found)}, width=100)
+    return evidence_lines({label: _readable(found)}, width=COLUMNS)
 
 
 def _readable(value: Any) -> Any:
@@ -154,7 +160,9 @@ def _readable(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _readable(part) for key, part in value.items()}
     if isinstance(value, list) and all(isinstance(part, dict) and "count" in part for part in value):
-        return "; ".join(map(_records, value))
+        told = list(map(_records, value))
+        line = "; ".join(told)
+        return line if len(line) <= SHORT else told
     return value
 
 
