@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -56,14 +57,12 @@ def written(path: Path, content: str | bytes) -> Path:
 
 
 def documented() -> dict[str, list[str]]:
-    """Return the texts of the table in docs/files.md by what it says of them."""
-    found = {}
-    for texts, verdict in re.findall(
-        r"(?m)^\| (`.*`) \| is (a number|too large|none)\b", (ROOT / "docs/files.md").read_text()
-    ):
-        signs = str.maketrans("␠⇥⍽", " \t\xa0")
-        marks = [text.translate(signs) for text in re.findall("`([^`]*)`", texts)]
-        found[verdict] = ["" if mark == " " else mark for mark in marks]
+    """Return the texts of docs/number-texts.csv by what it says of them; signs stand for blanks."""
+    signs = str.maketrans("␠⇥⍽", " \t\xa0")
+    found: dict[str, list[str]] = {}
+    with (ROOT / "docs" / "number-texts.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["is"], []).append(row["text"].translate(signs))
     return found
 
 

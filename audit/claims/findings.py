@@ -41,6 +41,9 @@ FINDINGS = {
 
 EVIDENCE = ("Evidence", "Counterexample")
 
+FLOATS = ("functional, epsilon 1", "relaxed_functional, epsilon 1")
+"""Mechanisms whose releases were looked at bit by bit."""
+
 Way = tuple[str | int | tuple[str, ...], ...]
 """Keys and positions, from the whole evidence to a part of it; a tuple keeps these fields of each entry."""
 
@@ -74,7 +77,7 @@ SHOWN: dict[str, tuple[Way, ...]] = {
             ("entry", "printed", "largest_deviation_possible", "runs_needed"),
         ),
     ),
-    "A.float": (("functional, epsilon 1",), ("relaxed_functional, epsilon 1",)),
+    "A.float": tuple((name, "share impossible on the neighbour") for name in FLOATS),
 }
 """Which evidence of a claim a page shows: the way to it in the ledger."""
 
@@ -92,16 +95,29 @@ THEOREMS = 2
 """At most so many links to Coq; the paper map has all."""
 
 
+COLUMNS = 100
+"""Characters in a line of evidence."""
+
+SHORT = 64
+"""Characters of a data set that stands in one line."""
+
+MOST = 4
+"""Coordinates that are all written out; of longer vectors those that are not 0."""
+
+
 def page(name: str) -> str:
     """Return one page."""
     title, ids = FINDINGS[name]
     ledger, theorems = committed(), {entry.theorem: entry.page for entry in pages.entries()}
     kind = "proof" if "/proofs/" in MORE[name] else "study"
     more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
-    command = f"`python -m audit claims --claim {ids[0]}`"
-    lines = [f"# {title}", "", f"Generated from the ledger; {command} also says what to do. {more}", ""]
+    lines = [f"# {title}", "", f"{more} · `python -m audit claims --claim {ids[0]}`", ""]
+    linked: set[str] = set()
     for id in ids:  # noqa: A001
-        lines += _section(id, ledger[id], theorems)
+        lines += _section(id, ledger[id])
+        links = [link for link in _links(ledger[id], theorems) if link not in linked]
+        linked.update(links)
+        lines += [" · ".join(links), ""] if links else []
     return "\n".join(lines)
 
 
@@ -110,17 +126,17 @@ def written() -> dict[str, str]:
     return {f"{name}.md": page(name) for name in FINDINGS}
 
 
-def _section(id: str, row: Mapping[str, Any], theorems: Mapping[str, str]) -> Iterator[str]:  # noqa: A002
+def _section(id: str, row: Mapping[str, Any]) -> Iterator[str]:  # noqa: A002
     proof = ", its proof is wrong" if row["proof"] == "wrong" else ""
     yield f"## {id}: {row['verdict']}{proof}"
     yield from ("", f"**Claim** ({_escaped(row['place'])}): {_sentence(row['statement'])}", "")
-    told = {**row, "paper_step": claims()[id].paper_step}
+    # without a proof the claim itself is the step
+    told = {**row, "paper_step": claims()[id].paper_step if proof else None}
     yield from _told(told, TOLD)
     lines = [line for way in SHOWN.get(id, ()) for line in _evidence(row["evidence"], way)]
     if lines:
         yield from (f"**{EVIDENCE[row['verdict'] == 'refuted']}:**", "", *(f"    {line}" for line in lines), "")
     yield from _told(told, [next(one for one in REMEDY if row[one[1]])])
-    yield from (" · ".join(_links(row, theorems)), "")
 
 
 def _told(row: Mapping[str, Any], labels: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -136,7 +152,25 @@ def _sentence(text: str) -> str:
 def _evidence(evidence: Any, way: Way) -> Iterator[str]:
     found = reduce(_part, way, evidence)
     label = ", ".join(key for key in way if isinstance(key, str))
-    return evidence_lines({label: found}, width=100)
+    return evidence_lines({label: _readable(found)}, width=COLUMNS)
+
+
+def _readable(value: Any) -> Any:
+    """Return evidence with each data set in words."""
+    if isinstance(value, dict):
+        return {key: _readable(part) for key, part in value.items()}
+    if isinstance(value, list) and all(isinstance(part, dict) and "count" in part for part in value):
+        told = list(map(_records, value))
+        line = "; ".join(told)
+        return line if len(line) <= SHORT else told
+    return value
+
+
+def _records(row: Mapping[str, Any]) -> str:
+    x = ", ".join(map(str, row["x"]))
+    if len(row["x"]) > MOST:
+        x = ", ".join(f"x{place}: {value}" for place, value in enumerate(row["x"], start=1) if value) + ", else 0"
+    return f"{row['count']} of x = ({x}), y = {row['y']}, z = {row['z']}"
 
 
 def _part(value: Any, key: str | int | tuple[str, ...]) -> Any:

@@ -21,10 +21,10 @@ HEADINGS = ("item", "says", "code", "claims", "proof, theorem in Coq")
 INTRODUCTION = """\
 # The paper map
 
-Where each definition, lemma, theorem, equation, algorithm line, figure and table of the paper is here.
-`python -m audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of them;
-[claims](claims.md#how-a-row-is-decided) says what verdicts mean. Generated from `audit/claims/paper_items.py` and
-the ledger; a test compares it with the paper.
+With the paper open, find the code, verdict and proof of each definition, lemma, theorem, equation, algorithm line,
+figure and table. `python -m audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of
+them; [claims](claims.md#how-a-row-is-decided) says what verdicts mean. A test compares this page, which is
+generated, with the paper.
 """
 
 REST = "Elsewhere in the text"

@@ -17,41 +17,47 @@ from audit.validity.known import CONTROL, PER_CALL, SIGNIFICANCE
 from audit.validity.measure import AUDITS, CONFIDENCE, EVERY_KIND, LOOKS, SIZES, BoundErrors, Task, tasks
 from reference.common.errors import ReadingError
 
-BOUNDS = ("auto", "curve", "anytime", "calls", "stages", "row sets", "arrays", "band", "flips", "runs", "mu")
-"""Bounds that a whole run measures, beside the methods of counts."""
-
 PACKAGE = Path(__file__).parents[2]
 
 DOCUMENT = PACKAGE / "docs" / "auditor-validity.json"
 
+WHAT = {
+    "auto": "the default, which chooses the method on the selection draws",
+    "joint": "the same audits, with this method",
+    "clopper_pearson": "likewise",
+    "conditional": "likewise",
+    "curve": "errs when any of its bounds does, at any delta",
+    "anytime": f"looks {LOOKS} times or more and stops at its first error, the worst rule",
+    "calls": f"assumes only that calls of {PER_CALL} outputs are independent",
+    "stages": "looks and stops likewise, and chooses an event anew in each stage",
+    "row sets": "events of whole rows",
+    "arrays": "outputs that are there already",
+    "band": "the trade-off curve of such outputs",
+    "flips": "one run with canaries",
+    "runs": "one run with canaries, the bound of 2023",
+    "mu": "one run with canaries and Gaussian noise",
+    CONTROL: "the same counts without a margin: it must err far too often, and does",
+}
+"""What each bound is, in the order of the page."""
+
 PAGE = """# Is the auditor right as often as it says?
 
-`python -m audit validity` (`make validity`) writes this page and [every row of it](auditor-validity.json); do not
-edit. It audits mechanisms whose loss is known, {audits} times each, and counts the bounds above that loss: at most
-a share {significance:g} may be.
+The auditor may err in at most a share {significance:g} of its audits. `python -m audit validity` (`make validity`)
+audits mechanisms whose loss is known, {audits} times each, and counts the bounds above that loss. It writes this
+page and [every row of it](auditor-validity.json).
 
-- The largest share of any bound is {largest_share:.4f}, and over the mechanisms of one size
+- The largest share of errors of any bound is {largest_share:.4f}, and over the mechanisms of one size
   {largest_pooled_share:.4f}.
 - With confidence {confidence:g} no error probability is above {largest_upper_bound}, over all {bounds} rows
   together (Clopper-Pearson, Bonferroni).
 - The smallest p-value of a row, times their number, is {smallest_p_value:.3g}.
 
-Share of errors, the largest over {sizes} draws:
+The largest share of each bound, over its mechanisms and {sizes} draws (or canaries):
 
 {table}
 
-- `auto`, the default, chooses the method on the selection draws; `joint`, `conditional` and `clopper_pearson` are
-  the same audits with that method. `curve` errs when any of its bounds does, at any delta.
-- `anytime` has audits of its own. They look {looks} times or more and stop at their first error: the worst rule.
-- `calls` has audits of its own, which assume that calls of {per_call} outputs are independent, and no more.
-- `stages` look and stop likewise, but choose an event anew in each stage; `row sets` are events of whole rows;
-  `arrays` and `band` are the calls on outputs that are there already.
-- `flips` and `runs` are bounds of one run with canaries, where `draws` counts canaries; `mu` is that of Gaussian
-  noise, whose mu stands in the column of epsilon, as for `band`.
-- The control is the point estimate of the same counts, without a margin: it must err far too often, and does.
-
-Events: {families}. Seed {seed}; {seconds:,} s. `--only` renews the rows of some kinds, and leaves the others as an
-earlier run measured them. Without rows yet: {missing}.
+Events: {families}. Seed {seed}; {seconds:,} s. `--only` renews some kinds, and leaves the rest as
+an earlier run measured it.
 """
 
 
@@ -101,17 +107,15 @@ def rows_from(document: dict[str, Any]) -> list[BoundErrors]:
 
 
 def _table(rows: Sequence[BoundErrors]) -> str:
-    """Return a row for each mechanism, a column for each bound: the largest share over the sizes."""
-    kinds = list(dict.fromkeys(row.bound for row in rows if row.bound != CONTROL))
-    shares: dict[tuple[str, float], dict[str, float]] = {}
-    for row in rows:
-        of_bound = shares.setdefault((row.mechanism, row.true_epsilon), {})
-        of_bound[row.bound] = max(row.share, of_bound.get(row.bound, 0.0))
-    columns = [*kinds, CONTROL]
-    lines = [["mechanism", "true epsilon", *columns], ["---"] * (2 + len(columns))]
-    for (mechanism, true), of_bound in shares.items():
-        cells = [f"{of_bound[kind]:.4f}" if kind in of_bound else "" for kind in columns]
-        lines.append([mechanism, f"{true:.4g}", *cells])
+    """Return a row for each bound: what it is, and the mechanism on which it errs most."""
+    lines = [["bound", "what", "share", "on"], ["---"] * 4]
+    for bound, what in WHAT.items():
+        of_bound = [row for row in rows if row.bound == bound]
+        cells = ["not measured", ""]
+        if of_bound:
+            worst = max(of_bound, key=lambda row: row.share)
+            cells = [f"{worst.share:.4f}", worst.mechanism]
+        lines.append([bound, what, *cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -127,10 +131,7 @@ def page(document: dict[str, Any]) -> str:
         bounds=sum(row.bound != CONTROL for row in rows),
         sizes=", ".join(f"{draws:,}" for draws in sorted({row.draws for row in rows})),
         table=_table(rows),
-        looks=LOOKS,
-        per_call=PER_CALL,
         families=", ".join(QUICK),
-        missing=", ".join(name for name in BOUNDS if all(row.bound != name for row in rows)) or "none",
     )
 
 

@@ -13,25 +13,24 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 PAGE = """# Benchmarks
 
-Every figure but the large file's and the imports' is a ratio of two works on the same data in the same round, one
-BLAS thread: of their processor times, or of times by the clock where it says so ({cores} cores, load
-{load}{ahead}). `make bench` prints this page, `make bench ARGS=--write` renews it.
+How long a fit takes, beside the least that it could take. A ratio compares the processor time of two works on
+the same data in the same round, with one BLAS thread ({cores} cores, load {load}{ahead}). `make bench` prints
+this page, `make bench ARGS=--write` renews it.
 
 ## From arrays
 
-A whole fit with all checks, 370,000 records of 14 numbers, in products `X.T @ X` of the same array.
+A whole fit with all checks, 370,000 records of 14 numbers, in products `X.T @ X` of the same array:
 
 {arrays}
 
-A release from sums takes {release} times as long with hardened noise as with numpy's. Its exact privacy, computed
-anew, is {privacy} of a fit of {wide:,} records.
+A release from sums takes {release} times as long with hardened noise as with numpy's. Its exact privacy takes
+{privacy} of a fit of {wide:,} records.
 
 ## From files
 
-14 numbers a record, 370,000 records of text, 4,440,000 of the others, from a warm cache: the rate of checked,
-exact sums, as a share of the rate at which pyarrow alone decodes the file, on one thread or on two, by the clock.
-Two threads decode, and another adds up. The last column divides the processor time of pyarrow's decoding on one
-thread by that of all our threads: the share on one core, and half of what two idle cores could reach.
+The rate of checked, exact sums, as a share of the rate at which pyarrow alone decodes the file: 14 numbers a
+record, 370,000 records of text, 4,440,000 of the others, from a warm cache. "Clock" has pyarrow on one thread or
+two; we decode on two and add up on another. "All threads" compares processor times, with pyarrow on one thread.
 
 {files}
 
@@ -48,8 +47,8 @@ one by the clock, and {workers_cpu} times by the processor time of the busier wo
 
 ## Growth
 
-The processor time of a fit grows like n to the power {n} (14 numbers a record, n from {n_from:,} to {n_to:,}),
-and like d to the power {d} (40,000 records, d from {d_from} to {d_to}). Checks are linear in both.
+A fit takes processor time like n to the power {n} (14 numbers a record, n from {n_from:,} to {n_to:,}) and like
+d to the power {d} (40,000 records, d from {d_from} to {d_to}).
 
 ![Growth of a fit in n and d](figures/growth.svg)
 """
@@ -74,9 +73,9 @@ def table_of_files(rows: Mapping[str, Mapping[str, float]]) -> str:
 
 
 LARGE = """{records:,} records of 14 numbers in one Parquet file, each kind measured once (`python -m
-tests.benchmarks.large FOLDER`), in seconds of processor time, of all threads; the sums by the clock, too. Memory
-is what they hold above an interpreter with the same modules. pyarrow decodes on one thread, the
-[query](files.md) runs on one thread of DuckDB; its sums are the same, to the last bit.
+tests.benchmarks.large FOLDER`), in processor time of all threads; the sums by the clock, too. Memory is what the
+sums hold above an interpreter with the same modules. pyarrow decodes on one thread, and DuckDB runs the
+[query](files.md) on one.
 
 | numbers | file | load | decoding | checked, exact sums | by the clock | memory | query |
 |---|---|---|---|---|---|---|---|
@@ -87,8 +86,7 @@ ROW_OF_LARGE = (
 )
 
 IMPORTS = """`reference.mechanisms` is imported in {mechanisms:.2f} s of processor time, `reference.classifier` in
-{classifier:.2f} s: {ratio:.2f} times what scikit-learn's own `sklearn.base` takes, {base:.2f} s, which imports
-scipy.stats, and pandas where it is installed."""
+{classifier:.2f} s, {ratio:.2f} times what scikit-learn's `sklearn.base` takes ({base:.2f} s)."""
 
 
 def text_of_large(found: Mapping[str, Any]) -> str:

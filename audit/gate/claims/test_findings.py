@@ -42,3 +42,10 @@ def test_overview_has_a_section_and_a_link_for_each_page():
     overview = (findings.FOLDER.parent / "findings.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*)$", overview, re.MULTILINE) == [title for title, _ in findings.FINDINGS.values()]
     assert set(re.findall(r"\(findings/(.*?)\.md\)", overview)) == set(findings.FINDINGS)
+
+
+def test_data_sets_are_told_in_words_and_other_evidence_as_it_is():
+    short, long = ({"count": 2, "x": x, "y": 0, "z": 1} for x in (["1/2", "0"], [0, 3, 0, 0, 0]))
+    assert findings._readable({"left": [short]}) == {"left": "2 of x = (1/2, 0), y = 0, z = 1"}
+    assert findings._readable([long]) == "2 of x = (x2: 3, else 0), y = 0, z = 1"
+    assert findings._readable({"share": [0.1, 0.2]}) == {"share": [0.1, 0.2]}
