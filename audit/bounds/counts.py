@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -161,12 +162,22 @@ def at_least(occurrences: int, draws: int, probability: FloatArray) -> tuple[Flo
 
 
 def at_most(occurrences: int, draws: int, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return P(B <= occurrences) and its complement for B binomial, both to full relative accuracy."""
+    """Return P(B <= occurrences) and its complement for B binomial, both to full relative accuracy.
+
+    The arrays may be shared: a search for the level of a bound asks for the same probabilities at each step.
+    """
     if occurrences == draws:
         return np.ones_like(probability), np.zeros_like(probability)
-    shape = occurrences + 1, draws - occurrences
+    return _at_most(occurrences, draws, probability.tobytes())
+
+
+@lru_cache(maxsize=4)
+def _at_most(occurrences: int, draws: int, probabilities: bytes) -> tuple[FloatArray, FloatArray]:
+    shape, probability = (occurrences + 1, draws - occurrences), np.frombuffer(probabilities)
     inside = np.asarray(betaincc(*shape, probability))
-    return inside, _complement(inside, betainc, shape, probability)
+    outside = _complement(inside, betainc, shape, probability)
+    inside.flags.writeable = outside.flags.writeable = False
+    return inside, outside
 
 
 def _complement(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -41,6 +40,7 @@ from audit.bounds.e_value import (
 from audit.bounds.joint import joint_rejects
 from audit.evidence.ball_arithmetic import anytime_holds
 from audit.subjects.catalogue import CATALOGUE
+from reference.common.arrays import FloatArray
 
 SIGNIFICANCE = 0.05
 
@@ -54,28 +54,31 @@ RARE_LOOKS, RARE_BLOCK, MOST = 8, 200, 50
 def ever_rejected(rejects, likely, unlikely, blocks=(BLOCK, BLOCK), looks=LOOKS, most=10**9):
     """Return the exact probability that some look rejects, by recursion over the counts not rejected so far.
 
-    Tests that reject do so with more likely occurrences, too: the smallest count that rejects says it all.
+    Tests that reject do so with more likely or fewer unlikely occurrences, too: how many are needed says it all.
     """
 
-    @cache
-    def smallest(first, second, m):
-        return bisect_left(range(min(first, most) + 1), True, key=lambda k: rejects(Counts(k, first, m, second)))
+    def needed(first, second, columns):
+        """Yield the smallest likely count that rejects beside each unlikely one."""
+        k = 0
+        for m in range(columns):
+            while k <= min(first, most) and not rejects(Counts(k, first, m, second)):
+                k += 1
+            yield k
+
+    def moves(block, share, before, after):
+        """Return the probabilities of so many occurrences more, from each count before to each after."""
+        return binom.pmf(np.arange(after) - np.arange(before)[:, None], block, share)
 
     alive = np.ones((1, 1))
-    step = [
-        binom.pmf(np.arange(min(block, most) + 1), block, share)
-        for block, share in zip(blocks, (likely, unlikely), strict=True)
-    ]
     for look in range(1, looks + 1):
         draws = [look * block for block in blocks]
-        rows, columns = (min(number, most) + 1 for number in draws)
-        grown = np.zeros((rows, columns))
-        for i, first in enumerate(step[0]):
-            for j, second in enumerate(step[1]):
-                part = first * second * alive[: rows - i, : columns - j]
-                grown[i : i + part.shape[0], j : j + part.shape[1]] += part
-        ceilings = np.array([smallest(*draws, m) for m in range(columns)])
-        alive = np.where(np.arange(rows)[:, None] < ceilings, grown, 0.0)
+        sizes = [min(number, most) + 1 for number in draws]
+        likely_moves, unlikely_moves = (
+            moves(*step) for step in zip(blocks, (likely, unlikely), alive.shape, sizes, strict=True)
+        )
+        grown = likely_moves.T @ alive @ unlikely_moves
+        ceilings = np.array([*needed(*draws, sizes[1])])
+        alive = np.where(np.arange(sizes[0])[:, None] < ceilings, grown, 0.0)
     return 1 - float(alive.sum())
 
 
@@ -145,26 +148,29 @@ def test_check_fires_on_stakes_that_forget_the_expected_win():
 
 
 def mixture(
-    counts: Counts, epsilon: float, nuisance: float, delta: float, method: AnytimeMethod = ANYTIME
-) -> float:
-    """Return the log of the mixture at one value of the nuisance, as the proof writes it."""
+    counts: Counts, epsilon: float, nuisance: FloatArray, delta: float, method: AnytimeMethod = ANYTIME
+) -> FloatArray:
+    """Return the log of the mixture at values of the nuisance, as the proof writes it."""
     ratio, inside = math.exp(epsilon), math.exp(epsilon) * nuisance + delta
     likely, unlikely = counts.likely, counts.unlikely
 
-    def tilted(t: float, s: float) -> float:
-        fair = counts.likely_draws * math.log1p(inside * math.expm1(t))
-        return t * likely - s * unlikely - fair - counts.unlikely_draws * math.log1p(-nuisance * -math.expm1(-s))
+    def tilted(t: float, s: float) -> FloatArray:
+        fair = counts.likely_draws * np.log1p(inside * math.expm1(t))
+        return t * likely - s * unlikely - fair - counts.unlikely_draws * np.log1p(-nuisance * -math.expm1(-s))
 
-    def staked(c: float) -> float:
-        fair = counts.likely_draws * math.log1p(inside * c / ratio)
-        fair += counts.unlikely_draws * math.log1p(-nuisance * c)
+    def staked(c: float) -> FloatArray:
+        fair = counts.likely_draws * np.log1p(inside * c / ratio)
+        fair += counts.unlikely_draws * np.log1p(-nuisance * c)
         return likely * math.log1p(c / ratio) + unlikely * math.log1p(-c) - fair
 
+    def mean(logs: list[FloatArray]) -> FloatArray:
+        return np.asarray(logsumexp(logs, axis=0)) - math.log(len(logs))
+
     if method == "anytime":
-        return float(logsumexp([tilted(t, t * ratio) for t in EARLIER_TILTS])) - math.log(len(EARLIER_TILTS))
-    on_both = logsumexp([staked(c) for c in STAKES]) + math.log((1 - TILTS_SHARE) / len(STAKES))
-    alone = logsumexp([tilted(t, 0.0) for t in TILTS]) + math.log(TILTS_SHARE / len(TILTS))
-    return float(np.logaddexp(on_both, alone))
+        return mean([tilted(t, t * ratio) for t in EARLIER_TILTS])
+    on_both = mean([staked(c) for c in STAKES]) + math.log(1 - TILTS_SHARE)
+    alone = mean([tilted(t, 0.0) for t in TILTS]) + math.log(TILTS_SHARE)
+    return np.logaddexp(on_both, alone)
 
 
 @pytest.mark.parametrize("method", ANYTIME_METHODS)
@@ -174,7 +180,7 @@ def mixture(
 def test_e_value_is_the_smallest_mixture_over_the_nuisance(counts, method):
     for epsilon, delta in ((0.5, 0.0), (1.0, 0.01)):
         grid = np.linspace(0, (1 - delta) / math.exp(epsilon), 1_001)
-        smallest = min(mixture(counts, epsilon, p, delta, method) for p in grid)
+        smallest = mixture(counts, epsilon, grid, delta, method).min()
         found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
         assert smallest - 0.05 < log_e_value(*found, epsilon, delta, method) <= smallest
 
@@ -185,7 +191,7 @@ def test_the_smallest_mixture_is_found_among_a_billion_draws(likely, unlikely):
     counts = Counts(likely, 10**9, unlikely, 10**9)
     share = likely / math.e / 1e9
     grid = np.concatenate([[0.0], np.linspace(0.2 * share, 3 * share, 600)])
-    smallest = min(mixture(counts, 1.0, p, 0.0) for p in grid)
+    smallest = mixture(counts, 1.0, grid, 0.0).min()
     assert smallest - 0.02 < log_e_value(likely, 10**9, unlikely, 10**9, 1.0, 0.0) <= smallest
 
 
