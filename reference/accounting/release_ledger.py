@@ -59,17 +59,17 @@ class LedgerReport(Document, frozen=True, kw_only=True, tag_field="schema", tag=
 class ReleaseLedger:
     """Count of all releases about one data set, kept in a file.
 
-    A new file is made where there is none.  Where there is one, it goes on with its count, and the terms must be
+    If there is no file, one is made.  If there is one, its count goes on, and the terms must be
     the file's.  Needs POSIX advisory locks (Linux, macOS) and a file system on which they work.
 
     Parameters
     ----------
     path : str or path
     data : str
-        The data set that all releases are about.  Nothing checks that it is: a mark of the data would itself be
+        The data set that all releases are about.  Nothing checks this: a mark of the data would itself be
         a release.
     epsilon : number
-        The ceiling, at least what all releases together may lose.
+        The ceiling: the most that all releases together may lose.
     delta : number
         The ceiling's delta.  With `gdp` and `zcdp` epsilon is evaluated there.
     adjacency : {'replace_one', 'add_or_remove_one'}
@@ -77,7 +77,7 @@ class ReleaseLedger:
     method : {'basic', 'gdp', 'zcdp'}
         See :func:`reference.accounting.compose`.  The exact privacy is counted, not the published claim.
     rows_per_person : int
-        How many records one person may have.  A release that speaks of fewer is refused.
+        How many records one person may have.  Releases for fewer are refused.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class ReleaseLedger:
 
     @classmethod
     def open(cls, path: str | Path) -> ReleaseLedger:
-        """Return the ledger in an existing file, whatever its terms are."""
+        """Return the ledger in an existing file, whatever its terms."""
         ledger = cls.__new__(cls)
         ledger._open(path_of(path), None)
         return ledger
@@ -167,7 +167,7 @@ class ReleaseLedger:
         return _composed(releases, self.terms, method, statement) if releases else None
 
     def check(self, *releases: CountedRelease) -> None:
-        """Raise what :meth:`reserve` would raise for one of these, one after the other, and write nothing."""
+        """Raise what :meth:`reserve` would raise for these releases in turn, and write nothing."""
         with locked(self.path, exclusive=False) as handle:
             total = self._written(handle).total
         for release in releases:
@@ -176,7 +176,7 @@ class ReleaseLedger:
     def reserve(self, release: CountedRelease) -> int:
         """Count a release before its noise is drawn; return its number.
 
-        When this returns, the count is on disk.  It reads the last lines of the file only, so that it costs the
+        When this returns, the count is on disk.  It reads the last lines of the file only, so it costs the
         same however many releases were counted.
 
         Raises
@@ -254,7 +254,7 @@ class ReleaseLedger:
         return tuple(line.counted for line in self._written(handle, whole=True).lines)
 
     def _written(self, handle: int, *, whole: bool = False) -> Written:
-        """Return what the locked file says; releases that this object has seen stay counted."""
+        """Read the locked file; releases that this object has seen must still be there."""
         written = read_ledger(handle, self.path, whole=whole)
         if written.header != self._header:
             raise OtherLedgerError("another ledger has taken the place of this one", str(self.path))
