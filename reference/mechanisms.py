@@ -360,7 +360,7 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
         minimum = Minimum("unbounded", None, ())
     else:
         # w* <- arg min sum_i log(1 + exp(x_i.w)) - y_i x_i.w
-        # solved in coordinates in which the records' second moments are the identity: on one-hot columns, dependent
+        # solved in coordinates where the records' second moments are the identity: on one-hot columns, dependent
         # and some of them rare, the solver takes fifteen times as many steps otherwise
         basis = _whitening(records.x)
         model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-8, max_iter=10_000)

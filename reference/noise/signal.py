@@ -10,7 +10,7 @@ from reference.readings import ADJACENCIES
 
 
 class DrownedSignalWarning(UserWarning):
-    """The noise of a fit is as large as the curvature of any data set of its size: w says little about the data."""
+    """The noise of a fit matches the curvature of any data set of its size: w says little about the data."""
 
 
 def records_needed(noise: Noise, public: Layout, norm: str) -> int:

@@ -96,7 +96,7 @@ class Account(NamedTuple):
 
     @property
     def grid_shift(self) -> Fraction | None:
-        """Sum of mu_j^2 of the discrete Gaussian releases: given the earlier ones, each is mu_j-GDP but for a tail.
+        """Sum of mu_j^2 of discrete Gaussian releases: given the earlier ones, each is mu_j-GDP but for a tail.
 
         The tails of all of them add up to :data:`reference.accounting.discrete.BEYOND`.  None where some noise is
         too small for the grid.  Proof: ``proofs/repaired.md``, section *Ledgers*.

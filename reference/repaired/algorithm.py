@@ -103,7 +103,7 @@ def tolerated_slack(slack: RealLike) -> Fraction:
 
 
 class PreparedRecords(Records):
-    """Records on the grid, as a domain encodes them; x is stored column by column, in the order of adding scores."""
+    """Records on the grid, as a domain encodes them; x is stored column by column, as scores are summed."""
 
     def __post_init__(self, inside: bool, empty: bool, marked: bool) -> None:
         super().__post_init__(inside, empty, marked)
