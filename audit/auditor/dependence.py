@@ -54,7 +54,7 @@ def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
 
     The events are the chosen ones, and each coordinate being above its middle.
 
-    Independent outputs are refused with probability below 1e-9, whatever their law.  Noise shared by two outputs is
+    Independent outputs are refused with probability below 1e-9, whatever their law.  Noise that two share is
     noticed nearly every time (``python -m tests.benchmarks.dependence``).
 
     Raises

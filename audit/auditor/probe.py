@@ -17,7 +17,7 @@ from audit.bounds.binomial import above
 from reference.common.arrays import FloatArray
 
 PROBE, CALLS = 32, 15
-"""Draws per call, and calls on each input; none is used otherwise, and they are fewer than the catalogue allows."""
+"""Draws per call, and calls on each input; none is used otherwise, and the catalogue allows more."""
 
 FEWEST_TOLD = 32
 """Fewer draws per call may well agree by chance, so nothing is concluded from them."""

@@ -4,9 +4,9 @@ The first stage chooses its event from a few hundred draws.  Each later one choo
 it, and certifies on draws made afterwards.  So a large loss shows within a thousand draws, whatever the
 limit, and a small one by a carefully chosen event.
 
-The significance is divided among the stages beforehand.  Given all draws before a stage its event is fixed, and its
-anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum of all
-shares.  Proof: ``proofs/auditor_bounds.md``.
+The significance is divided among the stages beforehand.  Given all draws before a stage its event is fixed, and
+its anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum
+of all shares.  Proof: ``proofs/auditor_bounds.md``.
 """
 
 from __future__ import annotations

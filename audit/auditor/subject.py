@@ -29,7 +29,7 @@ FAILURES = (Exception, SystemExit)
 class Subject(Protocol):
     """A mechanism with a pair of neighbouring inputs.
 
-    This is all that the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
+    This is all that the auditor gets: it does not see the noise, scale or coefficients.  A subject may also have
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
     number of an output must depend on that output alone.  Any other error in it costs power, not validity.
     It, too, may be called from several threads.

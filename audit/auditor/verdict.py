@@ -49,7 +49,7 @@ def verdict_on(
 def seen_by_event(
     claimed_epsilon: float, counts: Counts, delta: float, significance: float, method: Certifier
 ) -> float | None:
-    """Return the smallest loss at which the certified event refutes the claim with power 0.9; None if there is none.
+    """Return the smallest loss at which the certified event refutes the claim with power 0.9, or None.
 
     The event keeps its share on the input where it is rarer; on the other it is as much more
     likely as that loss allows.  An event that never occurred on the rarer input counts as occurring there in every

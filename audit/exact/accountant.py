@@ -1,8 +1,8 @@
 """The exact epsilon of composed Gaussian or Laplace noise, to compare an accountant's report with.
 
-Every release moves by at most the sensitivity in l2 (Gaussian) or l1 (Laplace); each may be chosen after the earlier ones
-are seen.  The worst pair moves one coordinate by all of it, every time: for log-concave noise half-lines are the
-best tests, so steps along other coordinates tell no more apart than one step of their total length.
+Every release moves by at most the sensitivity in l2 (Gaussian) or l1 (Laplace); each may be chosen after seeing
+the earlier ones.  The worst pair moves one coordinate by all of it, every time: for log-concave noise half-lines
+are the best tests, so steps along other coordinates tell no more apart than one step of their total length.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ ZERO_EXPONENT = 2000
 """The exponent of 0, which every power of two divides: above all others."""
 
 SIGNIFICAND_BITS, LARGEST_EXPONENT, EXPONENT_OF_ONE = 52, 2047, 1075
-"""Of a double: stored bits of the significand, the largest stored exponent, and the one whose last bit is worth 1."""
+"""Of a double: stored bits of the significand, largest stored exponent, and the one whose last bit is worth 1."""
 
 ONE, ALL_BUT_SIGN = 1 << SIGNIFICAND_BITS, 2**63 - 1
 """The leading bit, which is not stored; all bits but the sign."""
@@ -79,7 +79,7 @@ class BitScore(StoredByItsFields):
         return places
 
     def divisible_by(self, exponent: float, *, at_least: bool) -> Callable[[FloatArray], BoolArray] | None:
-        """Return the event that a power of two divides the value, or that none above it does; None for other kinds.
+        """Return the event that a power of two divides the value, or that none above it does; else None.
 
         A double times the inverse of the power is exact, so being whole can be checked.
         """

@@ -21,7 +21,7 @@ class EdgeTable:
     """The number of edges at or below each value: ``searchsorted(edges, values, side="right")``, quicker.
 
     A value's cell is the whole part of (value - low) * scale.  That number never falls as the value grows,
-    however it is rounded.  So edges of lower cells are at or below the value and edges of higher ones above it, and
+    however it is rounded.  So edges of lower cells are at or below the value, edges of higher ones above it, and
     at most one edge, that of its own cell, is left to compare.
 
     Parameters

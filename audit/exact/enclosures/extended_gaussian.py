@@ -270,7 +270,7 @@ def extreme_sigma_ratio(region: Box, *, largest: bool, tolerance: Fraction) -> E
 
 
 def largest_deltas_of_the_t4_proof() -> tuple[Enclosure, Enclosure]:
-    """Enclose the largest delta at which the proof's tail bound gives delta/2, and at which the tail is at most that.
+    """Enclose the largest delta at which the proof's tail bound, and at which the tail itself, is at most delta/2.
 
     With Delta_2 = 1 the proof's r is sigma a, a = sqrt(2 L).  Its bound is delta sqrt(pi)/(2 a): at most
     delta/2 iff a >= sqrt(pi).  The tail is Phi(-a) = (delta/2) r(a), r Mills' ratio, which falls: at most

@@ -37,7 +37,7 @@ def exponent(epsilon: str) -> Fraction:
 
 
 def missing_from_even_grid(exponents: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Return what an evenly spaced grid from the first to the last, by the smallest step, would have in addition."""
+    """Return what an evenly spaced grid from first to last, by the smallest step, would have in addition."""
     steps = [b - a for a, b in pairwise(exponents)]
     step, last = min(steps), exponents[-1]
     full = [exponents[0] + k * step for k in range(int((last - exponents[0]) / step) + 1)]
