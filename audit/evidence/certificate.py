@@ -96,7 +96,7 @@ class StoredCurve(Document, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, curve: EpsilonCurve, cuts: Sequence[Cut], levels: FloatArray) -> StoredCurve:
-        """Return the stored form of a curve: `cuts` by increasing delta, as its points, at some of the `levels`."""
+        """Return the stored form of a curve: `cuts` by increasing delta, like its points, at some `levels`."""
         points = tuple(
             StoredPoint(
                 delta=point.delta,

@@ -184,9 +184,9 @@ def canary_mu_lower_bound(
 ) -> float:
     """Return the mu below which Gaussian privacy is refuted, from one run with canaries.
 
-    The assumptions are those of :func:`canary_lower_bound`.  For Gaussian noise mu is how far a record moves the output, over
-    the standard deviation, and fixes epsilon at every delta: much tighter there than a bound at one delta.  Of
-    other mechanisms it says that they are not mu-GDP below the bound, and nothing of what they lose at a delta.
+    Assumes what :func:`canary_lower_bound` does.  For Gaussian noise mu is how far a record moves the output, over
+    the standard deviation, and fixes epsilon at every delta: much tighter there than a bound at one delta.  For
+    other mechanisms it says that they are not mu-GDP below the bound, and nothing about their loss at a delta.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def trade_off(
     """Return an upper bound on the trade-off curve between two neighbouring inputs (:mod:`audit.bounds.bands`).
 
     Assumes that the scores of each input are independent draws of one law, that the inputs are neighbours, and
-    that the score was fixed without these draws.  All bounds that the result gives hold together, but for
+    that the score was fixed without these draws.  All bounds of the result hold together, except with
     probability at most the significance.
 
     Parameters

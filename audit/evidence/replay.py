@@ -24,7 +24,7 @@ NOT_COMPARED = ("request", "versions")
 def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     """Return whether the request, carried out again, gives the same certificate.
 
-    The subject is rebuilt, and its code is run, as for fresh draws.  A search is repeated, too, unless it was ended
+    The subject is rebuilt, and its code is run, as for fresh draws.  A search is repeated too, unless it was ended
     by the clock or by hand: then it may have passed over a worse pair.
 
     Raises

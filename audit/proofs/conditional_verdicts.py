@@ -15,7 +15,7 @@ from audit.proofs.tails import NotContradictedError, RatioTail
 from audit.proofs.verdicts import FIXED, ONE, THEOREM, AuditedClaim, exp_minus_lower
 
 SHARE = round(1 / LIMIT_SHARE)
-"""This fraction of the significance (1 / it) bounds the likely probability, as in ``ConditionalVerdicts.v``."""
+"""1 / SHARE of the significance bounds the likely probability, as in ``ConditionalVerdicts.v``."""
 
 ROOM = 1e-9
 """Relative room for rounding, on the likely probability's limit."""

@@ -2,7 +2,7 @@
 
 Each number is computed here by the function that the mechanisms use, and written as an exact rational.  Coq proves
 that it equals the definition, or that it is the exact sensitivity.  The file also has the cuts of the auditor's
-joint bound, with the theorem about that bound at these cuts, and the lemmas of :mod:`audit.proofs.formulas`.  It is
+joint bound, with the theorem about it at these cuts, and the lemmas of :mod:`audit.proofs.formulas`.  It is
 generated; a test compares it, and the clean build compiles it.
 """
 

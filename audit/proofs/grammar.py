@@ -96,7 +96,7 @@ def unreadable(text: str) -> Iterator[str]:
 
 
 def cut(text: str) -> tuple[list[str], list[str]]:
-    """Return a file's sentences, without comments and with normalised spaces, and the dots that are not understood.
+    """Return a file's sentences, without comments, spaces normalised, and the dots that are not understood.
 
     The last piece counts as a sentence with or without a dot at its end.
     """

@@ -1,6 +1,6 @@
 """Wrong constants, each of which makes a theorem false: its own proof must then fail.
 
-A mutant is one theorem in a separate file, after everything that its own file has proved.  Unchanged, the same file
+A mutant is one theorem in a separate file, after everything that its file has proved.  Unchanged, the same file
 compiles: that is each mutant's null control.
 """
 

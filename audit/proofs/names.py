@@ -30,7 +30,7 @@ HEADER = re.compile(
     r"\b(?:Definition|Parameter|Axiom|Theorem|Inductive|CoInductive|Variant|Record|Structure|Class|Module|Primitive)"
     r"\s+(?:Type\s+)?(?=([^\W\d][\w']*))"
 )
-"""In the output of ``Print Module``; such a word inside a type can only add a problem."""
+"""A declared name in the output of ``Print Module``; a wrong match, inside a type, can only add a problem."""
 
 KEYWORD = re.compile(r"_|forall|fun|let|in|match|with|end|return|as|if|then|else|fix|cofix|Prop|Set|Type|SProp")
 """Words that cannot be defined in Coq; ``__`` and ``struct`` can."""

@@ -56,7 +56,7 @@ def check(
     text : str
         The certificate.
     library : path, optional
-        What :func:`compiled_library` returned for the same modules; the certificate is written into it.  Without
+        The result of :func:`compiled_library` for the same modules; the certificate is written into it.  Without
         one a new copy is made and compiled.
     seconds : float
         Time limit, in all.

@@ -283,7 +283,7 @@ class ComposedResult:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that a reader needs besides the outcome."""
+        """Notes for the reader besides the outcome."""
         return [SEEDED] if self.composed.release.seeded else []
 
     @property
