@@ -64,7 +64,7 @@ class Diagnosis:
 
     @property
     def is_certain(self) -> bool:
-        """Whether each compared answer is the variant's, and nearly all cases that catch it fail, but few others."""
+        """Whether each compared answer is the variant's, and nearly all its cases fail, but few others."""
         told = self.failed >= MARGINAL * self.unexplained
         return self.same == self.asked > 0 and self.failed >= NEARLY_ALL * self.carried and told
 

@@ -251,7 +251,7 @@ def _judged(command: Sequence[str], work: Work, exchange: Exchange, timeout: flo
 
 
 def _small(command: Sequence[str], found: Outcome, exchange: Exchange, timeout: float) -> Outcome:
-    """Return an outcome of the same kind on inputs that hypothesis cannot shrink further; its case has its flags."""
+    """Return an outcome of the same kind on inputs that hypothesis cannot shrink; its case has its flags."""
     tried: dict[str, Outcome | None] = {}
 
     def is_wrong(inputs: Inputs) -> bool:

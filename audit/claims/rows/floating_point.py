@@ -6,8 +6,8 @@ sum is above |v|/2 in size, and doubles there are multiples of g.  On a neighbou
 itself, with 53 bits of its own: below |v|/2 it mostly is not a multiple of g.  Such an output has probability 0
 beside v, whatever the law of the noise.
 
-This holds for any sampler.  numpy's own give even fewer numbers: :mod:`audit.exact.float_samplers` inverts them, and
-enumerates a toy sampler.
+This holds for any sampler.  numpy's own give even fewer numbers: :mod:`audit.exact.float_samplers` inverts them,
+and enumerates a toy sampler.
 """
 
 from __future__ import annotations

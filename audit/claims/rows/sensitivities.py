@@ -207,7 +207,7 @@ def _last_term(data: Database) -> Fraction:
 
 
 def drops_the_drift(fairness: str) -> bool:
-    """Return whether some sum changes by more or less than the last tuple's term, for N = 2, d = 1, x in {0, 1}."""
+    """Return whether some sum changes otherwise than the last tuple's term, for N = 2, d = 1, x in {0, 1}."""
     corners = [record([x], y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
     for shared in corners:
         for before in corners:

@@ -608,7 +608,7 @@ RERUN_T5 = (
     ),
 )
 def theorem_5() -> Finding:
-    """Judge two data sets of 1000 records of the unit ball, by two sources; enclose the boundary; show the false step."""
+    """Judge two data sets of 1000 records of the unit ball, by two sources; enclose the boundary."""
     judgement = judged("adfc", 13, ("10", "0.1"))
     change = change_on_s(1000)
     shift = float(change) / judgement.noise.scale_s

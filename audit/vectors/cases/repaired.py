@@ -138,7 +138,7 @@ def _probes(number: int, count: int, slack: str) -> dict[str, Any]:
     stream = Stream(f"probes {number}")
     size = 12
     members = stream.bits(size)
-    # group 1 is the better off, more or less
+    # group 1 is better off, to different degrees
     advantage = [stream.dyadic(-1, 1) + Fraction(int(z), 2 + number) for z in members]
     belonging = [Fraction(int(z)) - Fraction(3, 8) + stream.dyadic(-1, 1, 64) / 8 for z in members]
     multipliers = ["0", *stream.several(3, -1, 2)]
