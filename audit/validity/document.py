@@ -58,8 +58,8 @@ earlier run measured them. Without rows yet: {missing}.
 def holds(rows: Sequence[BoundErrors]) -> bool:
     """Return whether the rows do not contradict the promise, and the control fails as it must.
 
-    Over the mechanisms of one size no kind of bound errs more often than the significance, and no single row has so
-    many errors that they refute it.
+    Over the mechanisms of one size no kind of bound errs more often than the significance, and no single row has
+    so many errors that they refute it.
     """
     bounds = [row for row in rows if row.bound != CONTROL]
     control = [row for row in rows if row.bound == CONTROL]
