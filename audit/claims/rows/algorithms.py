@@ -390,7 +390,7 @@ WITH_MOMENTS = "from reference.coefficients import NoisyCoefficients\nfrom refer
 
 # --- A.fix.resample ---------------------------------------------------------------------------------------------
 
-HALF, EIGHTH = Fraction(1, 2), Fraction(1, 8)
+HALF = Fraction(1, 2)
 
 AT_ZERO = Database.of(record([0], 0, 0))
 WITH_ONE_MORE = Database.of(record([0], 0, 0), record([1], 0, 0))

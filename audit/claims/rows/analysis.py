@@ -94,8 +94,6 @@ def stone_weierstrass() -> Finding:
 
 RADII = ("1/2", "1", "2", "4", "10", "20")
 
-POINTS = ("1/100", "1/2", "1", "3", "10", "50")
-
 
 def error_leaves(factor: Fraction) -> bool:
     """Return whether the error leaves [-factor e(R), 0] on some |t| <= R."""

@@ -21,9 +21,6 @@ FIGURES = ("fig1", "fig2", "fig3a", "fig3b", "fig3c")
 
 PRINTED_TABLE = "table2"
 
-LARGE = "inf"
-"""An infinite true loss, in the words of the committed table."""
-
 
 def auditor(files: CommittedResults) -> dict[str, Any]:
     """Return how often the auditor errs, and its bounds on the catalogue."""

@@ -51,9 +51,6 @@ def repaired_budgets() -> Iterator[AskedCase]:
         yield AskedCase(f"{count} releases together, delta = {delta}", account)
 
 
-SHARES = (("30", "100"), ("1/2", "100"), ("-3", "100"), ("99", "100"), ("1000/7", "300"), ("41/4", "64"))
-"""Noisy counts of group 1, and numbers of records."""
-
 SHAPES = ((("2", "3"), "0"), (("3", "2", "1"), "1"), (("2", "1", "2", "1"), "0"), (("4",), "0"))
 """Columns of each attribute, and whether there is an intercept; one, two or four entries a record."""
 
