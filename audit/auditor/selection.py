@@ -46,7 +46,7 @@ ONE_SCORE_ROWS = 2**16
 """Outputs per input to choose a threshold of the exact likelihood ratio on, when that is the only family."""
 
 ONE_OUTPUT_EACH = (
-    "each input gives one output of its own again and again: a release without noise, or noise that is drawn once "
+    "each input always gives the same output of its own: a release without noise, or noise that is drawn once "
     "and kept (sticky, memoised), which draws of one process cannot tell apart"
 )
 

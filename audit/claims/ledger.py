@@ -199,7 +199,7 @@ def _problems(
         yield f"{claim.id}: not in the committed ledger; renew it: {RENEW}"
         return
     if stored["digest"] != current:
-        yield f"{claim.id}: stale, the code that it speaks of has changed; renew the ledger: {RENEW}"
+        yield f"{claim.id}: stale, the code that it is about has changed; renew the ledger: {RENEW}"
     for place in differences(stored["evidence"], finding.evidence) if compared else ():
         yield f"{claim.id}: evidence differs from the committed one at {place}; renew the ledger: {RENEW}"
 

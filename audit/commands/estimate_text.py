@@ -98,7 +98,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
     if found.stopped is not None:
         yield (
             f"  {'partial' if found.stopped == 'interrupted' else 'stopped'}: {found.stopped}, after "
-            f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever one stops"
+            f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever you stop"
         )
     yield from (f"  note: {note}" for note in result.notes)
     if found.curve is not None:

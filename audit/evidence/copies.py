@@ -52,9 +52,7 @@ NOT_COMPARED = (
 )
 """A note for when copies could not be made or did not answer in time."""
 
-NO_NOISE = (
-    "each input gives one output of its own again and again, also in other processes: a release without noise"
-)
+NO_NOISE = "each input always gives the same output of its own, also in other processes: a release without noise"
 """A note that replaces the one that leaves it open."""
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]

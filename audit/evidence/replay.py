@@ -71,9 +71,9 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     here = versions()
     other = [name for name, one in certificate.versions.items() if here.get(name) != one]
     if other:
-        words = f"{places[0]} comes out otherwise, under another version of {', '.join(other)}"
+        words = f"{places[0]} differs, under another version of {', '.join(other)}"
         return [Check("replay", None, words)]
-    return [Check("replay", False, f"{places[0]} comes out otherwise")]
+    return [Check("replay", False, f"{places[0]} differs")]
 
 
 def _audit(certificate: Certificate) -> tuple[Audit, int]:

@@ -392,7 +392,7 @@ def read_ledger(handle: int, path: Path, *, whole: bool) -> Written:
         raise MissingLedgerError(f"is gone: {problem.strerror}", str(path)) from problem
     if not text.endswith(b"\n"):
         raise CorruptLedgerError(
-            "the last line is torn; nothing more is released until its holder has mended the file",
+            "the last line is incomplete; nothing more is released until its holder mends the file",
             str(path),
             text.count(b"\n") + 1 if start == 0 else None,
         )

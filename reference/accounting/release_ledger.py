@@ -125,7 +125,7 @@ class ReleaseLedger:
         place = path_of(path)
         require_locks(place)
         if not create(place, terms):
-            raise OtherLedgerError("is there already, and is left as it is", str(place))
+            raise OtherLedgerError("exists already, and is left as it is", str(place))
         return cls.open(place)
 
     def _open(self, path: Path, terms: LedgerTerms | None) -> None:
@@ -260,7 +260,10 @@ class ReleaseLedger:
             raise OtherLedgerError("another ledger has taken the place of this one", str(self.path))
         count = written.total.releases
         if count < self._seen:
-            problem = f"counts {count} release(s), and counted {self._seen} before: it was cut, or put back"
+            problem = (
+                f"counts {count} release(s), but counted {self._seen} before: it was truncated, or replaced by an "
+                "old copy"
+            )
             raise CorruptLedgerError(problem, str(self.path))
         self._seen = count
         return written
@@ -292,8 +295,8 @@ class ReleaseLedger:
             return f"{release.mechanism} has no privacy that could be counted"
         if release.seeded:
             return (
-                "a seeded release is not counted: one seed draws the same noise for every fold, and who knows it "
-                "removes the noise; leave the seed out"
+                "a seeded release is not counted: one seed draws the same noise for every fold, and whoever "
+                "knows it can remove the noise; leave the seed out"
             )
         if release.noise != "hardened":
             return f"a release with {release.noise} noise is not counted: it leaks at its bits, and is for study"
@@ -301,7 +304,7 @@ class ReleaseLedger:
             return f"a release for {release.adjacency} does not compose with {self.terms.adjacency}"
         if release.rows_per_person < self.terms.rows_per_person:
             return (
-                f"a release for {release.rows_per_person} row(s) per person says nothing of persons with "
+                f"a release for {release.rows_per_person} row(s) per person says nothing about persons with "
                 f"{self.terms.rows_per_person}"
             )
         return None

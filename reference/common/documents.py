@@ -236,7 +236,7 @@ def _said(error: msgspec.ValidationError, document: Any, kind: type[Any]) -> tup
         length = f" of length {expected['length']}" if expected["length"] else ""
         problem = f"{' or '.join(kinds)}{length} is needed, not {_quoted(value)}"
     elif problem.startswith("Invalid "):
-        problem = f"{_quoted(value)} is none of {', '.join(_admitted(kind, document, place)[0])}"
+        problem = f"{_quoted(value)} is not one of {', '.join(_admitted(kind, document, place)[0])}"
     elif problem.startswith("Object contains unknown field"):
         known = ", ".join(_admitted(kind, document, place)[1])
         problem = f"the field {_quoted(problem.split('`')[1])} is unknown; known are {known}"

@@ -95,7 +95,7 @@ def explained(problem: BaseException, task: str) -> ClusterError:
     """Turn a failure of a task into one line."""
     name = type(problem).__name__
     if name == "KilledWorker":
-        what = f"every worker on {task} was ended: is its memory enough?"
+        what = f"every worker on {task} was ended: did it run out of memory?"
     elif name in ("CancelledError", "FutureCancelledError", "FuturesCancelledError"):
         what = f"the scheduler went away during {task}"
     else:

@@ -97,7 +97,7 @@ class _TypedTable(TableFile):
             raise self._unreadable(problem, None, None) from problem
 
     def _unreadable(self, problem: BaseException, group: int | None, record: int | None) -> UnreadableFileError:
-        what = "there is not memory enough" if isinstance(problem, MemoryError) else _first_line(problem)
+        what = "there is not enough memory" if isinstance(problem, MemoryError) else _first_line(problem)
         where = "" if group is None else f" in {self._group} {group}"
         return UnreadableFileError(
             f"cannot be read as {self._format}{where}: {what}", file=str(self.path), record=record

@@ -119,7 +119,7 @@ class CheckpointedSum:
         for old, new in zip(found.files, files, strict=True):
             self._require_same(old, new)
         if found.version != __version__:
-            problem = f"is of version {found.version} of this package, not {__version__}: remove it to begin again"
+            problem = f"is of version {found.version} of this package, not {__version__}: remove it to start over"
             raise CheckpointError(problem, file=self.path)
         if found.domain != domain_digest(declared):
             raise CheckpointError("is of another domain file, or of other options", file=self.path)
@@ -130,7 +130,7 @@ class CheckpointedSum:
             there, needed = getattr(old, fact), getattr(new, fact)
             if there != needed:
                 raise CheckpointError(
-                    f"is of another file, or of one that has changed since: its {fact} is {there!r} where "
+                    f"belongs to another file, or to one that has changed since: its {fact} is {there!r} where "
                     f"{new.path} has {needed!r}",
                     file=self.path,
                 )

@@ -176,7 +176,7 @@ class CsvTable(TableFile):
         for number, line in enumerate(lines, start=first):
             if len(line) > LONGEST_LINE:
                 raise UnreadableFileError(
-                    f"a line has more than {LONGEST_LINE:,} bytes, which are the most that are read",
+                    f"a line has more than {LONGEST_LINE:,} bytes, the most that are read",
                     file=str(self.path),
                     row=number,
                 )

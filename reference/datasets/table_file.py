@@ -67,7 +67,7 @@ def open_table(path: str | Path) -> TableFile:
     tables = tuple(_opened(str(file)) for file in files)
     for table in tables:
         if type(table) is not type(tables[0]):
-            problem_of_one = f"is of another format than {tables[0].path.name}, and both are of one table"
+            problem_of_one = f"has another format than {tables[0].path.name}, though both belong to one table"
             raise UnreadableFileError(problem_of_one, file=str(table.path))
     return TableFiles(Path(path), tables)
 

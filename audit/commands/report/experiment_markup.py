@@ -126,7 +126,7 @@ def figures(document: dict[str, Any]) -> str:
     """Return the paper's figures redone, each beside the paper's description."""
     redone, rows = document["figures"], {row["id"]: row for row in document["ledger"]}
     shown = (
-        "<p>The paper's source comes without its images, so what it says of each figure stands here beside the "
+        "<p>The paper's source comes without its images, so its text on each figure is here beside the "
         "same figure, redone. Runs are seeded, not releases. US: "
         f"{escape(redone['data']['us'])}.</p>"
     )

@@ -28,7 +28,7 @@ event.  That records stay in the domain when they are rounded, and that their su
 proofs/hardened_noise.md, on paper.  It takes the file's word for the scales.  The sampler, the solver and the
 random generator are outside: nothing here says that a program is differentially private."""
 
-SEEDED = "the release is seeded: who knows the seed can remove the noise"
+SEEDED = "the release is seeded: whoever knows the seed can remove the noise"
 
 
 Outcome = Literal["certified", "rejected", "no theorem", "not checked", "undecided"]
