@@ -77,7 +77,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         reference.common.errors.CeilingError
-            When the release ledger has no room; no value of the data has been looked at then.
+            When the release ledger has no room; the values of the data are not read then.
         reference.common.errors.DataError
             With row, column and value; nothing is counted then.
 

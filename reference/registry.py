@@ -69,7 +69,7 @@ class MechanismSpec:
 
     @property
     def private(self) -> bool:
-        """True if the mechanism adds noise."""
+        """Whether the mechanism adds noise."""
         return self.noise_function is not None
 
     def noise(self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, x_s: int) -> Noise:

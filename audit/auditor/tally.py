@@ -168,7 +168,7 @@ class ChunkCounts:
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
+    """Counts of the chunks in one look, and the draws per input up to their end."""
 
     rows: int
     until: int

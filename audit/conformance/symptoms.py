@@ -191,7 +191,7 @@ def _squared_shift(given: dict[str, Any]) -> Fraction:
 
 
 def _is_plain_solution(one: Outcome) -> bool:
-    """Return whether w is wrong, expected and answered, and the expected one is -A^+ c / 2."""
+    """Return whether the expected w is -A^+ c / 2, and there is an answered one to compare with it."""
     given, right = one.case.given, one.case.right or {}
     return (
         one.kind == "Minimiser"

@@ -231,7 +231,7 @@ def event_threshold(left: FloatArray, right: FloatArray, noise: Noise, epsilon: 
     """Return the w_s below which the right data set is more than exp(epsilon) times as likely, for w near 0.
 
     There w_s = -(c_s + noise)/(2 S_ss) up to terms of the order of w, so the best event is that of the linear
-    coefficient alone: c_s above its left value by sigma_s (epsilon/mu + mu/2).  No draw is looked at.
+    coefficient alone: c_s above its left value by sigma_s (epsilon/mu + mu/2).  It does not depend on draws.
     """
     mu = float(right[0] - left[0]) / noise.scale_s
     largest = float(left[0]) + noise.scale_s * (epsilon / mu + mu / 2)

@@ -59,8 +59,8 @@ IGNORED = (
 def propublica_keeps(fields: Mapping[str, str]) -> bool:
     """Return whether ProPublica's filter keeps a record; a rule on this record alone.
 
-    It keeps those screened a known 30 days or less from the arrest, with a known outcome and no ordinary traffic
-    offence.  Their fourth condition, a known COMPAS score, drops nobody else here.
+    It keeps those screened within 30 days of the arrest (an unknown delay is not), with a known outcome and no
+    ordinary traffic offence.  Their fourth condition, a known COMPAS score, drops nobody else here.
     """
     delay = fields["days_b_screening_arrest"]
     return (
