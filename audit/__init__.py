@@ -14,7 +14,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return one of the calls, or the version; nothing is loaded before one is asked for."""
+    """Return one of the calls, or the version; each is loaded on first use."""
     if name == "__version__":
         import reference
 

@@ -1,4 +1,4 @@
-"""Does this mechanism keep the epsilon it claims?  ``python -m audit.epsilon_estimate``.
+"""``python -m audit.epsilon_estimate``: whether a mechanism keeps the epsilon it claims.
 
 The same as ``python -m audit estimate``, :mod:`audit.commands.estimate`.
 """

@@ -22,11 +22,11 @@ from reference.common.numbers import (
 )
 
 LARGE_EPSILON = 100
-"""Beyond this a statement says next to nothing: e^100 is larger than any number of people."""
+"""Above this a statement says next to nothing: e^100 is larger than any number of people."""
 
 
 class LargeEpsilonWarning(UserWarning):
-    """An epsilon for which a statement says next to nothing."""
+    """The epsilon is so large that a statement says next to nothing."""
 
 
 @dataclass(frozen=True, init=False)
@@ -147,7 +147,7 @@ def _number(name: str, value: Any, error: type[EpsilonError | DeltaError], allow
 
 
 def large_epsilon(budget: Budget | SplitBudget | None) -> tuple[str, Fraction] | None:
-    """Return the name and value of an epsilon that is so large that a statement says next to nothing, if any."""
+    """Return the name and value of an epsilon too large for a meaningful statement, if there is one."""
     parts: dict[str, Fraction] = {}
     if isinstance(budget, SplitBudget):
         parts = {"epsilon_s": budget.epsilon_s, "epsilon_n": budget.epsilon_n}
@@ -159,6 +159,6 @@ def large_epsilon(budget: Budget | SplitBudget | None) -> tuple[str, Fraction] |
 
 
 def warn_if_large(budget: Budget | SplitBudget | None) -> None:
-    """Warn of an epsilon for which a statement says next to nothing."""
+    """Warn of an epsilon too large for a meaningful statement."""
     if large_epsilon(budget) is not None:
         warnings.warn(f"epsilon is above {LARGE_EPSILON}: it promises nothing", LargeEpsilonWarning, stacklevel=4)

@@ -1,7 +1,7 @@
 """scikit-learn estimators over the mechanisms.
 
 Each estimator declares the input, runs one mechanism of :mod:`reference.mechanisms` and predicts with its w.
-Every ``fit`` is a release: it spends the budget again, in each fold and for each grid point.
+Every ``fit`` is a release and spends the budget again, in each fold and for each grid point.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         reference.common.errors.CeilingError
-            When the release ledger has no room; no value of the data has been looked at then.
+            When the release ledger has no room; the values of the data are not read then.
         reference.common.errors.DataError
             With row, column and value; nothing is counted then.
 
@@ -88,7 +88,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         reference.noise.DrownedSignalWarning
             Before anything is spent: when the noise drowns the signal of any data set of this size.
         reference.fairness.ConstantPredictorWarning
-            For the data holder: when the model says the same of every training record.
+            For the data holder: when the model gives every training record the same label.
         """
         declaration.require_known(refused)
         spec, readings = MECHANISMS[self._mechanism], self._readings()
@@ -99,7 +99,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # public: the names and the number of columns
         validate_data(self, X, y, skip_check_array=True)
         if not getattr(self, "n_features_in_", 0):
-            check_array(X, estimator=self, **ANY_VALUES)  # no table: says what is wrong
+            check_array(X, estimator=self, **ANY_VALUES)  # not a table: this says what is wrong
         domain = declaration.fitted_domain(self._declared_domain(), with_group=sensitive_features is not None)
         budget, source = self._budget(spec, domain), source_of(self.random_state, getattr(self, "noise", None))
         if spec.private:
@@ -126,27 +126,27 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def privacy_(self) -> Privacy:
-        """What the release claims about privacy, beside what is true."""
+        """What the release claims about privacy, and what is true."""
         check_is_fitted(self)
         privacy: Privacy = self.release_.privacy
         return privacy
 
     @property
     def coef_(self) -> FloatArray:
-        """Coefficients of the columns as they were given, shape (1, columns), for ``classes_[1]``."""
+        """Coefficients of the columns as given, shape (1, columns), for ``classes_[1]``."""
         check_is_fitted(self)
         slopes = declaration.on_columns(self.domain_, self.release_.w)[0]
         return (slopes if self._positive_index else -slopes)[None, :]
 
     @property
     def intercept_(self) -> FloatArray:
-        """What is added to them, shape (1,): X within the bounds has the decision ``X @ coef_.T + intercept_``."""
+        """The intercept, shape (1,): X within the bounds has the decision ``X @ coef_.T + intercept_``."""
         check_is_fitted(self)
         offset = declaration.on_columns(self.domain_, self.release_.w)[1]
         return np.array([offset if self._positive_index else -offset])
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
-        """Return x.w, shape (n,), with the sign that is positive for ``classes_[1]``.
+        """Return x.w, shape (n,), signed so that ``classes_[1]`` is positive.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _positive_index(self) -> int:
-        """Where the positive class stands in `classes_`, which is sorted as scikit-learn's scorers assume."""
+        """Place of the positive class in `classes_`, which is sorted as scikit-learn's scorers assume."""
         return int(self.positive_class_ == self.classes_[1])
 
     def _scores(self, X: Any, sensitive_features: Any) -> FloatArray:
@@ -249,7 +249,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _budget(self, spec: MechanismSpec, domain: Domain) -> Budget | SplitBudget | None:
         parts = {name: getattr(self, name, None) for name in BUDGET_PARTS}
-        # as text, like on the command line: 0 is a number that was given, and is refused
+        # as text, as on the command line: 0 counts as given, and is refused
         stated = {name: None if part is None else str(part) for name, part in parts.items()}
         budget = budget_from(BudgetParts(**stated), spec, domain.dimension)
         warn_if_large(budget)
@@ -276,7 +276,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return promise
 
     def _require_kept(self, promise: CountedRelease | None, release: Release) -> None:
-        """Raise when a release costs more than was counted for it; it is then not handed out."""
+        """Raise when a release costs more than was counted for it; it is then withheld."""
         if promise is None or self.release_ledger is None:
             return
         counted, made = promise.privacy.exact, release.privacy.exact
@@ -361,7 +361,7 @@ class PDFCClassifier(_Split):
         None is hardened noise without a `random_state`, and numpy's with one.  numpy's noise is for study: it
         leaks at its bits.
     rows_per_person : int
-        How many records one person may have: privacy is the person's.
+        How many records one person may have; the statement protects persons.
     bounds : (lower, upper) or one pair per column
         Declared bounds of numeric columns; needed unless `domain` is a Domain.
     clip : bool
@@ -378,7 +378,7 @@ class PDFCClassifier(_Split):
     groups : (value, value)
         The two values of `sensitive_features`; the second one is group z = 1.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None
-        None takes the operating system's entropy.  Anything else makes a seeded release, for study: it says so.
+        None takes the operating system's entropy.  Anything else makes a seeded release, for study, which says so.
     release_ledger : ReleaseLedger, optional
         Counts every fit, those of clones and worker processes included.
 
@@ -455,7 +455,7 @@ class RelaxedFunctionalMechanismClassifier(_Private):
 class PFLRClassifier(_Private):
     """PFLR*: the functional mechanism with the fairness term of the data as the mean of its noise.
 
-    Thin over :func:`reference.mechanisms.pflr`, which says what is uncertain: its epsilon is only claimed.
+    Thin over :func:`reference.mechanisms.pflr`, which explains what is uncertain: its epsilon is only claimed.
     Parameters and attributes, `n_features_in_` and `feature_names_in_` among them, are those of
     :class:`FunctionalMechanismClassifier`; `fairness` decides the mean.
     """

@@ -17,7 +17,7 @@ from reference.common.arrays import BoolArray, FloatArray, NumberArray
 
 
 class AddedNoise(Protocol):
-    """The public facts about the noise that was added."""
+    """Public facts about the noise that was added."""
 
     @property
     def largest_standard_deviation(self) -> float:
@@ -67,7 +67,7 @@ class Layout:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A readable name per released coefficient."""
+        """A readable name for each released coefficient."""
         linear = [f"w[{name}]" for name in self.columns]
         quadratic = [f"w[{self.columns[e]}]*w[{self.columns[k]}]" for e, k in zip(*self.pairs, strict=True)]
         covariance = [f"g[{name}]" for name in self.columns] if self.separate else []
@@ -130,7 +130,7 @@ class Coefficients(_Polynomial):
         return f"Coefficients({self.layout.size}, exact: not private)"
 
     def __str__(self) -> str:
-        """Return every coefficient by name, for the data holder."""
+        """List every coefficient by name, for the data holder."""
         return _listed("exact coefficients, not private: for the data holder", self)
 
     @classmethod
@@ -162,7 +162,7 @@ class NoisyCoefficients(_Polynomial):
     noise: AddedNoise
 
     def __str__(self) -> str:
-        """Return every coefficient by name."""
+        """List every coefficient by name."""
         return _listed("noisy coefficients", self)
 
 

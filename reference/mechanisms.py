@@ -303,14 +303,14 @@ def pflr(
         w_hat, formula = minimise(noisy, readings), accounting.published_pflr
         stated_mean: str | tuple[float, ...] = "the fairness term"
     else:
-        # a public mean is added afterwards: to the noise, or to what it was added to, is the same
+        # a public mean can be added after the noise
         w_hat = minimise(replace(noisy, values=noisy.values + mean), readings)
         formula, stated_mean = accounting.published_functional, tuple(mean[: moments.domain.dimension].tolist())
     return Release.of(w_hat, stated_privacy(formula, run), run).with_mean(stated_mean)
 
 
 def _public_shift(shift: Sequence[RealLike] | None, domain: Domain, readings: Readings) -> FloatArray | None:
-    """Return a public mean per coefficient, or None where the mean is the fairness term."""
+    """Return the public mean of each coefficient, or None where the mean is the fairness term."""
     if readings.fairness == "separate":
         raise ReadingError("fairness", "separate", "'absolute', 'covariance' or 'none': its term is not a mean")
     if shift is None:
@@ -360,8 +360,8 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
         minimum = Minimum("unbounded", None, ())
     else:
         # w* <- arg min sum_i log(1 + exp(x_i.w)) - y_i x_i.w
-        # solved in coordinates in which the records' second moments are the identity: one-hot columns, dependent
-        # and some of them rare, take the solver fifteen times as many steps
+        # solved in coordinates where the records' second moments are the identity: on one-hot columns, dependent
+        # and some of them rare, the solver takes fifteen times as many steps otherwise
         basis = _whitening(records.x)
         model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-8, max_iter=10_000)
         with warnings.catch_warnings():
@@ -395,7 +395,7 @@ def _whitening(x: FloatArray) -> FloatArray:
 def stated_privacy(
     formula: Callable[..., accounting.PrivacyStatement], run: PublicRun
 ) -> accounting.PrivacyStatement | None:
-    """Return what the paper states of a run, by a theorem's formula."""
+    """Return what the paper states for a run, by a theorem's formula."""
     assert run.budget is not None
     return accounting.published_statement(formula, run.domain, run.budget, run.readings, run.s)
 
@@ -406,7 +406,7 @@ def _steps(readings: Readings) -> int | None:
 
 
 def _with_l1_slack(l1: Fraction, domain: Domain, readings: Readings) -> Fraction:
-    """Return Delta_1, enlarged for coefficients that are rounded to the grid of hardened noise."""
+    """Return Delta_1, enlarged for coefficients rounded to the grid of hardened noise."""
     if readings.noise != "hardened":
         return l1
     public = layout(domain, readings)
@@ -426,12 +426,12 @@ def _with_l2_slack(l2_squared: Fraction, domain: Domain, readings: Readings) -> 
 
 
 def random_x_s(domain: Domain, random: np.random.Generator) -> int:
-    """Return one of the unprotected attributes at random: never from the data."""
+    """Draw one of the unprotected attributes at random, without the data."""
     return int(random.choice(np.array(domain.selectable)))
 
 
 def _purpose(name: str, budget: Budget | SplitBudget, readings: Readings, s: int | None = None) -> str:
-    """Return everything public that a seeded stream belongs to."""
+    """Return the public facts that name a seeded stream."""
     return f"{name} {plain(budget)} {plain(readings)} {s}"
 
 

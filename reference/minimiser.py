@@ -1,6 +1,6 @@
-"""From noisy coefficients to w: a minimum, or the plain statement that there is none.
+"""From noisy coefficients to w: a minimum, or the statement that there is none.
 
-Everything here is post-processing of a release: it sees noisy coefficients and public constants, and it
+Everything here post-processes a release: it sees noisy coefficients and public constants, and it
 cannot reach the records (a test enforces the imports).  It never draws noise again.
 """
 

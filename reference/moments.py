@@ -1,6 +1,6 @@
 """Moments: the additive sufficient statistics of a data set.
 
-The only code between records and a private release that reads records.  Moments of parts add up to the
+Between records and a private release only this code reads records.  Moments of parts add up to the
 moments of the whole, in any order, so a file, a stream and a cluster are the same code: fold blocks with +.
 """
 
@@ -22,10 +22,10 @@ from reference.domain import Domain, ball_corner
 from reference.records import BLOCK_ROWS, EXACT_ROWS, Records
 
 BLOCKS_CARRIED = 1_000
-"""Exact sums of so many blocks fit into 64 bits: each is at most 2^53."""
+"""Exact sums of up to so many blocks fit into 64 bits: each is at most 2^53."""
 
 NARROW = 48
-"""Up to so many columns, one product for all sums takes less time than one that makes use of the symmetry."""
+"""Up to so many columns, one product for all sums is faster than one that uses the symmetry."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +102,7 @@ class Moments:
         )
 
     def table(self) -> dict[str, int]:
-        """Return exact moments as whole numbers by name, which no format rounds: sums of x on the grid.
+        """Return exact moments as whole numbers by name, which no format rounds.
 
         `n`, `sum_z`; `x_j`, `yx_j`, `zx_j` in units of 1/DATA_STEPS; `xx_i_j` for i <= j in its square.
         """
@@ -115,7 +115,7 @@ class Moments:
 
     @classmethod
     def from_table(cls, domain: Domain, table: Any) -> Moments:
-        """Return the exact moments that :meth:`table` or the query of :mod:`reference.domain.sql` found.
+        """Read exact moments as :meth:`table` or the query of :mod:`reference.domain.sql` returns them.
 
         Parameters
         ----------
@@ -161,14 +161,14 @@ class Moments:
 
 
 def _places(domain: Domain) -> list[tuple[str, int, tuple[Any, ...]]]:
-    """Return for each whole number its name, its unit's inverse, and where it stands: a field and indices."""
+    """Return each whole number's name, the inverse of its unit, and its place: a field and indices."""
     d = range(domain.dimension)
     first = [(f"{kind}_{j}", DATA_STEPS, (f"sum_{kind}", j)) for kind in ("x", "yx", "zx") for j in d]
     return first + [(f"xx_{i}_{j}", DATA_STEPS**2, ("sum_xx", i, j)) for i in d for j in d if i <= j]
 
 
 def _require_possible(moments: Moments) -> None:
-    """Raise where no records inside the domain have these moments, as far as single sums tell."""
+    """Raise where single sums show that no records inside the domain have these moments."""
     n, diagonal = moments.n, moments.sum_xx.diagonal()
     if n <= 0 or not 0 <= moments.sum_z <= (n if moments.domain.group else 0):
         raise MomentsTableError("there is no record, or sum_z is not in [0, n]", "n", n)
@@ -180,12 +180,12 @@ def _require_possible(moments: Moments) -> None:
 
 
 def sum_of(parts: Iterable[Records], domain: Domain, *, exact: bool = False) -> Moments:
-    """Return the moments of all parts, added block by block in their order.
+    """Return the moments of all parts, added up block by block in order.
 
     Parameters
     ----------
     parts : iterable of Records
-        Each but the last of a whole number of blocks of :data:`reference.records.BLOCK_ROWS` rows: then floating
+        Each but the last has a whole number of blocks of :data:`reference.records.BLOCK_ROWS` rows, so floating
         sums do not depend on the parts.
     domain : Domain
     exact : bool
@@ -222,7 +222,7 @@ class _Sums:
         work = self._work[:, : len(x)]
         work[1] = records.y[rows]
         work[2] = 0.0 if records.z is None else records.z[rows]
-        # the last bits of a product may depend on how x lies in memory
+        # the last bits of a product may depend on the memory layout of x
         if self._narrow:
             columns = self._taken(x.T, records, work[3:])
             self._add(work @ columns.T)
@@ -237,7 +237,7 @@ class _Sums:
         return self._sums[:3], np.triu(second) + np.triu(second, 1).T
 
     def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
-        """Return what is added up of a block: rows, or columns if they go to a place."""
+        """Return the part of a block that is added up: rows, or columns where they are copied."""
         if out is None:
             return np.ascontiguousarray(x)
         out[:] = x
@@ -288,7 +288,7 @@ class _ExactSums(_Sums):
 
 
 def _aligned_ones(*shape: int) -> FloatArray:
-    """Return ones whose first row begins where a line of the cache does: a product takes half the time."""
+    """Return ones whose first row begins at a cache line: products take half the time."""
     line, size = 64, math.prod(shape)
     held = np.ones(size + line // 8)
     start = -held.ctypes.data % line // 8

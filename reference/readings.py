@@ -1,6 +1,6 @@
 """The readings of the paper: every choice that its text leaves open, with the default.
 
-A release, a bound and an audit each depend on these, so they travel together and are printed with every
+Every release, bound and audit depends on these, so they travel together and are printed with every
 result.  The readings that concern the records (norm, intercept, kept group) belong to
 :class:`reference.domain.Domain`.
 """
@@ -59,10 +59,10 @@ class Readings(Document, frozen=True, omit_defaults=True):
     ball_radius : number
         Radius of the ball of `repair='ball'`: a public constant.
     noise : {'numpy', 'hardened'}
-        The sampler: numpy's, for study, or OpenDP's, which is safe at the bits and takes no seed.  A run
-        without a seed takes OpenDP's, whatever stands here.
+        The sampler: numpy's, for study, or OpenDP's, which is safe down to the bits and takes no seed.  A run
+        without a seed takes OpenDP's, whatever this says.
     rows_per_person : int
-        How many records one person may have: privacy is the person's.
+        How many records one person may have; the statement protects persons.
     """
 
     fairness: Fairness = always("none")
@@ -99,7 +99,7 @@ class Readings(Document, frozen=True, omit_defaults=True):
             raise ReadingError("repair", "ball", "'none', 'trim' or 'shift_and_trim' with fairness 'separate'")
 
     def __repr__(self) -> str:
-        """Return the readings as Python has them: seeded streams are named by this text, so it stays as it is."""
+        """Return the readings as Python text; it names seeded streams, so it must not change."""
         shown = {name: getattr(self, name) for name in self.__struct_fields__}
         if self.rows_per_person == 1:
             del shown["rows_per_person"]
@@ -118,19 +118,19 @@ class Readings(Document, frozen=True, omit_defaults=True):
 
 
 def require_rows_per_person(rows: object) -> None:
-    """Raise unless it is a whole number of records that a person may have."""
+    """Raise unless it is a possible number of records of one person."""
     if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS_PER_PERSON:
         raise ReadingError("rows_per_person", rows, f"a whole number from 1 to {MOST_ROWS_PER_PERSON}")
 
 
 def require_one_row(readings: Readings) -> None:
-    """Raise where it is not proved, or not carried out, for persons with several rows."""
+    """Raise for persons with several rows, where nothing is proved or implemented for them."""
     if readings.rows_per_person != 1:
         raise ReadingError("rows_per_person", readings.rows_per_person, "1 here: neighbours differ in one record")
 
 
 def parse_sensitivity(value: str | RealLike) -> str:
-    """Return a named sensitivity as it stands, and anything else as the text of an exact positive number."""
+    """Return a named sensitivity unchanged, and anything else as the text of an exact positive number."""
     if isinstance(value, str) and value in SENSITIVITIES:
         return value
     try:

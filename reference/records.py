@@ -39,10 +39,10 @@ BLOCK_ROWS = 4096
 """Rows handled at a time: small enough to stay in cache."""
 
 EXACT_ROWS = 2 * BLOCK_ROWS
-"""Rows of which exact sums are taken at a time: 2^13 whole numbers up to 2^40 add up in a float, in any order."""
+"""Rows that an exact sum takes at a time: 2^13 whole numbers up to 2^40 add up in a float, in any order."""
 
 CACHED = 2**19
-"""Entries of x that stay in cache while they are encoded and added up, and so many that few calls do it."""
+"""Entries of x encoded and added up at a time: they stay in cache, and few calls suffice."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,11 +59,11 @@ class Records:
     z : ndarray, shape (n,), float64, or None
         Group memberships, whole numbers below `domain.groups`: 0 or 1 for two; None without a declared group.
     inside : bool
-        The encoding proves that every row is inside the norm: x is not looked at again.
+        The encoding proves that every row is inside the norm, so x is not checked again.
     empty : bool
-        There may be none.
+        Whether there may be no records.
     marked : bool
-        Each of y and z is known to be 0 or 1.
+        Every y and z is known to be 0 or 1.
 
     Raises
     ------
@@ -139,7 +139,7 @@ class Records:
 
     @classmethod
     def none_of(cls, domain: Domain) -> Records:
-        """Return no records: the part of a data set that coins left empty."""
+        """Return no records: a random part of a data set may be empty."""
         group = None if domain.group is None else np.zeros(0)
         x = np.zeros((0, domain.dimension))
         return cls(domain=domain, x=x, y=np.zeros(0), z=group, inside=True, empty=True)
@@ -182,7 +182,7 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
 
 
 class NumericEncoder:
-    """Blocks of numeric columns at once: the same floats as :meth:`Numeric.encode` gives column by column.
+    """Encodes blocks of numeric columns at once, to the floats that :meth:`Numeric.encode` gives column by column.
 
     Parameters
     ----------
@@ -222,11 +222,11 @@ class NumericEncoder:
         return True
 
     def admits(self, columns: Sequence[NumberArray]) -> bool:
-        """Return whether all numbers of some columns, each held, are within their bounds."""
+        """Return whether all numbers of some held columns are within their bounds."""
         return all(map(_is_within, columns, self._lower, self._upper))
 
     def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
-        """Write a block of columns that are admitted into x, shape (n, d)."""
+        """Write a block of admitted columns into x, shape (n, d)."""
         places = x[:, self.columns].T
         for column, place in zip(columns, places, strict=True):
             # arithmetic on whole numbers would cast them piece by piece
@@ -242,7 +242,7 @@ class NumericEncoder:
 
 
 def is_held(values: NumberArray) -> bool:
-    """Return whether an encoder takes numbers as they are: float64, or whole ones that each are one."""
+    """Return whether an encoder takes numbers as they are: float64, or whole numbers that it holds exactly."""
     return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
 
 
@@ -269,12 +269,12 @@ def _scale(
 
 
 def rows_in_cache(dimension: int) -> int:
-    """Return how many rows of x are encoded and added up at a time: whole blocks, also of exact sums."""
+    """Return how many rows of x to encode and add up at a time: whole blocks, also of exact sums."""
     return max(CACHED // (dimension * EXACT_ROWS), 1) * EXACT_ROWS
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:
-    """Take an already encoded matrix: only check it.
+    """Check a matrix that is already encoded.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
     Raises
     ------
     reference.common.errors.DataError
-        Also for a record that the domain does not encode, unless it is `prescaled`: no statement is about one.
+        Also for a record that the domain does not encode, unless it is `prescaled`: no statement covers one.
     """
     records = Records(
         domain=domain,
@@ -301,7 +301,7 @@ def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.Arra
 
 
 def _require_encoded(records: Records) -> None:
-    """Raise unless every record is what :func:`encode_table` makes of some row."""
+    """Raise unless :func:`encode_table` makes every record from some row."""
     domain, corner = records.domain, records.domain.column_factor
     fine, column = np.ones_like(records.x, dtype=bool), int(domain.intercept)
     fine[:, :column] = records.x[:, :column] == corner
@@ -380,7 +380,7 @@ def require_on_grid(records: Records) -> None:
 
 
 def is_inside(domain: Domain) -> bool:
-    """Return whether whatever the domain encodes is inside its norm, by :attr:`Domain.column_factor`."""
+    """Return whether :attr:`Domain.column_factor` keeps every encoded record inside the norm."""
     return domain.norm == "unit_box" or not domain.prescaled
 
 

@@ -1,4 +1,4 @@
-"""Each mechanism, with the facts that the command lines and the audit need."""
+"""The mechanisms, with the facts that the commands and the audit need."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MechanismSpec:
 
     @property
     def private(self) -> bool:
-        """True if the mechanism adds noise."""
+        """Whether the mechanism adds noise."""
         return self.noise_function is not None
 
     def noise(self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, x_s: int) -> Noise:
@@ -93,7 +93,7 @@ class MechanismSpec:
     def formula(
         self, domain: Domain, budget: Budget | SplitBudget, readings: Readings
     ) -> accounting.PrivacyStatement:
-        """Return the theorem's formula whatever the sensitivity is: what a user of the mechanism claims."""
+        """Return the theorem's formula, whatever the sensitivity: what a user of the mechanism claims."""
         if self.published is None:
             raise ReadingError("mechanism", self.name, "one that adds noise")
         return self.published(budget, domain.dimension, readings.adjacency)
@@ -101,7 +101,7 @@ class MechanismSpec:
     def drowned(
         self, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings, n: int
     ) -> str | None:
-        """Return the warning where noise drowns the signal of any n records, from public numbers alone."""
+        """Return a warning if noise drowns the signal of any n records, by public numbers alone."""
         noise = self.noise(domain, budget, readings, domain.selectable[0])
         return drowned(noise, layout(domain, readings), domain.norm, readings.adjacency, n)
 
@@ -214,7 +214,7 @@ PAPER_DELTA = "1e-3"
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetParts:
-    """A privacy budget as it is stated: one epsilon and delta, or their parts; None where nothing is said.
+    """A privacy budget as the user states it: one epsilon and delta, or their parts; None where not given.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class BudgetParts:
 
 
 def budget_from(given: BudgetParts, spec: MechanismSpec, dimension: int) -> Budget | SplitBudget | None:
-    """Return the budget that the parts state; None for a mechanism without noise.
+    """Return the budget given by its parts; None for a mechanism without noise.
 
     Raises
     ------

@@ -449,7 +449,7 @@ def test_interruption_of_several_processes_is_one_line(tmp_path):
     line = "experiments fig1 --data affairs --splits 5000 --jobs 2 --quiet --out results"
     words = [sys.executable, "-m", "reference", *line.split()]
     code, _, said = worker_processes.interrupted(words, workers=2, cwd=tmp_path, env=environment())
-    assert said == b"error: interrupted: with --out the same command goes on where it stopped\n"
+    assert said == b"error: interrupted: with --out, the same command resumes where it stopped\n"
     assert code == EXIT_UNDECIDED
 
 

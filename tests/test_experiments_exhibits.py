@@ -212,7 +212,7 @@ def test_an_interruption_is_one_line(capsys, monkeypatch):
 
     monkeypatch.setattr("reference.commands.experiments.run_all", interrupted)
     assert command("fig3a", "--data", "affairs", "--splits", "1") == EXIT_UNDECIDED
-    assert capsys.readouterr().err == "error: interrupted: with --out the same command goes on where it stopped\n"
+    assert capsys.readouterr().err == "error: interrupted: with --out, the same command resumes where it stopped\n"
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path, capsys):

@@ -158,7 +158,7 @@ def test_a_fit_that_fails_over_its_noise_stays_counted(run: Run, ledger: Path, m
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("create l.jsonl --data d --epsilon 1", "is there already"),
+        ("create l.jsonl --data d --epsilon 1", "exists already"),
         ("create new --epsilon 1", "data"),
         ("create new --data d", "epsilon"),
         ("create new --data d --epsilon 0", "epsilon"),

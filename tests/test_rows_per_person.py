@@ -216,7 +216,7 @@ def test_fit_states_draws_and_counts_for_persons(cli, tmp_path):
     reference("ledger", "create", str(ledger), "--data", "d", "--epsilon", "9", "--rows-per-person", "2")
     words = (*SMALL, "--mechanism", "functional", "--private-metrics", "1", "--ledger", str(ledger))
     code, _, err = cli.run(*words)
-    assert (code, "1 row(s) per person says nothing of persons with 2" in err) == (EXIT_USAGE, True)
+    assert (code, "1 row(s) per person says nothing about persons with 2" in err) == (EXIT_USAGE, True)
     code, out, _ = cli.run(*words, "--rows-per-person", "2", "--release", str(release), "--format", "json")
     assert code == EXIT_FINE
     found = json.loads(out)

@@ -24,7 +24,7 @@ with starting():
 {code}
 finish(1)
 """
-NOTHING = "error: the code that was run ended the program ({how}), so nothing was decided\n"
+NOTHING = "error: the code under test ended the program ({how}), so nothing was decided\n"
 
 
 def words(code: str) -> list[str]:

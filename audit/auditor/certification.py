@@ -1,4 +1,4 @@
-"""Certifying: fresh draws, counted, with looks in between where they were planned."""
+"""Certifying: fresh draws, counted, with looks in between if planned."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from reference.common.printable import short_line
 Progress = Callable[[int], None]
 
 INTERRUPTED, TIME_IS_OVER, REPEATED = "interrupted", "the time is over", "as in the run that is repeated"
-"""Why certifying ended: by Ctrl-C, by the clock, or where another run did."""
+"""Why certifying ended: by Ctrl-C, by the clock, or where the repeated run ended."""
 
 WAVE = 16
-"""Chunks that are counted together where no looks are planned."""
+"""Chunks counted together if no looks are planned."""
 
 LOOK_SHARE = 16
-"""A planned look is due when one in so many of the stage's draws were made since the last."""
+"""A planned look is due when 1 / LOOK_SHARE of the stage's draws were made since the last."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Ending:
     rule : StoppingRule or None
         Looks at the counts.
     rows : int or None
-        Rows per input, of all phases, at which a run that is repeated ended.
+        Rows per input, of all phases, at which the repeated run ended.
     """
 
     deadline: Deadline
@@ -45,11 +45,11 @@ class Ending:
 
     @property
     def planned(self) -> bool:
-        """True if looks were planned, so that the anytime bound was chosen beforehand."""
+        """Whether looks were planned, so that the anytime bound was chosen beforehand."""
         return self.deadline.at is not None or self.rule is not None
 
     def over(self, rows: int) -> str | None:
-        """Return why to end after so many rows per input of all phases, whatever the counts are, or None."""
+        """Return why to end after this many rows per input of all phases, whatever the counts, or None."""
         if self.rows is not None and rows >= self.rows:
             return REPEATED
         return TIME_IS_OVER if self.deadline.passed else None
@@ -73,9 +73,9 @@ def certify(
     level: AnytimeBound,
     kept: Retained | None = None,
 ) -> str | None:
-    """Count the events on fresh draws, until all of a stage are made; return why it ended earlier.
+    """Count the events on fresh draws until a stage is complete; return why it ended earlier, if it did.
 
-    Chunks are kept in order.  Where a draw fails, all chunks before it are kept: the anytime bound holds at every
+    Chunks are kept in order.  If a draw fails, all chunks before it are kept: the anytime bound holds at every
     moment, whatever comes next.
 
     Parameters
@@ -88,7 +88,7 @@ def certify(
     level : AnytimeBound
         Before any draw of the stage, at its share of the significance.
     kept : Retained, optional
-        Gets the outputs that a later stage chooses from.
+        Receives the outputs that a later stage chooses from.
     """
     per_call, keeps = tally.outputs_per_call, kept is not None and not stage.last
     looks = _Looks(stage, tally, progress, ending, level)
@@ -117,7 +117,7 @@ def certify(
 
 @dataclass(eq=False)
 class _Looks:
-    """Chunks that wait to be looked at together, and the looks."""
+    """Chunks waiting to be looked at together, and the looks."""
 
     stage: Stage
     tally: EventTally
@@ -128,7 +128,7 @@ class _Looks:
     waiting: list[ChunkCounts] = field(default_factory=list)
 
     def stopped_after(self, counts: ChunkCounts) -> str | None:
-        """Take the counts of a chunk, look if it is time to, and return why certifying ends, or None."""
+        """Take the counts of a chunk, look if it is time, and return why certifying ends, or None."""
         self.waiting.append(counts)
         self.rows += counts.rows
         whole = self.rows == self.stage.certify
@@ -149,7 +149,7 @@ class _Looks:
         return LOOK_SHARE * sum(block.rows for block in self.waiting) >= self.rows
 
     def add(self) -> None:
-        """Add what waits to the tally."""
+        """Add the waiting chunks to the tally."""
         blocks, self.waiting = self.waiting, []
         if blocks:
             self.tally.add(blocks)

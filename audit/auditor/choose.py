@@ -17,25 +17,25 @@ EVEN_THRESHOLDS = 500
 """Thresholds tried per score, evenly over both samples; rarer events get thresholds of their own."""
 
 LUCK = 0.1
-"""Chance that any of the scores judged together shows a log ratio so far above its own, roughly.
+"""Chance, roughly, that any of the scores judged together shows a log ratio that far above its true one.
 
-The log ratio of the choosing counts is taken to its bad side by as many standard errors as that needs.
+The log ratio of the choosing counts is lowered by as many standard errors as that needs.
 """
 
 FEWEST_COMPETITORS = 10
 """One score alone still has hundreds of thresholds, of which about ten are far apart."""
 
 COMMON = 0.25
-"""An event at least so likely is common: few of these are far apart, and a tenth of the draws measures them."""
+"""An event at least this likely is common: few of these are far apart, and a tenth of the draws measures them."""
 
 HOPE, CLEARLY = 0.75, 0.1
-"""Standard errors to the bad side, and the gain in epsilon, at which a rarer event may yet beat a common one."""
+"""A rarer event may still beat a common one if, lowered by so many standard errors, it gains so much epsilon."""
 
 ABLE = 1.4
-"""An event should be able to refute the claim at so many times its loss, with the power that is stated."""
+"""An event should be able to refute the claim at this multiple of its loss, with the stated power."""
 
 FEW_EXPECTED = 50.0
-"""Below so many expected occurrences a normal approximation says too little."""
+"""Below this many expected occurrences a normal approximation says too little."""
 
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
@@ -48,14 +48,14 @@ class Candidate:
     Parameters
     ----------
     promise : float
-        The bound to expect, with the counts taken to their bad side.
+        The expected bound, with the counts moved to their bad side.
     contrast : float
         Difference of the shares on the two inputs, in units of its standard error.
     event : Event
     counts : Counts
         Of the draws that it was judged on.
     face_value : float
-        The bound to expect from the counts as they are.
+        The expected bound from the counts as they are.
     rival : float
         The largest bound to hope for from a rarer event judged on the same draws, its counts taken to their bad
         side by :data:`HOPE` standard errors only.
@@ -63,7 +63,7 @@ class Candidate:
         Whether it could refute the claim, were the loss larger by half (:meth:`Prospect.able`).
     claim : float or None
     spare : bool
-        Proposed for being able alone: others promise more.
+        Proposed only because it is able: others promise more.
     """
 
     promise: float
@@ -78,15 +78,15 @@ class Candidate:
 
     @property
     def clear(self) -> bool:
-        """True if more draws would hardly change the choice: it is common, and no rarer event may beat it.
+        """Whether more draws would hardly change the choice: it is common, and no rarer event may beat it.
 
-        A leak seen a dozen times is too few to be chosen, and enough to be looked for with more draws.
+        A leak seen a dozen times is too rare to choose, but worth more draws.
         """
         return self.common and self.rival <= self.face_value + CLEARLY
 
     @property
     def common(self) -> bool:
-        """True if it is common on its likely input."""
+        """Whether it is common on its likely input."""
         return self.counts.likely >= COMMON * self.counts.likely_draws
 
     @property
@@ -96,10 +96,10 @@ class Candidate:
 
 
 def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
-    """Return the candidate to certify; None of none.
+    """Return the candidate to certify; None if there are none.
 
     An event that could not refute the claim, whatever its counts, gives way to one that could: else a claim that
-    is kept would stay undecided however many draws are made.  Unless it refutes the claim at face value: then the
+    is kept would stay undecided however many draws are made.  But if it refutes the claim at face value, the
     bound comes first.
 
     A rarer event wins against the best common one only when, with its counts taken to their bad side, it promises
@@ -159,7 +159,7 @@ class Prospect:
     def able(self, unlikely: FloatArray) -> BoolArray:
         """Return whether events so likely, where they are rarer, could refute the claim at 1.4 times its loss.
 
-        Approximately, with power 0.9; the verdict itself asks for 1.5 times the claim, exactly.
+        Approximately, with power 0.9; the verdict itself requires 1.5 times the claim, exactly.
         """
         if self.claim is None:
             return np.ones(unlikely.shape, dtype=np.bool_)
@@ -184,16 +184,16 @@ def best_event(
     """Return the half-line of a score that promises the largest bound.
 
     Where no event promises a positive bound, the event whose shares differ most in units of their standard
-    error: then at least something common is tested, and not the luckiest tail.
+    error: this tests at least something common, not the luckiest tail.
 
     Parameters
     ----------
     scores : iterable of Score
     left, right : ndarray, shape (n, k)
-        Choosing draws, quantised already where `quantiser` is given.
+        Choosing draws, already quantised where `quantiser` is given.
     prospect : Prospect
     quantiser : Quantiser or None
-        Of the events that are returned.
+        Of the returned events.
     """
     # one look at all outputs instead of one per score
     finite = bool(np.isfinite(left).all() and np.isfinite(right).all())
@@ -206,7 +206,7 @@ def best_event(
     for score in scores:
         values = [evaluate(score, side) for side in (left, right)]
         if score.binary:
-            # there may be many of them, of one event each: they are judged together
+            # there may be many, of one event each: judge them together
             binary.append(score)
             indicated.append([_binary_counts(side) for side in values])
             continue
@@ -282,7 +282,7 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
 
 
 def method_for(candidate: Candidate, prospect: Prospect) -> Method:
-    """Return the method that gives the larger bound when the certifying counts are what the choosing ones promise.
+    """Return the method with the larger bound if the certifying counts are as the choosing ones promise.
 
     It rests on choosing draws only, so it is fixed before the draws that certify, like the event.
     """
@@ -295,7 +295,7 @@ def method_for(candidate: Candidate, prospect: Prospect) -> Method:
     ]
     counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
     methods: tuple[Method, ...] = ("joint", "conditional")
-    # the first of equals: nothing is gained by the second where both say nothing
+    # the first of equals: the second gains nothing where both say nothing
     return max(methods, key=lambda method: epsilon_lower_bound(counts, 0.0, prospect.significance, method))
 
 
@@ -306,9 +306,9 @@ def _directly(score: Score, outputs: FloatArray) -> FloatArray:
 def promised(
     likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect, *, luck: float | None = None
 ) -> FloatArray:
-    """Return approximations of the bound that events will get; they choose one and certify nothing.
+    """Approximate the bounds that events will get; this chooses an event and certifies nothing.
 
-    The counts are first moved to their bad side, so that the luckiest of thousands of events does not win by luck
+    The counts are first moved to their bad side, so that none of thousands of events wins by luck
     alone: by `luck` standard errors of the log ratio (:attr:`Prospect.luck` unless told), each count by its share
     of the variance.
     Then the bound is the normal approximation of a test of the ratio; for rare events at delta = 0 it is the
@@ -334,9 +334,9 @@ def promised(
 
 
 def _moved(counts: FloatArray, relative: FloatArray) -> FloatArray:
-    """Return quantiles of gamma variates with these counts as shape, so many relative deviations from the middle.
+    """Return quantiles of gamma variates of these shapes, this many relative deviations from the middle.
 
-    By the cube of Wilson and Hilferty, right even for a few counts.
+    By the cube of Wilson and Hilferty, accurate even for a few counts.
     """
     shape = np.maximum(counts, 1e-9)
     moved: FloatArray = shape * np.maximum(1 - 1 / (9 * shape) + relative / 3, 0.0) ** 3
@@ -344,7 +344,7 @@ def _moved(counts: FloatArray, relative: FloatArray) -> FloatArray:
 
 
 def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return finite thresholds from two sorted samples: evenly spread in each, and ever farther from each end."""
+    """Return finite thresholds from two sorted samples: evenly spread, and ever closer to each end."""
     places = np.linspace(0, len(left) - 1, EVEN_THRESHOLDS // 2 + 2).astype(int)[1:-1]
     even = np.concatenate([left[places], right[places]])
     ranks = np.unique(np.geomspace(1, len(left), 8 * max(1, int(np.log2(len(left))))).astype(int)) - 1

@@ -1,4 +1,4 @@
-"""A limit of time, asked between calls and in every phase: drawing, probes, selection and certification."""
+"""A limit of time, checked between calls and in every phase: drawing, probes, selection and certification."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class OutOfTimeError(Exception):
-    """The time is over.  Where nothing was certified by then, nothing can be said."""
+    """The time is over.  If nothing was certified by then, nothing can be said."""
 
     def __init__(self) -> None:
         super().__init__("the time was over before any draw could certify")
@@ -19,9 +19,9 @@ class OutOfTimeError(Exception):
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment of the clock; nothing that was drawn moves it.
+    """A moment of the clock, whatever was drawn.
 
-    So a run that ends there is stopped by a rule that depends on the clock alone, and its anytime bound holds.
+    So only the clock stops a run that ends there, and its anytime bound holds.
 
     Parameters
     ----------
@@ -33,21 +33,21 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return the deadline so many seconds from now; of None one that never comes."""
+        """Return the deadline this many seconds from now; None gives one that never comes."""
         return cls(None if seconds is None else cls.now() + seconds)
 
     @staticmethod
     def now() -> float:
-        """Return the seconds of a clock that never goes back."""
+        """Return the seconds of a monotonic clock."""
         return time.monotonic()
 
     def leaves(self, seconds: float) -> bool:
-        """Return whether so many seconds are left."""
+        """Return whether this many seconds are left."""
         return self.at is None or self.now() + seconds < self.at
 
     @property
     def passed(self) -> bool:
-        """True if the time is over."""
+        """Whether the time is over."""
         return not self.leaves(0.0)
 
     def check(self) -> None:
@@ -61,7 +61,7 @@ class Deadline:
             raise OutOfTimeError
 
     def during(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items, asking before each of them; raise when the time is over.
+        """Yield items, checking before each; raise when the time is over.
 
         Raises
         ------
@@ -74,4 +74,4 @@ class Deadline:
 
 
 NEVER = Deadline()
-"""The deadline of what has no limit."""
+"""The deadline of a run without a limit."""

@@ -1,8 +1,8 @@
-"""Do outputs of one call vary together?  What longer calls and many short ones tell, where there are draws enough.
+"""Tests whether outputs of one call vary together, by long calls and many short ones, if there are draws enough.
 
 :mod:`audit.auditor.probe` looks at a few calls before anything else is drawn.  Noise of few values, such as
-geometric noise or coins, shows no repeated values there: its reuse shows in how much the chosen event's count
-varies between calls, and that is what would make the bound wrong.
+geometric noise or coins, shows no repetition there: its reuse shows in how much the chosen event's count
+varies between calls, which is what would make the bound wrong.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from audit.bounds.overdispersion import log_p_value, variance_ratio
 from reference.common.arrays import FloatArray
 
 PER_CALL, CALLS = 8, 256
-"""Outputs of a short call, and short calls on each input; none of them is used."""
+"""Outputs of a short call, and short calls on each input; none is used otherwise."""
 
 ENOUGH_DRAWS = 100_000
-"""Draws of an audit from which on short calls are made: they are a 25th of these at most."""
+"""Draws of an audit from which on short calls are made: at most a 25th of these."""
 
 USUAL_RATIO = 1.2
-"""Variance of counts, over that of independent outputs, up to which so few short calls tell nothing."""
+"""Variance of counts, over that of independent outputs, up to which so few short calls show nothing."""
 
 MOST_COORDINATES = 16
-"""Coordinates that are looked at by themselves."""
+"""Coordinates that are checked one by one."""
 
 LONG_CALL = 4096
-"""Outputs of each of two long calls that are compared."""
+"""Outputs of each of the two long calls that are compared."""
 
 
 def check_long_calls(learning: Sequence[FloatArray], choosing: Sequence[FloatArray]) -> None:
-    """Refuse draws whose repeated values keep to one of two long calls, as when a small batch of noise is tiled.
+    """Refuse draws that repeat values within a long call but not across two, as for a tiled batch of noise.
 
     Raises
     ------
@@ -52,10 +52,10 @@ def check_long_calls(learning: Sequence[FloatArray], choosing: Sequence[FloatArr
 def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
     """Refuse draws where an event's count varies more between short calls than independent outputs allow.
 
-    Of the chosen events, and of each coordinate above its middle.
+    The events are the chosen ones, and each coordinate being above its middle.
 
-    Independent ones are refused with probability below 1e-9, whatever their law.  Noise that two outputs share is
-    noticed nearly each time (``python -m tests.benchmarks.dependence``).
+    Independent outputs are refused with probability below 1e-9, whatever their law.  Noise that two share is
+    noticed nearly every time (``python -m tests.benchmarks.dependence``).
 
     Raises
     ------

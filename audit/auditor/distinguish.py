@@ -1,7 +1,7 @@
 """The third flow: a subject -> draws -> an event chosen on one part -> a bound certified on fresh draws.
 
-The event is fixed before the certifying draws are made, so the certified bound is valid whatever the learning
-and the choice did.
+The event is fixed before the certifying draws are made, so the certified bound is valid however it was learned
+and chosen.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ SMALLEST_DRAWS = 1_000
 """With fewer draws, no phase has enough to work with."""
 
 LARGEST_DRAWS = 2 * MOST_DRAWS
-"""Above this the certifying draws of one input could be more than the bounds are checked for."""
+"""Above this, one input could have more certifying draws than the bounds are checked for."""
 
 FOR_STAGES = 1_000 * SMALLEST_SIGNIFICANCE
-"""Above this significance an audit with looks goes in stages: each gets a share that is large enough."""
+"""Above this significance an audit with looks goes in stages: each gets a large enough share."""
 
 FEW_TO_CHOOSE_FROM = 20_000
-"""Rows per input up to which choosing an event mostly takes about the same time, however few there are."""
+"""Rows per input up to which choosing an event takes about the same time."""
 
 SHARED_GENERATOR = (
     "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
@@ -66,12 +66,12 @@ def silent(draws: int) -> None:
 Bound: TypeAlias = Literal["auto"] | Method
 
 BOUNDS: tuple[Bound, ...] = ("auto", *METHODS_AT_ZERO)
-"""The ways from counts to a bound: a method named beforehand, or one that the selection draws decide."""
+"""The ways from counts to a bound: a method named beforehand, or one chosen by the selection draws."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Certified lower bounds and what they rest on.
+    """Certified lower bounds, and what they rest on.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Estimate:
     draws : int
         All phases, both inputs.
     requested_draws : int
-        More than `draws` where the run was interrupted, or stopped early.
+        More than `draws` if the run was interrupted or stopped early.
     significance : float
     delta : float
         The claimed delta.
@@ -91,21 +91,21 @@ class Estimate:
     levels : ndarray, shape (m,)
         Thresholds of the ideal event's score: the nested events of the curve.
     histogram : ndarray of int, shape (2, m + 1)
-        Certifying draws on left and right with so many levels at or below their score; zeros unless asked for.
+        Certifying draws on left and right by the number of levels at or below their score; zeros unless requested.
     curve : EpsilonCurve or None
-        Bounds at several deltas that hold together; None unless asked for.
+        Bounds at several deltas that hold together; None unless requested.
     notes : tuple of str
         What a reader must know about the outputs.
     selection_draws : int
-        Per input, that scores were learned from or an event chosen on.
+        Per input, used to learn scores or to choose an event.
     interrupted : bool
-        Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds were left to compute.
+        Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds remained to compute.
     cuts : tuple of Cut
         The events of the curve, by increasing delta.
     uses_global : bool
-        Whether draws come from the generators that a whole process shares: then no seed repeats them.
+        Whether draws come from the process's global generators: then no seed repeats them.
     unseen : float
-        Share of the outputs whose value was too rare to be learned, where nearly all others repeat.
+        Share of the outputs whose value was too rare to learn, where nearly all others repeat.
     """
 
     ideal: CertifiedEvent
@@ -158,19 +158,19 @@ class Estimate:
         return seen_by_event(claimed_epsilon, found.counts, self.delta, significance, found.method)
 
     def detectable_with(self, claimed_epsilon: float, draws_per_input: int) -> float | None:
-        """Return what the best event there could be would show with so many certifying draws per input."""
+        """Return what the best possible event would show with this many certifying draws per input."""
         significance = self.ideal.share * self.significance
         return detectable(claimed_epsilon, draws_per_input, self.delta, significance, self.method)
 
     def verdict(self, claimed_epsilon: float, *, implementation: bool = False) -> Verdict:
-        """Return the verdict on a claim: that of the event, or undecided where values hide more."""
+        """Return the verdict on a claim: that of the event, or undecided if unlearned values may hide more."""
         found = self.implementation if implementation else self.ideal
         bound, significance = found.epsilon_lower_bound, found.share * self.significance
         verdict = verdict_on(bound, claimed_epsilon, found.counts, self.delta, significance, found.method)
         return "undecided" if verdict == "not refuted" and self.hides(claimed_epsilon) else verdict
 
     def hides(self, claimed_epsilon: float) -> bool:
-        """Return whether values too rare to be learned would refute the claim, were they one input's alone."""
+        """Return whether values too rare to learn would refute the claim if only one input had them."""
         if not self.unseen:
             return False
         draws = self.counts.effective.likely_draws
@@ -182,7 +182,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """The terms of an estimate: its size and levels, what it looks at and what ends it.
+    """The terms of an estimate: its size and levels, the events it tries, and what ends it.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class Terms:
     significance : float
         Chance that a bound is wrong.
     claimed_epsilon : float
-        One of the levels of an anytime bound; and an event that could not refute it is only chosen for want of one
+        One of the levels of an anytime bound.  An event that could not refute it is chosen only if there is none
         that could.
     families : tuple of str
         Of :data:`audit.auditor.events.FAMILIES`.
@@ -207,9 +207,9 @@ class Terms:
     with_curve : bool
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
     stopped_at : int, optional
-        Draws of all phases and both inputs at which certifying ended in a run that is repeated.
+        Draws of all phases and both inputs at which certifying ended in the repeated run.
     outputs_per_call : int
-        With more than one, only calls of so many outputs need be independent (:mod:`audit.bounds.clusters`).
+        With more than one, only calls of this many outputs need be independent (:mod:`audit.bounds.clusters`).
 
     Raises
     ------
@@ -274,11 +274,11 @@ def estimate(
     Raises
     ------
     KeyboardInterrupt
-        When it comes before the first draws that certify: then there is no result to keep.
+        When it comes before the first certifying draws: there is no result to keep.
     audit.auditor.deadline.OutOfTimeError
-        When the time is over by then.
+        When the time is over before them.
     audit.auditor.subject.DrawingError
-        When a draw fails, unless those that certified before it refute the claim.
+        When a draw fails, unless the certifying draws before it refute the claim.
     """
     per_call = terms.outputs_per_call
     repeated = None if terms.stopped_at is None else terms.stopped_at // (2 * per_call)
@@ -300,7 +300,7 @@ def estimate(
         run.at_once(plan)
     if not run.parts:
         raise KeyboardInterrupt
-    # an interruption from here on stops no draws, so it changes no bound: the method was fixed before
+    # from here on an interruption stops no draws, so it changes no bound: the method is fixed
     (found, part, curve), late = finish(run.result)
     last = run.parts[-1]
     drawn = 2 * (last.stage.before + last.tally.rows) * per_call
@@ -329,7 +329,7 @@ def estimate(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What one stage chose and counted; `selected` draws per input taught scores or chose the event."""
+    """What one stage chose and counted; `selected` draws per input served to learn scores or choose the event."""
 
     selection: Selection
     selected: int
@@ -351,7 +351,7 @@ class _Run:
     checked: bool = False
 
     def at_once(self, plan: Phases) -> None:
-        """Carry out one stage, that chooses from as many draws as the plan says."""
+        """Carry out one stage, which chooses from as many draws as planned."""
         selection = select(self.source, plan, self.terms.families, self._prospect(plan.certify))
         plan = plan.chosen_on(selection.rows)
         self.progress(2 * plan.selection * self.terms.outputs_per_call)
@@ -360,7 +360,7 @@ class _Run:
         self._certify(selection, plan.learn + plan.choose, stage)
 
     def in_stages(self, stages: list[Stage], *, learning: bool) -> None:
-        """Carry out stages, until one refutes the claim where a rule says so, or time or draws are over."""
+        """Carry out stages until one refutes the claim (if a rule says so), or time or draws run out."""
         kept, deadline = Retained(most_kept(self.source.width)), self.ending.deadline
         try:
             kept.add(self.source.phase(LEARN, stages[0].before))
@@ -369,7 +369,7 @@ class _Run:
             rows, seconds = -FEW_TO_CHOOSE_FROM, 0.0
             rows_before, seconds_before = rows, seconds
             for stage in stages:
-                # each draw more costs a choice what it cost between the last two
+                # extrapolates the cost of choosing per draw from the last two choices
                 slope = max(0.0, (seconds - seconds_before) / max(1, rows - rows_before))
                 expected = seconds + slope * (kept.rows - rows)
                 if self.parts and self._ends_before(stage, expected):
@@ -387,13 +387,13 @@ class _Run:
                         self._check_calls(selection, self.terms.draws)
                     return
         except (KeyboardInterrupt, OutOfTimeError) as problem:
-            # what was certified before stands
+            # earlier certified stages stand
             if not self.parts:
                 raise
             self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
 
     def _ends_before(self, stage: Stage, expected: float) -> bool:
-        """Return whether the run ends before a stage that takes so long to choose its event, and why."""
+        """Return why the run ends before a stage that takes this long to choose its event, if it does."""
         if self.ending.rows is not None and stage.before >= self.ending.rows:
             self.stopped = REPEATED
         elif not self.ending.deadline.leaves(expected):
@@ -405,7 +405,7 @@ class _Run:
         return Prospect(certify, terms.delta, share * terms.significance, claim=terms.claimed_epsilon)
 
     def _check_calls(self, selection: Selection, draws: int) -> None:
-        """Look at short calls, once, where there are draws and time enough."""
+        """Check short calls once, if there are draws and time enough."""
         if self.checked or self.terms.outputs_per_call > 1 or draws < ENOUGH_DRAWS or self.ending.deadline.passed:
             return
         self.checked = True
@@ -429,10 +429,10 @@ class _Run:
         return replace(self.terms.level, significance=stage.share * self.terms.significance)
 
     def result(self) -> tuple[list[CertifiedEvent], _Part, EpsilonCurve | None]:
-        """Return both certified events, the stage of the ideal one, and the curve if it was asked for."""
-        # planned looks, or an interruption that was not planned: the bound must hold at every look
+        """Return both certified events, the stage of the ideal one, and the curve if requested."""
+        # planned looks, or an unplanned interruption: the bound must hold at every look
         anytime = self.ending.planned or self.stopped is not None
-        # one stage is reported, told by what is public or by its refutation: all bounds hold together
+        # reports one stage, chosen by public facts or by its refutation: all bounds hold together
         part = self.parts[-1] if self.parts[-1].refuted else max(self.parts, key=lambda one: one.tally.rows)
         chosen, terms = self._certified(part, anytime=anytime), self.terms
         if not terms.with_curve or anytime or terms.outputs_per_call > 1:

@@ -19,34 +19,34 @@ from reference.common.arrays import FloatArray
 from reference.common.scheduler import Call, cluster
 
 CHUNK_VALUES = 2**17
-"""Numbers drawn at a time on one input: few enough for a cache."""
+"""Numbers drawn at a time on one input: few enough for the cache."""
 
 FEWEST_ROWS, CALL_SHARE = 32, 16
-"""Where looks or a limit of time are planned, outputs of a call: so many, or this share of those drawn before.
+"""If looks or a time limit are planned, a call has this many outputs, or this share of those drawn before.
 
-So a call takes about a sixteenth of the time that has passed, however slow the subject is.
+So a call takes about a sixteenth of the time passed, however slow the subject.
 """
 
 AHEAD = 4
-"""Chunks per worker that are begun before they are asked for: enough that none waits, few enough to drop."""
+"""Chunks per worker begun before they are needed: enough that no worker waits, few enough to drop."""
 
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS, STAGES = 1, 2, 3, 4, 5, 6, 7, 8
-"""Phases, as the draws are numbered; 0 is the probe, and from STAGES on later stages certify."""
+"""Phases in the numbering of draws; 0 is the probe, and from STAGES on later stages certify."""
 
 EVERY_WHOLE = 2**53
-"""Up to here a 64-bit float holds every whole number."""
+"""Up to this, a 64-bit float holds every whole number."""
 
 FIRST_BLOCK_VALUES = 2**23
-"""Numbers on each input that place the thresholds of a screen, before its draws are counted in chunks."""
+"""Numbers on each input that set the thresholds of a screen, before its draws are counted in chunks."""
 
 Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """The draws of one audit, numbered: chunk c of phase p is the same whoever draws it, and whenever.
+    """The draws of one audit, numbered: chunk c of phase p is the same whichever worker draws it, and when.
 
-    Each chunk has a generator of its own, seeded by (entropy, phase, chunk, input), so that results depend
+    Each chunk has its own generator, seeded by (entropy, phase, chunk, input), so that results depend
     neither on the number of workers nor on the order in which they finish.
 
     Parameters
@@ -59,7 +59,7 @@ class Draws:
     entropy : tuple of int
     workers : int
     looks : bool
-        Whether looks in between, or an end by the clock, are planned: calls are small at first then, and grow.
+        Whether looks in between, or an end by the clock, are planned: calls then start small and grow.
     reduction : Reduction or None
         Applied to all outputs as they are drawn.
     uses_global : bool
@@ -69,7 +69,7 @@ class Draws:
         With more than one, rows are calls of so many outputs, each with a generator of its own.  Those who learn
         and choose get the first output of each call, those who certify get all, call after call.
     deadline : Deadline
-        After which no more chunks are asked for.
+        No chunks are requested after it.
     """
 
     subject: Subject
@@ -94,7 +94,7 @@ class Draws:
         outputs_per_call: int = 1,
         deadline: Deadline = NEVER,
     ) -> Draws:
-        """Return the draws of a subject, its width learned from draws that are not used."""
+        """Return the draws of a subject; draws that are not used show its width."""
         check_attributes(subject)
         try:
             inputs = subject.inputs()
@@ -125,7 +125,7 @@ class Draws:
     def chunk_rows(self) -> int:
         """Outputs, or calls of several, per chunk and input."""
         rows = max(1, CHUNK_VALUES // self.width)
-        # a slow subject may ask for fewer at a time: then progress, limits and interruptions come sooner
+        # a slow subject may ask for fewer at a time, so that progress, limits and interruptions come sooner
         return max(1, min(rows, getattr(self.subject, "most_rows", rows)) // self.outputs_per_call)
 
     def chunk(self, phase: int, chunk: int, rows: int) -> tuple[FloatArray, FloatArray]:
@@ -138,14 +138,14 @@ class Draws:
         return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))
 
     def screened(self, rows: int) -> Draws:
-        """Return these draws reduced to few numbers, by what this many draws of a phase of their own show."""
+        """Return these draws reduced to few numbers, chosen by this many draws of a separate phase."""
         first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))
         screen = Screen.of(*self.phase(SCREEN_FIRST, first))
         counts = self.map(SCREEN, rows, screen.count)
         return replace(self, reduction=screen.reduction(self.deadline.during(counts), rows, self.subject))
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return a whole phase, for those that learn and choose."""
+        """Return a whole phase, for learning and choosing."""
         parts = list(self.deadline.during(self.map(phase, rows, _itself)))
         left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
         return left, right
@@ -160,7 +160,7 @@ class Draws:
         phase, rows : int
         work : callable
         before : int
-            Rows of the phases before it: calls grow with what was drawn, where looks are planned.
+            Rows of the phases before it: if looks are planned, calls grow with them.
         """
         sizes = list(self._sizes(rows, before))
 
@@ -170,7 +170,7 @@ class Draws:
         yield from in_order(one, len(sizes), self.workers)
 
     def _sizes(self, rows: int, before: int) -> Iterator[int]:
-        """Yield the rows of each chunk; they depend on no clock, so that a run can be repeated."""
+        """Yield the rows of each chunk, independent of the clock, so that a run can be repeated."""
         made, most = 0, self.chunk_rows
         fewest = max(1, FEWEST_ROWS // self.outputs_per_call)
         while made < rows:
@@ -180,7 +180,7 @@ class Draws:
             made += size
 
     def _probed(self, rows: int) -> Callable[[int, int], FloatArray]:
-        """Return what draws one call of the probe, while there is time."""
+        """Return a function that draws one call of the probe, while there is time."""
 
         def draw(side: int, call: int) -> FloatArray:
             self.deadline.check()
@@ -189,7 +189,7 @@ class Draws:
         return draw
 
     def _calls(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
-        """Return so many outputs, or calls of several, each with a generator that nothing else has."""
+        """Return this many outputs, or calls of several, each from a generator that nothing else uses."""
         if self.outputs_per_call == 1:
             return self._one(side, rows, rng)
         seeds = rng.integers(2**63, size=(rows, 2))
@@ -208,7 +208,7 @@ class Draws:
 
 
 def _global_state() -> tuple[object, ...]:
-    """Return the state of the generators that a whole process shares."""
+    """Return the state of the process's global generators."""
     numpy_state: Any = np.random.get_state(legacy=True)  # noqa: NPY002
     return (random.getstate(), *(bytes(part) if isinstance(part, np.ndarray) else part for part in numpy_state))
 
@@ -216,7 +216,7 @@ def _global_state() -> tuple[object, ...]:
 def in_order(work: Callable[[int], Made], number: int, workers: int) -> Iterator[Made]:
     """Yield `work(0)`, `work(1)` and so on; workers go on while the results are used.
 
-    Workers are threads: drawing and scoring happen inside numpy, which lets other threads run; or a cluster's.
+    Workers are threads, as numpy, which draws and scores, lets other threads run; or a cluster's.
     """
     machines = cluster()
     if machines is not None:
@@ -236,14 +236,14 @@ def in_order(work: Callable[[int], Made], number: int, workers: int) -> Iterator
         while waiting:
             yield waiting.popleft().result()
     finally:
-        # when nobody asks for more, after an error or Ctrl-C: what has begun ends, the rest does not begin
+        # no more is needed, after an error or Ctrl-C: let what has begun end, and begin nothing else
         pool.shutdown(cancel_futures=True)
 
 
 def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
     """Return outputs as floats of shape (rows, width); a width of -1 is any."""
     if not isinstance(outputs, np.ndarray) or isinstance(outputs, np.ma.MaskedArray):
-        # a mask would be dropped somewhere on the way, and the hidden numbers counted
+        # a mask would get lost on the way, and the hidden numbers be counted
         raise SubjectError(f"sample() must return a numpy array, not {type(outputs).__name__}")
     if outputs.dtype.kind not in "fiub":
         raise SubjectError(f"sample() must return real numbers, not {outputs.dtype}")
@@ -263,7 +263,7 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
             raise SubjectError(
                 f"sample() returned {lost}, which no 64-bit float holds: whole numbers up to 2^53 fit"
             )
-    # a plain array, whatever its class: a matrix keeps two dimensions where one is meant
+    # a plain array: a matrix would keep two dimensions where one is meant
     return np.asarray(outputs, dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C where a result is nearly there: the draws are made, and what is left takes seconds."""
+"""Ctrl-C when a result is nearly there: the draws are made, and the rest takes seconds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Made = TypeVar("Made")
 def finish(work: Callable[[], Made]) -> tuple[Made, bool]:
     """Return what `work` returns, and whether Ctrl-C came while it ran.
 
-    An interruption begins the work again, once: what was drawn must not be lost to the last seconds, and one who
-    is in a hurry presses a second time.
+    The first interruption restarts the work: draws must not be lost in the last seconds, and whoever
+    is in a hurry presses Ctrl-C again.
 
     Parameters
     ----------

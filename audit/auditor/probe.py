@@ -1,4 +1,4 @@
-"""Are the draws of a subject independent?  What a few short calls can tell, before any draw that is used.
+"""Whether the draws of a subject are independent, as far as a few short calls show, before any draw is used.
 
 Every bound rests on independence, and no test can show it.  These checks find the usual mistakes.
 """
@@ -17,22 +17,22 @@ from audit.bounds.binomial import above
 from reference.common.arrays import FloatArray
 
 PROBE, CALLS = 32, 15
-"""Draws per call, and calls on each input; none of them is used, and all are fewer than the catalogue allows."""
+"""Draws per call, and calls on each input; none is used otherwise, and the catalogue allows more."""
 
 FEWEST_TOLD = 32
-"""Fewer draws per call than this may well agree by chance: nothing is concluded from that."""
+"""Fewer draws per call may well agree by chance, so nothing is concluded from them."""
 
 MOST_REUSED = 8
-"""Outputs of one value that are looked at in short calls: of a more frequent one other calls have some, too."""
+"""Most outputs of one value to look at in short calls: other calls have a more frequent value, too."""
 
 NEAR = 2
-"""Calls so far apart are near each other: three successive ones may share noise."""
+"""Calls this far apart count as near: three successive ones may share noise."""
 
 OR_CALLS = "; or take calls whole, by outputs_per_call"
-"""What helps where outputs of a call depend on each other, and calls do not."""
+"""The remedy if outputs of a call depend on each other but calls do not."""
 
 CHANCE, CHANCE_OF_CALLS = 1e-12, 1e-9
-"""Below this chance, at most, independent draws are called repeated; or called dependent of their call."""
+"""Largest chance of calling independent draws repeated; and of calling them dependent on their call."""
 
 
 def check_draws(
@@ -64,16 +64,16 @@ def check_draws(
             check_reuse(calls)
             _check_near(calls)
             _check_calls(calls)
-        # what the outputs of a call share, they have in common: one of them says as much as all
+        # if a call's outputs may share noise, one of them says as much as all
         _check_repeats(calls, independent=len(calls[0]) if within_calls else 1)
         if before[side] is not None and inputs[side].tobytes() != before[side]:
             raise SubjectError("sample() changed its input: what one call draws must not depend on another")
 
 
 def _check_drawn_once(calls: Sequence[FloatArray]) -> None:
-    """Refuse draws that are one number for a whole call.
+    """Refuse draws that are the same number for a whole call.
 
-    That n independent draws have one value and n others another has at most the probability 4^-n.
+    The probability that n independent draws have one value and n others another is at most 4^-n.
     """
     ours, others = calls[0], calls[1]
     rows = len(ours)
@@ -86,24 +86,24 @@ def _check_drawn_once(calls: Sequence[FloatArray]) -> None:
 
 
 def _check_repeats(calls: Sequence[FloatArray], independent: int) -> None:
-    """Refuse draws that are the same whatever the generator; so many outputs of a call are independent.
+    """Refuse draws that do not depend on the generator; this many outputs of a call are independent.
 
-    Draws that agree by chance do so with less than the probability 1e-12, as their own repetitions tell.
+    Draws agree by chance with probability below 1e-12, estimated from their own repetitions.
     """
-    # with the first call, as where the generator plays no part; or with the call before, where some share noise
+    # with the first call, if the generator plays no part; or with the call before, if calls share noise
     agree = max(
         sum(np.array_equal(calls[0], outputs) for outputs in calls[1:]),
         sum(np.array_equal(one, after) for one, after in pairwise(calls)),
     )
     counts = np.unique(np.concatenate(calls), axis=0, return_counts=True)[1]
     by_chance = float(((counts / counts.sum()) ** 2).sum()) ** (independent * agree)
-    # which of the calls agree is one of so many sets, in either way
+    # the number of sets of calls that may agree, in either way
     if agree and 2 ** (len(calls) + 1) * by_chance < CHANCE:
         raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
 
 
 def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
-    """Refuse draws whose repeated values keep to one call each: noise that is used for several outputs.
+    """Refuse draws whose repeated values keep to one call each: one noise used for several outputs.
 
     Independent draws are as likely in any other order.  So, whatever the law, a value that occurs two to eight
     times has all of them in one of c calls of n outputs with probability (n - 1) / (c n - 1) at most, and the
@@ -113,7 +113,7 @@ def check_reuse(calls: Sequence[FloatArray], *, seldom: bool = True) -> None:
     ----------
     calls : sequence of ndarray, shape (n, k)
     seldom : bool
-        Whether to look at values that occur two to eight times, or at those that occur more often.
+        Whether to look at values that occur two to eight times, or at more frequent ones.
     """
     rows, number = len(calls[0]), len(calls)
     _, where, counts = np.unique(np.concatenate(calls), axis=0, return_inverse=True, return_counts=True)
@@ -132,8 +132,8 @@ def _check_near(calls: Sequence[FloatArray]) -> None:
     """Refuse draws whose repeated values keep to calls near each other: noise that successive calls share.
 
     Independent draws are as likely in any other order.  So, whatever the law, two draws of one value are at most
-    :data:`NEAR` calls apart with probability (2 NEAR + 1) n / s at most, given where other values came, with n
-    draws a call and s places left.  Only so many values are looked at that three quarters of the places are.
+    :data:`NEAR` calls apart with probability (2 NEAR + 1) n / s at most, given the places of other values, with n
+    draws a call and s places left.  The values looked at leave at least three quarters of the places.
     """
     rows, number = len(calls[0]), len(calls)
     _, where, counts = np.unique(np.concatenate(calls), axis=0, return_inverse=True, return_counts=True)
@@ -153,9 +153,9 @@ def _check_near(calls: Sequence[FloatArray]) -> None:
 
 
 def _check_calls(calls: Sequence[FloatArray]) -> None:
-    """Refuse draws of one call that are more alike than those of different calls: something is drawn once for all.
+    """Refuse draws that are more alike within a call than between calls: something is drawn once for all.
 
-    The first draws of all calls give a middle to each coordinate.  For independent draws the counts above it among
+    The first draws of all calls give each coordinate a middle.  For independent draws the counts above it among
     the n other draws of two calls differ by a sum of 2 n independent terms of range 1, with mean 0 together: a
     sub-Gaussian number of variance n / 2 at most.  So the sum of m such squared differences, in units of n / 2, is
     at least x > m with probability at most exp(-(x - m - m log(x / m)) / 2), as for a chi-square law by Chernoff's
@@ -167,7 +167,7 @@ def _check_calls(calls: Sequence[FloatArray]) -> None:
     middle = np.sort([outputs[0] for outputs in calls], axis=0)[len(calls) // 2]
     above = np.array([(outputs[1:] > middle).sum(axis=0) for outputs in calls])
     pairs = len(calls) // 2
-    # far apart: what a few successive calls share differs between them
+    # far apart: what a few successive calls share then differs
     found = ((above[:pairs] - above[pairs : 2 * pairs]) ** 2).sum(axis=0) / ((rows - 1) / 2)
     largest = float(found.max())
     if largest > pairs and (largest - pairs - pairs * math.log(largest / pairs)) / 2 > math.log(

@@ -23,30 +23,30 @@ LEARN_SHARE, CHOOSE_SHARE = 0.1, 0.2
 """Shares of the draws that learn scores and choose an event; the rest certifies."""
 
 SCREEN_SHARE = 0.1
-"""Share of the draws that decides which coordinates of a very wide output are looked at."""
+"""Share of the draws that chooses the coordinates of a very wide output."""
 
 FIRST_LOOK, SMALLEST_FIRST_LOOK = 0.25, 25_000
 """Share of the choosing draws after which a clear choice ends the phase, and the fewest per input for it."""
 
 ENOUGH_TO_LEARN, ENOUGH_TO_CHOOSE, MORE_SHARE = 2**17, 2**19, 1 / 128
-"""Outputs per input of a selection phase: that many are enough, unless this share of the draws is more.
+"""Outputs per input of a selection phase: this many are enough, unless this share of the draws is more.
 
-So what is learned and chosen costs little beside the draws, however many there are.  An event of probability 1e-4
+So learning and choosing cost little beside the draws, however many there are.  An event of probability 1e-4
 that one input has alone occurs about fifty times among those that choose; among half as many, a common event often
 promises more.
 """
 
 MOST_ROWS, MOST_VALUES, MOST_CHOOSING = 2**19, 2**21, 2**20
-"""Outputs, and numbers, per input that a selection phase holds, and numbers that choose: they bound the memory."""
+"""Most outputs and numbers per input in a selection phase, and numbers to choose on: they bound the memory."""
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
-"""Shares: values that repeat make up so much of the learning draws, and yet so many later ones are new."""
+"""Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
 
 ONE_SCORE_ROWS = 2**16
-"""Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
+"""Outputs per input to choose a threshold of the exact likelihood ratio on, when that is the only family."""
 
 ONE_OUTPUT_EACH = (
-    "each input gives one output of its own again and again: a release without noise, or noise that is drawn once "
+    "each input always gives the same output of its own: a release without noise, or noise that is drawn once "
     "and kept (sticky, memoised), which draws of one process cannot tell apart"
 )
 
@@ -54,7 +54,7 @@ Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 def most_rows(draws: int, width: int, enough: int, values: int) -> int:
-    """Return the most outputs per input, of so many numbers, that a selection phase has of these draws."""
+    """Return the most outputs per input, of this many numbers, in a selection phase of these draws."""
     return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, values // width))
 
 
@@ -69,7 +69,7 @@ class Phases:
 
     @classmethod
     def of(cls, draws: int, width: int, *, learning: bool) -> Phases:
-        """Return the plan for this many draws on both inputs; `learning` is needed by learned scores only.
+        """Return the plan for this many draws on both inputs; only learned scores need `learning`.
 
         Outputs of more than :data:`audit.auditor.events.reduction.WIDEST` coordinates are screened
         first, for learning.
@@ -89,12 +89,12 @@ class Phases:
 
     @property
     def first_look(self) -> int:
-        """Choosing draws after which a clear choice ends the phase: all, where so few measure nothing well."""
+        """Choosing draws after which a clear choice ends the phase: all, if so few measure nothing well."""
         first = int(self.choose * FIRST_LOOK)
         return first if first >= SMALLEST_FIRST_LOOK else self.choose
 
     def chosen_on(self, rows: int) -> Phases:
-        """Return the plan with a choosing phase of so many outputs; the others certify."""
+        """Return the plan with this many outputs to choose on; the others certify."""
         return replace(self, choose=rows, certify=self.certify + self.choose - rows)
 
     @property
@@ -112,16 +112,16 @@ class Selection:
     ideal, implementation : Event
         To be certified.
     methods : (str, str)
-        By which each of them promises more.
+        The one by which each of them promises more.
     levels : ndarray
         Thresholds of the ideal event's score, for the curve.
     cuts : tuple of Cut
         One per delta of the curve.
     notes : tuple of str
     rows : int
-        Choosing draws per input that it took.
+        Choosing draws per input that were used.
     unseen : float
-        Share of the choosing draws whose value the learning draws did not have, where nearly all others repeat.
+        Share of the choosing draws whose value the learning draws lacked, where nearly all others repeat.
     """
 
     ideal: Event
@@ -137,11 +137,11 @@ class Selection:
 def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect) -> Selection:
     """Learn scores on one part of the draws and choose the two events to certify on another.
 
-    The choosing phase ends at its first look where the best ideal event is a common one and no rarer one may yet
-    beat it: what it would still cost can then certify.  Rarer events, which need more draws to be judged, get them
+    The choosing phase ends at its first look if the best ideal event is common and no rarer one may yet
+    beat it: the draws saved can certify.  Rarer events, which need more draws to be judged, get them
     all.
 
-    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose.
+    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose, too.
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     choosing = source.phase(CHOOSE, plan.first_look)
@@ -157,7 +157,7 @@ def select_from(
     *,
     more: int = 0,
 ) -> Selection:
-    """Learn scores from some draws and choose the two events on others; so many more may be made where needed.
+    """Learn scores from some draws and choose the two events on others; this many more may be made if needed.
 
     Raises
     ------
@@ -194,17 +194,17 @@ def select_from(
 
 @dataclass(frozen=True, eq=False)
 class Proposed:
-    """Scores to choose from, and the draws that they were learned from.
+    """Scores to choose from, and the draws they were learned from.
 
     Parameters
     ----------
     fitted, given : list of Score
-        Fitted to the learning draws, and not: the latter are judged on all selection draws.
+        Scores fitted to the learning draws, and others, which are judged on all selection draws.
     learning : tuple of ndarray, or None
-        Quantised where `quantiser` is given; None where no draws were set apart for learning.
+        Quantised if `quantiser` is given; None if no draws were set apart for learning.
     quantiser : Quantiser or None
     deadline : Deadline
-        Asked before each score.
+        Checked before each score.
     """
 
     fitted: list[Score]
@@ -217,11 +217,11 @@ class Proposed:
     def of(
         cls, families: Sequence[str], source: Draws, taught: Pair, apart: bool, quantiser: Quantiser | None
     ) -> Proposed:
-        """Return what some families propose from the draws `taught`, which were set `apart` for that or not."""
+        """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
             return cls([], [], None, quantiser, source.deadline)
         taught = _rounded(taught, quantiser)
-        # an exact likelihood ratio is of whole outputs: a reduction has it as a coordinate
+        # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
         scores = list(source.deadline.during(proposals(families, *taught, subject, source.inputs)))
         fitted = [score for score in scores if score.learned] if apart else []
@@ -239,14 +239,14 @@ class Proposed:
             found.append(best_event(self.deadline.during(self.fitted), *choosing, few, self.quantiser))
         if self.given:
             left, right = choosing if self.learning is None else _joined(self.learning, choosing)
-            # dozens of fitted intervals are no reason to doubt the few scores that were given
+            # dozens of fitted intervals must not count against the few given scores
             few = replace(prospect, competitors=len(self.given))
             found.append(best_event(self.deadline.during(self.given), left, right, few, self.quantiser))
         return best_of(candidate for candidate in found if candidate is not None)
 
 
 def _choice(proposed: Sequence[Proposed], choosing: Pair, prospect: Prospect) -> tuple[Candidate, Candidate]:
-    """Return the best ideal event, and the best of it and the exact ones."""
+    """Return the best ideal event, and the best among it and the exact ones."""
     ideal, exact = (some.best(choosing, prospect) for some in proposed)
     if ideal is None:
         raise ValueError("no score to choose an event from in the families named")
@@ -262,15 +262,15 @@ def _joined(first: Pair, second: Pair) -> Pair:
         np.empty((len(one) + len(two), one.shape[1]), order="F") for one, two in zip(first, second, strict=True)
     )
     for both, parts in zip((left, right), zip(first, second, strict=True), strict=True):
-        # column by column, as they are judged: no further copy is made
+        # column by column, as they are judged, without a further copy
         np.concatenate(parts, out=both)
     return left, right
 
 
 def _unseen(learning: Pair, choosing: Pair) -> float:
-    """Return the share of outputs with a value of a coordinate that was not learned, though nearly all repeat.
+    """Return the share of outputs with an unlearned value of a coordinate, though nearly all repeat.
 
-    Of continuous outputs none repeats, and of many whole numbers few do: there events look at ranges of values.
+    Continuous outputs do not repeat, and many whole numbers seldom do: there, events cover ranges of values.
     """
     largest = 0.0
     known, new = np.concatenate(learning), np.concatenate(choosing)
@@ -283,7 +283,7 @@ def _unseen(learning: Pair, choosing: Pair) -> float:
 
 
 def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
-    """Return a note where many outputs are combinations that were not learned, though most repeat."""
+    """Return a note if many outputs are unlearned combinations, though most repeat."""
     known = np.concatenate(learning)
     if known.shape[1] == 1 or not mostly_repeated(known):
         return ()

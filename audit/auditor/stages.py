@@ -1,12 +1,12 @@
-"""Audits that look as they go, or end by the clock: stages of growing size, each with an event of its own.
+"""Audits that look as they go, or end by the clock: stages of growing size, each with its own event.
 
-The first stage chooses its event from a few hundred draws.  Every later one chooses anew, from draws made before
-it, and certifies on draws that are made afterwards.  So a large loss shows within a thousand draws, whatever the
-most is, and a small one by an event that was chosen with care.
+The first stage chooses its event from a few hundred draws.  Each later one chooses anew, from draws made before
+it, and certifies on draws made afterwards.  So a large loss shows within a thousand draws, whatever the
+limit, and a small one by a carefully chosen event.
 
-The significance is shared among the stages beforehand.  Given all draws before a stage its event is fixed, and its
-anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum of all
-shares.  Proof: ``proofs/auditor_bounds.md``.
+The significance is divided among the stages beforehand.  Given all draws before a stage its event is fixed, and
+its anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum
+of all shares.  Proof: ``proofs/auditor_bounds.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIRST_ROWS = 500
 """Rows per input, of all phases, at the end of the first of several stages."""
 
 GROWTH = 4.0
-"""Rows at the end of a stage over those at the end of the one before, at most."""
+"""The largest ratio of the rows at the end of a stage to those at the end of the one before."""
 
 FEWEST_FOR_SEVERAL = 1_000
 """With fewer rows per input there is one stage: several would leave each too little."""
@@ -73,14 +73,14 @@ class Stage:
 
     @property
     def phase(self) -> int:
-        """The phase of its draws, as these are numbered."""
+        """The number of the phase of its draws."""
         return STAGES + self.number if self.number else CERTIFY
 
 
 def stages_of(plan: Phases, width: int) -> list[Stage]:
-    """Return the stages for as many rows as a plan has: they depend on public numbers only.
+    """Return the stages for the rows of a plan; they depend on public numbers only.
 
-    Where outputs are so wide that they are screened first, or rows are few, there is one, with the plan's phases.
+    If outputs are so wide that they are screened first, or rows are few, there is one, with the plan's phases.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
     rows = plan.selection + plan.certify
     if plan.screen or rows < FEWEST_FOR_SEVERAL:
         return [Stage(0, plan.selection, rows)]
-    # once there are as many draws as a selection takes, nothing is gained by choosing anew
+    # once there are as many draws as a selection takes, choosing anew gains nothing
     last = min(rows // 2, most_kept(width))
     number = math.ceil(math.log(last / FIRST_ROWS) / math.log(GROWTH))
     between = [round(FIRST_ROWS * (last / FIRST_ROWS) ** (place / number)) for place in range(1, number + 1)]
@@ -106,18 +106,18 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
 
 
 def most_kept(width: int) -> int:
-    """Return the rows per input, of so many numbers, that a later stage chooses from at most."""
+    """Return the most rows per input, of this many numbers, that a later stage chooses from."""
     return min(MOST_ROWS, max(FIRST_ROWS, MOST_VALUES // width))
 
 
 @dataclass(eq=False)
 class Retained:
-    """The outputs of all stages so far, as many as a selection takes: what the next stage chooses from.
+    """The outputs of all stages so far, up to the size of a selection, from which the next stage chooses.
 
     Parameters
     ----------
     most : int
-        Rows per input that are kept.
+        Most rows per input to keep.
     """
 
     most: int
@@ -125,14 +125,14 @@ class Retained:
     parts: list[Pair] = field(default_factory=list)
 
     def add(self, pair: Pair) -> None:
-        """Keep outputs as far as there is room."""
+        """Keep outputs while there is room."""
         room = self.most - self.rows
         if room > 0:
             self.parts.append((pair[0][:room], pair[1][:room]))
             self.rows += len(self.parts[-1][0])
 
     def divided(self, *, learning: bool) -> tuple[Pair | None, Pair]:
-        """Return those to learn from, where anything is learned, and those to choose on."""
+        """Return the outputs to learn from, if anything is learned, and those to choose on."""
         left, right = (np.concatenate([part[side] for part in self.parts]) for side in (0, 1))
         cut = int(self.rows * LEARN_SHARE / (LEARN_SHARE + CHOOSE_SHARE)) if learning else 0
         return (left[:cut], right[:cut]) if learning else None, (left[cut:], right[cut:])

@@ -11,36 +11,36 @@ from reference.common.arrays import FloatArray
 from reference.common.errors import InputError
 
 DOMAIN_NAMES = ("neighbourhood", "candidates")
-"""Attributes that may stand in place of `inputs`: the auditor then searches for the two (docs/adapters.md)."""
+"""Attributes that may replace `inputs`: the auditor then searches for the two (docs/adapters.md)."""
 
 
 class SubjectError(InputError):
-    """The subject's own code failed, or gave something that is not an array of outputs."""
+    """The subject's own code failed, or did not return an array of outputs."""
 
 
 class DrawingError(SubjectError):
-    """A draw failed, after others that came.  That it failed is an outcome like any other."""
+    """A draw failed, after others succeeded.  The failure is an outcome like any other."""
 
 
 FAILURES = (Exception, SystemExit)
-"""Errors of a subject's own code; one that asks to end the program must not end the audit as a success."""
+"""Errors of a subject's own code; SystemExit must not end the audit as a success."""
 
 
 class Subject(Protocol):
     """A mechanism with a pair of neighbouring inputs.
 
-    This is all the auditor gets: it never sees the noise, the scale or the coefficients.  A subject may also have
+    This is all that the auditor gets: it does not see the noise, scale or coefficients.  A subject may also have
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
-    number of an output must depend on that output alone.  Another error in it costs power, never validity.
+    number of an output must depend on that output alone.  Any other error in it costs power, not validity.
     It, too, may be called from several threads.
     Further attributes that it may have (:func:`check_attributes`): `notes`, sentences for the reader;
-    `own_entropy`, true where it does not use the generator, so that the certificate names no seed; `most_rows`,
-    how many outputs to ask for at a time where they are slow.
+    `own_entropy`, true if it does not use the generator, so that the certificate names no seed; `most_rows`,
+    how many outputs to request at a time if they are slow.
 
-    Draws must be independent: their randomness comes from the generator that is given, and nothing is kept from
+    Draws must be independent: their randomness comes from the given generator, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
-    that nothing random is drawn once for all outputs of a call, as far as a few short calls tell, that inputs
-    which are arrays stay as they are, and that results are arrays of their own.  `sample` must be safe to call
+    that nothing random is drawn once for all outputs of a call, as far as a few short calls show, that inputs
+    that are arrays do not change, and that results are new arrays.  `sample` must be safe to call
     from several threads with different generators, and `inputs` must return the same pair each time.
     """
 
@@ -49,12 +49,12 @@ class Subject(Protocol):
         ...
 
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` independent outputs on one input, shape (count, k), k the same for all."""
+        """Return `count` independent outputs on one input, shape (count, k), with the same k for both inputs."""
         ...
 
 
 def check_attributes(subject: object) -> None:
-    """Refuse a subject whose further attributes are not what they should be, before anything is drawn.
+    """Refuse a subject with invalid further attributes, before anything is drawn.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Counts of the events while they certify, and the bounds that they give."""
+"""Counts of the certifying draws, and the bounds that they give."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class CertifiedEvent:
         Of the certifying draws.
     epsilon_lower_bound : float
     decided_by : Counts
-        The counts that give the bound: all of them, or for an anytime bound those of the look at which its level
+        The counts that give the bound: all of them or, for an anytime bound, those of the look at which its level
         was passed.
     method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
-        That gave the bound; fixed before the certifying draws, or anytime.  Where only calls are independent,
-        'cluster_betting', which holds at any look too.
+        The one that gave the bound; fixed before the certifying draws, or anytime.  If only calls are independent,
+        'cluster_betting', which also holds at any look.
     share : float
-        Of the significance: what the stage had that certified it.
+        The certifying stage's share of the significance.
     """
 
     event: Event
@@ -47,7 +47,7 @@ class CertifiedEvent:
     share: float = 1.0
 
     def of(self, reduction: Reduction | None) -> CertifiedEvent:
-        """Return the same with its event on whole outputs, where reduced ones were counted."""
+        """Return the same with its event on whole outputs, if reduced ones were counted."""
         return replace(self, event=replace(self.event, reduction=reduction))
 
 
@@ -58,7 +58,7 @@ class EventTally:
     ----------
     selection : Selection
     with_curve : bool
-        Whether to count between the levels of the curve too.
+        Whether to count between the levels of the curve, too.
     outputs_per_call : int
         With more than one, rows are calls.
 
@@ -104,7 +104,7 @@ class EventTally:
         return ChunkCounts(len(left), occurrences, histogram)
 
     def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
-        """Return for each event and input how many calls had it in how many outputs."""
+        """Count, for each event and input, the calls by their outputs with the event."""
         per_call = self.outputs_per_call
         calls = np.zeros_like(self.calls)
         for place, event in enumerate(self.events):
@@ -130,13 +130,13 @@ class EventTally:
                 self.calls += block.calls
 
     def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
-        """Return the counts of the ideal event (0) or the implementation's (1), of all waves unless told."""
+        """Return the counts of the ideal event (0) or the implementation's (1), by default of all waves."""
         waves = self.waves if waves is None else waves
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
         return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
 
     def certified(self, place: int, start: AnytimeBound, method: Method | None) -> CertifiedEvent:
-        """Return the certified event: by a method of a fixed size, or None: by the anytime bound."""
+        """Return the certified event, by a method of a fixed size or, for None, by the anytime bound."""
         counts, event = self.counts(place), self.events[place]
         if method is not None:
             bound = epsilon_lower_bound(counts, start.delta, start.significance, method)
@@ -147,7 +147,7 @@ class EventTally:
         return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
 
     def certified_by_calls(self, place: int, start: AnytimeBound) -> CertifiedEvent:
-        """Return the certified event where only calls are independent; the bound holds whenever one stops."""
+        """Return the certified event if only calls are independent; the bound holds whenever drawing stops."""
         event = self.events[place]
         sides = (0, 1) if event.likely_input == "left" else (1, 0)
         likely, unlikely = (self.calls[place, side] for side in sides)
@@ -168,7 +168,7 @@ class ChunkCounts:
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """Counts of the chunks that are looked at together, and the draws per input up to their end."""
+    """Counts of the chunks in one look, and the draws per input up to their end."""
 
     rows: int
     until: int

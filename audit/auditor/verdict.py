@@ -17,7 +17,7 @@ STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
 
 detectable = lru_cache(maxsize=256)(detectable_epsilon)
-"""The smallest epsilon that any event could detect, computed once for each test."""
+"""The smallest epsilon that any event could detect, cached for each test."""
 
 
 def verdict_on(
@@ -26,7 +26,7 @@ def verdict_on(
     """Return `refuted`, `not refuted`, or `undecided` when the certified event could not have refuted the claim.
 
     Undecided: it would not have detected :data:`STATED_SIZE` times the claim with power 0.9.  What a better event
-    would have shown does not count: nobody looked at one.
+    would have shown does not count: none was counted.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def verdict_on(
 def seen_by_event(
     claimed_epsilon: float, counts: Counts, delta: float, significance: float, method: Certifier
 ) -> float | None:
-    """Return the smallest loss at which the certified event refutes the claim with power 0.9; None: at no loss.
+    """Return the smallest loss at which the certified event refutes the claim with power 0.9, or None.
 
-    The event keeps the share that it has on the input where it is rarer; on the other one it is as much more
-    likely as that loss allows.  An event that never occurred on the rarer input is taken to occur there in every
+    The event keeps its share on the input where it is rarer; on the other it is as much more
+    likely as that loss allows.  An event that never occurred on the rarer input counts as occurring there in every
     second run of this size.
 
     Parameters

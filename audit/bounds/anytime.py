@@ -15,10 +15,10 @@ LARGEST_LEVEL = 50.0
 """No level above this is tried."""
 
 FEWEST_TOGETHER, MOST_TOGETHER = 8, 64
-"""Levels that are decided together: about as quick as one alone."""
+"""Levels decided together: about as fast as one alone."""
 
 REFUTED = "the claim is refuted"
-"""Why a rule stops that has nothing left to show."""
+"""Why a rule stops when nothing is left to show."""
 
 
 @dataclass(frozen=True)
@@ -83,24 +83,24 @@ class AnytimeBound:
 
     @property
     def _place_of_claim(self) -> int:
-        """Number of multiples of the step below the claim, whatever the quotient was rounded to."""
+        """The number of multiples of the step below the claim, however the quotient was rounded."""
         place = math.ceil(self.claimed_epsilon / self.step)
         return place - 1 if (place - 1) * self.step >= self.claimed_epsilon else place
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """Highest level passed; 0 when none is."""
+        """The highest level passed; 0 when none is."""
         return self.level(self.passed - 1) if self.passed else 0.0
 
     @property
     def refuted(self) -> bool:
-        """True if the bound passes the claim itself: the true epsilon is above it."""
+        """Whether the bound passes the claim itself: the true epsilon is above it."""
         return self.passed > self._place_of_claim
 
     def would_show(self, gap: float) -> bool:
         """Return whether counts like these would refute the claim if the true epsilon were above it by `gap`.
 
-        The unlikely count stands as it is; the likely one is put to its expectation under claim plus gap.  About
+        The unlikely count is kept; the likely one is set to its expectation under claim plus gap.  About
         half of all runs would then have refuted the claim by now.
         """
         if self.counts is None:
@@ -112,7 +112,7 @@ class AnytimeBound:
         return self._reached(likely * self.counts.likely_draws, self.counts, self.claimed_epsilon)
 
     def _reached_in_turn(self, counts: Counts, levels: list[float]) -> int:
-        """Return how many levels the counts reject before the first that they do not."""
+        """Return how many levels the counts reject before the first that they do not reject."""
         if not levels:
             return 0
         found = (counts.likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
@@ -123,7 +123,7 @@ class AnytimeBound:
         return len(levels)
 
     def _reached(self, likely: float, counts: Counts, epsilon: float) -> bool:
-        """Return whether so many likely occurrences, beside the other counts, reject a level."""
+        """Return whether this many likely occurrences, with the other counts, reject a level."""
         found = (likely, counts.likely_draws, counts.unlikely, counts.unlikely_draws)
         return log_e_value(*found, epsilon, self.delta, self.method) >= -math.log(self.significance)
 
@@ -141,7 +141,7 @@ def _sum(first: Counts, second: Counts) -> Counts:
 class StoppingRule:
     """Stop when the claim is refuted, or when a loss above it by `gap` would have shown.
 
-    The rule looks at the counts.  That is allowed: an anytime bound is valid at every stopping time.
+    The rule may look at the counts: an anytime bound is valid at every stopping time.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class TradeOffBand:
     assumes: str = ASSUMES
 
     def at(self, alpha: npt.ArrayLike) -> FloatArray:
-        """Return what the trade-off curve is at most, at each alpha; never more than 1 - alpha.
+        """Return an upper bound on the trade-off curve at each alpha, at most 1 - alpha.
 
         Raises
         ------
@@ -149,7 +149,7 @@ def trade_off_band(left: FloatArray, right: FloatArray, significance: float) -> 
 
 
 def upper_band(occurrences: npt.NDArray[np.int64], draws: int, share: float) -> FloatArray:
-    """Return upper limits on the probabilities of nested events, together wrong with probability at most `share`.
+    """Return upper limits on the probabilities of nested events, all right except with probability `share`.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def upper_band(occurrences: npt.NDArray[np.int64], draws: int, share: float) -> 
 
 
 def _errors(left: FloatArray, right: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
-    """Return limits on P(left >= t) and on P(right < t) for all t that the scores tell apart."""
+    """Return limits on P(left >= t) and on P(right < t), for all t that the scores tell apart."""
     left, right = np.sort(left), np.sort(right)
     thresholds = np.unique(np.concatenate((left, right)))
     above = len(left) - np.searchsorted(left, thresholds)

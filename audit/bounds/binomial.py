@@ -1,4 +1,4 @@
-"""Probabilities of a binomial count and its quantiles; `scipy.stats` has them, and is slow to load."""
+"""Probabilities and quantiles of a binomial count; `scipy.stats` has them, but is slow to load."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def exactly(count: Any, draws: Any, probability: Any) -> FloatArray:
 
 
 def upper_quantile(level: Any, draws: int, probability: Any) -> FloatArray:
-    """Return the smallest count that B exceeds with probability `level` at most, elementwise.
+    """Return the smallest count that B exceeds with probability at most `level`, elementwise.
 
     Parameters
     ----------

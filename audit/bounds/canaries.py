@@ -1,4 +1,4 @@
-"""One run with many canaries: lower bounds from how many memberships were guessed right.
+"""One run with many canaries: lower bounds from the number of right guesses of membership.
 
 Each of m canaries is in the data with probability one half, independently; the run is seen once; r memberships are
 guessed, of which v are right.  The mechanism is (epsilon, delta)-private, or mu-GDP, when one record is added or
@@ -30,7 +30,7 @@ CanaryMethod = Literal["flips", "runs"]
 """How right guesses bound epsilon."""
 
 CLOSE_ENOUGH = 1e-9
-"""Width at which the search for the bound ends, on its lower side."""
+"""Width at which the search for the bound ends, at its lower end."""
 
 LARGEST_MU = 100.0
 """No larger mu is refuted."""
@@ -39,7 +39,7 @@ LARGEST_MU = 100.0
 def canary_p_value(
     right: int, guesses: int, canaries: int, epsilon: float, delta: float, method: CanaryMethod = "flips"
 ) -> float:
-    """Return the largest chance of so many right guesses where epsilon and delta are kept, rounded up.
+    """Return the largest chance of so many right guesses if epsilon and delta hold, rounded up.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def canary_epsilon_bound(
     Parameters
     ----------
     right, guesses, canaries : int
-        How many guesses were right, of how many, which were fixed beforehand, of how many canaries.
+        How many guesses were right, of how many (fixed beforehand), on how many canaries.
     delta, significance : float
     method : {'flips', 'runs'}
 
@@ -97,7 +97,7 @@ def canary_epsilon_bound(
 
 
 def canary_mu_bound(right: int, guesses: int, canaries: int, significance: float) -> float:
-    """Return a bound that mu exceeds where the mechanism is mu-GDP, except with a chance of the significance.
+    """Return a bound that mu exceeds if the mechanism is mu-GDP, except with a chance of the significance.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def canary_mu_bound(right: int, guesses: int, canaries: int, significance: float
 
 
 def _least_mass(right: int, guesses: int, canaries: int, mu: float, significance: float) -> float:
-    """Return how likely all numbers of right guesses are together at least, if `right` has the significance.
+    """Return the least total probability of all numbers of right guesses, if `right` has the significance.
 
     Above 1 is impossible.  From each number to the next lower one, the chance that a guess is right and the
     number at least this bounds from below the chance that it is wrong and the number at least the lower one.
@@ -141,7 +141,7 @@ def _check(right: int, guesses: int, canaries: int, delta: float, significance: 
 
 
 def _largest(refuted: Callable[[float], bool], most: float) -> float:
-    """Return where refuting ends, from below."""
+    """Return where refuting ends, approached from below."""
     low, high = 0.0, 1.0
     if not refuted(low):
         return 0.0

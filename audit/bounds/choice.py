@@ -21,15 +21,15 @@ METHODS: tuple[Method, ...] = ("joint", "clopper_pearson")
 """Methods for every delta: `joint` shares the significance between the counts; `clopper_pearson` halves it."""
 
 METHODS_AT_ZERO: tuple[Method, ...] = (*METHODS, "conditional")
-"""Methods at delta = 0: `conditional`, too, which is for rare events."""
+"""Methods at delta = 0: also `conditional`, for rare events."""
 
 
 METHODS_OF_COUNTS: tuple[Method | ClusterMethod, ...] = (*METHODS_AT_ZERO, CLUSTERS)
-"""All that make a bound of counts, those of calls among them."""
+"""All methods that bound from counts, including counts by calls."""
 
 
 def check_method(method: str, delta: float = 0.0) -> None:
-    """Reject a method that is not known, or not at this delta."""
+    """Reject a method that is unknown, or not for this delta."""
     if method not in METHODS_AT_ZERO:
         raise ValueError(f"method must be one of {', '.join(METHODS_AT_ZERO)}, got {method!r}")
     if delta > 0 and method not in METHODS:

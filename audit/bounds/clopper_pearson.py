@@ -15,11 +15,11 @@ from audit.bounds.counts import MARGIN, Counts, at_least, at_most, check_epsilon
 from reference.common.arrays import FloatArray
 
 
-@lru_cache(maxsize=1024)  # searches for a count ask for those of the other one again and again
+@lru_cache(maxsize=1024)  # searches for one count ask for the limits of the other again and again
 def lower_bound_on_probability(occurrences: int, draws: int, significance: float) -> float:
     """Return the one-sided Clopper-Pearson lower bound, rounded down.
 
-    Not scipy's `proportion_ci`: it stops within 2e-12 of the limit, on either side, which is much of a small one.
+    Not scipy's `proportion_ci`: it stops within 2e-12 of the limit, on either side, a lot for a small one.
 
     Parameters
     ----------

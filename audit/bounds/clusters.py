@@ -1,6 +1,6 @@
-"""A bound for outputs that may depend on each other within a call: calls are independent, outputs need not be.
+"""A bound for outputs that may depend on each other within a call; calls are independent.
 
-The share X of a call's outputs that an event has lies in [0, 1], and its mean is the event's probability, however
+The share X of a call's outputs with an event lies in [0, 1], and its mean is the event's probability, however
 the outputs of one call depend on each other.  For a fixed stake 0 < b < 1 and calls whose mean is at most m,
 
     K(m) = product over calls of (1 - b + b X / m)
@@ -25,10 +25,10 @@ from reference.common.arrays import FloatArray
 ClusterMethod: TypeAlias = Literal["cluster_betting"]
 
 CLUSTERS: Final = "cluster_betting"
-"""What a certificate calls this bound."""
+"""The name of this bound in a certificate."""
 
 HALVINGS = 40
-"""Steps of the search for a limit, on its safe side."""
+"""Steps of the search for a limit, from its safe side."""
 
 ROUNDING = 1e-12
 """Margin on the log of a factor: floating point errs by less than 1e-15, and on a share by as little."""
@@ -50,7 +50,7 @@ def lower_limit_of_mean(shares: FloatArray, significance: float) -> float:
 
 
 def _lower_limit(values: FloatArray, counts: FloatArray, significance: float) -> float:
-    """Return the same for shares with these values, each so often."""
+    """Return the same for shares given as values and how often each occurs."""
     number = float(counts.sum())
 
     def reached(mean: float) -> bool:
@@ -87,9 +87,9 @@ def cluster_epsilon_lower_bound(
 
 
 def cluster_bound_of_counts(counts: Counts, delta: float, significance: float) -> float:
-    """Return the same from counts by calls; without these each draw is a call of one output.
+    """Return the same from counts by calls; without calls, each draw is a call of one output.
 
-    Calls may be looked at one after another: the bound holds whenever one stops, by Ville's inequality.
+    Calls may be looked at one by one: the bound holds whenever you stop, by Ville's inequality.
     """
     check_levels(delta, significance)
     low, high = limits_of_counts(counts, significance)
@@ -97,14 +97,14 @@ def cluster_bound_of_counts(counts: Counts, delta: float, significance: float) -
 
 
 def limits_of_counts(counts: Counts, significance: float) -> tuple[float, float]:
-    """Return the lower limit of the likely probability and the upper one of the other, each at half."""
+    """Return the lower limit of the likely probability and the upper limit of the other, each at half."""
     (ours, weights), (others, other_weights) = shares_of_counts(counts)
     low = _lower_limit(ours, weights, significance / 2)
     return low, 1 - _lower_limit(1 - others, other_weights, significance / 2)
 
 
 def shares_of_counts(counts: Counts) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
-    """Return for the likely input and the other one: the shares that calls have, and how many have each."""
+    """Return, for the likely and the other input, the shares that calls have and how many have each."""
     calls = counts.calls
     if calls is None:
         each = np.array([0.0, 1.0])

@@ -1,4 +1,4 @@
-"""The conditional bound, for rare events and delta = 0: given the total of the two counts, no nuisance is left.
+"""The conditional bound, for rare events and delta = 0: given the total of both counts, no nuisance is left.
 
 Derivation and proof: ``proofs/auditor_bounds.md``.  In short, given likely + unlikely = total, the likely count
 has Fisher's noncentral hypergeometric law, which depends on the two probabilities through their odds ratio
@@ -23,18 +23,18 @@ from audit.bounds.counts import LARGEST_EPSILON, MARGIN, Counts, check_epsilon, 
 from reference.common.arrays import FloatArray
 
 LIMIT_SHARE = 1e-3
-"""Share of the significance at which p_likely is bounded from above; the odds ratio gets the rest."""
+"""Share of the significance for the upper limit on p_likely; the odds ratio gets the rest."""
 
 ROUNDING = 1e-12
 """Relative margin on the ratio of the probabilities, for the few operations after the tails."""
 
 REACH, LEAST_REACH = 12, 1_000
-"""Terms of the law that are summed on each side of the count, in square roots of the total; and at least."""
+"""Terms of the law summed on each side of the count, in square roots of the total; and their least number."""
 
 
 @dataclass(frozen=True, eq=False)
 class OddsTail:
-    """P(likely >= what was seen, given the total), as a function of the odds ratio.
+    """P(likely >= the count seen, given the total), as a function of the odds ratio.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _log_steps(count: FloatArray, counts: Counts) -> FloatArray:
     return steps
 
 
-@lru_cache(maxsize=256)  # one event often gives two verdicts
+@lru_cache(maxsize=256)  # one event often serves two verdicts
 def conditional_epsilon_lower_bound(counts: Counts, significance: float) -> float:
     """Return log(p + omega (1 - p)) for the limits on p_likely and on the odds ratio, rounded down; at least 0.
 
@@ -128,7 +128,7 @@ def conditional_rejects(counts: Counts, epsilon: float, significance: float) -> 
 
 
 def _excess(tail: OddsTail, counts: Counts, epsilon: float, significance: float) -> float:
-    """Return by how much the log odds of the tail exceed those of the significance, for the ratio exp(epsilon)."""
+    """Return how far the log odds of the tail exceed those of the significance, for the ratio exp(epsilon)."""
     limit = highest_likely(counts, LIMIT_SHARE * significance)
     if limit >= 1:
         return math.inf

@@ -1,4 +1,4 @@
-"""Counts of one event on both inputs, and the tail probabilities that every bound is made of."""
+"""Counts of one event on both inputs, and the tail probabilities behind every bound."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ MARGIN = 1e-8
 """Relative margin on every tail probability: floating point errs by less than 1e-9 up to 1e9 draws."""
 
 SMALLEST_SIGNIFICANCE = 1e-12
-"""Below this the cut of the normal scores would cost a share of the significance that matters."""
+"""Below this the cut of the normal scores would cost a relevant share of the significance."""
 
 LARGEST_EPSILON = 700.0
 """Above this exp(epsilon) has no double."""
 
 
 class Calls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Calls of several outputs each, by how many of their outputs had the event.
+    """Calls of several outputs each, counted by their outputs with the event.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Calls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unlikely: tuple[tuple[int, int], ...]
 
     def fits(self, side: Sequence[tuple[int, int]], occurrences: int, draws: int) -> bool:
-        """Return whether the calls of one input are possible, and come to these occurrences and draws."""
+        """Return whether the calls of one input are possible, and add up to these occurrences and draws."""
         outputs = [found for found, _ in side]
         return (
             self.outputs_per_call >= 2
@@ -67,8 +67,8 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     Raises
     ------
     ValueError
-        When a count is negative or above its number of draws, or there are no draws or more than 1e9; or when the
-        calls come to other counts.
+        When a count is negative or above its number of draws, or there are no draws or more than 1e9, or when the
+        calls add up to other counts.
     """
 
     likely: int
@@ -79,7 +79,7 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @classmethod
     def of(cls, left: int, right: int, draws: int, likely_input: str) -> Counts:
-        """Return the counts of an event that occurred so often in `draws` draws on each input.
+        """Return the counts of an event that occurred this often in `draws` draws on each input.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def effective(self) -> Counts:
-        """Counts of about as many independent draws as say as much: all of them, or fewer where calls are alike.
+        """Counts of about as many independent draws as tell the same: fewer if outputs of a call are alike.
 
         By the variance of a call's outputs beside that of independent ones; never fewer than one for each call.
         """
@@ -130,7 +130,7 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 def _alike(side: Sequence[tuple[int, int]], per_call: int) -> float:
-    """Return the variance of the outputs' sum in a call, over that of independent ones: from 1 to their number."""
+    """Return the variance of a sum of a call's outputs, over that of independent ones: from 1 to their number."""
     outputs, calls = np.array(side, dtype=np.float64).T
     share = float((outputs * calls).sum() / calls.sum() / per_call)
     found = float(((outputs / per_call - share) ** 2 * calls).sum() / calls.sum())

@@ -28,7 +28,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class EpsilonCurve:
-    """Lower bounds that are all right together, except with probability at most `significance`.
+    """Lower bounds that all hold together, except with probability at most `significance`.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def epsilon_curve(
     """Return lower bounds on epsilon at a grid of deltas, valid simultaneously.
 
     Each point is certified at an equal share of the significance (Bonferroni).  The events may share their draws
-    and may be nested; nothing is asked of their dependence.
+    and may be nested; their dependence does not matter.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The e-value that two counts give against a level of epsilon: what a fixed set of bets would have won.
+"""The e-value of two counts against a level of epsilon: what a fixed set of bets would have won.
 
 Derivation and proof: ``proofs/auditor_bounds.md``.  A bet multiplies its stake by exp(a) for each occurrence of
 the event on the likely input, a >= 0, and by exp(-b) for each on the other.  With r = exp(epsilon),
@@ -41,7 +41,7 @@ Small ones for common events and up to 1e9 draws, those near 1 for events that h
 """
 
 TILTS: FloatArray = np.exp2(np.arange(-13.0, 3.0))
-"""Bets a on the likely count alone (b = 0): they rule out that p_unlikely is far smaller than it is."""
+"""Bets a on the likely count alone (b = 0): they rule out a p_unlikely far below the true one."""
 
 TILTS_SHARE = 0.05
 """Share of the capital on the likely count alone."""
@@ -50,7 +50,7 @@ EARLIER_TILTS = np.geomspace(1e-5, 40.0, 40)
 """The bets a of the method `anytime`, with b = a exp(epsilon)."""
 
 BRACKET = 1e-11
-"""Width, at first, of the bracket around the smallest value over p_unlikely."""
+"""First width of the bracket around the smallest value over p_unlikely."""
 
 ROUNDING = 1e-13
 """Relative margin on each term of a log: floating point errs by a few units in the last place, 2e-16."""
@@ -148,7 +148,7 @@ def log_e_value(
         return float((weights * slopes).sum() / weights.sum())
 
     # beyond this p_likely = 1, and the mixture does not fall with p_unlikely
-    # near the share that both counts together speak for
+    # near the pooled share of both counts
     guess = (likely + unlikely) / (likely_draws + unlikely_draws / ratio)
     low, high = _bracket(slope, (1 - delta) * (1 - 1e-15), guess)
     ends = value(np.array([low, high]))
@@ -157,13 +157,13 @@ def log_e_value(
 
 
 REACHED, MISSED, UNKNOWN = 1, 0, -1
-"""What :func:`quick_decisions` says of a level."""
+"""Answers of :func:`quick_decisions` about a level."""
 
 AROUND = (0.25, 4.0)
-"""The first two tangents touch at these multiples of where the smallest value is guessed."""
+"""The first two tangents touch at these multiples of the guessed place of the smallest value."""
 
 TANGENTS = 8
-"""Tangents after the first two, with which a level is decided or left."""
+"""Most tangents after the first two; then a level stays undecided."""
 
 
 def quick_decisions(
@@ -173,7 +173,7 @@ def quick_decisions(
     threshold: float,
     method: AnytimeMethod = ANYTIME,
 ) -> IntArray:
-    """Return for many levels at once whether the log e-value reaches a threshold, where that is easily told.
+    """Return for many levels at once whether the log e-value reaches a threshold, if that is easy to tell.
 
     The log is convex in p_unlikely.  So its value anywhere bounds the smallest one from above, and two tangents,
     one falling and one rising, bound it from below where they meet.  That decides nearly every level; the others
@@ -207,7 +207,7 @@ def quick_decisions(
     ratios = np.exp(np.asarray(epsilons, dtype=np.float64))
 
     def tangent(s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return values, rounded down, slopes, and how far these may be off."""
+        """Return values, rounded down, slopes, and the error of the slopes."""
         odds, at_risk = (s[:, None] + delta) * up, s[:, None] / ratios[:, None] * down
         likely_factor, unlikely_factor = likely_draws * np.log1p(odds), unlikely_draws * np.log1p(-at_risk)
         margins = ROUNDING * (terms + likely_factor + unlikely_draws * at_risk / (1 - at_risk))
@@ -222,12 +222,12 @@ def quick_decisions(
         return np.logaddexp.reduce(logs, axis=1), slopes, off
 
     decided = np.full(len(ratios), UNKNOWN)
-    # around the share that both counts together speak for
+    # around the pooled share of both counts
     guess = (likely + unlikely) / (likely_draws + unlikely_draws / ratios)
     low, high = (np.minimum(share * guess, (1 - delta) * (1 - 1e-15)) for share in AROUND)
     (below, fall, fall_off), (above, rise, rise_off) = tangent(low), tangent(high)
     decided[(below < threshold) | (above < threshold)] = MISSED
-    # the smallest value lies in between, whatever rounding did to the slopes
+    # the smallest value lies in between, however the slopes were rounded
     between = (fall < -fall_off) & (rise > rise_off)
     for _ in range(TANGENTS):
         if not (between & (decided == UNKNOWN)).any():
@@ -264,7 +264,7 @@ def _bracket(slope: Callable[[float], float], top: float, guess: float) -> tuple
             return stop, stop
     middle, width = float(brentq(slope, start, stop, xtol=BRACKET / 8, rtol=1e-14)), BRACKET
     low, high = max(0.0, middle - width), min(top, middle + width)
-    # the slopes tell, whatever the search for their zero did
+    # the slopes decide, whatever the search for their zero found
     while slope(low) > 0 or slope(high) < 0:
         width *= 8
         low, high = max(0.0, middle - width), min(top, middle + width)

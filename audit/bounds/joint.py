@@ -7,7 +7,7 @@ pair (p_likely, p_unlikely) with p_likely = r p_unlikely + delta, the two one-si
 
 are independent and no smaller than uniform.  Stouffer's sum of their normal scores, with weights that depend on
 the pair but not on the counts, is therefore a valid p-value for that pair.  The pairs that are not rejected are a
-confidence region, and the smallest epsilon in it is the bound.  The pairs are gone through in cells, and each cell
+confidence region, and the smallest epsilon in it is the bound.  The pairs are searched in cells, and each cell
 is judged at its worst corner.
 """
 
@@ -31,13 +31,13 @@ TAIL_SHARE = 1e-3
 """Share of the significance at which each count alone rejects a pair; it keeps the nuisance bounded."""
 
 LARGEST_SCORE = 8.0
-"""Normal scores are cut here, which costs twice the normal tail beyond it."""
+"""Normal scores are cut here, at the cost of twice the normal tail beyond."""
 
 LOWEST_SCORE = -30.0
 """Lower scores are raised to this, which is safe."""
 
 CELLS, COARSE_CELLS = 512, 64
-"""Cells of the nuisance on the edge of the hypothesis, and below the edge, where there is room to spare."""
+"""Cells of the nuisance on the edge of the hypothesis, and below it, where fewer suffice."""
 
 NEAR_CERTAIN = np.concatenate([[0.0], np.geomspace(1e-12, 0.3, 100)])
 """Relative distances from p_likely = 1 at which further cells end."""
@@ -46,7 +46,7 @@ FINEST = 2.0**-9
 """Width of the strip of hypotheses next to the edge, relative to all of them."""
 
 ROUNDS, BATCH = 40, 256
-"""The number of cuts of cells below the edge, where cuts are needed, and the cells cut at a time."""
+"""How often cells below the edge are cut, if needed, and how many cells at a time."""
 
 Values: TypeAlias = float | FloatArray
 
@@ -76,7 +76,7 @@ class Region:
     counts : Counts
     significance : float
     lowest_likely, highest_unlikely : float
-        Outside of these a count alone rejects, at :data:`TAIL_SHARE` of the significance.
+        Outside these a count alone rejects, at :data:`TAIL_SHARE` of the significance.
     threshold : float
         Normal score below which the two counts together reject.
     """
@@ -151,7 +151,7 @@ class Region:
 
 
 def _score(probability: FloatArray, complement: FloatArray) -> FloatArray:
-    """Return the normal score of a probability, rounded up, from whichever tail is the smaller."""
+    """Return the normal score of a probability, rounded up, from the smaller tail."""
     small = np.minimum(probability * (1 + MARGIN), 0.5)
     scores = np.where(probability < 0.5, ndtri(small), -ndtri(np.minimum(complement, 0.5) * (1 - MARGIN)))
     # raising a very low score is safe
@@ -168,7 +168,7 @@ def _spread(low: FloatArray, high: FloatArray, draws: int) -> tuple[FloatArray, 
 def _combined(likely: FloatArray, unlikely: FloatArray, weight_l: FloatArray, weight_u: FloatArray) -> FloatArray:
     """Return the weighted sum of two scores in units of its standard deviation."""
     length = np.hypot(weight_l, weight_u)
-    # no spread on either side: then the likely count alone decides
+    # without spread on either side the likely count alone decides
     weight_l = np.where(length > 0, weight_l, 1.0)
     return np.asarray((weight_l * likely + weight_u * unlikely) / np.where(length > 0, length, 1.0))
 
@@ -177,7 +177,7 @@ Family = Callable[[Values, Values], Strip]
 """The strip of hypotheses between a lower and a higher level of epsilon, or of delta."""
 
 
-@lru_cache(maxsize=256)  # one event often gives two verdicts
+@lru_cache(maxsize=256)  # one event often serves two verdicts
 def joint_epsilon_lower_bound(counts: Counts, delta: float, significance: float) -> float:
     """Return the smallest epsilon in the region of the counts, rounded down; at least 0.
 
@@ -350,7 +350,7 @@ def _levels_below(level: float, lowest: float) -> list[float]:
 
 
 def _root(excess: Callable[[float], float], start: float, stop: float, tolerance: float) -> float:
-    """Return a level in [start, stop] with negative excess close to where it changes sign; else `start`."""
+    """Return a level in [start, stop] with negative excess, close to the change of sign; else `start`."""
 
     def finite(level: float) -> float:
         return max(excess(level), LOWEST_SCORE)

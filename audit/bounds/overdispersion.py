@@ -1,6 +1,6 @@
-"""Whether counts of an event vary more between calls than independent outputs allow.
+"""A test whether counts of an event vary more between calls than independent outputs allow.
 
-Given how often the event occurred in all, independent outputs put these occurrences anywhere with the same
+Given the number of occurrences in all, independent outputs place them anywhere with the same
 probability, whatever the law.  So the law of the counts k_i of N calls of m outputs, given their sum T, is known:
 that of N m places of which T are taken at random.  For every s >= 0 and z > 0
 
@@ -23,7 +23,7 @@ from reference.common.arrays import FloatArray, IntArray
 
 
 def log_p_value(sides: Sequence[IntArray]) -> float:
-    """Return the log of a bound on the chance that independent outputs vary so much between calls.
+    """Return the log of a bound on the chance that independent outputs vary this much between calls.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _log_choose(n: int, k: IntArray) -> FloatArray:
 
 
 def variance_ratio(sides: Sequence[IntArray]) -> float:
-    """Return the largest variance of a call's count over that of independent outputs; 1 where nothing is told."""
+    """Return the largest variance of a call's count over that of independent outputs; 1 if there is none."""
     found = [1.0]
     for calls in sides:
         counts, number = np.arange(len(calls)), calls.sum()

@@ -21,22 +21,22 @@ from audit.bounds.joint import joint_rejects
 from reference.common.arrays import FloatArray
 
 Certifier: TypeAlias = Method | ClusterMethod | Literal["anytime_betting"]
-"""The ways to certify a bound: a method for a fixed size, that for calls, or the anytime one at its last look.
+"""The ways to certify a bound: a method for a fixed size, the one for calls, or the anytime one at its last look.
 
-For calls the draws are the independent ones that say as much (:attr:`audit.bounds.counts.Counts.effective`).
+For calls the draws are the equivalent number of independent ones (:attr:`audit.bounds.counts.Counts.effective`).
 """
 
 POWER = 0.9
-"""Power that `detectable` is stated for."""
+"""The power for which `detectable` is stated."""
 
 EVENTS = 24
-"""Event probabilities that `detectable_epsilon` goes through."""
+"""Event probabilities that `detectable_epsilon` tries."""
 
 LIKELY_COUNTS = 60
-"""Likely counts that the largest certifiable loss of the conditional bound is the largest over."""
+"""Likely counts to try for the largest certifiable loss of the conditional bound."""
 
 CONDITIONAL_STEPS = 40
-"""Likely probabilities at which the power of the conditional bound is looked at first."""
+"""Likely probabilities at which to compute the power of the conditional bound first."""
 
 QUANTILES = 100
 """Equally likely values that stand for the unlikely count."""
@@ -45,10 +45,10 @@ QUANTILES = 100
 def largest_certifiable_epsilon(
     draws_per_input: int, delta: float, significance: float, method: Certifier = "joint"
 ) -> float:
-    """Return the bound of the best counts there could be: the event never occurs on the unlikely input.
+    """Return the bound of the best possible counts: the event never occurs on the unlikely input.
 
-    A test with this many draws cannot refute a claim above this.  Always on the likely input is best but for the
-    conditional bound, which says nothing of events that are common there.
+    A test with this many draws cannot refute a claim above it.  "Always on the likely input" is best but for the
+    conditional bound, which says nothing about events that are common there.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def detectable_by_event(
     low = np.minimum(math.exp(claimed_epsilon) * unlikely + delta, 1.0)
     high = np.ones_like(low)
     if method == "conditional":
-        # it gives up where events get common: the power falls again, and the bisection stays below
+        # it gives up on common events: the power falls again, and the bisection stays below
         for share in np.linspace(0.0, 1.0, CONDITIONAL_STEPS):
             high = np.where(power(low**share) >= POWER, low**share, high)
     # p_likely, by bisection: the power grows with it
@@ -230,13 +230,13 @@ def _refuting_counts(
         + delta * draws
         + np.interp(unlikely, nodes, margins) * _standard_error(unlikely, claim, draws, delta)
     )
-    # the conditional bound gives up all at once where events get common: nothing is interpolated up to there
+    # the conditional bound gives up suddenly on common events: do not interpolate up to there
     hopeless = (np.interp(unlikely, nodes, exact > draws) > 0) & (method == "conditional")
     return np.where((unlikely <= nodes[-1]) & ~hopeless, np.ceil(between - 1e-6), draws + 1.0)
 
 
 def _standard_error(unlikely: FloatArray, claim: float, draws: int, delta: float) -> FloatArray:
-    """Return about the standard error of likely - exp(claim) unlikely beside unlikely counts."""
+    """Return approximately the standard error of likely - exp(claim) unlikely beside unlikely counts."""
     ratio = math.exp(claim)
     likely = np.minimum(ratio * (unlikely + 1) + delta * draws, draws)
     return np.asarray(np.sqrt(likely + ratio**2 * (unlikely + 1)))
@@ -248,7 +248,7 @@ def _last_refutable(
 ) -> int:
     """Return the largest unlikely count, up to `largest`, beside which some likely count refutes, or -1."""
     if method == "conditional":
-        # it needs counts below all draws: every count that leaves room is tried
+        # it needs counts below all draws: try every count that leaves room
         return min(largest, int((draws - 1) / math.exp(claim)))
 
     def refutable(count: int) -> bool:
@@ -263,13 +263,13 @@ def _last_refutable(
     return low
 
 
-@lru_cache(maxsize=4096)  # audits of one size and claim ask for the same counts
+@lru_cache(maxsize=4096)  # audits of the same size and claim ask for the same counts
 def _smallest_count(
     unlikely: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> int:
     """Return the smallest likely count that refutes the claim, or draws + 1, by steps that double and bisection.
 
-    A count that refutes does so when it grows, except with the conditional bound, which gives up where the event
+    If a count refutes, so do larger ones, except with the conditional bound, which gives up where the event
     gets common.  A step over all counts that refute there understates the power.
     """
     if method == ANYTIME:

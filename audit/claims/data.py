@@ -1,4 +1,4 @@
-"""The data sets that checks and their controls look at, each read once in a process."""
+"""The data sets of checks and their controls, each read once in a process."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from reference.records import Records
 
 @lru_cache(maxsize=4)
 def load(name: str, choices: Encoding | None = None, *, records: int | None = None) -> Records:
-    """Return what :func:`reference.datasets.load` does; nobody can change records, so all may share them."""
+    """Load a data set as :func:`reference.datasets.load` does; records cannot change, so all share them."""
     return datasets.load(name, choices, records=records)

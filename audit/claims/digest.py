@@ -1,4 +1,4 @@
-"""A digest of the code that a row speaks of: of its tokens, so that comments, docstrings and layout do not count.
+"""A digest of the code that a row is about: of its tokens, so that comments, docstrings and layout do not count.
 
 f-strings are one token, as they were before Python 3.12, so that the digest is the same under every version.
 """
@@ -79,7 +79,7 @@ def _whole_f_string(first: tokenize.TokenInfo, tokens: Iterator[tokenize.TokenIn
 
 
 def _bare_strings(source: str) -> set[tuple[int, int]]:
-    """Return where statements that are only a string start: docstrings of modules, functions and attributes."""
+    """Return the starts of statements that are only a string: docstrings of modules, functions and attributes."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if (
@@ -92,7 +92,7 @@ def _bare_strings(source: str) -> set[tuple[int, int]]:
 
 
 def source_of(symbol: str) -> str:
-    """Return the source of a dotted name, dedented; names that a module imports are followed to their home.
+    """Return the source of a dotted name, dedented; imported names are followed to their home.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _inside(source: str, names: list[str], symbol: str) -> str:
 
 
 def _defined(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement gives a meaning."""
+    """Return the names that a statement defines."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""A page for each finding of docs/findings.md, from what the ledger says of its claims."""
+"""A page for each finding of docs/findings.md, from the ledger's rows on its claims."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FINDINGS = {
     "impossible-entries": ("Five table entries are impossible", ("E.sd",)),
     "floating-point": ("Floating-point noise does not keep the theorems", ("A.float",)),
 }
-"""The title of each page, and the claims that it tells; docs/findings.md names the others."""
+"""The title of each page, and its claims; docs/findings.md names the others."""
 
 EVIDENCE = ("Evidence", "Counterexample")
 
@@ -45,7 +45,7 @@ FLOATS = ("functional, epsilon 1", "relaxed_functional, epsilon 1")
 """Mechanisms whose releases were looked at bit by bit."""
 
 Way = tuple[str | int | tuple[str, ...], ...]
-"""Keys and positions, from the whole evidence to a part of it; a tuple keeps these fields of each entry."""
+"""Keys and positions, from the whole evidence to a part; a tuple keeps these fields of each entry."""
 
 SHOWN: dict[str, tuple[Way, ...]] = {
     "T5": (
@@ -79,7 +79,7 @@ SHOWN: dict[str, tuple[Way, ...]] = {
     ),
     "A.float": tuple((name, "share impossible on the neighbour") for name in FLOATS),
 }
-"""Which evidence of a claim a page shows: the way to it in the ledger."""
+"""The evidence of a claim that a page shows: the path to it in the ledger."""
 
 TOLD = (
     ("Its step", "paper_step"),
@@ -89,10 +89,10 @@ TOLD = (
 """Labels and fields, before the evidence."""
 
 REMEDY = (("What holds instead", "repaired"), ("What to do", "advice"))
-"""The first that there is stands after the evidence."""
+"""The first of these that the row has follows the evidence."""
 
 THEOREMS = 2
-"""At most so many links to Coq; the paper map has all."""
+"""Most links to Coq; the paper map has all."""
 
 
 COLUMNS = 100

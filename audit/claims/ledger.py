@@ -35,7 +35,7 @@ def has_data() -> bool:
 
 
 def has_us() -> bool:
-    """Return whether the table that stands for US is there."""
+    """Return whether the table that stands in for US is there."""
     return (data_folder() / us.SOURCE.path).is_file()
 
 
@@ -49,18 +49,18 @@ AVAILABLE: dict[str, Callable[[], bool]] = {"data": has_data, "us": has_us, "coq
 
 @dataclass(frozen=True)
 class Row:
-    """A claim with its finding, and what is wrong with the pair.
+    """A claim with its finding, and the problems of the pair.
 
     Parameters
     ----------
     claim : Claim
     status : {'run', 'not re-run here'}
     finding : Finding or None
-        Of this run, or the committed one where the check cannot run here; None where there is none.
+        Of this run, or the committed one if the check cannot run here; None if there is none.
     digest : str
-        Of the code that the row speaks of, as it is now.
+        Of the code that the row is about, as it is now.
     problems : tuple of str
-        Reasons for which the ledger as a whole is not as registered.
+        Reasons why the ledger as a whole is not as registered.
     """
 
     claim: Claim
@@ -103,12 +103,12 @@ def code_digest(claim: Claim) -> str:
 
 
 def committed_path() -> Path:
-    """Return where the committed ledger is."""
+    """Return the path of the committed ledger."""
     return Path(str(files("audit.claims") / LEDGER))
 
 
 def committed() -> dict[str, dict[str, Any]]:
-    """Return the committed rows by id; none where there is no ledger yet."""
+    """Return the committed rows by id; none if there is no ledger yet."""
     path = committed_path()
     if not path.is_file():
         return {}
@@ -124,7 +124,7 @@ def run(ids: Sequence[str] | None = None, *, jobs: int = 1, seed: int = SEED) ->
     jobs : int
         Processes.
     seed : int
-        Of rows whose evidence is drawn; with another one than :data:`SEED` their numbers are not compared.
+        Of rows with drawn evidence; with a seed other than :data:`SEED` their numbers are not compared.
     """
     rows = [row for row in claims().values() if ids is None or row.id in ids]
     known = committed()
@@ -134,7 +134,7 @@ def run(ids: Sequence[str] | None = None, *, jobs: int = 1, seed: int = SEED) ->
 
 
 def find(id: str, seed: int = SEED) -> Finding:  # noqa: A002
-    """Run one check; its evidence as it will be read back from a file."""
+    """Run one check; return its evidence as it will be read back from a file."""
     set_seed(seed)
     try:
         finding = claims()[id].check()
@@ -149,7 +149,7 @@ def missing(claim: Claim) -> tuple[str, ...]:
 
 
 def row_of(claim: Claim, finding: Finding | None, stored: dict[str, Any] | None, *, seed: int = SEED) -> Row:
-    """Return the row of a claim: of this run, or as committed where the check cannot run here."""
+    """Return the row of a claim: of this run, or the committed one if the check cannot run here."""
     current = code_digest(claim)
     status = RUN
     if finding is None:
@@ -162,7 +162,7 @@ def row_of(claim: Claim, finding: Finding | None, stored: dict[str, Any] | None,
 
 
 def _altered(row: Row, stored: dict[str, Any] | None) -> Iterator[str]:
-    """Yield the fields in which a committed row is not the program's; evidence and digest are compared apart."""
+    """Yield the fields, besides evidence and digest, in which a committed row differs from the program's."""
     if stored is None:
         return
     written = _stored(row)
@@ -199,26 +199,26 @@ def _problems(
         yield f"{claim.id}: not in the committed ledger; renew it: {RENEW}"
         return
     if stored["digest"] != current:
-        yield f"{claim.id}: stale, the code that it speaks of has changed; renew the ledger: {RENEW}"
+        yield f"{claim.id}: stale, the code that it is about has changed; renew the ledger: {RENEW}"
     for place in differences(stored["evidence"], finding.evidence) if compared else ():
         yield f"{claim.id}: evidence differs from the committed one at {place}; renew the ledger: {RENEW}"
 
 
 def absent(rows: Sequence[Row]) -> list[str]:
-    """Return the rows that the committed ledger has and these have not: checks that did not run."""
+    """Return problems for rows that only the committed ledger has: checks that did not run."""
     ran = {row.claim.id for row in rows}
     return [f"{name}: in the committed ledger, and no check of it ran" for name in committed() if name not in ran]
 
 
 def document(rows: Sequence[Row]) -> Evidence:
-    """Return the ledger as it is committed."""
+    """Return the ledger in its committed form."""
     return {"schema": "claims_ledger_v1", "rows": [_stored(row) for row in rows]}
 
 
 def _stored(row: Row) -> dict[str, Any]:
     stored = row.to_json()
     stored.pop("problems", None)
-    # a committed row says nothing of the machine that wrote it
+    # a committed row says nothing about the machine that wrote it
     stored["status"] = RUN
     return stored
 

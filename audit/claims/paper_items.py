@@ -25,9 +25,9 @@ class Item:
     claims : tuple of str
         Ids of the ledger.
     proof : str
-        File below ``proofs/``, without its ending, and ``#`` with a heading of it; empty where nothing is proved.
+        File below ``proofs/``, without its ending, and ``#`` with one of its headings; empty if nothing is proved.
     coq : tuple of str
-        Theorems of ``proofs/coq``; the ones to read first, where there are many.
+        Theorems of ``proofs/coq``; if there are many, the ones to read first.
     """
 
     number: str
@@ -217,7 +217,7 @@ EQUATIONS = (
 
 
 def _split(noise: str, claims: tuple[str, ...]) -> tuple[Item, ...]:
-    """Return lines 4 to 13 of Algorithms 1 and 3, which are the same."""
+    """Return lines 4 to 13, which Algorithms 1 and 3 share."""
     says = (
         "Phi_s <- {}, Phi_n <- {}",
         "for j = 1, 2",
@@ -426,7 +426,7 @@ ITEMS: Mapping[str, tuple[Item, ...]] = {
     "Tables": PRINTED_TABLES,
     "Not in the paper": OURS,
 }
-"""One table of the map each."""
+"""The items by table of the map."""
 
 PAGE_OF = {
     "A.noise": "noise_comparison",
@@ -452,7 +452,7 @@ def numbers_of(claim: str) -> list[str]:
 
 
 def items_called(name: str) -> list[Item]:
-    """Return the items of this number in the paper, with parts: `Lemma 4`, `Fig. 3`, `Algorithm 3 line 20`."""
+    """Return the items with this number in the paper, and parts: `Lemma 4`, `Fig. 3`, `Algorithm 3 line 20`."""
     asked = _plain(name)
     if asked and asked[0].isdigit():
         asked = f"equation {asked}"

@@ -43,7 +43,7 @@ def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     lines = [INTRODUCTION]
     for heading, items in ITEMS.items():
         rows = [_cells(item, ledger, theorems) for item in _together(items)]
-        # a column that says nothing in this table
+        # a column that is empty in this table
         shown = [place for place in range(len(HEADINGS)) if any(cells[place] for cells in rows)]
         lines += [f"## {heading}", "", _row([HEADINGS[place] for place in shown]), "|" + "---|" * len(shown)]
         lines += [_row([cells[place] for place in shown]) for cells in rows]
@@ -54,7 +54,7 @@ def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
 
 
 def source_file(name: str) -> str:
-    """Return the file of a dotted name, below the root: of its longest part that is a module."""
+    """Return the file of a dotted name, below the root: that of its longest part that is a module."""
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         stem = ROOT.joinpath(*parts[:length])
@@ -73,7 +73,7 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
 
 
 def _together(items: Sequence[Item]) -> Iterator[Item]:
-    """Yield the items, but lines of an algorithm one after the other that lead to the same places as one."""
+    """Yield the items, with consecutive lines of an algorithm that lead to the same places as one."""
     for _, group in groupby(items, key=lambda item: (item.number.startswith("line") or item, _places(item))):
         first, *rest = group
         if rest:
@@ -83,7 +83,7 @@ def _together(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def _places(item: Item) -> tuple[object, ...]:
-    # where nothing is claimed, what makes the noise says enough
+    # without a claim, the function that makes the noise is enough
     return item.code if item.claims else item.code[0], item.claims, item.proof, item.coq
 
 

@@ -1,7 +1,7 @@
 """A row of the ledger: a claim as printed, the check that decides it, and the check's two controls.
 
-The verdict of a row is what its check finds.  The registered verdict says only what is expected; a difference is
-reported and never hidden.
+The verdict of a row is its check's finding.  The registered verdict only says what is expected; a difference is
+reported, never hidden.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Finding:
     verdict : str
         One of :data:`VERDICTS`, on the statement as printed.
     proof : {'right', 'wrong', 'none'}
-        Whether the paper's proof is right; `none` where it has none.
+        Whether the paper's proof is right; `none` if it has none.
     evidence : dict
         Numbers and data sets in full.
     failing_step : str or None
@@ -77,14 +77,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Control:
-    """A case in which it is known whether a check's instrument has to fire.
+    """A case in which it is known whether a check's instrument must fire.
 
     Parameters
     ----------
     what : str
         The case, in words.
     fires : callable
-        Runs the instrument of the check on the case; True when it reports a violation.
+        Runs the check's instrument on the case; True if it reports a violation.
     """
 
     what: str
@@ -93,7 +93,7 @@ class Control:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """One row: the part that is fixed, with the check that decides it.
+    """One row: its fixed part, and the check that decides it.
 
     Parameters
     ----------
@@ -108,25 +108,25 @@ class Claim:
     null, broken : Control
         On the first the check's instrument stays silent, on the second it fires.
     readings : tuple of str
-        Under which readings the check decides.
+        The readings under which the check decides.
     symbols : tuple of str
-        Dotted names of the code that the row speaks of.
+        Dotted names of the code that the row is about.
     verdict, proof : str
-        What is expected of the check.
+        The expected result of the check.
     paper_step : str
         The step of the paper that decides the matter, quoted by place.
     why : str
-        Why it fails, or why it holds all the same.
+        Why it fails, or why it holds nonetheless.
     repaired : str
-        The right statement.
+        The corrected statement.
     advice : str
-        What a user of the published formula should do.
+        Advice to users of the published formula.
     rerun : tuple of str
-        Command lines that show it again.
+        Command lines that reproduce it.
     needs : tuple of str
         Of :data:`NEEDS`.
     drawn : bool
-        Whether evidence is drawn, so that another seed gives other numbers (and the same verdict).
+        Whether evidence is drawn: another seed gives other numbers and the same verdict.
     """
 
     id: str
@@ -153,7 +153,7 @@ class Claim:
 
     @property
     def machine_proof(self) -> str | None:
-        """The theorems of ``proofs/coq`` that carry the claim; the verdict never rests on them."""
+        """The theorems of ``proofs/coq`` that carry the claim; the verdict does not rest on them."""
         return machine_proof(self.id)
 
     @property
@@ -163,7 +163,7 @@ class Claim:
 
 
 SEED = 20200207
-"""Seed of rows whose evidence is drawn, unless you give another."""
+"""The default seed of rows with drawn evidence."""
 
 _CLAIMS: dict[str, Claim] = {}
 _seed = SEED

@@ -1,4 +1,4 @@
-"""The ledger as one HTML page, and what its texts share."""
+"""The ledger as one HTML page, and helpers for its texts."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any
 from audit.claims.ledger import NOT_RUN, Row
 
 WIDTH = 115
-"""Columns of evidence, where nothing says how many there are."""
+"""Default columns of evidence."""
 
 STATUS_NOTE = {NOT_RUN: "committed evidence, not re-run here"}
 
 
 def verdict_of(row: Row) -> str:
-    """Return the verdict of a row; `undecided` where nothing was found."""
+    """Return the verdict of a row; `undecided` without a finding."""
     return "undecided" if row.finding is None else row.finding.verdict
 
 
 def proof_of(row: Row) -> str:
-    """Return what the paper's own proof is: `wrong`, `right` or `none given`; empty where nothing was found."""
+    """Return the state of the paper's own proof: `wrong`, `right` or `none given`; empty without a finding."""
     if row.finding is None:
         return ""
     return "none given" if row.finding.proof == "none" else row.finding.proof
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Return how many rows have which verdict, and how many were not run."""
+    """Count the rows by verdict, and those that were not run."""
     counts = Counter(verdict_of(row) for row in rows)
     text = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     skipped = [row.claim for row in rows if row.status == NOT_RUN]
@@ -42,7 +42,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def evidence_lines(value: Any, margin: str = "", width: int = WIDTH) -> Iterator[str]:
-    """Yield evidence as indented lines: one line where it fits, a table for records of one form."""
+    """Yield evidence as indented lines: one line if it fits, a table for records of one form."""
     table = _table(value)
     if table and max(map(len, table)) + len(margin) <= width:
         yield from (f"{margin}{line}".rstrip() for line in table)
@@ -59,7 +59,7 @@ def evidence_lines(value: Any, margin: str = "", width: int = WIDTH) -> Iterator
 
 
 def _table(value: Any) -> list[str]:
-    """Return the lines of a table, a row for each record; none where these are few or hold more than values."""
+    """Return the lines of a table, a row for each record; none if there are few or they hold more than values."""
     if not isinstance(value, list) or len(value) < 4 or not all(isinstance(entry, dict) for entry in value):
         return []
     cells = [[_flat(part) for part in entry.values()] for entry in value]
@@ -109,7 +109,7 @@ HEADINGS = "".join(
 
 
 def as_html(rows: Sequence[Row]) -> str:
-    """Return the ledger as one HTML page without scripts and without anything fetched from elsewhere."""
+    """Return the ledger as one HTML page, without scripts and external resources."""
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en-GB"><head><meta charset="utf-8">',

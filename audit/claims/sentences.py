@@ -1,7 +1,7 @@
-"""Every sentence of the paper, and what the ledger says of it.
+"""Every sentence of the paper, and the ledger's rows on it.
 
 The table ``sentences.csv`` holds, for each sentence of the running text, the first words, a digest and the rows of
-the ledger that decide it; or that it asserts nothing, or speaks of other work.  Figures, tables and algorithms are
+the ledger that decide it; or that it asserts nothing, or is about other work.  Figures, tables and algorithms are
 items of the paper map instead.  The sentences themselves stay in the paper's source.
 """
 
@@ -23,10 +23,10 @@ OTHER_WORK = "other work"
 """A sentence about the literature or the world, which no row decides."""
 
 WORDS = 6
-"""Words of a sentence that the table shows."""
+"""Number of words of a sentence in the table."""
 
 SHORTEST = 16
-"""Characters; less is a remainder of a formula."""
+"""Fewest characters of a sentence; less is a remainder of a formula."""
 
 _FLOATS = re.compile(r"\\begin\{(figure\*?|table|algorithm)\}.*?\\end\{\1\}", re.DOTALL)
 _FORMULAS = re.compile(r"\\begin\{(align\*?)\}.*?\\end\{\1\}", re.DOTALL)

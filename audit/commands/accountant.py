@@ -30,7 +30,7 @@ EXIT_CODES = {"refuted": EXIT_REFUTED, "not refuted": EXIT_FINE, "undecided": EX
 DIGITS = 15
 
 ROUNDING = Fraction(1, 10**9)
-"""A report that is below by a smaller share may have been rounded."""
+"""A report that is too low by a smaller share may have been rounded."""
 
 COVERED = (
     "ideal noise, every pair of neighbours and every adaptive choice of releases; not covered: the bits of floats"
@@ -125,7 +125,7 @@ def command(report: ReportedEpsilonOptions, releases: ReleasesOptions, output: F
 
 
 def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
-    """Return what was released; a library takes floats, so the truth is then that of the floats."""
+    """Return what was released; for a library, which takes floats, exactly as those floats."""
 
     def number(name: str) -> Fraction | None:
         text = getattr(given, name)
@@ -197,6 +197,6 @@ def _distance(verdict: str, reported: Fraction, true: Enclosure) -> str:
 
 
 def _range(value: Enclosure) -> str:
-    """Return one number where both ends show the same digits, else both ends."""
+    """Return one number if both ends show the same digits, else both ends."""
     least, most = short_text(value.lower), short_text(value.upper)
     return least if least == most else f"{least} to {most}"

@@ -25,7 +25,7 @@ def again(command: Command, *groups: Any, words: Sequence[str] = (), under: str 
     words : sequence of str
         Positional arguments.
     under : str
-        What the command's name follows.
+        The words before the command's name.
     """
     given = {entry.name: getattr(group, entry.name) for group in groups for entry in fields(group)}
     line = ["python", "-m", *under.split(), str(command.name), *words]

@@ -25,7 +25,7 @@ from reference.common.numbers import decimal_above, decimal_below
 from reference.domain import NORMS
 
 WIDTH = 140
-"""Columns of the table where no terminal says how many there are."""
+"""Columns of the table without a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def command(options: BoundaryOptions, terms: TermOptions, output: FileOptions) -
 
 
 def request_from(options: BoundaryOptions, terms: TermOptions) -> Request:
-    """Return the request that the options make."""
+    """Return the request of the options."""
     return Request(
         theorem=options.theorem,
         domains=options.domain,
@@ -134,7 +134,7 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _cell(value: Any, digits: int = 5, none: str = "no end") -> str:
-    """Return a number, or both ends where they differ in the digits shown, rounded outwards."""
+    """Return a number, or both ends, rounded outwards, if they differ in the digits shown."""
     if value is None:
         return none
     if isinstance(value, str):

@@ -58,7 +58,7 @@ def plot(document: dict[str, Any], path: str) -> None:
 
 
 def digest(document: dict[str, Any]) -> str:
-    """Return the digest that a figure of this document carries."""
+    """Return the digest in a figure of this document."""
     return sha256(json_text(document).encode()).hexdigest()
 
 

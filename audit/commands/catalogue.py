@@ -1,4 +1,4 @@
-"""``python -m audit catalogue``: how good an auditor is, on mechanisms whose loss is known."""
+"""``python -m audit catalogue``: how good an auditor is, on mechanisms of known loss."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def command(options: ScoreOptions, output: CatalogueOutput) -> int:
         text = json_text(described) if output.format == "json" else entries_text(names, columns(output.out))
         emit(text, output.out)
         return EXIT_FINE
-    # what cannot be written is said before minutes of work, not after
+    # reports what cannot be written before minutes of work, not after
     if output.plot:
         check_ending(output.plot)
     if output.update:
@@ -131,7 +131,7 @@ def _score(options: ScoreOptions, seed: int, names: Sequence[str]) -> AuditorSco
     )
     auditor = our_auditor if options.auditor == OURS else auditor_from(options.auditor)
     console = Console(stderr=True)
-    # elsewhere than on a terminal it would leave an empty line before an error of one line
+    # off a terminal it would leave an empty line before a one-line error
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         all_draws = seeds * sum(draws or CATALOGUE[name].draws for name in names)
         task = progress.add_task(f"audits of {len(names)} entries", total=all_draws)

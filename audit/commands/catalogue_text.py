@@ -20,7 +20,7 @@ from audit.validity.scores.report import (
 from audit.validity.scores.scoring import AuditorScore
 
 WIDTH = 200
-"""Columns of the table where no terminal says how many there are."""
+"""Columns of the table without a terminal."""
 
 
 def entries_text(names: Sequence[str], width: int | None = None) -> str:

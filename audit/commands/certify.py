@@ -33,7 +33,7 @@ from reference.registry import MECHANISMS
 from reference.repaired.released import is_repaired, load_repaired
 
 LONGEST = 24
-"""Characters of a number on a line; --format json has longer ones whole."""
+"""Most characters of a number on a line; --format json has longer ones in full."""
 
 EXIT_CODES = {"certified": EXIT_FINE, "rejected": EXIT_REFUTED}
 
@@ -105,7 +105,7 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
 
 
 def say_that_coq_works() -> None:
-    """Tell whoever waits at a terminal what takes so long."""
+    """Explain the wait at a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write("Coq checks the proof: 20 to 60 seconds, unless the machine is busy\n")
 
@@ -127,7 +127,7 @@ def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
 
 
 def _repaired(options: ReleaseOptions, output: FileOptions) -> int:
-    """Certify a release of the repaired mechanism, which is made of several."""
+    """Certify a release of the repaired mechanism, which consists of several."""
     for name in ("mechanism", "number"):
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), "left out: the file holds one release, of repaired")
@@ -185,7 +185,7 @@ def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
 
 
 def as_text(result: Result, path: str, width: int | None = None) -> str:
-    """Return the result for a person to read."""
+    """Return the result as text."""
     return fitted([*_lines(result, path), "", *result.limits.splitlines()], width)
 
 

@@ -1,6 +1,6 @@
 """The console script ``cfm``: the commands of ``reference``, and under ``audit`` those of audit.
 
-Each command is imported when it is used, so that ``cfm fit`` asks for nothing that only audit needs.
+Each command is imported when used, so that ``cfm fit`` needs nothing that only audit needs.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ command = Family(
         **ROWS,
         "audit": CommandRow("audit.commands.family", "check mechanisms, claims, proofs, releases and the auditor"),
     },
-    "Differentially private and fair classification, and what was checked of it.",
+    "Differentially private and fair classification, and its checks.",
 )
 
 
 def main() -> NoReturn:
-    """Run this process's command line; as for ``python -m``, modules of the current folder can be named."""
+    """Run this process's command line; as with ``python -m``, it can name modules of the current folder."""
     if not sys.flags.safe_path:
-        # a folder that is gone has no modules
+        # a deleted folder has no modules
         with contextlib.suppress(OSError):
             sys.path.insert(0, str(Path.cwd()))
     with starting():

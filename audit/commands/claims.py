@@ -27,7 +27,7 @@ from reference.common.printable import quoted
 from reference.common.scheduler import HELP, on_cluster
 
 JOBS = 2
-"""Processes, unless told otherwise."""
+"""Default number of processes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
     if options.write:
         write(rows)
         _renew_pages()
-        # judged against what is committed now
+        # judged against the ledger committed now
         rows = [_again(row) for row in rows]
     if output.html:
         emit(as_html(rows), output.html)
@@ -105,7 +105,7 @@ def _check(options: ClaimsOptions) -> None:
 
 
 def _renew_pages() -> None:
-    """Write the paper map and the findings, where the documents are: an installed package has none."""
+    """Write the paper map and the findings, if the documents are there: an installed package has none."""
     if paper_map.PATH.is_file():
         write_whole(paper_map.PATH, paper_map.page())
     if findings.FOLDER.is_dir():
@@ -114,7 +114,7 @@ def _renew_pages() -> None:
 
 
 def _chosen(asked: str | None) -> list[str] | None:
-    """Return the ids of a row, of a row with its parts (`T5.*`), or of an item as the paper numbers it."""
+    """Return the ids of a row, of a row with its parts (`T5.*`), or of an item by its number in the paper."""
     if asked is None:
         return None
     stem, rest = asked.casefold().removesuffix(".*"), asked.endswith(".*")
@@ -133,13 +133,13 @@ def _chosen(asked: str | None) -> list[str] | None:
 
 
 def _items(asked: str) -> list[Item]:
-    """Return the items of the paper that are asked for; none where this is a claim's id."""
+    """Return the requested items of the paper; none for a claim's id."""
     stem = asked.casefold().removesuffix(".*")
     return [] if any(name.casefold() == stem for name in claims()) else items_called(asked)
 
 
 def _means_an_item(asked: str) -> bool:
-    """Return whether this is written as an item of the paper is: in two words, by a number, or `Lemma`."""
+    """Return whether this looks like an item of the paper: two words, a number, or `Lemma`."""
     words = re.findall(r"[^\W\d_]+", asked)
     return not words or len(asked.split()) > 1 or bool(items_called(words[0]))
 

@@ -1,4 +1,4 @@
-"""The ledger as a table, one row of it in full, and several without their evidence."""
+"""The ledger as a table, one row in full, and several without their evidence."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def explain(row: Row, width: int | None = None) -> str:
 
 
 def explain_several(asked: str, items: Sequence[Item], rows: Sequence[Row], width: int | None = None) -> str:
-    """Return a table of rows, where the paper map leads, and each row without its evidence.
+    """Return a table of rows, the places of the paper map, and each row without its evidence.
 
     Parameters
     ----------
     asked : str
-        What the rows were asked for by: `Algorithm 3 line 20`, `T5.*`.
+        What the user asked for: `Algorithm 3 line 20`, `T5.*`.
     items : sequence of Item
-        Items of the paper that this means. Their claims come in the order of the paper map: the item's own first.
+        The paper's items with this name.  Their claims come in the order of the paper map, the item's own first.
     rows : sequence of Row
     width : int, optional
         Columns of the terminal.

@@ -60,8 +60,8 @@ class ComparedOutput:
 def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutput) -> int:
     """Compare another implementation with the reference on new data sets, and show a small one where it is wrong.
 
-    Exit code 0 when every data set that it does not skip is answered rightly, 1 when one is not, 3 when nothing
-    was answered, or otherwise when it was started again.  How to write a harness: audit/vectors/README.md.
+    Exit code 0 if every data set that it does not skip is answered correctly, 1 if one is not, 3 if nothing was
+    answered, or answers change after a restart.  How to write a harness: audit/vectors/README.md.
     """
     for kind in made.only:
         if kind not in COMPARED:

@@ -86,8 +86,8 @@ class ReportOptions:
 def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -> int:
     """Run another implementation on the vectors, and name its bugs.
 
-    Exit code 0 when every case that it does not skip is answered rightly, 1 when one is not, 2 when the program
-    also fails without any case, 3 when nothing was answered, or otherwise when it was started again.
+    Exit code 0 if every case that it does not skip is answered correctly, 1 if one is not, 2 if the program also
+    fails without any case, 3 if nothing was answered, or answers change after a restart.
     How to write a harness: audit/vectors/README.md.
     """
     work = chosen(cases.only)
@@ -112,7 +112,7 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
 
 
 def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, CaseOptions, ReportOptions]) -> int:
-    """Test the distribution of what a program draws."""
+    """Test the distribution of a program's draws."""
     subject, cases, output = asked
     if not 0 < cases.significance < 1:
         raise ReadingError("significance", cases.significance, "between 0 and 1")

@@ -169,7 +169,7 @@ class PlaceOptions(DataOptions):
 
 @dataclass(frozen=True)
 class EstimateOptions:
-    """All that a command line asks for, by group."""
+    """All options of a command line, by group."""
 
     audit: AuditOptions
     program: ProgramOptions
@@ -212,7 +212,7 @@ def command(
     if audit.plot is not None and Path(audit.plot).suffix not in ENDINGS:
         raise ReadingError("plot", audit.plot, f"a file that ends in {', '.join(ENDINGS)}")
     try:
-        # all of them before the first draw; a program may take its time for its first answer
+        # all of them before the first draw; a program's first answer may take time
         audits = [Audit.of(request) for request in requests(asked, output.seed)]
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: nothing audited\n")
@@ -229,7 +229,7 @@ def command(
 
 
 def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
-    """Return the estimates to make: one of each mechanism, or of a program.
+    """Return the estimates to make: one for each mechanism, or for a program.
 
     Raises
     ------
@@ -247,13 +247,13 @@ def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
     names = asked.audit.mechanism or PAPER
     for name in names:
         if names.count(name) > 1:
-            # one seed would give the same draws twice, which look like two results
+            # one seed would give the same draws twice, which would look like two results
             raise ReadingError("mechanism", name, "named once; another --seed gives another run")
     return [request_of(name, described_subject(name, asked), asked, seed) for name in names]
 
 
 def request_of(name: str, described: Named, asked: EstimateOptions, seed: int) -> EstimateRequest:
-    """Return the request, checked, with the claim where the description has none."""
+    """Return the request, checked, with the claim if the description has none."""
     how = asked.audit
     has_epsilon = isinstance(described, MechanismDescription | CatalogueDescription)
     has_delta = isinstance(described, MechanismDescription) or (
@@ -356,7 +356,7 @@ def named_data(place: PlaceOptions, name: str) -> NamedData:
 
 
 def _check_data(place: PlaceOptions) -> None:
-    """Reject what names records that a certificate could not be rebuilt from: a file of one's own."""
+    """Reject your own files, from which a certificate could not be rebuilt."""
     if place.data is not None and place.data not in SOURCES:
         raise ReadingError("data", place.data, "one of " + ", ".join(SOURCES) + "; files are not audited")
     if place.domain not in NORMS:
@@ -396,15 +396,15 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | No
     """Run the audits one after another, with a progress bar on standard error; an interruption ends the last one.
 
     Then there are fewer results than audits, or the last one is partial.
-    None stands for one whose time was over before anything was certified.
-    The bar shows how much was drawn, never what was found: nobody can interrupt a run because of its result.
+    None stands for one whose time ran out before anything was certified.
+    The bar shows how much was drawn, not what was found, so nobody interrupts a run because of its result.
     """
     for audit in audits:
         audit.check()
     bar = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     results: list[EstimateResult | None] = []
     console = Console(stderr=True)
-    # elsewhere than on a terminal it would leave an empty line before an error of one line
+    # off a terminal it would leave an empty line before a one-line error
     with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as progress:
         for audit in audits:
             task = progress.add_task(audit.mechanism, total=audit.request.draws)
@@ -412,7 +412,7 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | No
             try:
                 found = carried_out(audit, workers=workers, progress=advance, say=progress.console.print)
             except KeyboardInterrupt:
-                # nothing was certified yet: the audits before this one stand
+                # nothing was certified yet; the earlier audits stand
                 break
             except OutOfTimeError as problem:
                 sys.stderr.write(f"{audit.mechanism}: undecided: {problem}\n")
@@ -434,7 +434,7 @@ def report(
         sys.stderr.write(f"interrupted: {', '.join(missing)} not audited\n")
     if not results:
         return EXIT_UNDECIDED
-    # what this many draws could have shown takes seconds to compute: an interruption there must not lose the draws
+    # the power of this many draws takes seconds to compute: an interruption then must not lose the draws
     for text, out in finish(lambda: texts(results, how.object, output, several=len(audits) > 1))[0]:
         emit(text, out)
     if how.plot is not None:
@@ -449,7 +449,7 @@ def report(
 def texts(
     results: Sequence[EstimateResult], judged: Judged, output: OutputOptions, *, several: bool
 ) -> list[tuple[str, str | None]]:
-    """Return what is written, and where: with text a file *.json gets the certificates."""
+    """Return the texts and where to write them: with text output, a file *.json gets the certificates."""
     out = output.out
     if output.format == "json":
         documents = [result.to_json() for result in results]
@@ -463,7 +463,7 @@ def texts(
 
 
 def draw_plot(results: Sequence[EstimateResult], path: str) -> None:
-    """Draw the results that have a curve; say so where none has: an interrupted audit has no fixed size."""
+    """Draw the results that have a curve; say so if none has: an interrupted audit has no fixed size."""
     drawn = [result for result in results if result.estimate.curve is not None]
     if drawn:
         draw_results(drawn, path)

@@ -20,7 +20,7 @@ from reference.common.printable import printable
 _OF_BITS = "; `at the bits` is on every bit of the floats, and sets the exit code."
 
 WIDTH = 100
-"""Columns of the table where no terminal says how many there are."""
+"""Columns of the table without a terminal."""
 
 
 def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None) -> str:
@@ -34,7 +34,7 @@ def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None
         Columns that the text is fitted to.
     """
     table = Table(title="Does the mechanism keep the epsilon it claims?", box=None, padding=(0, 1), pad_edge=False)
-    # names fold: an ellipsis would make two mechanisms of one module look alike
+    # names fold: with an ellipsis two mechanisms of one module would look alike
     table.add_column("mechanism", overflow="fold")
     table.add_column("claim", overflow="fold")
     bits = ("at the bits",) if judged == "implementation" else ()
@@ -98,7 +98,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
     if found.stopped is not None:
         yield (
             f"  {'partial' if found.stopped == 'interrupted' else 'stopped'}: {found.stopped}, after "
-            f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever one stops"
+            f"{found.draws:,} of {found.requested_draws:,} draws; the bound holds whenever you stop"
         )
     yield from (f"  note: {note}" for note in result.notes)
     if found.curve is not None:
@@ -117,7 +117,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
 
 
 def _search_text(search: dict[str, Any]) -> str:
-    """Say what the search cost, and that its pair is only the best so far where it was stopped."""
+    """Say what the search cost, and if it was stopped, that its pair is only the best so far."""
     origins = {"pattern": "a pattern", "corner": "a corner", "random": "at random", "local": "by local search"}
     reasons = {"interrupted": "interrupted", "max_seconds": "out of time"}
     early = "" if search["stopped"] is None else f"; {reasons[search['stopped']]}: the best pair so far"

@@ -1,4 +1,4 @@
-"""The commands of ``python -m audit``, each imported when it is used."""
+"""The commands of ``python -m audit``, each imported when used."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class DeclaredOptions(DataSetShape):
 
     @property
     def declared(self) -> Domain | None:
-        """The domain that a file declares or a data set has; None for a whole norm."""
+        """The domain of a file or a data set; None for a whole norm."""
         is_file = self.domain is not None and self.domain not in NORMS
         if self.data is None and not is_file:
             self._require_nothing_of_a_table()
@@ -140,7 +140,7 @@ class FileOptions:
 
 
 def setting_of_terms(sets: DataSetShape, terms: TermOptions, fairness_weight: str) -> Setting:
-    """Return the setting that the options name, small enough to be worked out."""
+    """Return the setting that the options name, checked to be small enough to compute."""
     return Setting(
         dimension=sets.checked_dimension,
         fairness=terms.fairness,
@@ -153,7 +153,7 @@ def setting_of_terms(sets: DataSetShape, terms: TermOptions, fairness_weight: st
 
 
 def weight(name: str, text: str) -> Fraction:
-    """Return the weight that an option names: 0, or within the range of floats."""
+    """Return the weight that an option names, checked to be 0 or within the range of floats."""
     number = exact(name, text)
     if number < 0 or not in_float_range(number):
         raise ReadingError(name, text, "0 or between 1e-100 and 1e100")
@@ -166,7 +166,7 @@ def weight_option() -> Any:
 
 
 def several(*names: str, of: Callable[[str], Any] = str, default: Iterable[Any] = (), **settings: Any) -> Any:
-    """Declare a field that holds a tuple: the option is given several times, or once with commas.
+    """Declare a field that holds a tuple: the option may be repeated, or given once with commas.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def several(*names: str, of: Callable[[str], Any] = str, default: Iterable[Any] 
 
 
 def check_known(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise on the first name that is not known, with the nearest one."""
+    """Raise on the first unknown name, with the nearest known one."""
     known = tuple(known)
     for name in given:
         if name not in known:

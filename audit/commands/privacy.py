@@ -132,7 +132,7 @@ def _persons(setting: Setting) -> str:
 
 
 def _range(value: Enclosure) -> str:
-    """Return one number where both ends show the same digits, else both ends."""
+    """Return one number if both ends show the same digits, else both ends."""
     least, most = short_text(value.lower), short_text(value.upper)
     return least if least == most else f"{least} to {most}"
 

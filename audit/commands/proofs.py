@@ -62,10 +62,10 @@ def command(options: ProofOptions) -> int:
 
 
 def _check(*, renew: bool) -> tuple[list[str], list[str]]:
-    """Return what Coq proves, in a few lines, and what differs from what is committed."""
+    """Return Coq's results in a few lines, and their differences from what is committed."""
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            # to renew the digests takes each theorem's own axioms
+            # renewing the digests needs each theorem's own axioms
             copy, answers = compiled(Path(scratch), stored=None if renew else committed())
         except ProofError as error:
             return [], [str(error)]
@@ -79,7 +79,7 @@ def _check(*, renew: bool) -> tuple[list[str], list[str]]:
 
 
 def _stale() -> Iterator[str]:
-    """Yield the generated Coq files that are not what the Python code gives now."""
+    """Yield the generated Coq files that the Python code would now write differently."""
     for module in (constants, scales):
         if (PROJECT / module.FILE).read_text(encoding="utf-8") != module.text():
             yield f"{module.FILE}: the numbers of the Python code have changed; renew it: {RENEW}"

@@ -35,10 +35,10 @@ from reference.readings import Readings
 from reference.sensitivity import declared_of
 
 LONG = 60
-"""Characters beyond which a person is shown a decimal."""
+"""Most characters of an exact number in text; longer ones are shown as decimals."""
 
 WIDTH = 130
-"""Columns of the table where no terminal says how many there are."""
+"""Columns of the table without a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ def _result(
         setting = setting_of_terms(sets.shape, terms, change.fairness_weight)
         setting = replace(setting, rows_per_person=change.rows_per_person)
         return sensitivity(setting, norm, *weights, effort=change.effort)
-    # what has a group or not is checked where a release checks it
+    # the group is checked where a release checks it
     readings = Readings(
         fairness=terms.fairness,
         fairness_weight=weight("fairness_weight", change.fairness_weight),

@@ -18,11 +18,11 @@ from reference.common.page import BORDERS
 from reference.common.printable import one_line
 
 AGAIN = "again:"
-"""Before a command line that repeats a result."""
+"""Precedes a command line that repeats a result."""
 
 
 def columns(out: str | None = None) -> int | None:
-    """Return the columns of the terminal that text is printed on; None where it goes to a file or a pipe.
+    """Return the columns of the terminal for a text; None for a file or a pipe.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def columns(out: str | None = None) -> int | None:
 
 
 def fitted(lines: Iterable[str], width: int | None) -> str:
-    """Return the lines as text, those that are too long broken at spaces; a command so that it still runs.
+    """Return the lines as text, breaking long ones at spaces; a broken command still runs.
 
-    What a file or a program named makes no line of its own, and steers no terminal.
+    Names from files or programs cannot break lines or steer the terminal.
     """
     return "".join(f"{part}\n" for line in lines for part in _parts(one_line(line), width))
 
@@ -74,7 +74,7 @@ def _command(line: str, margin: str, width: int) -> Iterator[str]:
 
 
 def table_text(table: Table, width: int) -> str:
-    """Return a table in characters that the terminal can show, or its rows as lists where it is too wide.
+    """Return a table in characters that the terminal can show, or its rows as lists if it is too wide.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _cells(column: Column) -> list[str]:
 
 
 def _least_width(table: Table) -> int:
-    """Return the columns that the table needs if no word is to be cut."""
+    """Return the columns that the table needs without cutting words."""
     needed = 3 * len(table.columns) + 1
     for column in table.columns:
         cells = _cells(column)

@@ -96,7 +96,7 @@ def command(options: ValidityOptions) -> int:
 
 
 def _measured(plan: ValidityPlan, workers: int, partial: Path) -> tuple[list[BoundErrors], float]:
-    """Run the audits, and keep what is needed to go on until all are done."""
+    """Run the audits, saving what a resumed run needs until all are done."""
     wanted = settings(plan)
     try:
         done, before = begun(partial, wanted)
@@ -112,7 +112,7 @@ def _measured(plan: ValidityPlan, workers: int, partial: Path) -> tuple[list[Bou
             sys.stderr.write(f"{len(done)} of {len(names)}: {known.name}, {draws:,} draws; {spent:,.0f} s\n")
             write_whole(partial, json_text(_partial(wanted, spent, done)))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("no document is written; the same command goes on from here") from None
+        raise KeyboardInterrupt("no document is written; the same command resumes from here") from None
     return [row for rows in done for row in rows], before + time.monotonic() - start
 
 

@@ -55,7 +55,7 @@ def command(options: VectorOptions) -> int:
 
 
 def description(files: dict[str, VectorFile]) -> dict[str, object]:
-    """Return what there is: cases by group type, and flags with what they say."""
+    """Return the cases by group type, and the flags with their notes."""
     used = Counter(flag for file in files.values() for case in file.cases for flag in case.flags)
     notes = {flag: note for file in files.values() for flag, note in file.notes.items()}
     return {

@@ -37,7 +37,7 @@ from reference.common.numbers import text_below
 from reference.common.printable import shown
 
 BELOW_THE_BOUND = Fraction(999_999, 1_000_000)
-"""Share of the bound on epsilon that Coq is asked about: its sums are rounded to the safe side."""
+"""Share of the bound on epsilon to ask Coq about: its sums are rounded to the safe side."""
 
 BY_COQ = "counts contradict the claim, by a theorem that Coq checks"
 BY_COQ_BELOW = "counts contradict an epsilon, by a theorem that Coq checks"
@@ -102,7 +102,7 @@ def command(options: VerifyOptions, output: OutputOptions) -> int:
 
 
 def _refuse_program(certificate: Certificate, path: str) -> None:
-    """Raise where fresh draws would run a command: a certificate may come from a stranger."""
+    """Raise if fresh draws would run a command: a certificate may come from a stranger."""
     if isinstance(certificate.subject, ProgramDescription):
         words = shown(json.dumps(certificate.subject.command))
         problem = f"new draws would run the program {words}; --run-program allows that"
@@ -135,9 +135,9 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
 
 
 def coq_check(certificate: Certificate) -> Check:
-    """Have Coq prove a theorem about the counts: they contradict the claim, or an epsilon right below the bound.
+    """Let Coq prove a theorem about the counts: they contradict the claim, or an epsilon just below the bound.
 
-    By the conditional bound where that is the certificate's, by Clopper and Pearson's otherwise.  Where only the
+    By the conditional bound if that is the certificate's, by Clopper and Pearson's otherwise.  If only the
     joint bound refutes the claim, it is an epsilon below Clopper and Pearson's, and the check says so.
     """
     if problem := missing():
@@ -156,7 +156,7 @@ def coq_check(certificate: Certificate) -> Check:
 
 
 def _below_the_bound(certificate: Certificate, further: str) -> Check:
-    """Have Coq check an epsilon right below the bound that it knows."""
+    """Let Coq check an epsilon just below the bound that it knows."""
     counts, significance = certificate.counts, certificate.significance
     if certificate.method == "conditional":
         bound = conditional_epsilon_lower_bound(counts, significance)
@@ -170,7 +170,7 @@ def _below_the_bound(certificate: Certificate, further: str) -> Check:
 
 
 def _by_coq(certificate: Certificate, epsilon: Fraction, name: str, further: str) -> Check:
-    """Return what Coq says of the counts and this epsilon."""
+    """Return Coq's answer on the counts and this epsilon."""
     significance, delta = Fraction(str(certificate.significance)), Fraction(certificate.claimed_delta)
     write = conditional_verdict_text if certificate.method == "conditional" else verdict_text
     finding = check_verdict(certificate.counts, AuditedClaim(epsilon, delta, significance), write=write)

@@ -24,10 +24,10 @@ from reference.domain import NORMS, Domain
 from reference.registry import MECHANISMS, budget_from
 
 BUDGET = {"epsilon_s": "10", "epsilon_n": "0.1", "delta_s": "1e-3", "delta_n": "1e-3"}
-"""The default budget, where you give no part of it."""
+"""The default budget, if you give no part of it."""
 
 LARGEST_RECORDS = 10**9
-"""Data sets beyond this are not asked for."""
+"""The largest data sets allowed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,16 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 TOLERANCE = 1e-6
-"""Relative difference of floats in evidence that another machine's linear algebra explains."""
+"""Relative difference of floats in evidence that another machine's linear algebra may cause."""
 
 
 def differences(old: Any, new: Any, place: str = "evidence") -> Iterator[str]:
-    """Yield where two pieces of evidence differ; floats and ends of enclosures may by :data:`TOLERANCE`."""
+    """Yield where two pieces of evidence differ; floats and ends of enclosures may differ by :data:`TOLERANCE`."""
     if isinstance(old, dict) and isinstance(new, dict):
         if list(old) != list(new):
             yield f"the keys of {place}"
         elif set(old) == {"lo", "hi"}:
-            # how narrow a certified enclosure comes out depends on linear algebra, too
+            # the width of a certified enclosure depends on linear algebra, too
             if any(not _close(Fraction(old[end]), Fraction(new[end])) for end in old):
                 yield place
         else:

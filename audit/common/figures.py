@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def save(figure: Figure, path: str) -> None:
-    """Write a figure whole or not at all, as the ending of the file says; the same figure gives the same SVG.
+    """Write a figure whole or not at all, in the format of the file's ending; the same figure gives the same SVG.
 
     Raises
     ------

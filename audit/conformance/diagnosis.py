@@ -1,4 +1,4 @@
-"""Name the bug: some broken variant answers as the program does."""
+"""Name the bug: a broken variant that answers like the program."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from audit.vectors.mutants import MUTANTS
 from reference.common.numbers import short_text
 
 CLOSE = Fraction(1, 10**6)
-"""Relative: two programs with the same bug differ by their rounding only."""
+"""Relative tolerance: two programs with the same bug differ only by rounding."""
 
 ASKED = 16
-"""Failed cases that each variant is asked about."""
+"""Most failed cases to ask each variant about."""
 
 LEAST = Fraction(1, 2)
 """Share of these that a variant must explain to be named."""
 
 NEARLY_ALL = Fraction(9, 10)
-"""Share of the cases that catch a bug which fail in a program that has it."""
+"""Share of the cases with a bug's flag that must fail in a program that has it."""
 
 
 MARGINAL = Fraction(1, 10)
-"""A bug that fails fewer cases than this share of the unexplained ones may be part of another."""
+"""A bug with fewer failed cases than this share of the unexplained ones may be part of another bug."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One bug that the answers point to.
+    """A bug that the answers point to.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Diagnosis:
     description, effect : str
         The bug, in words.
     factors : tuple of str
-        By what the wrong numbers are off.
+        By which factors the wrong numbers are off, in words.
     unexplained : int
         Failed cases that no named bug explains.
     """
@@ -64,16 +64,16 @@ class Diagnosis:
 
     @property
     def is_certain(self) -> bool:
-        """True if each compared answer is the variant's, and nearly all cases that catch it fail, few others."""
+        """Whether each compared answer is the variant's, and nearly all its cases fail, but few others."""
         told = self.failed >= MARGINAL * self.unexplained
         return self.same == self.asked > 0 and self.failed >= NEARLY_ALL * self.carried and told
 
 
 def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
-    """Return the bugs that explain the failed cases, the one that explains most first."""
+    """Return the bugs that explain the failed cases, the best explanation first."""
     failed = {one.case.tc_id: one for one in found if one.status == "failed"}
     compared = {flag: one for flag in MUTANTS if (one := _explained(flag, failed))[0]}
-    # of a bug that the program has, nearly all cases fail
+    # if the program has a bug, nearly all its cases fail
     share = {flag: _failed_share(flag, found) for flag in compared}
     explained: list[Diagnosis] = []
     left = set(failed)
@@ -88,7 +88,7 @@ def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
             break
         same, asked = compared[best]
         explained.append(_diagnosis(best, same, len(asked), found))
-        # what a variant was not asked about counts as explained where it carries the flag
+        # a case that the variant was not asked about counts as explained if it has the flag
         left -= same | (
             {number for number in left if best in failed[number].case.flags} if same == asked else set()
         )
@@ -96,7 +96,7 @@ def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
 
 
 def _is_suspect(same: set[int], asked: set[int], left: set[int], share: float) -> bool:
-    """Return whether enough answers agree: of all that were compared, or of those that no other bug explains."""
+    """Return whether enough answers agree: of all compared, or of those that no other bug explains."""
     if len(same) >= LEAST * len(asked):
         return True
     few = len(same & left)
@@ -109,7 +109,7 @@ def _failed_share(flag: str, found: Sequence[Outcome]) -> float:
 
 
 def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], set[int]]:
-    """Return the failed cases that a variant answers in the same way, and all that it was asked."""
+    """Return the failed cases that a variant answers in the same way, and all those it was asked."""
     carried = [one for one in failed.values() if flag in one.case.flags]
     asked = carried[:: max(1, len(carried) // ASKED)]
     same = {one.case.tc_id for one in asked if _agrees(one, mutated(flag, one.kind, one.case.given))}
@@ -117,13 +117,13 @@ def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], set[int
 
 
 def _agrees(one: Outcome, variant: dict[str, Any]) -> bool:
-    """Return whether the program answered as a broken variant: in all that both say."""
+    """Return whether the program answered like a broken variant in every field that both give."""
     if one.case.right is None:
         return "error" not in variant and "broke" not in variant
     if "error" in one.answer or "error" in variant:
         return "error" in one.answer and "error" in variant
     both = variant.keys() & one.answer.keys()
-    # the objective follows from w, in more than one way once the repair is wrong
+    # the objective follows from w, and in several ways if the repair is wrong
     for name in {*one.case.right, *both} - ({"objective"} if "w" in both else set()):
         for _, left, right in leaves(variant.get(name), one.answer.get(name)):
             if not _close(left, right):
@@ -154,7 +154,7 @@ def _diagnosis(flag: str, cases: set[int], asked: int, found: Sequence[Outcome])
 
 
 def factors(failed: Sequence[Outcome]) -> Iterator[str]:
-    """Yield by what factor wrong numbers are off, where it is one factor for all cases."""
+    """Yield the factor by which wrong numbers are off, if all cases share one."""
     ratios: dict[str, list[Fraction]] = defaultdict(list)
     for one in failed:
         for name, right, found in _numbers(one):
@@ -181,7 +181,7 @@ def _times(ratio: Fraction) -> str:
 
 
 def _range(low: Fraction, high: Fraction) -> str:
-    """Return how far off the ratios of one side of 1 are, from the least to the most."""
+    """Return how far off the ratios on one side of 1 are, from least to most."""
     least, most = sorted((max(low, 1 / low), max(high, 1 / high)))
     return f"{short_text(least)} to {short_text(most)} times {_side(low)}"
 
@@ -191,7 +191,7 @@ def _side(ratio: Fraction) -> str:
 
 
 def _numbers(one: Outcome) -> Iterator[tuple[str, Fraction, Fraction | None]]:
-    """Yield name, right number and answer; of noisy coefficients what the noise is, by set."""
+    """Yield name, right number and answer; for noisy coefficients the noise, by set."""
     if one.case.right is None:
         return
     given = one.case.given
@@ -203,7 +203,7 @@ def _numbers(one: Outcome) -> Iterator[tuple[str, Fraction, Fraction | None]]:
             if one.kind == "Perturbation":
                 before = Fraction(given["values"][index])
                 place = "the noise of Phi_s" if given["inS"][index] == "1" else "the noise of Phi_n"
-                # noise that is small beside its coefficient is lost in rounding
+                # noise that is small beside its coefficient drowns in rounding
                 if abs(centre - before) > CLOSE * abs(before):
                     yield place, centre - before, None if answered is None else answered - before
             else:

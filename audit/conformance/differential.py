@@ -1,7 +1,7 @@
-"""Compares a program with the reference on data sets made on the spot, and makes a counterexample small.
+"""Compares a program with the reference on data sets made on the spot, and shrinks counterexamples.
 
-Most data sets go through the declarations of the vectors, each in turn; hypothesis draws the rest, and shrinks.
-Its data sets alone are more alike: as many of them failed fewer broken variants.
+Most data sets use the declarations of the vectors in turn; hypothesis draws the rest, and shrinks.
+Its data sets alone are more alike: the same number of them failed fewer broken variants.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from audit.vectors.steps import Steps
 from reference.common.documents import converted
 
 COMPARED = ("Domain", "Coefficients", "FairnessMetric", "Release")
-"""Group types whose inputs have records.  All their cases ask for doubles only."""
+"""Group types whose inputs have records.  Their cases need doubles only."""
 
 SHRUNK = ("failed", "crash")
-"""Outcomes whose cases are made smaller; a program that hangs would hang at every step."""
+"""Outcomes whose cases are shrunk; a program that hangs would hang at every step."""
 
 RANDOM_SHARE = 5
-"""One of so many data sets is drawn by hypothesis."""
+"""Hypothesis draws one in this many data sets."""
 
 MOST_STARTS = 150
-"""Starts of the program, to make one counterexample small."""
+"""Most starts of the program to shrink one counterexample."""
 
 OFTEN = 9
-"""A value stays as it was found this many times for each time that it is made simple."""
+"""A value is kept this many times for each time that it is made simpler."""
 
 LARGEST = 2**53
-"""Doubles hold whole numbers up to here."""
+"""Doubles hold all whole numbers up to this."""
 
 Inputs = dict[str, Any]
 
@@ -64,9 +64,9 @@ class Differences:
     report : Report
         Of all data sets.
     set_aside : int
-        Data sets on which our own two sources do not agree, and which the program did not get.
+        Data sets on which our two sources disagree; the program did not get them.
     smallest : list of Outcome
-        Of each group type that goes wrong one, made small; its flags are the bugs that would fail it.
+        One shrunk case for each failing group type; its flags are the bugs that would fail it.
     """
 
     report: Report
@@ -74,7 +74,7 @@ class Differences:
     smallest: list[Outcome]
 
     def candidates(self) -> VectorFile:
-        """Return the smallest cases as the vectors have theirs."""
+        """Return the smallest cases in the form of vectors."""
         groups = tuple(
             TestGroup(
                 type=one.kind,
@@ -135,9 +135,9 @@ def compare(
 
 
 def made(kind: str, count: int, seed: int) -> list[VectorCase]:
-    """Return cases with new records in the declarations of the vectors: random, on the ends, some to refuse.
+    """Return cases with new records in the vectors' declarations: random ones, ends, and some to refuse.
 
-    They are fewer than `count` where the second source and the reference do not agree on a data set.
+    There are fewer than `count` if the second source and the reference disagree on a data set.
     """
     bases = [case.given for case in load(kind).cases if case.right is not None]
     order = Random(f"{seed} {kind}").sample(bases, len(bases))
@@ -158,7 +158,7 @@ def data_set(base: Inputs, choose: Callable[[Sequence[Any]], Any]) -> Inputs:
     columns, count = range(len(_table(base)[0])), choose((1, 2, 3, 5, 8, 13))
     rows = [[_value(base, column, choose) for column in columns] for _ in range(count)]
     if "lower" in base and choose((False, False, True)):
-        # a value that clipping mends, or not, and that a program without clipping refuses
+        # a value that clipping mends, if declared, and that is refused otherwise
         column = choose(columns)
         beyond = str(2 * abs(Fraction(base["upper"][column])) + 1)
         choose(rows)[column] = choose((beyond, "NaN", "Infinity"))
@@ -174,7 +174,7 @@ def _drawn(draw: st.DrawFn, bases: list[Inputs]) -> Inputs:
 
 @st.composite
 def _simpler(draw: st.DrawFn, inputs: Inputs) -> Inputs:
-    """Draw some of the records of a data set, with some values made simple."""
+    """Draw some records of a data set, with some values made simpler."""
 
     def either(simple: Any, found: Any) -> Any:
         return draw(st.sampled_from([simple, *[found] * OFTEN]))
@@ -190,7 +190,7 @@ def _simpler(draw: st.DrawFn, inputs: Inputs) -> Inputs:
 def _minimal(
     strategy: st.SearchStrategy[Inputs], condition: Callable[[Inputs], bool], count: int, name: str
 ) -> Inputs | None:
-    """Return the smallest inputs that hypothesis finds for a condition; nothing of it stays on the disk."""
+    """Return the smallest inputs that hypothesis finds for a condition; nothing is left on disk."""
     quiet = settings(
         max_examples=count,
         derandomize=False,
@@ -220,14 +220,14 @@ def _table(inputs: Inputs) -> list[list[str]]:
 
 
 def _value(base: Inputs, column: int, choose: Callable[[Sequence[Any]], Any]) -> str:
-    """Return an end or a number between; of an encoded column one that the vector has, or 0."""
+    """Return an end or a number in between; for an encoded column a value from the vector, or 0."""
     if "lower" not in base:
         return str(choose(["0", *(row[column] for row in _table(base))]))
     ends = base["lower"][column], base["upper"][column]
     low, high = map(Fraction, ends)
     if base["kinds"][column] != "numeric":
         return str(choose(range(int(low), int(high) + 1)))
-    # an end keeps its text: a program compares it with the same number
+    # an end keeps its text, so that a program compares equal numbers
     end, between = choose(ends), low + (high - low) * Fraction(choose(range(1, 64)), 64)
     readable = max(abs(between.numerator), between.denominator) < LARGEST
     return str(between) if choose((False, True)) and readable else str(end)
@@ -251,7 +251,7 @@ def _judged(command: Sequence[str], work: Work, exchange: Exchange, timeout: flo
 
 
 def _small(command: Sequence[str], found: Outcome, exchange: Exchange, timeout: float) -> Outcome:
-    """Return an outcome of the same kind on inputs that hypothesis makes no smaller; its case has its flags."""
+    """Return an outcome of the same kind on inputs that hypothesis cannot shrink; its case has its flags."""
     tried: dict[str, Outcome | None] = {}
 
     def is_wrong(inputs: Inputs) -> bool:

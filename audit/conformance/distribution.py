@@ -1,8 +1,8 @@
-"""Test that sampled noise has the stated distribution: exact tests of stated size and power.
+"""Exact tests, of stated size and power, that sampled noise has the stated distribution.
 
 The tests look at noise in scales, u = (noisy - exact) / scale, of each coefficient: location (signs), scale (sums
 of |u| or u^2), tails, shape, and independence between coefficients and from draw to draw (agreement of signs).
-Under the stated distribution each p-value is exact, so the chance that a right program is refuted is at most the
+Under the stated distribution each p-value is exact, so a right program is refuted with a chance of at most the
 significance.
 """
 
@@ -20,12 +20,12 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.noise import Noise
 
 TAIL = 0.01
-"""Chance of a variate beyond the point at which tails are counted, both sides together."""
+"""Chance of a variate beyond the point from which tails are counted, on both sides together."""
 
 POWER = 0.9
 
 FEWEST = 200
-"""Draws below which nothing of use is detected."""
+"""Fewer draws detect nothing useful."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SampleCheck:
     p_value : float
     rejected : bool
     said : str
-        What is wrong, in words; empty where nothing is.
+        What is wrong, in words; empty if nothing is.
     """
 
     check: str
@@ -51,18 +51,18 @@ class SampleCheck:
 
 @dataclass(frozen=True)
 class Detectable:
-    """The smallest departures that are found with power 0.9 in one coefficient.
+    """The smallest departures found with power 0.9 in one coefficient.
 
     Parameters
     ----------
     scale_factor : float
-        The noise is so many times too large.
+        The noise is this many times too large.
     shift : float
-        Its middle is so many scales away.
+        Its middle is this many scales away.
     agreement : float
         Chance that two coefficients have noise of the same sign, 1/2 when they are independent.
     tail_factor : float
-        So many times as many draws are far out.
+        This many times as many draws are far out.
     """
 
     scale_factor: float
@@ -88,9 +88,9 @@ def check_samples(
     values : ndarray, shape (coefficients,)
         Exact ones.
     noise : Noise
-        What is stated.
+        The stated noise.
     significance : float
-        Chance that a right program is refuted by any of the tests; divided among them evenly.
+        Chance that any of the tests refutes a right program; divided among them evenly.
     """
     size = significance / number_of_tests(len(values))
     variates = (samples - values) / noise.scales
@@ -104,7 +104,7 @@ def check_samples(
         found += [_test("tails", place, stats.binomtest(beyond, len(u), TAIL).pvalue, size, words)]
         shape = float(stats.kstest(u, law.cdf).pvalue)
         found += [_test("shape", place, shape, size, f"the distribution is not {noise.kind}")]
-        # disjoint pairs of draws that follow each other
+        # disjoint pairs of consecutive draws
         pairs = (u[: len(u) // 2 * 2] > 0).reshape(-1, 2)
         found += [_agreement(pairs[:, 0], pairs[:, 1], f"{place}, one draw and the next", size)]
     for first, second in combinations(range(len(values)), 2):
@@ -164,7 +164,7 @@ def _agreement(first: BoolArray, second: BoolArray, place: str, size: float) -> 
 
 
 def _repetition(samples: FloatArray) -> SampleCheck:
-    """Check that no draw is repeated as a whole: of chance 0 for continuous noise, next to 0 on a fine grid."""
+    """Check that no whole draw is repeated: the chance is 0 for continuous noise, nearly 0 on a fine grid."""
     repeated = len(samples) - len(np.unique(samples, axis=0))
     said = f"{repeated} draws repeat earlier ones" if repeated else ""
     return SampleCheck("repetition", "all coefficients", 0.0 if repeated else 1.0, repeated > 0, said)

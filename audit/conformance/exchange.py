@@ -19,11 +19,11 @@ LISTS = dict.fromkeys(ROWS, 2) | dict.fromkeys(LISTED, 1)
 
 
 class UnreadableAnswerError(ValueError):
-    """A line that is not an answer."""
+    """A line is not an answer."""
 
 
 def case_line(kind: str, case: VectorCase, exchange: Exchange) -> bytes:
-    """Return one case as the program reads it."""
+    """Return one case in the form that the program reads."""
     asked = {"tcId": case.tc_id, "type": kind}
     if exchange == "json":
         return (json.dumps({**asked, "inputs": case.given}) + "\n").encode()
@@ -53,7 +53,7 @@ def answer_of(line: bytes, exchange: Exchange) -> tuple[int, dict[str, Any]]:
     number = found.get("tcId") if isinstance(found, dict) else None
     if isinstance(number, bool) or not isinstance(number, int):
         raise UnreadableAnswerError("no object with a tcId")
-    # a field that is always written, such as "error": null, says nothing
+    # null fields that are always written, such as "error": null, say nothing
     said = {name: value for name, value in found.items() if value is not None and value is not False}
     return number, {name: value for name, value in said.items() if name != "tcId"}
 

@@ -16,10 +16,10 @@ from reference.common.printable import short_line
 GOOD = ("passed", "skipped")
 
 AGAIN = ("failed", "garbage", "missing", "twice")
-"""Outcomes whose cases are asked again; those of crashes and hangs were asked twice."""
+"""Outcomes whose cases are asked again; crashes and hangs were asked twice already."""
 
 SAID = 200
-"""Characters that are shown of what a program answered."""
+"""Most characters shown of a program's answer."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Outcome:
         The group type.
     case : VectorCase
     status : str
-        `passed`, `failed`, or what else became of it: see :class:`audit.conformance.program.Reply`.
+        `passed`, `failed`, or a status of :class:`audit.conformance.program.Reply`.
     answer : dict
     said : str
-        Where it went wrong, in words.
+        What went wrong, in words.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def outcome_of(kind: str, case: VectorCase, reply: Reply) -> Outcome:
-    """Judge what a program made of a case."""
+    """Judge a program's reply to a case."""
     if reply.status != "answered":
         return Outcome(kind, case, reply.status, reply.answer, short_line(reply.said))
     answer = measured(case.given, reply.answer)
@@ -72,9 +72,9 @@ def outcomes(work: Work, replies: dict[int, Reply]) -> list[Outcome]:
 
 
 def steady(found: Sequence[Outcome], asked: Callable[[Work], dict[int, Reply]]) -> list[Outcome]:
-    """Return the outcomes; those that change when the program is started again are `unsteady`.
+    """Return the outcomes; those that change when the program is restarted are `unsteady`.
 
-    Asked again is all that went wrong, and of each group type the first case that passed, in another order.
+    Every case that went wrong is asked again, with the first passed case of each group type, in another order.
     """
     passed: dict[str, Outcome] = {}
     for one in found:
@@ -96,5 +96,5 @@ def _compared(first: Outcome, second: Outcome) -> Outcome:
 
 
 def counts(found: Iterable[Outcome]) -> dict[str, int]:
-    """Return how many cases became what."""
+    """Count the cases by status."""
     return dict(Counter(one.status for one in found).most_common())

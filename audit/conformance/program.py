@@ -1,8 +1,8 @@
-"""Runs a program on many cases at once, and finds out which case to blame when it crashes or hangs.
+"""Runs a program on many cases at once, and finds the case to blame when it crashes or hangs.
 
 All cases are written without waiting: a program may answer in any order, or only when its input ends.  When it
-fails on the way, the first case that it has not answered runs alone, and then the rest goes on; in shorter
-runs where its other answers died in a buffer.
+fails on the way, the first unanswered case runs alone, then the rest goes on, in shorter runs
+if other answers were lost in a buffer.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from audit.vectors.format import VectorCase
 from reference.common.printable import shown
 
 LONGEST_LINE = 2**20
-"""Bytes of an answer."""
+"""Most bytes of an answer."""
 
 MOST_GARBAGE = 2000
-"""Lines that are not answers, after which a program is ended."""
+"""Most lines that are not answers before a program is ended."""
 
 MOST_WASTED = 2**26
-"""Bytes of such lines."""
+"""Most bytes of such lines."""
 
 WAITING = 64
-"""Lines that wait to be read; each may be as long as an answer may be."""
+"""Most lines waiting to be read; each may be as long as an answer."""
 
 AFTERWARDS = 1.0
-"""Seconds after the last answer in which a second answer to a case is noticed."""
+"""Seconds to wait after the last answer for a second answer to a case."""
 
 LAST_WORDS = 10.0
-"""Seconds until all that an ended program wrote to its standard error is read."""
+"""Seconds to read the rest of an ended program's standard error."""
 
 PATIENCE = 40
-"""Successive failures without an answer after which we give the program up."""
+"""Consecutive failures without an answer after which we give up on the program."""
 
 BLAMED = ("crash", "hang", "garbage")
 """Outcomes that explain why a run failed."""
@@ -58,7 +58,7 @@ class Reply:
     ----------
     status : {'answered', 'skipped', 'crash', 'hang', 'garbage', 'missing', 'twice', 'unsteady', 'not run'}
     answer : dict
-        Where it answered.
+        If it answered.
     said : str
         What happened, in words.
     """
@@ -70,7 +70,7 @@ class Reply:
 
 @dataclass
 class Session:
-    """One run of the program: what it answered, and how it ended."""
+    """One run of the program: its answers, and how it ended."""
 
     replies: dict[int, Reply] = field(default_factory=dict)
     garbage: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Session:
 
     @property
     def failed(self) -> bool:
-        """True unless it ended by itself and well."""
+        """Whether it did not end by itself with exit code 0."""
         return bool(self.end)
 
 
@@ -92,7 +92,7 @@ def run_program(
     timeout: float = 10.0,
     on_reply: Callable[[int], None] | None = None,
 ) -> dict[int, Reply]:
-    """Return what the program made of each case, by tcId.
+    """Return the program's reply to each case, by tcId.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def run_program(
                 unexplained[number] = session.end
             found[number] = alone.replies.get(number) or _blamed(alone)
             if not session.replies and alone.replies:
-                # its answers died in a buffer: a shorter run loses fewer
+                # its answers were lost in a buffer: a shorter run loses fewer
                 size = max(1, len(asked) // 2)
         left = [item for item in left if item[1].tc_id not in found]
         if without_answer >= PATIENCE:
@@ -148,19 +148,19 @@ def run_program(
 
 
 def end_unasked(command: Sequence[str], timeout: float) -> str:
-    """Return how a program fails that is given no case at all; empty where it ends well."""
+    """Return how the program fails without any case; empty if it ends well."""
     return _session(command, [], "json", timeout, None).end
 
 
 def _fruitless(before: int, answered: int, asked: int) -> int:
-    """Return how many runs ended without an answer; only an answer among several cases starts it again."""
+    """Return how many runs ended without an answer; an answer among several cases resets the count."""
     if not answered:
         return before + 1
     return 0 if asked > 1 else before
 
 
 def _unsteady(found: dict[int, Reply], unexplained: dict[int, str]) -> dict[int, Reply]:
-    """Return a reply that says that the program failed, where no case is to blame."""
+    """Return a reply that says that the program failed though no case is to blame."""
     if any(reply.status in BLAMED for reply in found.values()):
         return {}
     first = list(unexplained.items())[:1]
@@ -205,11 +205,11 @@ def _session(
     session, wanted = Session(on_answer=on_answer), {case.tc_id for _, case in work}
     try:
         session.end = _listen(session, lines, wanted, exchange, timeout)
-        # it does not matter how a program ends that has answered everything
+        # once everything is answered, the way the program ends does not matter
         rest = min(timeout, AFTERWARDS) if wanted <= set(session.replies) else timeout
         code = child.wait(timeout=rest) if not session.end else None
     except subprocess.TimeoutExpired:
-        # all is answered, or the output is closed
+        # everything is answered, or the output is closed
         code, session.end = None, "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
     finally:
         with suppress(ProcessLookupError, PermissionError):
@@ -221,7 +221,7 @@ def _session(
             while True:
                 lines.get_nowait()
         for thread in threads:
-            # a process that the program left behind may hold the other end: nobody waits for it
+            # a process left behind by the program may hold the other end: do not wait for it
             thread.join(timeout=LAST_WORDS if thread is drain else 1)
     if code and (not work or not wanted <= set(session.replies)):
         known = -code in set(signal.Signals)
@@ -284,7 +284,7 @@ def _take(session: Session, line: bytes, wanted: set[int], exchange: Exchange) -
 
 def _write(child: subprocess.Popen[bytes], work: Work, exchange: Exchange) -> None:
     assert child.stdin is not None
-    # a program that ends early reads no more: the missing answers tell
+    # a program that ends early stops reading: the missing answers show it
     with suppress(OSError, ValueError), child.stdin:
         for kind, case in work:
             child.stdin.write(case_line(kind, case, exchange))
@@ -295,13 +295,13 @@ def _read(child: subprocess.Popen[bytes], lines: queue.Queue[bytes | None], over
     with suppress(OSError, ValueError), child.stdout:
         while (line := child.stdout.readline(LONGEST_LINE)) and not over.is_set():
             lines.put(line)
-    # when the queue is full, nobody reads it any more
+    # if the queue is full, nobody reads it any more
     with suppress(queue.Full):
         lines.put(None, timeout=1)
 
 
 def _drain(child: subprocess.Popen[bytes], tail: list[bytes]) -> None:
-    """Keep the end of what the program says to its standard error."""
+    """Keep the end of the program's standard error."""
     assert child.stderr is not None
     with suppress(OSError, ValueError), child.stderr:
         while block := child.stderr.read(2**12):

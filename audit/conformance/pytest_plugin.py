@@ -1,6 +1,6 @@
-"""The vectors as tests of another project: ``pytest --cfm-program "node port.js"``.  A plugin of pytest.
+"""A pytest plugin: the vectors as tests of another project, ``pytest --cfm-program "node port.js"``.
 
-Nothing is imported, and no test is added, unless one of its options is given.
+Nothing is imported and no test is added unless one of its options is given.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class CaseItem(pytest.Item):
     def __init__(self, *, kind: str, case: Any, **parent: Any) -> None:
         super().__init__(**parent)
         self.kind, self.case = kind, case
-        # a plain skip in the summary needs a place
+        # a plain skip in the summary needs a location
         self.obj = None
 
     def runtest(self) -> None:
-        """Fail where the program is wrong, with the bug that it may be."""
+        """Fail if the program is wrong, and name the possible bug."""
         one = next(one for one in _report(self.session).outcomes if one.case.tc_id == self.case.tc_id)
         if one.status == "skipped":
             pytest.skip(f"the program cannot do it: {one.said}")
@@ -59,21 +59,21 @@ class CaseItem(pytest.Item):
             raise ConformanceError(f"{one.status}: {one.said}", ", ".join(one.case.flags))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return what a person reads."""
+        """Return the failure as text."""
         if isinstance(excinfo.value, ConformanceError):
             said, flags = excinfo.value.args
             return f"{self.case.comment}\n{said}\nbugs that this case catches: {flags or 'none of the flags'}"
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Return where the case is."""
+        """Return the location of the case."""
         from audit.vectors.format import path_of
 
         return path_of(self.kind), None, f"{self.kind} {self.case.tc_id}: {self.case.comment}"
 
 
 class ConformanceError(AssertionError):
-    """A case that a program answers wrongly."""
+    """A program answers a case wrongly."""
 
 
 def _report(session: pytest.Session) -> Any:
@@ -89,7 +89,7 @@ def _report(session: pytest.Session) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say which bug it is."""
+    """Name the bug."""
     session = getattr(terminalreporter, "_session", None)
     if not _is_asked(config) or session is None or REPORT not in session.stash:
         return

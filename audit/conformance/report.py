@@ -14,19 +14,19 @@ from audit.conformance.symptoms import Symptom, symptoms
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 
 SHOWN = 10
-"""Cases of one kind of trouble that the text lists."""
+"""Most cases of one status that the text lists."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A run and what it says.
+    """The report of a run.
 
     Parameters
     ----------
     program : str
     outcomes : sequence of Outcome
     diagnoses : list of Diagnosis
-        Of what no symptom explains.
+        Of the cases that no symptom explains.
     symptoms : list of Symptom
     """
 
@@ -45,10 +45,10 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """`refuted` by a case; `undecided` where nothing is answered, or otherwise after a restart; else not."""
+        """`refuted` by a case; `undecided` without answers, or if they change on a restart; else `not refuted`."""
         statuses = {one.status for one in self.outcomes}
         if "not run" in statuses and not statuses & {"passed", "failed"}:
-            # it never started, or dies at once: nothing is known of its answers
+            # it never started, or ends at once: its answers are unknown
             return "undecided"
         if statuses - {*GOOD, "unsteady"}:
             return "refuted"
@@ -74,7 +74,7 @@ class Report:
         return [one for one in failed if named.isdisjoint(one.case.flags) and one.case.tc_id not in shown]
 
     def lines(self) -> Iterator[str]:
-        """Yield what a person reads."""
+        """Yield the report as text."""
         yield f"program: {self.program}"
         for kind in dict.fromkeys(one.kind for one in self.outcomes):
             yield f"{kind}: {_counted([one for one in self.outcomes if one.kind == kind])}"
@@ -84,7 +84,7 @@ class Report:
         yield from self._troubles()
 
     def told(self) -> Iterator[str]:
-        """Yield what is wrong with the program, as far as it is known."""
+        """Yield what is wrong with the program, as far as known."""
         for shown in self.symptoms:
             yield from ("", f"this is wrong: {shown.description}", f"  {shown.evidence}")
         for one in self.diagnoses:
@@ -195,7 +195,7 @@ def _counted(found: Sequence[Outcome]) -> str:
 
 
 def diagnosis_lines(one: Diagnosis) -> Iterator[str]:
-    """Yield what a person reads of one bug."""
+    """Yield the text about one bug."""
     how = "is" if one.is_certain else "may be"
     yield f"this {how} {one.flag}: {one.description}"
     yield f"  {one.effect}"

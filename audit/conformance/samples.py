@@ -1,4 +1,4 @@
-"""Draws from a program that only samples: what it is asked, and what its answers say."""
+"""Draws from a program that only samples: the requests, and the tests of its answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.noise import Noise
 
 BATCH = 500
-"""Draws of one request."""
+"""Most draws of one request."""
 
 KIND = "Samples"
 
@@ -46,7 +46,7 @@ class SampledNoise:
     noise : str
     draws : int
     checks : tuple of SampleCheck
-        Empty where there are no draws.
+        Empty if there are no draws.
     detectable : Detectable or None
     said : str
         Why there are none.
@@ -86,7 +86,7 @@ class SampleReport:
         return {"refuted": EXIT_REFUTED, "not refuted": EXIT_FINE, "undecided": EXIT_UNDECIDED}[self.verdict]
 
     def lines(self) -> Iterator[str]:
-        """Yield what a person reads."""
+        """Yield the report as text."""
         yield f"program: {self.program}"
         yield f"significance: {self.significance:g}, shared by all tests of all kinds of noise"
         for one in self.found:
@@ -125,7 +125,7 @@ class SampleReport:
 
 
 def requests(draws: int) -> Work:
-    """Return what is asked: `draws` draws of each kind of noise, in batches.
+    """Return the requests: `draws` draws of each kind of noise, in batches.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def sampled(
     significance: float = 0.05,
     timeout: float = 60,
 ) -> SampleReport:
-    """Draw from a program and test what it drew."""
+    """Draw from a program and test the draws."""
     work = requests(draws)
     replies = run_program(command, work, exchange, timeout=timeout)
     for reply in replies.values():

@@ -24,13 +24,13 @@ ABILITIES = ("double", "erfc", "exact-arithmetic")
 ANSWERED = ("answered", "skipped")
 
 TRIED = 3
-"""Cases that a program which answers nothing is asked in the other form."""
+"""Cases to ask a program in the other form if it answers nothing."""
 
 SERVE = Path(__file__).with_name("serve.py")
 
 
 def chosen(only: Sequence[str] = ()) -> Work:
-    """Return the cases that some words choose: group types, flags, abilities and ids; all without words.
+    """Return the cases that words choose by group type, flag, ability or id; without words, all.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def chosen(only: Sequence[str] = ()) -> Work:
 
     def is_chosen(kind: str, number: int, flags: Sequence[str]) -> bool:
         needed = abilities[number]
-        # double alone leaves out what needs more
+        # `double` alone leaves out cases that need more
         able = [word for word in only if word in ABILITIES and needed[-1] == word]
         return bool(able) or any(word in (kind, str(number), *flags) for word in only)
 
@@ -59,7 +59,7 @@ def chosen(only: Sequence[str] = ()) -> Work:
 
 
 def command_of(program: str | None, module: str | None) -> list[str]:
-    """Return the words that start what is tested.
+    """Return the command line of the program under test.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def report_of(
     Raises
     ------
     audit.subjects.programs.errors.ProgramStartError
-        When it crashes on every case, and also fails when no case is given: its words may be misspelt.
+        When it crashes on every case, and also without any: its command line may be misspelt.
     """
     replies = run_program(command, work, exchange, timeout=timeout, on_reply=on_reply)
     if {reply.status for reply in replies.values()} <= {"crash", "not run"}:
@@ -107,7 +107,7 @@ def report_of(
 def other_form(
     command: Sequence[str], work: Work, exchange: Exchange, replies: dict[int, Reply], timeout: float
 ) -> Iterator[Symptom]:
-    """Yield a symptom if a program that answers nothing does answer lines of the other form; tries a few cases."""
+    """Yield a symptom if a program that answers nothing does answer a few cases in the other form."""
     if any(reply.status in ANSWERED for reply in replies.values()):
         return
     other: Exchange = "flat" if exchange == "json" else "json"

@@ -1,7 +1,7 @@
 """Answers cases with a Python module: ``python serve.py PACKAGE.MODULE``.
 
 The module has a function `answer` of a group type and its inputs, which returns a dict.  A ValueError refuses the
-inputs, a NotImplementedError skips the case.  It runs apart: a crash or an endless loop ends only itself.
+inputs, a NotImplementedError skips the case.  It runs in its own process: a crash or an endless loop ends only it.
 """
 
 import importlib
@@ -12,7 +12,7 @@ import sys
 
 def main(name: str) -> None:
     """Answer every line of the standard input."""
-    # the module can neither write between the answers nor close what leads to them, not from C either
+    # the module can neither write between the answers nor close their channel, even from C
     cases, out = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

@@ -20,22 +20,22 @@ from audit.vectors.sources.scales import delta_of
 from reference.common.arrays import FloatArray
 
 NEARLY_ALL = Fraction(9, 10)
-"""Share of the failed cases that a symptom concerns which must show it."""
+"""Share of the failed cases concerned that must show a symptom."""
 
 ENOUGH_DIGITS = 15
-"""Significant digits of a double that any language prints by default, at most; 17 are the double."""
+"""Most significant digits that a language prints by default; 17 determine the double."""
 
 ENOUGH_NUMBERS = 20
-"""Numbers in the answers, of which the longest shows how many digits are printed."""
+"""Fewest numbers in the answers from which the longest shows how many digits are printed."""
 
 ROUNDINGS = Fraction(16, 2**53)
 """Sixteen roundings of numbers near 1."""
 
 TELLING = Fraction(1, 10**6)
-"""Where roundings of 1 explain more than this of a delta, they show nothing."""
+"""If roundings of 1 explain more than this of a delta, they show nothing."""
 
 LEAST_CASES = 2
-"""Failed cases that must show a symptom, of those that can."""
+"""Fewest failed cases that must show a symptom, of those that can."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Symptom:
 
 
 def symptoms(found: Sequence[Outcome]) -> list[Symptom]:
-    """Return what explains failed cases without a bug in one step; empty for a right program."""
+    """Return the symptoms that explain failed cases without a bug in one step; none for a right program."""
     failed = [one for one in found if one.status == "failed" and one.case.right is not None]
     seen = [few_digits(found, failed), cancelled_tails(failed), transposed_eigenvectors(failed)]
     return [one for one in seen if one is not None]
@@ -71,7 +71,7 @@ def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom |
     cut = [one for one in failed if _is_cut(one, longest)]
     if not cut or len(cut) < NEARLY_ALL * len(failed):
         return None
-    # a pair of data sets is judged by what it attains, which is not printed
+    # a pair of data sets is judged by its change, which is not printed
     pairs_of_sets = [one for one in failed if one.case.given.get("kind", "").startswith("attaining")]
     return Symptom(
         "too few digits are printed: 17 significant ones (%.17g) are the double",
@@ -81,7 +81,7 @@ def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom |
 
 
 def cancelled_tails(failed: Sequence[Outcome]) -> Symptom | None:
-    """Return the symptom of normal tails that roundings of 1 spoil, as in 1 - erf(x)."""
+    """Return the symptom of normal tails spoilt by roundings of 1, as in 1 - erf(x)."""
     tails = [(one, _tail_error(one)) for one in failed if _has_tail(one)]
     cancelled = [one for one, (error, rounding) in tails if error <= rounding]
     telling = sum(error <= rounding < TELLING for _, (error, rounding) in tails)
@@ -131,13 +131,13 @@ def _lengths(value: Any) -> Iterator[int]:
 
 
 def _is_cut(one: Outcome, digits: int) -> bool:
-    """Return whether each wrong value of a case is the right one, rounded to so many digits."""
+    """Return whether each wrong value of a case is the right one rounded to this many digits."""
     assert one.case.right is not None
     for _, right, got in wrong_values(one.case.right, one.answer):
         low, high, found = *_ends(right), number_of(got)
         if low is None or high is None or found is None:
             return False
-        # half a unit in the last digit; a cut instead of a rounding loses a whole one
+        # half a unit in the last digit; truncating instead of rounding loses a whole one
         size = max(abs(low), abs(high))
         unit = Fraction(10) ** (Decimal(float(size)).adjusted() - digits + 1) if size else Fraction(0)
         if not low - unit <= found <= high + unit:
@@ -155,7 +155,7 @@ def _ends(right: Any) -> tuple[Fraction | None, Fraction | None]:
 # --- tails ---------------------------------------------------------------------------------------------------
 
 LARGE = 700.0
-"""e to this is a double."""
+"""exp of this is still a double."""
 
 TAILS = ("gaussian_delta", "gaussian_epsilon", "gaussian", "analytic_gaussian")
 
@@ -165,7 +165,7 @@ def _has_tail(one: Outcome) -> bool:
 
 
 def _tail_error(one: Outcome) -> tuple[Fraction, Fraction]:
-    """Return how far off delta is at the answer, and what e^epsilon times roundings of 1 explain."""
+    """Return how far off delta is at the answer, and how much of it e^epsilon times roundings of 1 explain."""
     given, kind = one.case.given, one.case.given["kind"]
     found = number_of(next((one.answer[name] for name in one.case.right or {} if name in one.answer), None))
     if found is None or found < 0 or (kind == "analytic_gaussian" and found == 0):
@@ -191,7 +191,7 @@ def _squared_shift(given: dict[str, Any]) -> Fraction:
 
 
 def _is_plain_solution(one: Outcome) -> bool:
-    """Return whether w is wrong where it is -A^+ c / 2, and both have one."""
+    """Return whether the expected w is -A^+ c / 2, and there is an answered one to compare with it."""
     given, right = one.case.given, one.case.right or {}
     return (
         one.kind == "Minimiser"

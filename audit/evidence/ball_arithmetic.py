@@ -1,4 +1,4 @@
-"""Do these counts give this bound?  Decided in ball arithmetic, by another road than :mod:`audit.bounds`.
+"""Decides whether counts give a bound, in ball arithmetic and independently of :mod:`audit.bounds`.
 
 Binomial tails and normal quantiles come from Arb (through python-flint), each with a proved error; cells of pairs
 are cut until each is decided.  Only the constants that define the rules are shared with :mod:`audit.bounds`.
@@ -27,10 +27,10 @@ PRECISION = 96
 """Bits of the balls."""
 
 MOST_SUMMED = 4_000_000
-"""Draws up to which binomial tails are summed term by term; beyond, Arb's incomplete beta function is quicker."""
+"""Draws up to which binomial tails are summed term by term; beyond, Arb's incomplete beta function is faster."""
 
 LOOK_EVERY = 16
-"""Terms of such a sum between two looks whether the rest is negligible."""
+"""Terms of such a sum between two checks whether the rest is negligible."""
 
 EDGE_CELLS = 32
 """Cells of the nuisance on the edge of the hypothesis, before any is cut."""
@@ -39,7 +39,7 @@ LIMIT_BITS = 48
 """Precision of the limit of a mean: finer than that of :mod:`audit.bounds.clusters`."""
 
 PROBES = 66
-"""Pairs on the edge that are looked at first: one that is not rejected settles it."""
+"""Pairs on the edge to check first: one that is not rejected settles it."""
 
 CUTS = 16
 """Cuts of a cell before it is given up."""
@@ -89,7 +89,7 @@ def upper_tail(count: int, draws: int, probability: arb) -> arb:
 
 
 def _score(tail: arb) -> tuple[float, float]:
-    """Enclose the normal score of a tail, cut as the rule has it."""
+    """Enclose the normal score of a tail, cut by the rule."""
     argument = 2 * tail - 1
     if not argument < 1:
         return (-30.0 if not argument > -1 else 0.0), LARGEST_SCORE
@@ -104,7 +104,7 @@ def _score(tail: arb) -> tuple[float, float]:
 
 
 def _last(rejects: Callable[[float], bool], rejected: float, other: float) -> float:
-    """Return a probability at which `rejects` holds, by bisection from one at which it does."""
+    """Return a far probability at which `rejects` holds, by bisection from one at which it does."""
     for _ in range(80):
         middle = (rejected + other) / 2
         rejected, other = (middle, other) if rejects(middle) else (rejected, middle)
@@ -122,7 +122,7 @@ def clopper_pearson_holds(counts: Counts, bound: float, delta: float, significan
 
 @working_precision(PRECISION)
 def conditional_holds(counts: Counts, bound: float, delta: float, significance: float) -> bool | None:
-    """Return whether the limits on p_likely and on the odds ratio give the bound; never where delta is not 0.
+    """Return whether the limits on p_likely and on the odds ratio give the bound; False unless delta is 0.
 
     The odds ratio at which p_likely is at its limit and p_likely / p_unlikely = exp(bound) must be rejected, that
     is, have a tail P(likely >= seen, given the total) of at most its share of the significance.
@@ -144,7 +144,7 @@ def conditional_holds(counts: Counts, bound: float, delta: float, significance: 
 def odds_ratio_tail(counts: Counts, omega: arb) -> arb:
     """Enclose P(likely >= seen, given the total) for an odds ratio: sums of the law's terms from the count seen.
 
-    Upwards the ratios of neighbouring terms fall, downwards they fall too, so that what is left out is at most a
+    The ratios of neighbouring terms fall upwards and downwards, so what is left out is at most a
     geometric series once a ratio is below 1.
     """
     total = counts.likely + counts.unlikely
@@ -172,7 +172,7 @@ def odds_ratio_tail(counts: Counts, omega: arb) -> arb:
 
 
 def _bets(method: AnytimeMethod, ratio: arb) -> list[tuple[arb, arb, arb]]:
-    """Return per bet of a method: logs of what an occurrence on either input wins or loses, and its share."""
+    """Return for each bet of a method the logs of what an occurrence on either input wins or loses; and shares."""
     if method == "anytime":
         tilts = [arb(float(tilt)) for tilt in EARLIER_TILTS]
         return [(tilt, tilt * ratio, arb(1) / len(tilts)) for tilt in tilts]
@@ -232,7 +232,7 @@ def cluster_holds(counts: Counts, bound: float, delta: float, significance: floa
 
 
 def _limit(values: FloatArray, calls: FloatArray, significance: float) -> arb:
-    """Return a mean at which the wealth certainly reaches 1 / significance, close to the largest such."""
+    """Return a mean at which the wealth certainly reaches 1 / significance, close to the largest one."""
     stakes = [arb(float(stake)) for stake in STAKES]
     pairs = [(arb(float(value)), arb(float(number))) for value, number in zip(values, calls, strict=True)]
 
@@ -263,7 +263,7 @@ class JointRule:
     counts : Counts
     delta : float
     lowest_likely, highest_unlikely : float
-        A count alone rejects at these, and beyond.
+        A count alone rejects at these and beyond.
     threshold : (float, float)
         Encloses the score below which both together reject.
     """
@@ -346,7 +346,7 @@ def joint_holds(counts: Counts, bound: float, delta: float, significance: float)
 
 @dataclass(frozen=True)
 class Cell:
-    """Levels of epsilon and values of p_unlikely, each between two."""
+    """An interval of levels of epsilon and one of p_unlikely."""
 
     low_level: float
     high_level: float
@@ -367,7 +367,7 @@ class Cell:
 def _all_rejected(
     rejected: Callable[[Cell], bool], top: float, bottom: float, start: float, stop: float
 ) -> bool | None:
-    """Return whether all levels from `bottom` to `top` are rejected; None when some cell stays open."""
+    """Return whether all levels from `bottom` to `top` are rejected; None if some cell stays open."""
     width, level = min(top - bottom, 1.0) / EDGE_CELLS, top
     while level > bottom:
         lower = max(bottom, top - width) if width < 700 else bottom

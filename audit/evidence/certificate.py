@@ -1,4 +1,4 @@
-"""The document of one audit: what was asked, drawn, counted and concluded, so that others can check it.
+"""The document of one audit: what was requested, drawn, counted and concluded, so that others can check it.
 
 ``python -m audit verify`` checks it.  The JSON Schema is ``audit/common/schemas/certificate_v4.schema.json``.
 """
@@ -28,7 +28,7 @@ from reference.common.errors import DocumentError
 from reference.common.files import json_text, write_whole
 
 EARLIER = ("certificate_v1.json", "certificate_v2.json", "certificate_v3")
-"""Schemas of certificates that hold a command line in place of the request, or no counts of all draws."""
+"""Schemas of certificates with a command line in place of the request, or without counts of all draws."""
 
 FORMULAS = {
     "joint": "smallest log((p_likely - delta) / p_unlikely) over the pairs that neither count alone nor the "
@@ -46,7 +46,7 @@ FORMULAS = {
 
 
 class CertificateError(DocumentError):
-    """A document that is not a certificate, or of an earlier version."""
+    """A document is not a certificate, or is of an earlier version."""
 
     document = "certificate"
 
@@ -78,7 +78,7 @@ class StoredPoint(Document, frozen=True, kw_only=True):
 
 
 class StoredCurve(Document, frozen=True, kw_only=True):
-    """Lower bounds at several deltas that are all right together, except with probability at most `significance`.
+    """Lower bounds at several deltas that all hold together, except with probability at most `significance`.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class StoredCurve(Document, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, curve: EpsilonCurve, cuts: Sequence[Cut], levels: FloatArray) -> StoredCurve:
-        """Return what is stored of a curve: `cuts` by increasing delta, as its points, at some of the `levels`."""
+        """Return the stored form of a curve: `cuts` by increasing delta, like its points, at some `levels`."""
         points = tuple(
             StoredPoint(
                 delta=point.delta,
@@ -115,24 +115,24 @@ class StoredCurve(Document, frozen=True, kw_only=True):
 
 
 class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="certificate_v4"):
-    """One certified lower bound and all it rests on.
+    """One certified lower bound and everything it rests on.
 
     Parameters
     ----------
     request : EstimateRequest
-        What was asked: the subject, the size, the significance and the seed.
+        The request: the subject, the size, the significance and the seed.
     inputs : dict
         The two inputs, for a reader.
     event : StoredEvent
-        From which `audit.auditor.events.event_of` makes the event.
+        `audit.auditor.events.event.event_of` makes the event from it.
     judged : {'ideal', 'implementation'}
         Whether outputs were quantised before the event looked at them.
     neighbours : str
-        Who checked that the inputs are neighbours, in words.
+        In words, who checked that the inputs are neighbours.
     counts : Counts
         Of the certifying draws; for an anytime bound, of those made by the look at which its level was passed.
     all_counts : Counts
-        Of all certifying draws: what the event could see follows from them.
+        Of all certifying draws; what the event could see follows from them.
     draws : int
         Of all phases, both inputs.
     method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting', 'anytime'}
@@ -146,13 +146,13 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         On epsilon at the claimed delta.
     verdict : {'refuted', 'not refuted', 'undecided'}
     seeded : bool
-        Whether all draws follow from the seed: not where the subject has randomness of its own.
+        Whether all draws follow from the seed: not if the subject has its own randomness.
     versions : dict
         Of Python and the libraries that drew and counted.
     curve : StoredCurve or None
         Lower bounds at several deltas that hold together, by events of the ideal event's score.
     share : float
-        Of the significance: what the stage had that certified the bound, where an audit went in stages.
+        The certifying stage's share of the significance, if an audit went in stages.
     """
 
     request: EstimateRequest
@@ -191,7 +191,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
 
     @property
     def significance(self) -> float:
-        """Chance that the bound is wrong: what was asked for, or the share of it that its stage had."""
+        """Chance that the bound is wrong: the requested one, or its stage's share of it."""
         return self.share * self.request.significance
 
     def to_json(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
 
     @classmethod
     def of(cls, document: Any, *, file: str | None = None) -> Certificate:
-        """Return the certificate of a document; its own consistency is checked by `audit.evidence.verify`.
+        """Return the certificate in a document; `audit.evidence.verify` checks its consistency.
 
         Raises
         ------
@@ -239,7 +239,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     def read_all(cls, path: str | Path) -> list[Certificate]:
         """Return the certificates in a file: one, or those of the several mechanisms of one call.
 
-        A result (:class:`audit.evidence.report.EstimateResult`) holds one, and must say the same.
+        A result (:class:`audit.evidence.report.EstimateResult`) holds one, and must agree with it.
 
         Raises
         ------
@@ -257,7 +257,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
 
     @classmethod
     def _of_result(cls, result: dict[str, Any], *, file: str) -> Certificate:
-        """Return the certificate of a result that says the same."""
+        """Return the certificate of a result, after checking that the two agree."""
         found = cls.of(result["certificate"], file=file)
         bits = found.judged == "implementation"
         of_object = result.get("implementation") if bits else result
@@ -291,9 +291,9 @@ def _is_result(document: Any) -> bool:
 
 
 def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -> Verdict:
-    """Return `undecided` in place of `not refuted` for a w whose coefficients are known to lose more than claimed.
+    """Return `undecided` instead of `not refuted` for a w whose coefficients are known to lose more than claimed.
 
-    How much of that loss w still has nobody knows.
+    How much of that loss w still has is unknown.
 
     Parameters
     ----------

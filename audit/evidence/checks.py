@@ -1,8 +1,8 @@
-"""The checks that what a certificate says follows from the request that it holds.
+"""Checks that a certificate's statements follow from its request.
 
-For our own mechanisms and the catalogue the claim and the inputs follow from the recorded parameters, and are
-computed again.  For any other subject the claim is that of whoever ran the audit: nothing here can vouch for it.
-No draw is made, and no code that a certificate names is run.
+For our own mechanisms and the catalogue's, the claim and the inputs follow from the recorded parameters, and are
+computed again.  For any other subject the claim comes from whoever ran the audit: nothing here can vouch for it.
+Nothing is drawn, and no code that a certificate names is run.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ GIVEN = "as given by whoever ran the audit"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked of a certificate.
+    """One check of a certificate.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def binding(certificate: Certificate) -> list[Check]:
 
 
 def checked_claim(certificate: Certificate, epsilon: str | None, delta: str | None) -> Check | None:
-    """Return whether the certificate is about the claim that the reader states; None where nothing is stated.
+    """Return whether the certificate is about the claim that the reader states; None if nothing is stated.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
             yield _same_inputs(certificate, told_of_program(described.inputs))
         return
     try:
-        # nothing of others is imported or run: this package knows both kinds
+        # no foreign code is imported or run: this package knows both kinds
         subject = rebuild_small(core(described))
         whole = rebuild_small(described) if isinstance(described, PairDescription) else subject
         yield _claim(certificate, subject)
@@ -147,16 +147,16 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
     except DescriptionError as problem:
         yield Check("claim", False, f"the recorded subject is not valid: {problem}")
     except InputError as problem:
-        # such as real data that are not here
+        # such as missing real data
         yield Check("claim", None, f"the subject cannot be rebuilt here: {problem}")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         yield Check("claim", False, f"the recorded subject is not valid: {type(problem).__name__}: {problem}")
 
 
 def _neighbours(certificate: Certificate) -> Check:
-    """Return whether what a certificate says of its inputs follows from the kind of the subject.
+    """Return whether a certificate's statement on its neighbours follows from the kind of the subject.
 
-    What the inputs of a subject of somebody's own were found to be is compared by a replay.
+    For the user's own subject, a replay compares the statement.
     """
     stated, described = certificate.neighbours, certificate.subject
     if isinstance(described, MechanismDescription | CatalogueDescription):
@@ -199,7 +199,7 @@ def _claim(certificate: Certificate, subject: Subject) -> Check:
 
 
 def _inputs(certificate: Certificate, whole: Subject, subject: Subject) -> Check:
-    """Return whether the inputs that a reader sees are those that were audited."""
+    """Return whether the inputs shown to a reader are the audited ones."""
     if whole is subject:
         return _same_inputs(certificate, stated_inputs(subject))
     own = stated_inputs(subject) if hasattr(subject, "inputs") else {}
@@ -209,7 +209,7 @@ def _inputs(certificate: Certificate, whole: Subject, subject: Subject) -> Check
 def _same_inputs(certificate: Certificate, expected: dict[str, Any]) -> Check:
     stated = dict(certificate.inputs)
     if isinstance(certificate.subject, PairDescription):
-        # what a search says of itself only a replay computes again
+        # only a replay computes again what a search states about itself
         stated.pop("search", None)
     places = list(differences(json.loads(json_text(expected)), stated, "inputs"))
     detail = "as the recorded parameters give them" if not places else f"not what the parameters give: {places[0]}"
@@ -217,7 +217,7 @@ def _same_inputs(certificate: Certificate, expected: dict[str, Any]) -> Check:
 
 
 def rebuilt(certificate: Certificate) -> list[Check]:
-    """Return whether a subject of somebody's own has the inputs that are stated, and whether they are neighbours.
+    """Return whether the user's own subject has the stated inputs, and whether they are neighbours.
 
     Its code is run.
 
@@ -251,7 +251,7 @@ def rebuilt(certificate: Certificate) -> list[Check]:
 
 
 def _request(certificate: Certificate) -> Check:
-    """Return whether the request asks for what was concluded."""
+    """Return whether the request and the conclusion agree."""
     request = certificate.request
     searched = isinstance(request.subject, PairDescription)
     respects = {
@@ -275,12 +275,12 @@ def _per_call(certificate: Certificate) -> set[int]:
         1 if counts.calls is None else counts.calls.outputs_per_call
         for counts in (certificate.counts, certificate.all_counts)
     }
-    # by calls exactly where the bound is that of calls
+    # by calls exactly if the bound is the one for calls
     return by_counts if (by_counts != {1}) == (certificate.method == CLUSTERS) else set()
 
 
 def _stated(certificate: Certificate, name: str) -> bool:
-    """Return whether the claim's epsilon or delta is what the request states; false where it states none."""
+    """Return whether the claim's epsilon or delta is the one in the request; False if it states none."""
     given = getattr(certificate.request, name)
     if given is None:
         return False

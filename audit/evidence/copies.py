@@ -1,7 +1,7 @@
-"""A refutation is looked at again in other processes: what a subject keeps between its calls, they do not have.
+"""Checks a refutation in other processes, which lack what a subject keeps between its calls.
 
-Noise that is drawn once and kept, by an instance, a module or a cache, looks like no noise at all to whoever draws
-in one process, though each single release may be private.  So copies of the process are made before the first
+Noise that is drawn once and kept, by an instance, a module or a cache, looks like no noise at all if you draw
+in one process, though each single release may be private.  So the process is copied before the first
 draw, and each of them builds the subject anew.
 """
 
@@ -36,26 +36,24 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 COPIES, MOST_CALLS, CALLS_PER_DRAWS = 16, 32, 200
-"""Processes that draw, and calls of each on each input; one call for so many draws on an input here."""
+"""Processes that draw, and calls of each on each input: one call per this many draws on an input here."""
 
 FEWEST_COPIES = 4
-"""With fewer, nothing is concluded: noise that is kept may come out the same in all of them."""
+"""With fewer, nothing is concluded: kept noise may come out the same in all of them."""
 
 PATIENCE, LEAST_PATIENCE = 20.0, 0.5
-"""Seconds that all copies together may take; that they get where the audit's time is limited."""
+"""Seconds for all copies together; and the fewest, if the audit's time is limited."""
 
 CHANCE = 1e-9
-"""Chance that independent draws are said to differ between processes, in each of two looks."""
+"""Chance that independent draws are said to differ between processes, in each of two checks."""
 
 NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
 )
-"""A note, where copies could not be made or did not answer in time."""
+"""A note for when copies could not be made or did not answer in time."""
 
-NO_NOISE = (
-    "each input gives one output of its own again and again, also in other processes: a release without noise"
-)
-"""A note, in place of one that leaves it open."""
+NO_NOISE = "each input always gives the same output of its own, also in other processes: a release without noise"
+"""A note that replaces the one that leaves it open."""
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
@@ -72,9 +70,9 @@ class Copies:
     pipe: Connection[Any, Any]
 
     def draw(self, entropy: int, calls: int, per_call: int, patience: float) -> list[Pair]:
-        """Return the first output of so many calls on each input, from each copy that answered in time.
+        """Return the first output of this many calls on each input, from each copy that answered in time.
 
-        Copies that gave the same bits are one: their generator is that of the process they were made from.
+        Copies that gave the same bits count as one: their generator is that of the original process.
         """
         found: dict[bytes, Pair] = {}
         deadline = time.monotonic() + patience
@@ -93,7 +91,7 @@ class Copies:
 
 @contextmanager
 def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
-    """Make a copy of this process that waits; None where the system copies no processes.
+    """Make a waiting copy of this process; None if the system cannot copy processes.
 
     Parameters
     ----------
@@ -105,7 +103,7 @@ def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
         return
     (ours, theirs), parent = Pipe(), os.getpid()
     with warnings.catch_warnings():
-        # Python 3.12 warns where there are threads: a copy that hangs for one of them is out of time, and ended
+        # Python 3.12 warns of threads: a copy that hangs because of one runs out of time, and is ended
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
@@ -125,7 +123,7 @@ def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
 
 
 def _alone(parent: int, work: Callable[[], None]) -> None:
-    """Do the work, and end this process: nothing that its original would still do is done twice."""
+    """Do the work, and end this process, so that nothing of its original runs twice."""
     with contextlib.suppress(BaseException):
         end_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -139,7 +137,7 @@ def _alone(parent: int, work: Callable[[], None]) -> None:
 
 
 def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
-    """Have each request answered by a copy of its own."""
+    """Let a new copy answer each request."""
     while True:
         seed, calls, per_call = pipe.recv()
         parent, (answered, answer) = os.getpid(), Pipe(duplex=False)
@@ -158,7 +156,7 @@ def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
 
 def _outputs(make: Callable[[], Subject], seed: tuple[int, int], calls: int, per_call: int) -> Pair:
     """Return the first output of each call, on both inputs."""
-    # generators that a process shares must not repeat what the original draws
+    # the process's global generators must not repeat the original's draws
     shared = np.random.SeedSequence(seed).generate_state(1)
     np.random.seed(shared)  # noqa: NPY002
     random.seed(int(shared[0]))
@@ -178,7 +176,7 @@ def _generator(seed: tuple[int, int], side: int, call: int) -> np.random.Generat
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(side, call)))
 
 
-# --- What they tell --------------------------------------------------------------------------------------------
+# --- What they show --------------------------------------------------------------------------------------------
 
 
 def confirmed(
@@ -188,7 +186,7 @@ def confirmed(
     entropy: int,
     max_seconds: float | None = None,
 ) -> Estimate:
-    """Return the estimate; where it refutes the claim, once other processes do not contradict it.
+    """Return the estimate; if it refutes the claim, only after other processes did not contradict it.
 
     Parameters
     ----------
@@ -197,14 +195,14 @@ def confirmed(
     carry_out : callable
         Makes the estimate, and the first draws.
     refuting : callable
-        Returns what refutes the claim; None where nothing does.
+        Returns what refutes the claim; None if nothing does.
     entropy, max_seconds
         As for :func:`compare_with`.
 
     Raises
     ------
     audit.auditor.subject.SubjectError
-        When they do.
+        When they contradict it.
     """
     with copied(make) as copies:
         found = carry_out()
@@ -213,7 +211,7 @@ def confirmed(
             return found
         note = compare_with(copies, refuted.event, refuted.counts, entropy, max_seconds)
     if note is None:
-        # nothing was kept: then it is a release without noise, and no question is left
+        # nothing was kept: it is a release without noise, and no question is left
         notes = tuple(NO_NOISE if one == ONE_OUTPUT_EACH else one for one in found.notes)
         return replace(found, notes=notes)
     return replace(found, notes=(*found.notes, note))
@@ -226,24 +224,24 @@ def compare_with(
     entropy: int,
     max_seconds: float | None = None,
 ) -> str | None:
-    """Compare an event's counts with those in other processes; return a note where that cannot be done.
+    """Compare an event's counts with those in other processes; return a note if that is impossible.
 
     Parameters
     ----------
     copies : Copies or None
     event : Event
-        That refutes a claim.
+        One that refutes a claim.
     counts : Counts
         Of the draws here.
     entropy : int
         Seeds the draws of the copies; none of them certifies anything.
     max_seconds : float, optional
-        Of the audit: where it is limited, this may take half a second, or a twentieth of that.
+        Of the audit: if limited, this may take half a second, or a twentieth of that time.
 
     Raises
     ------
     audit.auditor.subject.SubjectError
-        When the counts are not of one law, or vary between processes more than independent outputs would.
+        When the counts do not share one law, or vary between processes more than independent outputs would.
     """
     if copies is None:
         return NOT_COMPARED
@@ -255,7 +253,7 @@ def compare_with(
 
 
 def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | None:
-    """Refuse counts that other processes contradict; return a note where there are too few of these.
+    """Refuse counts that other processes contradict; return a note if there are too few processes.
 
     Parameters
     ----------
@@ -278,7 +276,7 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
     kept = len(drawn) >= FEWEST_COPIES and log_p_value(by_process) < np.log(CHANCE)
     left, right = (int(count) for count in found.sum(axis=0))
     others = Counts.of(left, right, len(drawn) * size, event.likely_input)
-    # outputs of one call may depend on each other: then the law of their counts is not known
+    # outputs of one call may depend on each other: the law of their counts is then unknown
     same = counts.calls is not None or homogeneity(counts, others) >= CHANCE
     if same and not kept:
         alone = len(drawn) == 1 and any((side != side[:1]).any() for side in drawn[0])

@@ -14,14 +14,14 @@ from audit.evidence.certificate import Certificate, StoredCurve, StoredPoint
 from audit.evidence.checks import Check
 
 MOST_POINTS = len(CURVE_DELTAS) + 1
-"""Of a curve: one for each of its deltas and for that of the claim; each takes its time to be checked."""
+"""Most points of a curve: one for each of its deltas and for the claim's; checking each takes time."""
 
 UNDERSTATED = 1e-6
-"""A bound may be so much below what the counts give: another version of the libraries rounds otherwise."""
+"""A bound may be this much below what the counts give: other versions of the libraries round differently."""
 
 
 def curve_checks(certificate: Certificate) -> Iterator[Check]:
-    """Yield whether the curve fits the certificate and its bounds follow from its counts; nothing without one."""
+    """Yield checks that a curve fits its certificate and its bounds follow from its counts; none without one."""
     curve = certificate.curve
     if curve is None:
         return
@@ -37,7 +37,7 @@ def curve_checks(certificate: Certificate) -> Iterator[Check]:
         or routes[method](point.counts, point.epsilon_lower_bound, point.delta, share)
         for point in curve.points
     ]
-    # one that does not hold settles it, one that is open leaves it open
+    # a failing one settles it, an open one leaves it open
     holds = False if False in held else None if None in held else True
     yield Check("curve arithmetic", holds, f"{len(held)} bounds, each at an equal share of the significance")
     given = [epsilon_lower_bound(point.counts, point.delta, share, method) for point in curve.points]
@@ -51,7 +51,7 @@ def curve_checks(certificate: Certificate) -> Iterator[Check]:
 
 
 def _fits(certificate: Certificate, curve: StoredCurve) -> bool:
-    """Return whether numbers are in range, and size and significance those of the certificate."""
+    """Return whether the numbers are in range, and size and significance match the certificate."""
     size = certificate.counts.likely_draws, certificate.counts.unlikely_draws
     deltas = [point.delta for point in curve.points]
     return (

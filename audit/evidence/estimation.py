@@ -43,15 +43,15 @@ from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_text
 
 SEARCH_STREAM, COPIES_STREAM = 1, 2
-"""Keep the draws of the search, and those in other processes, apart from the estimate's."""
+"""Streams that keep the draws of the search, and those in other processes, apart from the estimate's."""
 
 FOR_EVER = 1e9
-"""Seconds, where a run must not end by the clock."""
+"""Seconds for a run that must not end by the clock."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """A request that is ready to be carried out: its subject, built or started, with the claim.
+    """A request ready to run: its subject, built or started, with the claim.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Audit:
     inputs : dict
         The neighbouring inputs, for a reader.
     output_names : tuple of str
-        What the coordinates of an output are; empty where nobody says.
+        Names of the coordinates of an output; empty if unknown.
     """
 
     request: EstimateRequest
@@ -73,7 +73,7 @@ class Audit:
 
     @classmethod
     def of(cls, request: EstimateRequest) -> Audit:
-        """Build the subject that is asked for; a program is started.
+        """Build the requested subject; a program is started.
 
         Raises
         ------
@@ -100,26 +100,26 @@ class Audit:
 
     @property
     def note(self) -> str | None:
-        """A note on the auditor's seeds where the randomness is not its own."""
+        """A note on the auditor's seeds if the randomness does not come from them."""
         subject = self.request.subject
         return subject.randomness if isinstance(subject, ProgramDescription) else None
 
     def check(self) -> None:
-        """Raise unless the claim can be audited as it is asked for.
+        """Raise unless the claim can be audited as requested.
 
         Raises
         ------
         reference.common.errors.ReadingError
         """
         if self.claimed_epsilon > LARGEST_EPSILON:
-            # exp(epsilon) would have no double
+            # exp(epsilon) would overflow
             most = f"at most {LARGEST_EPSILON:g} to be audited"
             raise ReadingError("epsilon", decimal_text(self.claimed_epsilon), most)
         if self.request.bound == "conditional" and self.claimed_delta > 0:
             raise ReadingError("bound", self.request.bound, f"left to delta 0; {self.mechanism} claims more")
 
     def refuted_by(self, found: Estimate) -> CertifiedEvent | None:
-        """Return the event that refutes the claim, of the object that is asked for; None where none does."""
+        """Return the event of the requested object that refutes the claim, or None."""
         claim, bits = float(self.claimed_epsilon), self.request.object == "implementation"
         if found.verdict(claim) == "refuted":
             return found.ideal
@@ -127,7 +127,7 @@ class Audit:
         return found.implementation if refuted else None
 
     def generator(self, *stream: int) -> np.random.Generator:
-        """Return the generator of a stream: every mechanism of a call has its own for one seed."""
+        """Return the generator of a stream: under one seed every mechanism of a call has its own."""
         return np.random.default_rng([self.request.seed, *self.mechanism.encode(), *stream])
 
 
@@ -138,7 +138,7 @@ def carried_out(
     progress: Callable[[int], None] = silent,
     say: Callable[[str], None] | None = None,
 ) -> EstimateResult:
-    """Search for a pair where that is asked for, then estimate on fresh draws.
+    """Search for a pair if requested, then estimate on fresh draws.
 
     Parameters
     ----------
@@ -155,11 +155,11 @@ def carried_out(
     KeyboardInterrupt
         When nothing was certified yet.
     audit.auditor.deadline.OutOfTimeError
-        When the time was over before anything was certified.
+        When the time ran out before anything was certified.
     """
     start, request, spent = time.perf_counter(), audit.request, 0
     if request.search:
-        # a stream of its own; the pair is fixed before any draw of the estimate is made
+        # a separate stream; the pair is fixed before any draw of the estimate
         audit, spent = at_worst_pair(audit, workers=workers, progress=progress)
         if say is not None and audit.inputs["search"]["stopped"] == "interrupted":
             say("search interrupted: the best pair so far is audited")
@@ -179,16 +179,16 @@ def estimated(
     workers: int = 1,
     progress: Callable[[int], None] = silent,
 ) -> EstimateResult:
-    """Return the estimate on the audit's pair, once this many draws were spent on a search for it.
+    """Return the estimate on the audit's pair, after spending this many draws on a search for it.
 
     Parameters
     ----------
     audit : Audit
     spent : int
     max_seconds : float, optional
-        What is left of the time.
+        The remaining time.
     stopped_at : int, optional
-        Draws at which a run that is repeated ended: then its time plays no part.
+        Draws at which the repeated run ended: then time plays no part.
     workers : int
     progress : callable
     """
@@ -196,7 +196,7 @@ def estimated(
     # before any draw: inputs that are not neighbours cost nothing
     neighbours = neighbours_of(request.subject, audit.subject)
     if stopped_at is not None and request.max_seconds is not None:
-        # the clock decided how long, and that the bound is the anytime one
+        # a limit of time also decides that the bound is the anytime one
         max_seconds = FOR_EVER
     terms = request.terms(
         float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=max_seconds
@@ -230,7 +230,7 @@ def estimated(
 def at_worst_pair(
     audit: Audit, *, workers: int = 1, progress: Callable[[int], None] = silent
 ) -> tuple[Audit, int]:
-    """Return the audit on the worst pair that a search finds, and how many draws that cost.
+    """Return the audit on the worst pair that a search finds, and the draws that it cost.
 
     Raises
     ------
@@ -266,7 +266,7 @@ def at_worst_pair(
 
 
 def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, Any]:
-    """Return the two inputs for a reader; a subject that is searched may have none yet."""
+    """Return the two inputs for a reader; a searched subject may have none yet."""
     name = request.mechanism
     if isinstance(subject, CoefficientRelease | ProgramSubject):
         return stated_inputs(subject)
@@ -281,7 +281,7 @@ def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, An
 
 
 def _answered(request: EstimateRequest, subject: Subject) -> EstimateRequest:
-    """Return the request with what a program answered: its inputs, and whose randomness it is."""
+    """Return the request with a program's answers: its inputs, and the source of its randomness."""
     if not isinstance(subject, ProgramSubject) or not isinstance(request.subject, ProgramDescription):
         return request
     described = msgspec.structs.replace(subject.description, inputs_file=request.subject.inputs_file)

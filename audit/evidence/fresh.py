@@ -1,4 +1,4 @@
-"""Fresh draws for a certificate: its subject rebuilt, drawn from again, and its event counted again."""
+"""Fresh draws for a certificate: rebuilds its subject, draws again, and counts its event again."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
 
 CHOICE_SIGNIFICANCE = 1e-3
-"""Significance of the audit that repeats the choice of an event on new draws."""
+"""Significance of the audit that repeats the choice of the event on new draws."""
 
 FORGED = 1e-6
-"""Stored counts less likely than this beside fresh ones are not of this subject and event."""
+"""Stored counts that are less likely than this, given fresh ones, are not of this subject and event."""
 
 VERY_SMALL = 0.01
-"""An audit puts the smallest growing step below this share of the outputs only by much luck."""
+"""An audit sets the smallest growing step below this quantile of the outputs only by rare luck."""
 
 FINER = 16
-"""A grid may be this much finer than the quartiles ask for: an audit's own can be 8, the rest is for luck."""
+"""A grid may be this much finer than the quartiles require: an audit's own may be 8, the rest is for luck."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class FreshResult:
     ----------
     counts : Counts
     epsilon_lower_bound : float
-        At the certificate's significance and delta and by its method (joint for anytime), of these draws alone.
+        At the certificate's significance and delta and by its method (joint for anytime), from these draws alone.
     refuted : bool
         Whether they refute the claim on their own.
     homogeneity : float
-        Smaller p-value of the two comparisons of stored with fresh counts, times two.
+        The smaller p-value of the two comparisons of stored with fresh counts, times two.
     too_fine : tuple of int
-        Coordinates, of what the event looks at, whose grid is too fine to hide float noise.
+        Coordinates seen by the event whose grid is too fine to hide float noise.
     curve_homogeneity : float or None
         Smallest p-value of stored with fresh counts over the points of a curve, times their number.
     """
@@ -79,7 +79,7 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     reference.common.errors.InputError
         When there is no such subject or event, or they do not fit each other.
     """
-    # sizes that nobody would serve, such as a billion outputs in a call
+    # impossible sizes, such as a billion outputs in a call
     certificate.request.checked()
     subject = rebuild_small(certificate.subject)
     try:
@@ -87,7 +87,7 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     except ValueError as problem:
         raise CertificateError(str(problem), place="event") from problem
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
-    # in chunks, and checked, as for an audit: outputs may be wide, or no array at all
+    # in chunks, and checked, as in an audit: outputs may be wide, or not arrays
     per_call = certificate.request.outputs_per_call
     source = Draws.of(subject, entropy, outputs_per_call=per_call)
     draws_per_input = max(1, draws_per_input // per_call) * per_call
@@ -129,14 +129,14 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
 def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator) -> Check:
     """Return whether a new audit, of all families of events, does not refute the claim either.
 
-    A weak event, honestly counted, refutes nothing; a new choice shows what it passed over.  Where a pair was
-    searched, it is searched anew.  At a significance of
-    its own: a mechanism that keeps just what it claims is refuted in one of a thousand runs at most.
+    A weak event, honestly counted, refutes nothing; a new choice shows what was passed over.  If a pair was
+    searched, it is searched anew.  The significance is low: a mechanism that just keeps its claim is refuted in at
+    most one of a thousand runs.
 
     Parameters
     ----------
     certificate : Certificate
-        That refutes nothing.
+        One that refutes nothing.
     draws : int
         All phases, both inputs.
     rng : numpy.random.Generator
@@ -169,7 +169,7 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
 
 
 def elsewhere(certificate: Certificate, counts: Counts, entropy: int) -> list[Check]:
-    """Return whether other processes contradict fresh counts: of a refuted subject of somebody's own.
+    """Check whether other processes contradict fresh counts, for the user's own refuted subject.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArra
 
 
 def _counts(found: IntArray, likely_input: str, draws: int) -> Counts:
-    """Return the counts of an event that occurred so often on left and right."""
+    """Return the counts of an event that occurred this often on left and right."""
     left, right = (int(count) for count in found)
     return Counts.of(left, right, draws, likely_input)
 
@@ -207,9 +207,9 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, and that mean is at least a
-    quarter of the distance of the quartiles, however heavy the tails, and where most outputs are one number a
+    quarter of the distance of the quartiles, however heavy the tails, and if most outputs are one number, a
     twentieth of the distance of rarer quantiles.  Where its steps grow, the smallest is 2^-16
-    of what a tenth of the outputs is below, here of what one in a hundred is.  All are taken of new draws.
+    of the lowest tenth's upper end, here of the lowest hundredth's.  All are computed from new draws.
     """
     if event.quantiser is None:
         return ()
@@ -233,7 +233,7 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
 
 
 def _spread(outputs: FloatArray) -> FloatArray:
-    """Return half the distance of the quartiles, or of rarer quantiles a share of it, whichever is more.
+    """Return half the distance of the quartiles, or a share of that of rarer quantiles, whichever is more.
 
     The mean distance from the median is at least the distance of a quantile from it, times the share beyond that.
     """
@@ -250,7 +250,7 @@ def _itself(outputs: FloatArray) -> FloatArray:
 
 
 def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
-    """Return what fresh draws say of the certificate."""
+    """Return the checks of a certificate by fresh draws."""
     same = Check(
         "stored counts",
         result.homogeneity >= FORGED,

@@ -1,7 +1,7 @@
-"""One call: a bound from two arrays, or an assertion that a mechanism keeps what it claims.
+"""One call: a bound from two arrays, or an assertion that a mechanism keeps its claim.
 
-Both are imported from `audit` itself.  Nothing is stored: for a certificate that others can check, give the
-mechanism a name that Python imports, and use ``python -m audit estimate``.
+Import both from `audit` itself.  Nothing is stored: for a certificate that others can check, give the
+mechanism a name that Python can import, and use ``python -m audit estimate``.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_text, text_below
 
 DRAWS = 200_000
-"""Draws of an assertion unless you ask for others: both inputs, all phases."""
+"""Default draws of an assertion: both inputs, all phases."""
 
 OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
-"""Families that are tried on arrays."""
+"""Families tried on arrays."""
 
 
 class CertifiedBound(float):
-    """A lower bound on epsilon, with what it rests on.
+    """A lower bound on epsilon, and what it rests on.
 
     Attributes
     ----------
     counts : Counts
-        Of the rows that neither taught a score nor chose the event.
+        Of the rows that served neither to learn a score nor to choose the event.
     event : str
         In words.
     delta, significance : float
@@ -79,8 +79,8 @@ def epsilon_lower_bound(
 
     Assumes that the rows of each array are independent draws, and that the inputs are neighbours.  The rows are
     shuffled; some teach scores, some choose an event, the rest certify.  The bound exceeds the true epsilon at
-    this delta with probability at most the significance.  With `outputs_per_call` only calls need be independent:
-    so many rows, one after another, come from one call, and may depend on each other in any way.
+    this delta with probability at most the significance.  With `outputs_per_call`, only calls need be independent:
+    this many consecutive rows come from one call, and may depend on each other in any way.
 
     Parameters
     ----------
@@ -90,19 +90,19 @@ def epsilon_lower_bound(
     seed : int
         Of the shuffle.
     outputs_per_call : int
-        Calls stay whole in the shuffle, and each of them counts as one draw of a share.
+        Calls stay whole in the shuffle, and each counts as one draw of a share.
 
     Raises
     ------
     ValueError
-        When the arrays are not outputs, too small, or no whole calls.
+        When the arrays are not outputs, are too small, or do not consist of whole calls.
     """
     ours, others = _rows("left", left), _rows("right", right)
     if ours.shape[1] != others.shape[1]:
         raise ValueError(f"left has {ours.shape[1]} columns, right has {others.shape[1]}")
     rng = np.random.default_rng(seed)
     ours, others = (_shuffled(side, outputs_per_call, rng) for side in (ours, others))
-    # one output of each call chooses the event: the others of the call may tell the same
+    # one output of each call chooses the event: the call's others may repeat it
     first = ours[::outputs_per_call], others[::outputs_per_call]
     calls = min(map(len, first))
     if calls < SMALLEST_DRAWS // 2:
@@ -111,7 +111,7 @@ def epsilon_lower_bound(
     prospect = Prospect(plan.certify, delta, significance)
     source = _Given(FunctionSubject(None, *first), first, ours.shape[1], (seed,))
     chosen = select(source, plan, OF_ARRAYS, prospect)
-    # the calls up to here were seen
+    # the calls up to here have been used
     seen = (plan.learn + plan.choose) * outputs_per_call
     event = chosen.ideal
     found = [int(event.occurs(side[seen:]).sum()) for side in (ours, others)]
@@ -153,10 +153,10 @@ def canary_lower_bound(
 ) -> float:
     """Return a lower bound on epsilon from one run with canaries (:mod:`audit.bounds.canaries`).
 
-    Assumes that each canary was put into the data by a fair coin of its own, that neighbours differ by one record
-    added or removed, and that `guesses` was fixed before anybody saw which canaries were members.  Half of the
-    guesses are that the canaries of the highest scores are members, the other half that those of the lowest are
-    none.
+    Assumes that a separate fair coin put each canary into the data, that neighbours differ by one record
+    added or removed, and that `guesses` was fixed before you saw which canaries were members.  Half of the
+    guesses are that the canaries with the highest scores are members, the other half that those with the lowest
+    are not.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ def canary_mu_lower_bound(
     """Return the mu below which Gaussian privacy is refuted, from one run with canaries.
 
     Assumes what :func:`canary_lower_bound` does.  For Gaussian noise mu is how far a record moves the output, over
-    the standard deviation, and fixes epsilon at every delta: much tighter there than a bound at one delta.  Of
-    other mechanisms it says that they are not mu-GDP below the bound, and nothing of what they lose at a delta.
+    the standard deviation, and fixes epsilon at every delta: much tighter there than a bound at one delta.  For
+    other mechanisms it says that they are not mu-GDP below the bound, and nothing about their loss at a delta.
 
     Parameters
     ----------
@@ -222,10 +222,10 @@ def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) 
 def trade_off(
     left_scores: npt.ArrayLike, right_scores: npt.ArrayLike, *, significance: float = 0.05
 ) -> TradeOffBand:
-    """Return what the trade-off curve between two neighbouring inputs is at most (:mod:`audit.bounds.bands`).
+    """Return an upper bound on the trade-off curve between two neighbouring inputs (:mod:`audit.bounds.bands`).
 
     Assumes that the scores of each input are independent draws of one law, that the inputs are neighbours, and
-    that the score was fixed without these draws.  All bounds that the result gives hold together, but for
+    that the score was fixed without these draws.  All bounds of the result hold together, except with
     probability at most the significance.
 
     Parameters
@@ -266,10 +266,10 @@ def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Given(Draws):
-    """Draws that were made already: a phase is the next rows of both arrays."""
+    """Draws made already: a phase is the next rows of both arrays."""
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return rows that no other phase returns: phases are asked for in order, each once."""
+        """Return rows that no other phase returns: phases are requested in order, each once."""
         first = getattr(self, "_used", 0)
         object.__setattr__(self, "_used", first + rows)
         left, right = self.inputs
@@ -298,7 +298,7 @@ class OneCallFinding:
     claimed_delta : Fraction
     estimate : Estimate
     neighbours : str or None
-        None where the inputs were found to be neighbours.
+        None if the inputs were found to be neighbours.
     seed : int
     """
 
@@ -324,7 +324,7 @@ class OneCallFinding:
         return (*self.estimate.notes, *(() if self.neighbours is None else (self.neighbours,)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as JSON, in the words of the command's results."""
+        """Return the finding as JSON, in the form of the command's results."""
         found = self.estimate
         return {
             "claimed_epsilon": self.claimed_epsilon,
@@ -341,7 +341,7 @@ class OneCallFinding:
         }
 
     def __str__(self) -> str:
-        """Return a few lines: the verdict, the witness, how to repeat it."""
+        """Return a few lines: the verdict, the witness, and how to repeat it."""
         found = self.estimate
         claim = f"({self.claimed_epsilon:g}, {decimal_text(self.claimed_delta)}) is claimed"
         bound = text_below(found.epsilon_lower_bound, 4)
@@ -360,9 +360,9 @@ class OneCallFinding:
 def assert_private(
     mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Unpack[How]
 ) -> OneCallFinding:
-    """Raise AssertionError where a mechanism is found to lose more than it claims; return what was found.
+    """Raise AssertionError if a mechanism is found to lose more than it claims; return the finding.
 
-    A test that could not have shown 1.5 times the claim is undecided, and no success: it raises as well, unless
+    A test that could not have shown 1.5 times the claim is undecided, not a success: it raises, too, unless
     `allow_undecided` is true.
 
     Parameters
@@ -377,16 +377,16 @@ def assert_private(
     draws : int
         Of all phases and both inputs (200,000).
     significance : float
-        Chance that a right mechanism is refuted, at most (0.05).
+        Largest chance that a right mechanism is refuted (0.05).
     seed : int
-        Of the generators that the mechanism gets (0): the same draws each time.
+        Of the mechanism's generators (0): the same draws each time.
     adjacency : {'replace_one', 'add_or_remove_one'} or callable
-        Checked of the inputs; where left out, a note says that nobody checked.
+        Checked on the inputs; if left out, a note says that nobody checked.
     allow_undecided : bool
     workers : int
-        Threads; changes no result (1).
+        Threads; does not change the result (1).
     outputs_per_call : int
-        With more than one, only calls of so many outputs, one after another, need be independent (1).
+        With more than one, only calls of this many consecutive outputs need be independent (1).
 
     Raises
     ------
@@ -394,7 +394,7 @@ def assert_private(
     reference.common.errors.InputError
         When the claim, the inputs or the mechanism cannot be audited.
     """
-    # pytest then shows the caller's line, and not this function
+    # makes pytest show the caller's line, not this function
     __tracebackhide__ = True
     unknown = sorted(set(how) - set(How.__annotations__))
     if unknown:
@@ -407,7 +407,7 @@ def assert_private(
 
 
 def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]) -> OneCallFinding:
-    """Return what an audit of a mechanism finds, whatever the verdict; arguments as for :func:`assert_private`."""
+    """Return the finding of an audit, whatever the verdict; arguments as for :func:`assert_private`."""
     epsilon, delta = parse_epsilon("epsilon", str(claim[0])), parse_delta("delta", str(claim[1]))
     if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
         raise ReadingError(
@@ -432,7 +432,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     def refuting(found: Estimate) -> CertifiedEvent | None:
         return found.ideal if found.verdict(float(epsilon)) == "refuted" else None
 
-    # a stream of its own for draws in other processes
+    # a separate stream for draws in other processes
     entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
     found = confirmed(subject, carried, refuting, entropy)
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)

@@ -1,4 +1,4 @@
-"""Plots of an audit: what the best score tells the inputs apart by, and the certified epsilon(delta) curve."""
+"""Plots of an audit: how the best score tells the inputs apart, and the certified epsilon(delta) curve."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def draw_results(results: Sequence[EstimateResult], path: str) -> None:
         deltas = [point.delta for point in curve.points] if curve else []
         epsilons = [curve.at(delta) for delta in deltas] if curve else []
         bounds = figure.add_subplot(len(results), 2, 2 * row + 2)
-        # a bound holds at every smaller delta too, down to the next point: a slanted line would promise more
+        # a bound holds at smaller deltas, too, down to the next point: a slanted line would promise more
         bounds.plot(deltas, epsilons, "o-", drawstyle="steps-pre", label="certified, all at once")
         bounds.plot([delta], [epsilon], "kx", label="claim")
         bounds.set_xscale("symlog", linthresh=1e-5)

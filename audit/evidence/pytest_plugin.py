@@ -24,14 +24,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def assert_private_fixture(
     request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
 ) -> Callable[..., OneCallFinding]:
-    """Return `audit.assert_private`: it keeps to the test's budget, and its results stand in the JUnit report."""
+    """Return `audit.assert_private`, which keeps to the test's budget and puts results into the JUnit report."""
     unspent = [_budget(request.node.get_closest_marker(MARKER))]
 
     def checked(
         mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Any
     ) -> OneCallFinding:
         __tracebackhide__ = True
-        # loaded by the first call: a test run without one stays as quick as it was
+        # loaded by the first call: a test run without one stays fast
         from audit.evidence.one_call import audited
 
         if unspent[0] is not None:
@@ -44,7 +44,7 @@ def assert_private_fixture(
             record_property(f"audit.{name}", value)
         undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
         if finding.verdict == "refuted" or undecided:
-            # short: the trace shows nothing of the mechanism
+            # short: the trace would show nothing about the mechanism
             pytest.fail(str(finding), pytrace=False)
         return finding
 

@@ -1,4 +1,4 @@
-"""Repeat a seeded audit, draw for draw, and compare all that its certificate says."""
+"""Repeat a seeded audit, draw for draw, and compare everything in its certificate."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from reference.common.errors import InputError
 from reference.common.files import json_text
 
 NOT_COMPARED = ("request", "versions")
-"""Fields that a replay does not compare: it carries out the same request, under versions of its own."""
+"""Fields that a replay does not compare: it runs the same request, under its own versions."""
 
 
 def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     """Return whether the request, carried out again, gives the same certificate.
 
     The subject is rebuilt, and its code is run, as for fresh draws.  A search is repeated too, unless it was ended
-    by the clock or by hand: then nobody can tell whether it passed over a worse pair.
+    by the clock or by hand: then it may have passed over a worse pair.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         raise
     except InputError as problem:
         return [Check("replay", None, f"the subject cannot be rebuilt here: {problem}")]
-    # the pair that the search finds comes first: on another one nothing would be the same
+    # first the pair that the search finds: on another pair nothing would agree
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
         found = estimated(audit, spent, workers=workers, stopped_at=certificate.draws - spent)
@@ -71,25 +71,25 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     here = versions()
     other = [name for name, one in certificate.versions.items() if here.get(name) != one]
     if other:
-        words = f"{places[0]} comes out otherwise, under another version of {', '.join(other)}"
+        words = f"{places[0]} differs, under another version of {', '.join(other)}"
         return [Check("replay", None, words)]
-    return [Check("replay", False, f"{places[0]} comes out otherwise")]
+    return [Check("replay", False, f"{places[0]} differs")]
 
 
 def _audit(certificate: Certificate) -> tuple[Audit, int]:
-    """Return the audit to repeat, and the draws of its search, which is repeated too unless it was ended early."""
+    """Return the audit to repeat, and the draws of its search, which is repeated unless it was ended early."""
     request, described = certificate.request, certificate.subject
     spent = _spent(certificate)
     if not isinstance(described, PairDescription):
         return Audit.of(request), spent
     if _searched_in_full(certificate):
         return at_worst_pair(Audit.of(msgspec.structs.replace(request, subject=described.subject)))
-    # what the search says of itself is shown to a reader only; what it cost is part of the size
+    # the search's own statements are only for readers; its cost is part of the size
     return replace(Audit.of(request), inputs=certificate.inputs), spent
 
 
 def _searched_in_full(certificate: Certificate) -> bool:
-    """Return whether neither a clock nor a person ended the search."""
+    """Return whether the search ended by itself, not by a clock or a person."""
     note = certificate.inputs.get("search", {})
     return certificate.request.max_seconds is None and isinstance(note, dict) and note.get("stopped") is None
 

@@ -1,4 +1,4 @@
-"""The finding of an estimate: the contract's JSON, and the certificate."""
+"""The finding of an estimate, as JSON and as a certificate."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
-"""Probabilities of an event, where it is less likely, for which the smallest detectable loss is stated."""
+"""Probabilities of an event, on the input where it is rarer, for which to state the smallest detectable loss."""
 
 SEEN_TO_BE_CHOSEN = 30
-"""Expected occurrences of a leak in the selection draws at which it is chosen in about nine runs of ten."""
+"""Expected occurrences of a leak in the selection draws at which about nine runs of ten choose it."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EstimateResult:
-    """An estimate with what it was made of.
+    """An estimate and what it was made from.
 
     Parameters
     ----------
     request : EstimateRequest
-        With the pair that was audited.
+        With the audited pair.
     estimate : Estimate
     claimed : float
         The claimed epsilon.
@@ -46,7 +46,7 @@ class EstimateResult:
         Who checked that they are neighbours.
     output_names : tuple of str
     note : str or None
-        What became of the auditor's seeds where the randomness is not its own.
+        On the auditor's seeds, if the randomness does not come from them.
     seeded : bool
         Whether all draws follow from the seed.
     seconds : float
@@ -75,7 +75,7 @@ class EstimateResult:
 
     @property
     def reservations(self) -> list[str]:
-        """Why nothing is said to be not refuted, though the event could have shown more."""
+        """Why the verdict is not `not refuted`, though the event could have shown more."""
         found: list[str] = []
         if self.estimate.hides(self.claimed):
             share = f"{self.estimate.unseen:.2g} of the outputs have values too rare to be learned"
@@ -88,7 +88,7 @@ class EstimateResult:
         return found
 
     def certified(self, judged: Judged) -> CertifiedEvent:
-        """Return what the verdict rests on."""
+        """Return the certified event that the verdict rests on."""
         return self.estimate.implementation if judged == "implementation" else self.estimate.ideal
 
     def to_json(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class EstimateResult:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the outputs, and on randomness that is not the auditor's."""
+        """Notes on the outputs, and on foreign randomness."""
         unchecked = [UNCHECKED] if self.neighbours == UNCHECKED else []
         return [
             *self.estimate.notes,
@@ -145,7 +145,7 @@ class EstimateResult:
 
     @property
     def curve(self) -> StoredCurve | None:
-        """The bounds at several deltas that hold together, where they were certified."""
+        """The bounds at several deltas that hold together, if certified."""
         found = self.estimate
         return None if found.curve is None else StoredCurve.of(found.curve, found.cuts, found.levels)
 
@@ -176,9 +176,9 @@ class EstimateResult:
 
     @cached_property
     def detectable_by_event(self) -> list[dict[str, float | None]]:
-        """The smallest loss detectable with power 0.9, by the event's probability where it is rarer."""
+        """The smallest loss detectable with power 0.9, by the event's probability on its rarer input."""
         found, draws = self.estimate, self.estimate.counts.effective.likely_draws
-        # an event that never occurs on one input stands for probabilities far below one in all draws
+        # an event that never occurs on one input has a probability far below one in all draws
         probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
         delta = float(self.claimed_delta)
         epsilons = detectable_by_event(
@@ -196,10 +196,10 @@ class EstimateResult:
 
     @property
     def rarest_leak(self) -> float | None:
-        """Probability from which on a leak that one input only has would be found, in about nine runs of ten.
+        """The smallest probability of a leak on one input only that about nine runs of ten would find.
 
-        It must occur often enough in the certifying draws to refute the claim, and before that often enough in the
-        selection draws to be chosen.  None when no event could refute the claim.
+        It must occur often enough in the certifying draws to refute the claim, and often enough in the
+        selection draws to be chosen.  None if no event could refute the claim.
         """
         never = next(row["likely"] for row in self.detectable_by_event if row["unlikely"] == 0.0)
         if never is None:
@@ -207,7 +207,7 @@ class EstimateResult:
         return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
 
     def draws_needed(self) -> int | None:
-        """Return about how many draws would decide, with the best event; None where not even very many would."""
+        """Return about how many draws would decide, with the best event; None if not even very many would."""
         found, draws = self.estimate, self.estimate.requested_draws
         while 2 * draws <= LARGEST_DRAWS:
             draws *= 2

@@ -1,4 +1,4 @@
-"""The request for an estimate, as data, and the command line that makes it."""
+"""The request for an estimate, as data and as a command line."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ from reference.readings import Readings
 from reference.registry import MECHANISMS, PAPER_DELTA
 
 Judged = Literal["ideal", "implementation"]
-"""Outputs quantised, or every bit."""
+"""The objects of a verdict: quantised outputs, or every bit."""
 
 DRAWS, SIGNIFICANCE, TIMEOUT = 1_000_000, 0.05, 60.0
 """Defaults of an estimate."""
 
 WITNESS_RECORDS = 1000
-"""Size of the worst neighbouring data sets where nobody names one: data sets are finite."""
+"""Default size of the worst neighbouring data sets: data sets are finite."""
 
 MOST_PER_CALL = 10_000
-"""Outputs of a call, where calls are taken whole."""
+"""Most outputs of a call, if calls are taken whole."""
 
 SMALLEST_SEARCHED_DRAWS = 10_000
-"""Draws of an audit with a search, at least: with fewer, it has too few per pair."""
+"""Fewest draws of an audit with a search: with fewer, it has too few per pair."""
 
 
 class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
-    """One estimate, complete: who has it can ask for it again.
+    """One estimate, complete: it can be repeated from this.
 
     Parameters
     ----------
     mechanism : str
-        What it is called, and for a program the command line.
+        Its name; for a program, the command line.
     subject : Description
-        Where a pair was searched, on the pair that was found.
+        If a pair was searched, the subject on the pair found.
     epsilon, delta : str or None
-        The claim of whoever asks; None where the subject makes it.
+        The user's claim; None if the subject makes it.
     draws : int
-        The most, of all phases and both inputs.
+        At most, of all phases and both inputs.
     significance : float
     events : tuple of str
         Families of events.
@@ -67,10 +67,10 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
     search : bool
         Whether the declared domain is searched for the worst pair.
     object : {'ideal', 'implementation'}
-        Whose verdict is asked for.
+        The object of the verdict.
     seed : int
     outputs_per_call : int
-        With more than one, only calls of so many outputs need be independent.
+        With more than one, only calls of this many outputs need be independent.
     """
 
     mechanism: str
@@ -90,7 +90,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
     outputs_per_call: int = 1
 
     def checked(self) -> EstimateRequest:
-        """Return the request, once it can be served.
+        """Return the request, after checking that it can be served.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
             raise ReadingError("draws", self.draws, f"at least {SMALLEST_SEARCHED_DRAWS:,} with --search")
 
     def terms(self, claimed_epsilon: float, delta: float, *, spent: int, max_seconds: float | None) -> Terms:
-        """Return what the estimate is to keep to, once this many draws were spent on a search."""
+        """Return the terms of the estimate, after this many draws were spent on a search."""
         return Terms(
             draws=self.draws - spent,
             delta=delta,
@@ -151,7 +151,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def command(self) -> str:
-        """The command line that asks for this estimate."""
+        """The command line for this estimate."""
         words = ["python", "-m", "audit.epsilon_estimate", *self._subject_words()]
         defaults: dict[str, Any] = {
             "epsilon": None,
@@ -208,7 +208,7 @@ def _mechanism_options(described: MechanismDescription) -> list[str]:
 
 
 def _budget(described: MechanismDescription) -> dict[str, str]:
-    """Return the fewest parts that state the budget."""
+    """Return the fewest options that state the budget."""
     parts = {name: decimal_text(value) for name, value in described.budget.items()}
     if not described.spec.needs_delta:
         parts = {name: value for name, value in parts.items() if name.startswith("epsilon")}

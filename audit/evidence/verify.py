@@ -1,8 +1,8 @@
-"""Is a certificate right?  That its fields agree, and that the bound follows from the counts.
+"""Whether a certificate is right: its fields agree, and the bound follows from the counts.
 
-That the claim follows from the recorded subject is checked by :mod:`audit.evidence.checks`, where this package
-knows it.  The arithmetic takes another road than :mod:`audit.bounds`: see :mod:`audit.evidence.ball_arithmetic`.
-A certificate is not signed: who made it is for the reader to know.  :mod:`audit.evidence.fresh` also rebuilds the
+:mod:`audit.evidence.checks` checks that the claim follows from the recorded subject, if this package knows it.
+The arithmetic is independent of :mod:`audit.bounds`: see :mod:`audit.evidence.ball_arithmetic`.
+Certificates are not signed: you must know who made them.  :mod:`audit.evidence.fresh` also rebuilds the
 subject, draws again and counts the stored event again.
 """
 
@@ -41,11 +41,11 @@ from reference.common.errors import InputError
 from reference.common.numbers import text_below
 
 LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
-"""Scores that an audit tries on every bit only: on a grid of no steps they would see float noise."""
+"""Scores that an audit tries only on every bit: without a grid they would see float noise."""
 
 
 def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:
-    """Return all checks that need no draws; `epsilon` and `delta` are the claim as the reader knows it."""
+    """Return all checks that need no draws; `epsilon` and `delta` are the claim as you know it."""
     yours = checked_claim(certificate, epsilon, delta)
     fields = consistency(certificate)
     checks = [*([] if yours is None else [yours]), *fields, *binding(certificate)]
@@ -55,7 +55,7 @@ def verify(certificate: Certificate, epsilon: str | None = None, delta: str | No
 
 
 def outcome(checks: Sequence[Check]) -> str:
-    """Return what all checks come to: `holds`, `does not hold` or `undecided`."""
+    """Return the outcome of all checks: `holds`, `does not hold` or `undecided`."""
     if any(check.holds is False for check in checks):
         return "does not hold"
     return "undecided" if any(check.holds is None for check in checks) else "holds"
@@ -85,26 +85,26 @@ def _verdict(certificate: Certificate) -> Check:
     """Return whether the verdict follows from bound, claim and size."""
     bound, claim, method = certificate.epsilon_lower_bound, certificate.claimed_epsilon, certificate.method
     detail = f"{certificate.verdict}: bound {text_below(bound, 6)}, claim {claim:.6g}"
-    # written as an equality of booleans: both kinds of lie are found
+    # an equality of booleans finds both kinds of lies
     if not 0 <= claim <= LARGEST_EPSILON or refutes(bound, claim, method) != (certificate.verdict == "refuted"):
         return Check("verdict", False, detail)
     if certificate.verdict == "refuted" or method == "anytime":
-        # with the bets of an earlier version, whose power is not computed any more
+        # with the bets of an earlier version, whose power is no longer computed
         return Check("verdict", True, detail)
     found = next(known for known in (*METHODS_OF_COUNTS, ANYTIME) if known == method)
     expected = verdict_on(
         bound, claim, certificate.all_counts, _delta(certificate), certificate.significance, found
     )
     expected = tempered(expected, certificate.subject, certificate.inputs)
-    # what nobody could look at is not in a certificate: less may be said than the event would allow
+    # a certificate lacks values too rare to learn: its verdict may be weaker than the event allows
     less = (expected, certificate.verdict) == ("not refuted", "undecided")
     return Check("verdict", less or expected == certificate.verdict, f"{detail}, what the counted event could see")
 
 
 def _whole_bound(certificate: Certificate) -> Check:
-    """Return whether the bound is not less than what the counts give: a smaller one would hide a refutation.
+    """Return whether the bound is at least what the counts give: a smaller one would hide a refutation.
 
-    That it is not more is :func:`arithmetic`'s matter.
+    :func:`arithmetic` checks that it is not more.
     """
     counts, delta, significance = certificate.counts, _delta(certificate), certificate.significance
     given = 0.0
@@ -112,7 +112,7 @@ def _whole_bound(certificate: Certificate) -> Check:
     if bets is not None:
         if 0 <= certificate.claimed_epsilon <= LARGEST_EPSILON:
             start = AnytimeBound(certificate.claimed_epsilon, delta, significance, method=bets)
-            # from the bound on: levels below it are not asked for again
+            # from the bound on: levels below it need no check
             passed = next(k for k in itertools.count() if start.level(k) > certificate.epsilon_lower_bound)
             given = replace(start, passed=passed).after(counts).epsilon_lower_bound
     elif certificate.method != "conditional" or delta == 0:
@@ -149,7 +149,7 @@ def arithmetic(certificate: Certificate) -> Check:
 
 
 def _among(certificate: Certificate) -> bool:
-    """Return whether the counts that gave the bound are all counts, or for an anytime bound of an earlier look."""
+    """Return whether the counts behind the bound are all counts or, for an anytime bound, of an earlier look."""
     counts, whole = certificate.counts, certificate.all_counts
     if certificate.method not in ANYTIME_METHODS:
         return counts == whole
@@ -161,7 +161,7 @@ def _among(certificate: Certificate) -> bool:
 
 
 def choice(certificate: Certificate) -> Check | None:
-    """Return that nobody repeated the choice of the event, where the verdict rests on it; else None.
+    """Return a check that leaves the choice of the event open, if the verdict rests on it; else None.
 
     A weak event, honestly counted, refutes nothing.  Only the same draws or new ones show whether a better one was
     passed over; so without them a certificate that refutes nothing is undecided.
@@ -172,7 +172,7 @@ def choice(certificate: Certificate) -> Check | None:
 
 
 def _fits(certificate: Certificate) -> bool:
-    """Return whether an event of the ideal mechanism takes quantised outputs, and looks at no bits."""
+    """Return whether an event of the ideal mechanism takes quantised outputs and does not look at bits."""
     if certificate.judged == "implementation":
         return True
     return bool(certificate.event.quantised_to) and certificate.event.score not in LOOK_AT_BITS

@@ -1,8 +1,8 @@
-"""The exact epsilon of Gaussian or Laplace noise, composed: what an accountant's report is compared with.
+"""The exact epsilon of composed Gaussian or Laplace noise, to compare an accountant's report with.
 
-Every release moves by at most so far in l2 (Gaussian) or l1 (Laplace); each may be chosen after the earlier ones
-were seen.  The worst pair moves one coordinate by all of it, every time: for log-concave noise half-lines are the
-best tests, so steps along other coordinates tell no more apart than one step of their total length.
+Every release moves by at most the sensitivity in l2 (Gaussian) or l1 (Laplace); each may be chosen after seeing
+the earlier ones.  The worst pair moves one coordinate by all of it, every time: for log-concave noise half-lines
+are the best tests, so steps along other coordinates tell no more apart than one step of their total length.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from reference.noise.profile import RELATIVE_BITS, epsilon_of_shift
 KINDS = ("gaussian", "laplace")
 
 LARGEST_EXACT = 64
-"""Laplace releases whose composition at a positive delta is worked out; of more it is enclosed, not tightly."""
+"""Most Laplace releases whose composition at a positive delta is exact; for more it is enclosed, not tightly."""
 
 
 FARTHEST = 10**6
-"""In scales: beyond it no epsilon means anything, and exponentials no longer fit."""
+"""In scales: beyond it no epsilon is meaningful, and exponentials overflow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class NoisySums:
     count : int
     adjacency : str
     bound : Fraction, optional
-        What a record adds to a sum at most, of any sign: in l2 for Gaussian noise, in l1 for Laplace noise.
+        The most that a record adds to a sum, with any sign: in l2 for Gaussian noise, in l1 for Laplace noise.
     sensitivity : Fraction, optional
         How far one release moves between neighbours, where no bound is given.
     """
@@ -72,7 +72,7 @@ class NoisySums:
     def moved(self) -> Fraction:
         """The shift of one release between neighbours.
 
-        A replaced record takes one contribution away and brings another one, perhaps its negative.
+        Replacing a record removes one contribution and adds another, perhaps its negative.
         """
         if self.sensitivity is not None:
             return self.sensitivity

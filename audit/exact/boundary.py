@@ -27,12 +27,12 @@ DELTAS = ("1e-3", "1e-6", "1e-9")
 DOMAINS = ("unit_ball", "unit_box")
 
 CLOSE = 1e-4
-"""Relative width up to which an enclosure counts as one number."""
+"""Relative width up to which an enclosure counts as a single number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The boundary that is asked for.
+    """The requested boundary.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Request:
     records: int | None = None
 
     def check(self) -> None:
-        """Refuse what cannot be worked out, before anything is.
+        """Refuse what cannot be computed, before computing anything.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class Request:
 
 
 def boundary(request: Request) -> dict[str, Any]:
-    """Return the boundary as a JSON document: the same for the same request, on every machine."""
+    """Return the boundary as a JSON document, the same for the same request on every machine."""
     request.check()
     return {
         "theorem": request.theorem,

@@ -1,4 +1,4 @@
-"""Neighbouring data sets of rows that a declared domain encodes, far apart: encoded as a release encodes them."""
+"""Neighbouring data sets, far apart, of rows that a declared domain encodes, in the encoding of a release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reference.sensitivity.rows import EncodedRow, NeighbouringRows
 
 @dataclass(frozen=True)
 class DeclaredPair:
-    """Two neighbouring data sets, and the rows that they are made of.
+    """Two neighbouring data sets, and their rows.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class DeclaredPair:
     rows: NeighbouringRows
 
     def rows_json(self) -> dict[str, Any]:
-        """Return the rows of a table whose encoding the data sets hold."""
+        """Return the rows of a table whose encoding makes up the data sets."""
         domain = self.left.domain
         named = {"others": self.rows.others, "left": self.rows.before, "right": self.rows.after}
         return {name: row.values(domain) for name, row in named.items() if row is not None}
@@ -46,7 +46,7 @@ def farthest_pair(where: Declared, power: int, weight_s: Fraction, weight_n: Fra
     Parameters
     ----------
     where : Declared
-        In the limit of large N, data sets with LARGE persons, near the supremum, are returned.
+        In the limit of large N, the data sets have LARGE persons and come near the supremum.
     power, weight_s, weight_n
         As for :func:`reference.sensitivity.declared_supremum`.
     """

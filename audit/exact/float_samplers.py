@@ -1,8 +1,8 @@
-"""numpy's samplers inverted: which doubles they can add to a value, and which releases no draw gives.
+"""numpy's samplers inverted: the releases that they can give from a value, and those that no draw gives.
 
 A release is fl(v + fl(scale X)).  X is a function of 53 random bits (Laplace), or of 52 random bits and one of 256
 layers (Gaussian, a ziggurat), so "can some draw give this release?" is a search among few candidates.  What cannot
-be searched counts as possible: a release that is called impossible is impossible, if the functions below are the
+be searched counts as possible: a release called impossible is impossible, if the functions below are the
 sampler's, which :func:`reproduces_numpy` checks against its generator.
 """
 
@@ -22,10 +22,10 @@ MARGIN = 8
 MOST_CANDIDATES = 5000
 
 LAYERS, TAIL = 256, 3.65
-"""The ziggurat has layers up to 3.654; what lies beyond comes from another sampler."""
+"""The ziggurat has layers up to 3.654; values beyond come from another sampler."""
 
 SPAN = 40
-"""Places of a layer that are tried around the nearest one, at most."""
+"""Most places of a layer to try around the nearest one."""
 
 CHECKED = 50_000
 
@@ -90,7 +90,7 @@ def impossible(kind: str, releases: FloatArray, value: float, scale: float) -> i
 def reproduces_numpy() -> bool:
     """Return whether numpy's Laplace variates are those of :func:`laplace_variate`, bit for bit, in many draws.
 
-    That of the layers is part of how they are found.
+    Finding the layers checks theirs.
     """
     random = np.random.default_rng(1)
     before = random.bit_generator.state
@@ -105,7 +105,7 @@ def reproduces_numpy() -> bool:
 def _layer_widths() -> tuple[float, ...]:
     """Return the width of a place in each layer, read off numpy's own draws: X is place times width, rounded.
 
-    A draw that the layer rejects is another number; more than half are accepted at once.
+    If the layer rejects a draw, the number is another one; more than half are accepted at once.
     """
     source = np.random.PCG64(7)
     random = np.random.Generator(source)
@@ -131,13 +131,13 @@ def _layer_widths() -> tuple[float, ...]:
 # --- A toy sampler, exhaustively -----------------------------------------------------------------------------
 
 TOY_BITS = 2**11
-"""A uniform number in half precision has so many places."""
+"""The number of places of a uniform number in half precision."""
 
 TOY_GRID, TOY_REACH = 8, 2.0
 
 
 def toy_releases(value: float, scale: float, *, on_grid: bool) -> FloatArray:
-    """Return what every draw of a Laplace sampler in half precision releases, each equally likely.
+    """Return the release of every draw of a Laplace sampler in half precision, each equally likely.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The loss of a pair of neighbouring data sets under a mechanism's noise, and the pair that loses most."""
+"""The loss of a pair of neighbouring data sets under a mechanism's noise, and the worst pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reference.sensitivity import Setting
 
 
 class CountedRecords(Protocol):
-    """Records that are known by their moments."""
+    """Records known by their moments."""
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -72,7 +72,7 @@ class Neighbours:
     def loss(self, noise: Noise) -> Fraction:
         """Return sum |change| / scale for Laplace noise, sum (change / sigma)^2 for Gaussian noise.
 
-        Exact in the floats that the coefficients and scales are: the privacy loss of this pair, or the square
+        Exact for the coefficients and scales as floats: the privacy loss of this pair, or the square
         of its Mahalanobis length.
         """
         scales = {True: Fraction(noise.scale_s), False: Fraction(noise.scale_n)}
@@ -95,9 +95,9 @@ def scales(noise: Noise) -> tuple[Fraction, Fraction]:
 
 
 def extreme_neighbours(setting: Setting, noise: Noise, x_s: int = 0) -> Neighbours:
-    """Return neighbouring data sets with the largest loss under this noise that is known.
+    """Return the neighbouring data sets with the largest known loss under this noise.
 
-    They attain the supremum where that is known exactly, and the lower end of its enclosure elsewhere.
+    They attain the supremum if it is known exactly, else the lower end of its enclosure.
 
     Parameters
     ----------

@@ -19,12 +19,12 @@ from reference.records import check_matrix
 Rows: TypeAlias = tuple[tuple[float, int, int], ...]
 
 KINDS = tuple(product((0.0, 1.0), (0, 1), (0, 1)))
-"""x, y and z of the records that small data sets are made of."""
+"""x, y and z of the records in small data sets."""
 
 DOMAIN = Domain.of_columns(["x"], norm="unit_box")
 
 PERSON = 2
-"""Rows per person where all data sets are tried."""
+"""Rows per person for which all data sets are tried."""
 
 
 def coefficients(rows: Rows, readings: Readings) -> NumberArray:
@@ -40,7 +40,7 @@ def largest_change(fairness: str, adjacency: str, records: int) -> Fraction:
     persons = list(combinations_with_replacement(KINDS, PERSON))
     for others in combinations_with_replacement(KINDS, records - PERSON):
         sides = [coefficients(others + person, readings) for person in persons]
-        # replaced, or added to the others alone
+        # replaced, or added to the others
         pairs = (
             combinations(sides, 2)
             if adjacency == "replace_one"

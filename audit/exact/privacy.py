@@ -28,7 +28,7 @@ from reference.sensitivity import Declared, Setting, Supremum, declared_of, exac
 PRIVATE = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 
 WITNESS_SIZES = (1000, 1_000_000)
-"""Persons of the witness where the statement is about all numbers of records: the first that shows the verdict."""
+"""Sizes of the witness, in persons, if the statement is about all sizes: the first that shows the verdict."""
 
 AGREEMENT = Fraction(1, 10**9)
 """Largest relative distance of the witness's coefficients from the stated supremum, up to 10^5 records.
@@ -59,7 +59,7 @@ class Judgement:
         Coordinate with a scale of its own.
     witness : PrivacyWitness
     norm_domain : ExactPrivacy or None
-        Over all rows of the norm, where `exact` is over those that a declared domain encodes.
+        Over all rows of the norm, if `exact` is over those that a declared domain encodes.
     """
 
     mechanism: str
@@ -80,7 +80,7 @@ class Judgement:
 
     @property
     def rows_of(self) -> str:
-        """The rows that data sets are made of."""
+        """The rows of the data sets, in words."""
         return (
             self.setting.norm
             if self.norm_domain is None
@@ -89,7 +89,7 @@ class Judgement:
 
     @property
     def factor(self) -> Fraction:
-        """The exact delta (Laplace: epsilon) over the claimed one; its lower end."""
+        """The lower end of the exact delta (Laplace: epsilon) over the claimed one."""
         if self.exact.delta is None:
             return self.exact.epsilon.lower / self.claim.epsilon
         return self.exact.delta.lower / self.claim.delta
@@ -123,7 +123,7 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class PrivacyWitness:
-    """Two neighbouring data sets with what their coefficients show.
+    """Two neighbouring data sets, and what their coefficients show.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class PrivacyWitness:
     delta : Enclosure or None
         Gaussian noise: the smallest delta for this pair at the claimed epsilon.
     rows : dict or None
-        The rows of a table that a declared domain encodes so.
+        The rows of a table that a declared domain encodes to them.
     """
 
     neighbours: Neighbours
@@ -154,7 +154,7 @@ class PrivacyWitness:
 
     @property
     def attains(self) -> bool:
-        """True if the pair attains the supremum of its size, up to rounding."""
+        """Whether the pair attains the supremum for its size, up to rounding."""
         return self.loss >= self.supremum.lower * (1 - agreement(self.records))
 
     def violates(self, claim: PrivacyStatement) -> bool:
@@ -164,7 +164,7 @@ class PrivacyWitness:
         return self.delta is not None and self.delta.lower > claim.delta
 
     def to_json(self) -> dict[str, Any]:
-        """Return the data sets, with the loss that their coefficients give."""
+        """Return the data sets, with the loss by their coefficients."""
         return {
             "records": self.records,
             **self.neighbours.to_json(),
@@ -199,14 +199,14 @@ def judge(
     budget : Budget or SplitBudget
         As the mechanism takes it.
     readings : Readings
-        Those that the setting does not hold are taken from here (`sensitivity`).
+        Supplies those that the setting lacks (`sensitivity`).
     x_s : str or int, optional
         By symmetry it does not change the verdict; the first coordinate when None.
 
     Raises
     ------
     RuntimeError
-        When the data sets built as a witness contradict the stated supremum: a bug here or there.
+        When the witness contradicts the stated supremum: one of the two has a bug.
     """
     domain = domain_of(setting)
     s = domain.coordinate(x_s if x_s is not None else 0)
@@ -240,7 +240,7 @@ def _judged(
 ) -> Judgement:
     domain, readings = public
     noise = spec.noise(domain, budget, readings, s)
-    # with a sensitivity of the caller's own it is the theorem's formula that is judged
+    # with the caller's own sensitivity, this judges the theorem's formula
     claim = spec.statement(domain, budget, readings, s) or spec.formula(domain, budget, readings)
     exact = exact_privacy(where, noise, claim, claim.delta, "close")
     witness = _witness(where, noise, claim, s, must_violate=exact.verdict == "refuted")
@@ -271,7 +271,7 @@ def _witness(
 
 
 def witness_at(where: Setting | Declared, noise: Noise, claim: PrivacyStatement, s: int) -> PrivacyWitness:
-    """Build the worst pair of a setting with a number of records, and evaluate it through its coefficients."""
+    """Build the worst pair of a setting with a number of records, and compute its loss by its coefficients."""
     rows = None
     if isinstance(where, Declared):
         setting, (power, scale_s, scale_n) = where.setting, (1 if noise.kind == "laplace" else 2, *scales(noise))
@@ -295,7 +295,7 @@ def witness_at(where: Setting | Declared, noise: Noise, claim: PrivacyStatement,
 
 
 def agreement(records: int) -> Fraction:
-    """Return the relative difference that rounding explains in the change of sums over this many records."""
+    """Return the relative difference that rounding may cause in the change of sums over this many records."""
     return AGREEMENT * max(Fraction(1), Fraction(records, 10**5))
 
 
@@ -316,7 +316,7 @@ def _stated(exact: ExactPrivacy) -> dict[str, Any]:
 
 
 def _written(value: Enclosure) -> str | dict[str, str]:
-    """Return a number, an enclosure, or a bound: nothing is known from below."""
+    """Return a number, an enclosure, or an upper bound."""
     if value.lower == 0 < value.upper:
         return {"upper": decimal_text(decimal_above(value.upper, 20))}
     return written(value.lower, value.upper, 20)

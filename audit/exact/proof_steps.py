@@ -1,6 +1,6 @@
 """The false steps of the paper's proofs, each with its smallest counterexample, in exact rationals.
 
-Smallest is meant in a stated order.  Where a step speaks of data sets, they are tried by d, then by N, then
+"Smallest" refers to a stated order.  Where a step is about data sets, they are tried by d, then by N, then
 lexicographically: records (x, y, z) with x in {0, 1}^d (unit ball: 0 and the unit vectors), D' differing from D
 in its last record.  Every number is a Fraction; zbar is each data set's own mean.  Proofs and the whole list:
 ``proofs/proof_steps.md``.  Claims: L2, L3, L4, L.2max, T3, T4, T5.
@@ -32,18 +32,18 @@ HALF, QUARTER, EIGHTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 8)
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a proof and what a search for a counterexample found.
+    """A step of a proof, and the result of a search for a counterexample.
 
     Parameters
     ----------
     name : str
         Claim id and a word.
     place : str
-        Where the step stands.
+        The place of the step.
     statement : str
         The step, in our symbols.
     order : str
-        In which order candidates were tried.
+        The order in which candidates were tried.
     tried : int
         How many, the counterexample included.
     counterexample : dict or None
@@ -59,7 +59,7 @@ class Step:
 
     @property
     def verdict(self) -> str:
-        """`refuted`, or `not refuted` by the candidates that were tried."""
+        """`refuted`, or `not refuted` by the candidates tried."""
         return "not refuted" if self.counterexample is None else "refuted"
 
     def to_json(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ DATA_ORDER = "d, then N, then lexicographically over records (x, y, z) with x in
 
 
 def terms(record: Record, zbar: Fraction, fairness: str = "absolute", basis: str = "monomial") -> Coefficients:
-    """Return one tuple's coefficients: monomials are (e,) or (e, l); with `none` the fairness term is left out.
+    """Return one tuple's coefficients: monomials are (e,) or (e, l); `none` leaves out the fairness term.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def change(left: DataSet, right: DataSet, fairness: str = "absolute", basis: str
 def last_change(
     left: DataSet, right: DataSet, fairness: str = "absolute", basis: str = "monomial"
 ) -> Coefficients:
-    """Return what the proofs put in its place: the change of the last tuple's terms."""
+    """Return what the proofs use instead: the change of the last tuple's terms."""
     before = terms(left[-1], mean_group(left), fairness, basis)
     after = terms(right[-1], mean_group(right), fairness, basis)
     return {monomial: after[monomial] - before[monomial] for monomial in before}
@@ -152,7 +152,7 @@ def records(dimension: int, domain: str) -> list[Record]:
 
 
 def pairs(dimension: int, size: int, domain: str) -> Iterator[tuple[DataSet, DataSet]]:
-    """Yield the neighbouring data sets of a size; the shared records in every order are one data set."""
+    """Yield the neighbouring data sets of a size; the order of shared records does not matter."""
     candidates = records(dimension, domain)
     for shared in combinations_with_replacement(candidates, size - 1):
         for before, after in product(candidates, repeat=2):
@@ -215,7 +215,7 @@ def _data_step(
 def drift_step(
     lemma: str, domain: str = "unit_ball", fairness: str = "absolute", *, equality: bool = False
 ) -> Step:
-    """Search for data sets whose coefficients move further than their last tuple's terms.
+    """Search for data sets whose coefficients move farther than their last tuple's terms.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def drift_step(
     fairness : {'none', 'absolute', 'covariance'}
         With `none` there is no zbar: the null control.
     equality : bool
-        As the proofs write it, =; otherwise only that the left side is at most the right one, which they need.
+        Check = as the proofs write it; otherwise only <=, which they need.
     """
     size, norm = (l1, "|.|_1") if lemma == "L2" else (l2_squared, "|.|_2^2")
     relation = "=" if equality else "<="
@@ -243,7 +243,7 @@ def drift_step(
 
 
 def two_max(lemma: str, domain: str, basis: str) -> dict[str, Decision]:
-    """Decide, for every d, how the proofs' 2 max compares with the bound that they say it is.
+    """Compare, for every d, the proofs' 2 max with the bound that they say it equals.
 
     |z - zbar| is taken to be 1, its supremum.  Both sides are squared for L3 and L4.
 

@@ -1,7 +1,7 @@
-"""Enclose the loss that one event of the released w shows: no draw, and no limit of large data sets.
+"""Enclose the loss that one event of the released w shows, without draws and without a limit of large data sets.
 
 Two data sets of the unit ball whose records lie at the unit vectors, so that the exact quadratic is diagonal.
-The release is w = arg min of the noisy objective, without repair.  Where no noise exceeds a cap, the noisy
+The release is w = arg min of the noisy objective, without repair.  If no noise exceeds a cap, the noisy
 quadratic is definite and the released w_j shows the noisy linear coefficient of w_j up to a slack that falls with
 the number of records; the probability that some noise exceeds the cap is added in full.  The derivation is in
 ``proofs/released_weights.md``.
@@ -22,7 +22,7 @@ from reference.common.numbers import Enclosure
 from reference.noise import Noise
 
 CAPS = {"gaussian": 200, "laplace": 2000}
-"""In units of the scale: no noise exceeds them except with a probability below exp(-2000)."""
+"""In units of the scale: noise exceeds them only with a probability below exp(-2000)."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class UnitVectors:
 
     @property
     def least_quadratic(self) -> Fraction:
-        """The smallest exact coefficient of a square: sum x_e^2 / 8 without the record that differs."""
+        """The smallest exact coefficient of a square: sum x_e^2 / 8 without the differing record."""
         return Fraction(min(self.at_own, self.elsewhere), 8)
 
     def described(self) -> dict[str, int | str]:
@@ -88,7 +88,7 @@ class UnitVectors:
 
 
 def excess(data: UnitVectors, noise: Noise, claim: PrivacyStatement) -> Enclosure:
-    """Enclose from both sides a lower bound on P_right(E) - exp(epsilon) P_left(E) - delta for one event E of w.
+    """Enclose a lower bound on P_right(E) - exp(epsilon) P_left(E) - delta for one event E of w.
 
     E is "w_j is at most a threshold".  A positive lower end refutes the statement for the released w, whatever is
     released where the noisy objective has no minimum.
@@ -119,7 +119,7 @@ def _excess(data: UnitVectors, noise: Noise, claim: PrivacyStatement) -> Ball:
 
 
 def _slack(data: UnitVectors, cap: Fraction) -> Fraction:
-    """Bound |2 q_j w_j + b_j| where no noise exceeds the cap.
+    """Bound |2 q_j w_j + b_j| if no noise exceeds the cap.
 
     Row e of the equation of the minimum is 2 (q_e + noise) w_e + sum of noise w_l = -b_e; by its largest entry
     |w| <= |b| / (2 (q - cap) - (d - 1) cap).
@@ -142,5 +142,5 @@ def _tail(kind: str, x: Ball) -> Ball:
     """Return the probability that noise of scale 1 exceeds x."""
     if kind == "gaussian":
         return (x / arb(2).sqrt()).erfc() / 2
-    # exact on either side of 0, and the larger of both where the ball holds 0
+    # exact on either side of 0, and the larger of both if the ball contains 0
     return (-x).exp() / 2 if x >= 0 else 1 - x.exp() / 2 if x < 0 else ((-x).exp() / 2).union(1 - x.exp() / 2)

@@ -37,7 +37,7 @@ SIGNIFICANCE = 1e-6
 SMALLEST_SHARE_WITH_MINIMUM = 0.99
 EVENT = "the noisy objective has a minimum and w[x1] < threshold"
 BLOCK = 20_000
-"""Draws handled at a time."""
+"""Draws processed at a time."""
 
 
 def spread_neighbours(domain: Domain, records: int, share: float) -> Neighbours:
@@ -100,7 +100,7 @@ def released_weights(values: FloatArray, noise: Noise, dimension: int) -> tuple[
 
 
 LARGEST_EPSILON = 700
-"""exp of more is not a float; a probability times it cannot be told from 0."""
+"""exp of more is not a float."""
 
 
 @dataclass(frozen=True)
@@ -156,13 +156,13 @@ class WeightsResult:
 
     @property
     def verdict(self) -> str:
-        """`refuted`, `not refuted`, or `undecided` when a minimum is too rare to speak of w."""
+        """`refuted`, `not refuted`, or `undecided` if a minimum is too rare."""
         if self.minimum_lower_bound < SMALLEST_SHARE_WITH_MINIMUM:
             return "undecided"
         return "refuted" if self.delta_lower_bound > float(self.claim.delta) else "not refuted"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts with what they prove."""
+        """Return the counts and what they prove."""
         return {
             "mechanism": "adfc",
             "claim": self.claim.claim,
@@ -228,10 +228,10 @@ def weights_result(
 
 
 def event_threshold(left: FloatArray, right: FloatArray, noise: Noise, epsilon: float, dimension: int) -> float:
-    """Return the w_s below which the right data set is more than exp(epsilon) times as likely, w being near 0.
+    """Return the w_s below which the right data set is more than exp(epsilon) times as likely, for w near 0.
 
     There w_s = -(c_s + noise)/(2 S_ss) up to terms of the order of w, so the best event is that of the linear
-    coefficient alone: c_s above its left value by sigma_s (epsilon/mu + mu/2).  No draw is looked at.
+    coefficient alone: c_s above its left value by sigma_s (epsilon/mu + mu/2).  It does not depend on draws.
     """
     mu = float(right[0] - left[0]) / noise.scale_s
     largest = float(left[0]) + noise.scale_s * (epsilon / mu + mu / 2)
@@ -251,7 +251,7 @@ def _count(
 
 
 def agrees_with_minimiser(neighbours: Neighbours, noise: Noise, rng: np.random.Generator, count: int = 50) -> bool:
-    """Return whether the vectorised minimiser gives what a release would contain, draw by draw."""
+    """Return whether the vectorised minimiser agrees with a release's, draw by draw."""
     domain = neighbours.left.domain
     public = layout(domain, READINGS)
     exact = objective(neighbours.left.moments, READINGS).values

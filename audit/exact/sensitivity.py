@@ -60,7 +60,7 @@ class Sensitivity:
 
     @property
     def over_norm(self) -> Sensitivity | None:
-        """The same over all rows of the norm; None where that is what this is."""
+        """The same over all rows of the norm; None if this one is over them already."""
         if self.where is None:
             return None
         return sensitivity(self.setting, self.norm, self.weight_s, self.weight_n)
@@ -169,7 +169,7 @@ def declared_sensitivity(
 def _published(setting: Setting, norm: str) -> Fraction | None:
     formula = published_l1_sensitivity if norm == "l1" else published_l2_sensitivity_squared
     if setting.rows_per_person > 1:
-        # the lemmas speak of one record
+        # the lemmas are about one record
         return None
     try:
         return formula(setting.fairness, setting.dimension)

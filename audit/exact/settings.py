@@ -1,4 +1,4 @@
-"""The data sets that a supremum is taken over, as a user names them."""
+"""The data sets that a supremum is taken over, as a user describes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reference.readings import Readings
 from reference.sensitivity import Setting, setting_of
 
 LARGEST_DIMENSION, LARGEST_SIZE = 1000, 10**9
-"""Beyond these a witness cannot be built and checked in double precision within seconds."""
+"""Beyond these, a witness cannot be built and checked in double precision within seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class DataSetShape:
 
     @property
     def checked_dimension(self) -> int:
-        """The dimension, once it and the records are small enough to be worked out."""
+        """The dimension, after checking that it and the records are small enough to compute with."""
         dimension: int = load().domain.dimension if self.dimension is None else self.dimension
         if not 1 <= dimension <= LARGEST_DIMENSION:
             raise ReadingError("dimension", dimension, f"from 1 to {LARGEST_DIMENSION}")
@@ -52,7 +52,7 @@ def setting_from(sets: DataSetShape, readings: Readings) -> Setting:
 
 
 def readings_json(setting: Setting) -> dict[str, Any]:
-    """Return what a document says of the readings and the size of a setting."""
+    """Return the readings and the size of a setting for a document."""
     return {
         "fairness": setting.fairness,
         "fairness_weight": decimal_text(setting.fairness_weight),

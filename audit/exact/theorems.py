@@ -103,7 +103,7 @@ def sensitivity_power(theorem: str, setting: Setting, sensitivity: Any = "publis
 
 @dataclass(frozen=True)
 class OpenTop:
-    """An upper end that is certain only to be at least `lower`.  There may be none.
+    """An upper end known only to be at least `lower`.  There may be none.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class RatioInterval:
     Parameters
     ----------
     lower : Enclosure
-        Its lower end; 0 means that it reaches down to every positive ratio.
+        Its lower end; 0 means that every positive ratio down to 0 is inside.
     upper : Enclosure, OpenTop or None
         Its upper end; None means that it has none.
     """
@@ -130,7 +130,7 @@ class RatioInterval:
 
     @property
     def holds_for_all(self) -> bool | None:
-        """True if the theorem holds for every ratio; None if the enclosures do not decide."""
+        """Whether the theorem holds for every ratio; None if the enclosures do not decide."""
         if isinstance(self.upper, Enclosure):
             return False
         below = self.holds_up_to_one
@@ -138,13 +138,13 @@ class RatioInterval:
 
     @property
     def holds_up_to_one(self) -> bool | None:
-        """True if the theorem holds in the regime epsilon_s <= epsilon_n; None if that is not decided."""
+        """Whether the theorem holds in the regime epsilon_s <= epsilon_n; None if that is not decided."""
         if self.lower.upper == 0:
             return True
         return False if self.lower.lower > 0 else None
 
     def to_json(self, digits: int = 15) -> dict[str, Any]:
-        """Return both ends; null is infinity, and `hi` null says that whether there is an end is not decided."""
+        """Return both ends; null is infinity, and a null `hi` means that the existence of an end is undecided."""
         lower, upper = self.lower, self.upper
         top: Any = None
         if isinstance(upper, OpenTop):
@@ -157,7 +157,7 @@ class RatioInterval:
 def ratio_interval(theorem: str, setting: Setting, sensitivity: Any = "published") -> RatioInterval:
     """Return I, with both ends enclosed.
 
-    Theorem 3 holds for a ratio in I whatever the budgets are, and fails outside I whatever they are.  Theorem 5
+    Theorem 3 holds for a ratio in I whatever the budgets, and fails outside I whatever they are.  Theorem 5
     holds for a ratio in I for all epsilon_n and all delta_s, delta_n <= sqrt(2/pi); for a ratio outside I and
     every epsilon_n it fails for all small enough delta_s = delta_n.  Claims: T3, T5.regime.
 
@@ -199,7 +199,7 @@ def _lower_end(excess: Callable[[Fraction], int]) -> Enclosure:
 
 
 def _excess(theorem: str, setting: Setting, bound: Fraction, weight_s: Fraction, weight_n: Fraction) -> int:
-    """Return -1 when W(a, b) <= Delta (a + (d - 1) b)/d is certain, 1 when its opposite is, else 0."""
+    """Return -1 if W(a, b) <= Delta (a + (d - 1) b)/d is certain, 1 if the opposite is, else 0."""
     d = setting.dimension
     allowed = bound * ((weight_s + (d - 1) * weight_n) / d) ** power_of(theorem)
     supremum = supremum_power(theorem, setting, weight_s, weight_n)
@@ -215,7 +215,7 @@ def _bracket(excess: Callable[[Fraction], int], outside: Fraction, inside: Fract
         middle = (low + high) / 2
         sign = excess(middle)
         if sign == 0:
-            # an enclosed supremum straddles the line: close in from both sides as far as certainty goes
+            # an enclosed supremum straddles the line: close in from both sides while the sign is certain
             return Enclosure(_last(excess, low, middle, 1), _last(excess, high, middle, -1))
         low, high = (middle, high) if sign > 0 else (low, middle)
     return Enclosure(low, high)
@@ -319,7 +319,7 @@ def _fails(setting: Setting, bound: Fraction, epsilon_n: Fraction, delta: Fracti
 
 
 def _noise(setting: Setting, bound: Fraction, budget: SplitBudget) -> Noise:
-    """Return ADFC's noise for a squared Delta of the caller's."""
+    """Return ADFC's noise for the caller's squared Delta."""
     sigma_s = extended_gaussian_sigma(bound, budget.epsilon_s, budget.delta_s)
     sigma_n = extended_gaussian_sigma(bound, budget.epsilon_n, budget.delta_n)
     return Noise("gaussian", sigma_s, sigma_n, layout(domain_of(setting), readings_of(setting)).contains(0))
@@ -334,7 +334,7 @@ def privacy_at(
     *,
     theorem: str = "T5",
 ) -> ExactPrivacy:
-    """Return the exact privacy beside the theorem's claim, through the mechanism's own noise.
+    """Return the exact privacy of the mechanism's noise, beside the theorem's claim.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def repaired_pdfc(
     setting : Setting
     epsilon_s, epsilon_n : Fraction
     l1_sensitivity : Fraction
-        What the noise is calibrated to; need not be a bound on anything.
+        The number that calibrates the noise; need not be a bound on anything.
     """
     supremum = exact_l1(setting, epsilon_s / l1_sensitivity, epsilon_n / l1_sensitivity)
     return Enclosure(supremum.lower, supremum.upper)

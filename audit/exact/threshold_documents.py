@@ -37,7 +37,7 @@ from reference.sensitivity import (
 
 
 def alpha_document(setting: Setting, norm: str) -> dict[str, Any]:
-    """Return the threshold of alpha_1 and data sets on both sides of it; parameters as in `alpha_threshold`."""
+    """Return the threshold of alpha_1, and data sets on both sides of it; parameters as in `alpha_threshold`."""
     threshold = alpha_threshold(setting, norm)
     below = replace(setting, fairness_weight=decimal_below(threshold.lower * (1 - STEP), 4))
     above = replace(setting, fairness_weight=decimal_above(threshold.upper * (1 + STEP), 4))
@@ -75,7 +75,7 @@ def sign_document(setting: Setting) -> dict[str, Any]:
     Parameters
     ----------
     setting : Setting
-        With a number of records, these alone; else the smallest N that exceeds the bound, and larger ones.
+        If it has a number of records, that N only; else the smallest N that exceeds the bound, and larger ones.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def sign_document(setting: Setting) -> dict[str, Any]:
 
 
 def _halves(setting: Setting, bound: Fraction) -> list[int]:
-    """Return (N - 1)/2 for each N to be shown."""
+    """Return (N - 1)/2 for each N to show."""
     if setting.records is not None:
         if setting.records < 3 or setting.records % 2 == 0:
             raise ReadingError("records", setting.records, "odd and at least 3: two equal groups and one record")
@@ -146,7 +146,7 @@ def delta1_document(setting: Setting) -> dict[str, Any]:
 
 
 def _decisive(setting: Setting) -> tuple[str, Witness, Fraction]:
-    """Return the part of the budget that asks for the larger Delta_1, its data sets, and 1/(its share)."""
+    """Return the part of the budget that needs the larger Delta_1, its data sets, and 1/(its share)."""
     d = setting.dimension
     parts = [("s", witness(setting, "l1", Fraction(1), Fraction(0)), Fraction(d))]
     if d > 1:
@@ -162,7 +162,7 @@ def _at_least(published: Fraction | None, needed: Enclosure) -> bool | None:
 
 
 def drift_document() -> dict[str, Any]:
-    """Return the data sets on which a step of two of the paper's proofs is false."""
+    """Return data sets on which a step of two of the paper's proofs is false."""
     return {
         "claim": "second line of the proofs of Lemmas 2 and 4",
         "readings": {"fairness": "absolute", "fairness_weight": "1", "dimension": 1, "records": 2},

@@ -1,6 +1,6 @@
-"""Where the published sensitivities stop holding.
+"""The points at which the published sensitivities stop holding.
 
-Claims L2.alpha and L2.sign, what Theorem 3 needs of Delta_1, and the step at which the proofs of Lemmas 2 and 4
+Claims L2.alpha and L2.sign, the Delta_1 that Theorem 3 needs, and the step at which the proofs of Lemmas 2 and 4
 fail.  The proofs are in ``proofs/sensitivities.md``, Propositions 9 and 10, and ``proofs/theorem_3.md``.
 """
 
@@ -170,7 +170,7 @@ def _searched_threshold(setting: Setting, norm: str) -> Enclosure:
 
 
 def _last(holds: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
-    """Return two close numbers: the first satisfies a condition that fails from some point on."""
+    """Return two close numbers around the point from which on a condition fails; it holds at the first."""
     low, high = Fraction(0), Fraction(1)
     while holds(high):
         low, high = high, 2 * high
@@ -215,7 +215,7 @@ def sign_from_the_data(
 
 
 def coefficients_with_chosen_sign(moments: Moments, fairness_weight: float, direction: FloatArray) -> FloatArray:
-    """Return the linear coefficients when |g.w| is read as sgn(g.direction) g.w: the reading that is refuted."""
+    """Return the linear coefficients when |g.w| is read as sgn(g.direction) g.w: the refuted reading."""
     covariance = moments.sum_zx - moments.zbar * moments.sum_x
     sign = float(np.sign(covariance @ direction))
     plain: FloatArray = float(TAYLOR_LINEAR) * moments.sum_x - moments.sum_yx
@@ -234,7 +234,7 @@ def drift_counterexamples() -> Iterator[tuple[Repeated, Repeated, Fraction, Frac
     change : Fraction
         The true change of the coefficient of w_1.
     last_terms : Fraction
-        The change of the last tuple's term, which the proofs put in its place.
+        The change of the last tuple's term, which the proofs use instead.
     """
     domain = Domain.of_columns(["x1"])
 

@@ -33,7 +33,7 @@ from reference.sensitivity.attained import (
 NORMS = ("l1", "l2")
 
 LARGE = 1000
-"""Records of a witness for the limit of large N."""
+"""Number of records of a witness for the limit of large N."""
 
 ONE = Fraction(1)
 
@@ -48,8 +48,8 @@ class Witness:
         With a number of records.
     left, right : Repeated
     value : Fraction
-        The weighted l1 change between them, or the weighted square of the l2 change; exact, computed apart
-        from :mod:`reference.objective`.
+        The weighted l1 change between them, or the weighted square of the l2 change; exact, computed independently
+        of :mod:`reference.objective`.
     """
 
     setting: Setting
@@ -104,7 +104,7 @@ def witness(
     Parameters
     ----------
     setting : Setting
-        In the limit of large N, data sets with LARGE persons, near the supremum, are returned.
+        In the limit of large N, the data sets have LARGE persons and come near the supremum.
     norm : {'l1', 'l2'}
         For `l2` the square of the change counts.
     weight_s, weight_n : Fraction
@@ -120,18 +120,18 @@ def witness(
 
 
 def one_row_each(setting: Setting) -> Setting:
-    """Return the setting of as many persons with one row each."""
+    """Return the setting of the same number of persons with one row each."""
     rows, records = setting.rows_per_person, setting.records
     if rows == 1 or records is None:
         return replace(setting, rows_per_person=1)
-    # without a fairness term it does not matter how many others there are
+    # without a fairness term the number of others does not matter
     return replace(setting, rows_per_person=1, records=None if setting.fairness == "none" else records // rows)
 
 
 def extremes(
     setting: Setting, norm: str, weight_s: Fraction = ONE, weight_n: Fraction = ONE, *, effort: str = "quick"
 ) -> Extremes:
-    """Return the records of a :func:`witness`, the number of the others left open."""
+    """Return the records of a :func:`witness`, without the number of the others."""
     if norm == "l1" and setting.norm != "unit_box":
         return ball_l1.attaining(setting, weight_s, weight_n, effort)[1]
     candidates = list(_candidates(setting, norm, weight_s, weight_n))
@@ -190,7 +190,7 @@ def _box_l1(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Iterato
 
 
 def _box_l2(setting: Setting, u_s: Fraction, u_n: Fraction) -> Iterator[list[float]]:
-    """Yield the best vertices x for each x_s: in the number k of ones among the others the change is concave."""
+    """Yield the best vertices x for each x_s: the change is concave in the number k of ones among the others."""
     rest = setting.dimension - 1
     off_diagonal = Fraction(1, 32) if setting.basis == "monomial" else Fraction(1, 64)
     gain = box.linear_change(setting) + Fraction(1, 4) - Fraction(1, 64)
@@ -208,7 +208,7 @@ def _unit(setting: Setting, index: int) -> list[float]:
 
 
 def _others(setting: Setting, record: list[float]) -> list[list[float]]:
-    """Return where the other records may stand best for a changed record."""
+    """Return the best places of the other records for a changed record."""
     if setting.fairness == "none":
         return [[0.0] * setting.dimension]
     if setting.fairness == "absolute":
@@ -260,7 +260,7 @@ def _angle(setting: Setting, u_s: Fraction, u_n: Fraction, k: int) -> Iterator[f
 
 
 def _aligned(setting: Setting, u_s: Fraction, u_n: Fraction) -> Extremes:
-    """Return the best x and X at two angles, found numerically (the one maximum without closed form)."""
+    """Return the best x and X at two angles, found numerically (the only maximum without a closed form)."""
     d = setting.dimension
     sign = 1.0 if setting.fairness == "absolute" else -1.0
     e, own = float(setting.drift), 0.25 if setting.fairness == "separate" else 0.0

@@ -1,4 +1,4 @@
-"""The machine-checked proofs (``proofs/coq``), and what ties them to the code.
+"""The machine-checked proofs (``proofs/coq``), and their ties to the code.
 
 ``files`` lists the Coq files, ``grammar`` refuses what is outside a small part of their language, ``sources``
 reads them, ``names`` finds what printed words mean, ``build`` compiles a clean copy and asks Coq for

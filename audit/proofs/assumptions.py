@@ -1,9 +1,9 @@
-"""The assumptions of proofs, and those that they may have.
+"""The assumptions of proofs, and those that they are allowed.
 
-``Print Assumptions`` reads every proof that a proof rests on.  So the theorems that may assume the same are asked
-about together: none of them assumes what all of them together do not.
+``Print Assumptions`` reads every proof that a proof rests on.  So theorems with the same allowance are asked about
+together: none of them assumes more than all of them together.
 
-Coq names an axiom as briefly as it can, so that an axiom of another file may be called like an allowed one.  Hence
+Coq prints the shortest name of an axiom, so an axiom of another file may have the name of an allowed one.  Hence
 Coq is also asked which axiom each allowed name stands for.
 """
 
@@ -33,7 +33,7 @@ NO_AXIOM = ("Axioms:", "Closed under the global context")
 
 
 def grouped(theorems: Iterable[str], allowed: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return the theorems in groups that may assume the same; one without an entry is a group of its own."""
+    """Return the theorems in groups that may assume the same; one without an entry forms its own group."""
     found: dict[tuple[str, ...], list[str]] = {}
     alone = []
     for name in theorems:
@@ -55,7 +55,7 @@ def assumption_questions(groups: Sequence[Sequence[str]], module: str, prefix: s
 
 
 def assumption_answers(folder: Path, groups: Sequence[Sequence[str]], prefix: str = "a") -> list[tuple[str, ...]]:
-    """Return what each group assumes, after :func:`assumption_questions` have been asked in a folder."""
+    """Return what each group assumes, after asking :func:`assumption_questions` in a folder."""
     located = {}
     for axiom in LEVELS["classical"]:
         first = CONSTANT.match(_read(folder, f"l.{_short(axiom)}"))
@@ -65,9 +65,9 @@ def assumption_answers(folder: Path, groups: Sequence[Sequence[str]], prefix: st
 
 
 def assumed(printed: str, located: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what is assumed, from the answer to ``Print Assumptions``; sorted.
+    """Return the assumptions in an answer to ``Print Assumptions``, sorted.
 
-    An axiom is given by its name, in full where `located` has it.  Anything else that Coq reports, such as a
+    An axiom is given by its name, in full if `located` has it.  Anything else that Coq reports, such as a
     function that is "assumed to be guarded", is given in Coq's words: no level allows it.
     """
     found = []

@@ -3,7 +3,7 @@
 Only sources are copied, so that every ``.vo`` is made by this build.  Statements and definitions are digested as
 Coq prints them with ``Set Printing All``, every word replaced by its full kernel name: implicit arguments,
 coercions, notations, scopes and places are then spelled out, and a change of any of them changes the digest.  Of
-every file Coq is asked for all its constants, and for all that they assume.
+every file Coq is asked for all its constants and all their assumptions.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ CONSTRUCTOR = re.compile(r"^Record [^{]*:= (\w+) \{")
 QUESTIONS = "Questions.v"
 
 ASSUMPTIONS = "Assumptions.v"
-"""Proves nothing and asks what :func:`ask` asks again, at 25 s of processor time."""
+"""Proves nothing, and asks only what :func:`ask` asks, at 25 s of processor time."""
 
 
 REJECTED = 1
-"""Exit code of ``coqc`` for a file with an error; another one is a breakdown."""
+"""Exit code of ``coqc`` for a file with an error; other codes are breakdowns."""
 
 BREAKDOWNS = ("Anomaly", "Stack overflow", "Out of memory")
-"""Errors that say nothing of the file."""
+"""Errors that say nothing about the file."""
 
 
 class ProofError(Exception):
@@ -48,7 +48,7 @@ class ProofError(Exception):
 
 
 class CoqStoppedError(Exception):
-    """Coq was stopped at a time limit, or it broke down: it decided nothing."""
+    """Coq was stopped at a time limit or broke down: it decided nothing."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Theorem:
     mentions : tuple of str
         Definitions of the project that the statement mentions, directly or through another one; sorted.
     axioms : tuple of str
-        What the proof assumes, or what the proofs that were asked about together do; sorted.
+        What the proof, or the proofs asked about together, assume; sorted.
     """
 
     statement: str
@@ -104,7 +104,7 @@ def missing() -> str | None:
 
 
 def copy_sources(folder: Path, target: Path) -> Path:
-    """Copy the listed sources of a project, and nothing that was compiled, to a new folder."""
+    """Copy the listed sources of a project, and nothing compiled, to a new folder."""
     target.mkdir(parents=True)
     for name in (LIST, *project_files(folder)):
         shutil.copy(folder / name, target)
@@ -136,12 +136,12 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
 
 
 def surroundings() -> dict[str, str]:
-    """Return the environment for Coq: another library in COQPATH could stand in for Coq's own."""
+    """Return the environment for Coq, without COQPATH: a library there could replace Coq's own."""
     return {key: value for key, value in os.environ.items() if key != "COQPATH"}
 
 
 def build(folder: Path) -> None:
-    """Compile every file of a project that proves something, each after those that it needs, on all cores."""
+    """Compile every file of a project that proves something, each after its dependencies, on all cores."""
     names = proving(folder)
     order = TopologicalSorter(_needs(folder, names))
     order.prepare()
@@ -155,7 +155,7 @@ def build(folder: Path) -> None:
 
 
 def _needs(folder: Path, names: Sequence[str]) -> dict[str, set[str]]:
-    """Return for each file those before it in ``_CoqProject`` that it needs, as ``coqdep`` reads it."""
+    """Return each file's dependencies before it in ``_CoqProject``, as ``coqdep`` reads them."""
     command = ["coqdep", "-Q", ".", "CFM", *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=surroundings())
     needs: dict[str, set[str]] = {name: set() for name in names}
@@ -204,13 +204,13 @@ def ask(
     unexplained = library_names(project_files(folder))
     unexplained += [problem for file, text in modules.items() for problem in hidden(folder, file, text)]
     unexplained += [f"{axiom} is assumed in some file, beyond all levels" for axiom in beyond]
-    # a file apart, such as a certificate, is compiled last: no definition before it can mention its constants
+    # a separate file, such as a certificate, is compiled last: earlier definitions cannot mention its constants
     last = None if statements == STATEMENTS else module
     return _answers(stated, _meanings(printed, located, last), located, axioms, unexplained)
 
 
 def _meanings(printed: Mapping[str, str], located: Mapping[str, str], last: str | None) -> dict[str, str]:
-    """Return the definitions with every word in full; what is called like a constant of `last` is bound there."""
+    """Return the definitions with every word in full; a name shared with a constant of `last` is bound there."""
     earlier = {word: name for word, name in located.items() if last is None or not name.startswith(f"{last}.")}
     return {
         word: in_full(text, located if last is not None and f"CFM.{word}".startswith(f"{last}.") else earlier)
@@ -243,7 +243,7 @@ def _answers(
     axioms: Mapping[str, tuple[str, ...]],
     unexplained: list[str],
 ) -> Answers:
-    """Return what Coq says, from its printed answers, its definitions in full and the full names of words."""
+    """Return Coq's answers, from its printed text, its definitions in full and the full names of words."""
     found = {}
     for name, text in stated.items():
         statement = in_full(text.partition(" : ")[2], located)
@@ -258,7 +258,7 @@ def _answers(
 
 
 def coq_version() -> str:
-    """Return the version of Coq, whose way of printing the digests depend on."""
+    """Return the version of Coq; the digests depend on its way of printing."""
     done = subprocess.run(["coqc", "--print-version"], capture_output=True, text=True, check=True)
     return done.stdout.split()[0]
 

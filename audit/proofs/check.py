@@ -1,4 +1,4 @@
-"""Compare what Coq proves with what is committed.
+"""Compare Coq's answers with what is committed.
 
 ``digests.json`` holds a digest of every statement and of every definition that a statement mentions, and the level
 of every proof.  A theorem may assume what its level allows and nothing else.
@@ -34,7 +34,7 @@ def committed() -> dict[str, Any]:
 
 
 def document(answers: Answers) -> dict[str, Any]:
-    """Return the digests as they are committed."""
+    """Return the digests in their committed form."""
     rows = {}
     for name, theorem in answers.theorems.items():
         row = asdict(theorem)
@@ -49,7 +49,7 @@ def write(answers: Answers) -> None:
 
 
 def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
-    """Yield where Coq's answers are not the committed ones, and axioms beyond a theorem's level."""
+    """Yield differences between Coq's answers and the committed ones, and axioms beyond a theorem's level."""
     if answers.coq != stored["coq"]:
         yield f"Coq {answers.coq}: the digests are of what Coq {stored['coq']} prints; renew them: {RENEW}"
     yield from answers.unexplained
@@ -83,13 +83,13 @@ def allowed(stored: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 def compiled(
     scratch: Path, folder: Path = PROJECT, *, stored: dict[str, Any] | None = None
 ) -> tuple[Path, Answers]:
-    """Compile a clean copy of a project, ask Coq about it and have it read again; return the copy and the answers.
+    """Compile a clean copy of a project, ask Coq about it and recheck it; return the copy and the answers.
 
     Parameters
     ----------
     scratch, folder : Path
     stored : dict, optional
-        The committed digests, when the answers are to be compared with them: :func:`audit.proofs.build.ask` is
+        The committed digests, if the answers are to be compared with them: :func:`audit.proofs.build.ask` is
         faster then, and names a level no lower than that of the theorem.
     """
     copy = copy_sources(folder, scratch / "coq")

@@ -1,8 +1,8 @@
-"""The claims that each theorem carries, and the Python code that speaks of the same object.
+"""The claims that each theorem carries, and the Python code about the same object.
 
 ``claims.json`` has one row for every theorem: claims of the ledger, place in the paper, Python symbols, the level
 of axioms that the proof may use, what the theorem says of the claims, and what it covers.  It ships with the
-package, so that the ledger can name theorems where Coq and the sources are absent.
+package, so that the ledger can name theorems without Coq and the sources.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SCOPE = (
     "reference.noise.profile",
     "audit.bounds.clopper_pearson",
 )
-"""Modules each of whose public functions has a theorem, or a reason for having none."""
+"""Modules in which each public function has a theorem, or a reason for having none."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Carried:
     place : str
         Where in the paper.
     symbols : tuple of str
-        Dotted names of Python code that speaks of the same object.
+        Dotted names of Python code about the same object.
     level : str
         Of :data:`audit.proofs.assumptions.LEVELS`: the axioms that the proof may use.
     status : str
         One of :data:`STATUSES`.
     covers : str
-        Under which readings the theorem speaks.
+        The readings that the theorem covers.
     """
 
     theorem: str
@@ -83,12 +83,12 @@ def rows() -> tuple[Carried, ...]:
 
 
 def without_theorem() -> dict[str, str]:
-    """Return the symbols of :data:`SCOPE` that no theorem speaks of, with the reason."""
+    """Return the symbols of :data:`SCOPE` without a theorem, with the reason."""
     return dict(json.loads(_text())["without_theorem"])
 
 
 def machine_proof(claim: str) -> str | None:
-    """Return the theorems that carry a claim of the ledger, or None; those that carry a part of it say so."""
+    """Return the theorems that carry a claim of the ledger, or None; partial ones are marked."""
     named = [
         row.theorem if row.status != "part" else f"{row.theorem} (part)"
         for row in rows()

@@ -1,6 +1,6 @@
 """A verdict that Coq checks by the conditional bound: the counts of a rare event contradict a claimed epsilon.
 
-Given the total of the two counts their law depends on the odds ratio alone (:mod:`audit.bounds.conditional`).
+Given the total of the two counts, their law depends on the odds ratio alone (:mod:`audit.bounds.conditional`).
 :func:`conditional_verdict_text` writes a Coq file with one theorem: the counts contradict the claim at this
 significance, and an epsilon-private mechanism yields counts that do with probability at most the significance.
 """
@@ -15,7 +15,7 @@ from audit.proofs.tails import NotContradictedError, RatioTail
 from audit.proofs.verdicts import FIXED, ONE, THEOREM, AuditedClaim, exp_minus_lower
 
 SHARE = round(1 / LIMIT_SHARE)
-"""One part of so many of the significance bounds the likely probability, as in ``ConditionalVerdicts.v``."""
+"""1 / SHARE of the significance bounds the likely probability, as in ``ConditionalVerdicts.v``."""
 
 ROOM = 1e-9
 """Relative room for rounding, on the likely probability's limit."""

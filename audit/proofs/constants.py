@@ -1,10 +1,9 @@
 """``proofs/coq/Constants.v``: the numbers and formulas of the Python code, as theorems about Coq's definitions.
 
-Each number is computed here by the function that the mechanisms use and written as an exact rational.  Coq proves
-that it equals the definition, or that it is the exact sensitivity.  The cuts of the auditor's joint bound stand
-there, too, with the theorem about that bound at these cuts, and the lemmas of :mod:`audit.proofs.formulas`.  The
-file is generated; a test compares it, the
-clean build compiles it.
+Each number is computed here by the function that the mechanisms use, and written as an exact rational.  Coq proves
+that it equals the definition, or that it is the exact sensitivity.  The file also has the cuts of the auditor's
+joint bound, with the theorem about it at these cuts, and the lemmas of :mod:`audit.proofs.formulas`.  It is
+generated; a test compares it, and the clean build compiles it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ WEIGHT = Fraction(3, 2)
 
 FAIRNESS = {"none": "NoFairness", "absolute": "Absolute", "covariance": "(Covariance true)"}
 BALL = {"none": "plain {}", "absolute": "absolute {}", "covariance": "covariance {} true"}
-"""Theorems about the ball; the last one takes the sign, too."""
+"""Theorems about the ball; the last one also takes the sign."""
 BASES = {"matrix": "MatrixBasis", "monomial": "MonomialBasis"}
 
 ONE = Fraction(1)
@@ -88,7 +87,7 @@ def write() -> None:
 
 
 def rational(value: Fraction) -> str:
-    """Return a number as Coq writes it."""
+    """Return a number in Coq's notation."""
     return str(value.numerator) if value.denominator == 1 else f"{value.numerator} / {value.denominator}"
 
 

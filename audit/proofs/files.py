@@ -1,4 +1,4 @@
-"""The files of the proofs, in the order in which they are compiled: the gate has no others read."""
+"""The files of the proofs, in the order of compilation: the gate reads no others."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Lemmas that tie formulas of the Python code to the definitions of the theorems, for all values of variables.
+"""Lemmas that tie formulas of the Python code to the definitions in the theorems, for all values of variables.
 
 Each tie translates an expression from the Python source (:mod:`audit.proofs.translate`) and states that it is
-the real number that a theorem speaks of.  A change of the code changes the lemma, and a wrong one is no
-lemma.  They are a part of ``Constants.v``.  A few places have no formula, such as the shape in which variates are
-drawn: they are quoted there as written, for a person to compare.
+the real number in a theorem.  A change of the code changes the lemma, and a wrong one cannot be proved.
+They are part of ``Constants.v``.  A few places have no formula, such as the shape in which variates are
+drawn: they are quoted there as written, for you to compare.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Tie:
     name : str
         Of the lemma.
     formulas : dict of str to Formula
-        What the words in angle brackets of the statement stand for.
+        The formulas that words in angle brackets in the statement stand for.
     statement, proof : str
         In Coq.
     """
@@ -46,7 +46,7 @@ class Tie:
 
 @dataclass(frozen=True)
 class Quotation:
-    """A place of the code that is quoted as written; `says` is what it must mean."""
+    """A place of the code, quoted as written; `says` is what it must mean."""
 
     formula: Formula
     says: str
@@ -394,12 +394,12 @@ QUOTATIONS = (
 
 
 def text(source: Source = source_of_module) -> str:
-    """Return the lemmas in a file of their own."""
+    """Return the lemmas as a separate file."""
     return HEADER + "".join(f"\n{lemma}" for lemma in lemmas(source))
 
 
 def lemmas(source: Source = source_of_module) -> Iterator[str]:
-    """Yield the lemmas and the quotations; where something cannot be translated, a comment that says so.
+    """Yield the lemmas and the quotations; for what cannot be translated, a comment that says so.
 
     Parameters
     ----------
@@ -436,5 +436,5 @@ def _wrapped(text: str) -> str:
 
 
 def _plain(written: str) -> str:
-    """Return Python text that can stand in a comment of Coq: no strings, no marks of comments."""
+    """Return Python text for a comment of Coq: without strings and comment marks."""
     return " ".join(written.split()).replace('"', "'").replace("(*", "( *").replace("*)", "* )")

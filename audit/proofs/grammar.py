@@ -1,8 +1,8 @@
-"""The part of Coq's language in which the proofs are written: everything else is refused before Coq reads it.
+"""The part of Coq's language that the proofs may use: everything else is refused before Coq reads it.
 
-A list of words that are forbidden is never complete.  This is a list of what is allowed: a few characters, a way
-of cutting a file into sentences that cannot differ from Coq's, and a few forms of sentences with the places where
-each may stand.  There are no strings, so no notations; no attributes; no prefix such as ``Time`` in front of a
+A list of forbidden words is never complete.  This is a list of what is allowed: a few characters, a way
+of cutting a file into sentences that cannot differ from Coq's, and a few forms of sentences with their allowed
+places.  There are no strings, so no notations; no attributes; no prefix such as ``Time`` in front of a
 command; no modules; and inside a proof nothing but tactics, because every command of Coq but one begins with a
 capital letter.  ``proofs/coq/GATE.md`` argues why that is enough.
 """
@@ -13,15 +13,15 @@ import re
 from collections.abc import Iterator
 
 CHARACTERS = re.compile(r"[^\n -~]|\"")
-"""Refused: what is not printable ASCII, tabulators, and the mark that begins a string."""
+"""Refused: all but printable ASCII, tabs, and the mark that begins a string."""
 
 COMMENT_MARK = re.compile(r"\(\*|\*\)")
 
 DOT = re.compile(r"(?P<end>\.(?=\s|$))|(?<=[\w'])\.(?=[A-Za-z_])|(?P<other>\.)")
-"""A dot ends a sentence before a space, and stands inside a qualified name; any other dot is refused."""
+"""A dot before a space ends a sentence, a dot may be part of a qualified name; any other dot is refused."""
 
 BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:(?:\d+|all|\[[^\]]*\])\s*:\s*)?\{)\s*)+")
-"""Coq reads bullets and braces as sentences of their own; a command may follow them."""
+"""Coq reads bullets and braces as separate sentences; a command may follow them."""
 
 SELECTOR = re.compile(r"^(?:\d+(?:\s*,\s*\d+)*|all)\s*:\s*(?=[a-z(\[])")
 
@@ -41,14 +41,14 @@ EVERYWHERE = (
     r"Implicit Types \(.*\)",
     rf"(?:Check|Print Assumptions) {NAME}",
 )
-"""Sentences that may stand inside a section and outside, and open no proof."""
+"""Sentences allowed inside and outside sections that do not open a proof."""
 
 OUTSIDE = (
     rf"From Coq Require Import(?: (?:{COQ_LIBRARIES}))+",
     rf"From Coquelicot Require Import(?: (?:{'|'.join(COQUELICOT)}))+",
     rf"From CFM Require Import(?: {NAME})+",
 )
-"""Sentences that stand outside sections only."""
+"""Sentences allowed outside sections only."""
 
 INSIDE = (
     rf"Variables?(?: {NAME})+ :.*",
@@ -57,7 +57,7 @@ INSIDE = (
     r"Context [({].*",
     rf"Let {NAME}\b.*:=.*",
 )
-"""Sentences that assume or abbreviate, inside a section only: what they assume becomes a premise there."""
+"""Sentences that assume or abbreviate, inside sections only, where an assumption becomes a premise."""
 
 OPENING = (rf"(?:Theorem|Lemma) {NAME}\b.*:.*", r"Goal .+")
 """Sentences that open a proof."""
@@ -67,7 +67,7 @@ TACTIC = re.compile(r"[a-z(\[].*")
 WORDS = re.compile(
     r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check)\b|<<:"
 )
-"""Refused wherever they stand: the first two define constants that no sentence names, `infoH` is a command, and
+"""Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and
 the rest leave proofs to the compiler of OCaml, which the gate does not trust."""
 
 
@@ -96,9 +96,9 @@ def unreadable(text: str) -> Iterator[str]:
 
 
 def cut(text: str) -> tuple[list[str], list[str]]:
-    """Return the sentences of a file without comments, spaces normalised, and the dots that are not understood.
+    """Return a file's sentences, without comments, spaces normalised, and the dots that are not understood.
 
-    The last piece counts as a sentence whether or not a dot ends it.
+    The last piece counts as a sentence with or without a dot at its end.
     """
     code = blanked(text)
     pieces, odd, start = [], [], 0
@@ -113,7 +113,7 @@ def cut(text: str) -> tuple[list[str], list[str]]:
 
 
 def blanked(text: str) -> str:
-    """Return a text without its comments, a space for each."""
+    """Return a text with a space in place of each comment."""
     kept, depth, start = [], 0, 0
     for mark in COMMENT_MARK.finditer(text):
         opens = mark.group() == "(*"
@@ -126,7 +126,7 @@ def blanked(text: str) -> str:
 
 
 def refused(text: str) -> Iterator[str]:
-    """Yield what in a file is outside the allowed part of the language; nothing for a file that is inside."""
+    """Yield what in a file is outside the allowed part of the language."""
     unclear = list(unreadable(text))
     if unclear:
         yield from unclear
@@ -149,7 +149,7 @@ class _Reader:
         self.proof = ""
 
     def accepts(self, sentence: str) -> bool:
-        """Return whether a sentence may stand here, and go on after it."""
+        """Return whether a sentence is allowed here, and move past it."""
         if self.proof == "stated":
             self.proof = "open"
             return sentence == "Proof"

@@ -1,7 +1,7 @@
-"""Have compiled proofs read again by ``coqchk``, Coq's separate checker.
+"""Check compiled proofs again by ``coqchk``, Coq's separate checker.
 
-``coqc`` writes a compiled file after its kernel has accepted it; ``coqchk`` is a program of its own that reads the
-files and checks them once more.  The files of the project are checked, those of Coq's libraries believed.
+``coqc`` writes a compiled file after its kernel has accepted it; ``coqchk`` is a separate program that reads the
+files and checks them again.  It checks the project's files and trusts those of Coq's libraries.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ OWNERS = ("Coq.", "Coquelicot.", "mathcomp.")
 LIBRARIES = "Libraries.v"
 
 LIBRARY = "Coq."
-"""Names of Coq's own library begin so.  Which of its axioms a theorem may use, ``Print Assumptions`` says."""
+"""Start of the names of Coq's own library.  ``Print Assumptions`` checks which of its axioms a theorem uses."""
 
 
 def recheck(folder: Path) -> Iterator[str]:
-    """Yield what ``coqchk`` objects to in a compiled copy of a project, and what it believes without a proof.
+    """Yield ``coqchk``'s objections to a compiled copy of a project, and what it trusts without a proof.
 
     The libraries of Coq are admitted one by one, by name: whatever else has been loaded is checked.
     """
-    # the virtual machine is needed: without it the comparisons of long numbers take minutes
+    # without the virtual machine, comparisons of long numbers take minutes
     command = ["coqchk", "-silent", "-o", "-bytecode-compiler", "yes", "-Q", ".", "CFM"]
     try:
         libraries = _libraries(folder)

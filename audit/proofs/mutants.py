@@ -1,6 +1,6 @@
 """Wrong constants, each of which makes a theorem false: its own proof must then fail.
 
-A mutant is one theorem in a file of its own, after everything that its file has proved.  Unchanged, the same file
+A mutant is one theorem in a separate file, after everything that its file has proved.  Unchanged, the same file
 compiles: that is each mutant's null control.
 """
 
@@ -15,7 +15,7 @@ from audit.proofs.sources import sentences
 HEADER = ("From ", "Require ", "Import ", "Open Scope ")
 
 OTHER_FAILURES = ("Syntax error", "was not found in the current environment", "Cannot find a physical path")
-"""Coq's words for a mutant that is not Coq at all; they do not count as a rejection."""
+"""Coq's errors for a mutant that is not valid Coq, which do not count as a rejection."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Mutant:
     file, theorem : str
         Where the constant is used.
     old, new : str
-        The constant and the wrong one, wherever it stands in statement and proof.
+        The constant and the wrong one, throughout statement and proof.
     word : str
         A definition of ``Definitions.v``, or of the same file, that holds the constant; empty when the theorem
         itself does.
@@ -131,7 +131,7 @@ def text_of(folder: Path, mutant: Mutant, *, mutated: bool) -> str:
 
 
 def rejected(folder: Path, mutant: Mutant, *, mutated: bool = True) -> bool:
-    """Return whether Coq rejects a mutant, or, unless mutated, its unchanged theorem, in a compiled copy."""
+    """Return whether Coq rejects a mutant (or, unless mutated, its unchanged theorem) in a compiled copy."""
     name = f"Mutant_{mutant.theorem}_{'wrong' if mutated else 'right'}.v"
     (folder / name).write_text(text_of(folder, mutant, mutated=mutated), encoding="utf-8")
     try:

@@ -1,9 +1,9 @@
 """Find the kernel's constant behind a printed word, and the constants that a compiled file has.
 
-Coq prints the shortest name by which a constant is known, so that a constant ``CFM.Rdefinitions.Rle`` may be
-printed like the one of Coq's library.  Every word that Coq prints is therefore located, and replaced by its full
+Coq prints the shortest name of a constant, so that a constant ``CFM.Rdefinitions.Rle`` may be
+printed like the one in Coq's library.  So every word that Coq prints is located, and replaced by its full
 name before anything is compared.  And every compiled file is asked for all its constants: one that no sentence
-declares, such as a tactic can make, is a problem, whether or not a statement mentions it.
+declares, as a tactic may make one, is a problem, whether or not a statement mentions it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 WORD = re.compile(r"[^\W\d][\w']*(?:\.[^\W\d][\w']*)*")
-"""A name as Coq prints it, qualified as far as it has to be; letters of every script."""
+"""A name as Coq prints it, qualified as far as needed; letters of every script."""
 
 LOCATED = re.compile(r"(?:Constant|Inductive|Constructor|Notation|Module|Variable) ([\w'.]+)")
 
@@ -24,16 +24,16 @@ DECLARED = ("def", "rec", "ind", "constr", "proj", "inst", "prf", "thm", "ax", "
 
 INDUCTIVE = ("ind", "rec", "coind", "class")
 SCHEMES = ("_ind", "_rec", "_rect", "_sind")
-"""Coq defines these itself for an inductive type."""
+"""Endings of what Coq itself defines for an inductive type."""
 
 HEADER = re.compile(
     r"\b(?:Definition|Parameter|Axiom|Theorem|Inductive|CoInductive|Variant|Record|Structure|Class|Module|Primitive)"
     r"\s+(?:Type\s+)?(?=([^\W\d][\w']*))"
 )
-"""In what ``Print Module`` prints; a name that follows such a word inside a type can only add a problem."""
+"""A declared name in the output of ``Print Module``; a wrong match, inside a type, can only add a problem."""
 
 KEYWORD = re.compile(r"_|forall|fun|let|in|match|with|end|return|as|if|then|else|fix|cofix|Prop|Set|Type|SProp")
-"""Words that Coq lets nobody define; ``__`` and ``struct`` it does."""
+"""Words that cannot be defined in Coq; ``__`` and ``struct`` can."""
 
 
 def location_questions(words: Iterable[str]) -> list[str]:
@@ -42,7 +42,7 @@ def location_questions(words: Iterable[str]) -> list[str]:
 
 
 def locations(folder: Path, words: Iterable[str]) -> dict[str, str]:
-    """Return full names by word, after :func:`location_questions` have been asked; without bound variables."""
+    """Return full names by word, after asking :func:`location_questions`; without bound variables."""
     found = {}
     for word in _names(words):
         first = LOCATED.match((folder / f"w.{word}.out").read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def in_full(text: str, located: Mapping[str, str]) -> str:
 
 
 def declared(folder: Path, file: str) -> set[str]:
-    """Return the names that the sentences of a compiled file declare, and those that Coq makes of them."""
+    """Return the names that the sentences of a compiled file declare, and those that Coq derives from them."""
     names = set()
     for line in (folder / file).with_suffix(".glob").read_text(encoding="utf-8").splitlines():
         kind, *rest = line.split()
@@ -86,7 +86,7 @@ def hidden(folder: Path, file: str, printed: str) -> Iterator[str]:
 
 
 def owned_by_libraries(names: Iterable[str]) -> list[str]:
-    """Return those of some names of files that a library of Coq bears, too."""
+    """Return the file names that a library of Coq has, too."""
     return sorted(name for name in names if name in _libraries())
 
 

@@ -1,7 +1,7 @@
-"""The pages under ``proofs/`` that a person can read: one entry per theorem.
+"""The readable pages under ``proofs/``: one entry per theorem.
 
-An entry carries a fingerprint of the theorem's statement and of every definition that it mentions.  Whoever
-changes one of them has to come by the page; and a row of ``claims.json`` that names a theorem with another
+An entry carries a fingerprint of the theorem's statement and of every definition that it mentions.  If you
+change one of them, you have to edit the page; and a row of ``claims.json`` that names a theorem with another
 statement no longer agrees with it.
 """
 
@@ -27,11 +27,11 @@ HEAD = re.compile(r"^\*(?:(?P<claims>[^;*]+); )?(?P<source>[^;*]+); (?P<fingerpr
 """The line below the heading of an entry, or the last of its headings; without claims where it supports none."""
 
 PARAGRAPHS = ("Says", "Does not say")
-"""The paragraphs of every entry.  *Checked* and *Owed* stand before them where a theorem has preconditions of its
-own, *Idea* stands between them where Coq's proof is not that of the page."""
+"""The paragraphs of every entry.  *Checked* and *Owed* come before them if a theorem has its own preconditions,
+*Idea* between them if Coq's proof differs from the page's."""
 
 LIMITS = "nothing here says that a program is differentially private"
-"""Every page prints it."""
+"""On every page."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class TheoremEntry:
 
 
 DIGITS = 32
-"""Of a fingerprint: too many for anyone to find a weaker definition, its bound names varied, that has the same."""
+"""Digits of a fingerprint: too many to find a weaker definition with the same one by varying bound names."""
 
 
 def fingerprint(theorem: str, stored: dict[str, Any]) -> str:
@@ -106,7 +106,7 @@ def head_of(theorems: Sequence[Carried], stored: dict[str, Any]) -> dict[str, st
 
 
 def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> None:
-    """Write the line below the headings of each entry again: from ``claims.json`` and the digests."""
+    """Rewrite the line below the headings of each entry from ``claims.json`` and the digests."""
     carried = {row.theorem: row for row in rows if row.theorem in stored["theorems"]}
     for page in sorted({entry.page for entry in entries(folder)}):
         text = (folder / page).read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER
 
 
 def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> Iterator[str]:
-    """Yield where the pages do not say what ``claims.json`` and the digests say."""
+    """Yield where the pages disagree with ``claims.json`` and the digests."""
     found = entries(folder)
     names = [entry.theorem for entry in found]
     for page in sorted({entry.page for entry in found}):

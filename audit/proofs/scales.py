@@ -1,8 +1,8 @@
-"""``proofs/coq/Scales.v``: the scales of the Python code are at least what the theorems ask for.
+"""``proofs/coq/Scales.v``: the scales of the Python code are at least what the theorems require.
 
-Each scale is computed here by the mechanism's own function and written as the rational number that the float is.
+Each scale is computed here by the mechanism's own function and written as the exact rational value of the float.
 Coq proves that the formula of the theorem, a real number, is at most that number.  The file is generated; a test
-compares it, the clean build compiles it.
+compares it, and the clean build compiles it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DIMENSIONS = (1, 2, 7, 13, 48)
 EPSILONS = ("1", "1/10", "3")
 DELTAS = ("1e-3", "1e-9")
 TINY = "1e-400"
-"""Below the range of floats; in one dimension only, because Coq is slow at reading so many digits."""
+"""Below the range of floats; in one dimension only, because Coq reads so many digits slowly."""
 
 SPLITS = (("1", "1"), ("13/2", "1/100"))
 """epsilon_s and epsilon_n; 1 and 1 is the default."""

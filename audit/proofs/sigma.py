@@ -1,7 +1,7 @@
 """Rational upper bounds with which Coq compares a sigma with the paper's formula.
 
 The formula has a logarithm, two square roots and pi.  ``proofs/coq/SigmaBound.v`` decides a comparison by integer
-arithmetic, given rational upper bounds of the logarithm and of the roots.  It believes none of them: a bound that
+arithmetic, given rational upper bounds of the logarithm and of the roots.  It trusts none of them: a bound that
 is too small, or not small enough, makes the comparison fail.
 """
 
@@ -14,7 +14,7 @@ from math import isqrt
 from reference.noise.scales import extended_logarithm
 
 BITS = (80, 140)
-"""Bits after the binary point that are tried, fewest first; Coq works with 256 and with 60 digits of pi."""
+"""Bits after the binary point to try, fewest first; Coq works with 256, and with 60 digits of pi."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class SigmaBounds:
         return self.factor * (self.root + self.root_after) / epsilon
 
     def arguments(self) -> str:
-        """Return the bounds as Coq reads them."""
+        """Return the bounds in Coq's notation."""
         return " ".join(
             f"({quotient(bound)})" for bound in (self.logarithm, self.root, self.root_after, self.factor)
         )
 
 
 def sigma_bounds(l2_squared: Fraction, epsilon: Fraction, delta: Fraction, sigma: Fraction) -> SigmaBounds:
-    """Return the coarsest bounds that show that a sigma suffices, or the finest where none do.
+    """Return the coarsest bounds that show that a sigma suffices, or the finest if none do.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ def sigma_bounds(l2_squared: Fraction, epsilon: Fraction, delta: Fraction, sigma
 
 
 def quotient(value: Fraction) -> str:
-    """Return a rational number as Coq's type Q writes it."""
+    """Return a rational number in the notation of Coq's type Q."""
     return f"{value.numerator} # {value.denominator}"
 
 
 def _bounds(l2_squared: Fraction, epsilon: Fraction, delta: Fraction, bits: int) -> SigmaBounds:
-    # a step above the nearest, so that exp(logarithm) is above the ratio by more than Coq's rounding errors
+    # a step above the nearest, so that exp(logarithm) exceeds the ratio by more than Coq's rounding errors
     logarithm = _ceiling(max(Fraction(0), extended_logarithm(delta).upper), bits) + Fraction(1, 2**bits)
     return SigmaBounds(
         logarithm, _root(logarithm, bits), _root(logarithm + epsilon, bits), _root(l2_squared / 2, bits)
@@ -82,5 +82,5 @@ def _ceiling(value: Fraction, bits: int) -> Fraction:
 
 
 def _root(value: Fraction, bits: int) -> Fraction:
-    """Return an upper bound of a square root, less than two steps of 2^-bits too large."""
+    """Return an upper bound of a square root, too large by less than two steps of 2^-bits."""
     return Fraction(isqrt((value.numerator << 2 * bits) // value.denominator) + 1, 2**bits)

@@ -1,4 +1,4 @@
-"""Read the Coq files: which there are, their sentences, the theorems they state, and what is wrong with them."""
+"""Read the Coq files: their names, sentences, theorems, and problems."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ STATEMENTS = "Statements.v"
 LIST = "_CoqProject"
 
 OPTIONS = ("-Q . CFM", "-arg -w -arg -ambiguous-paths")
-"""The options that ``_CoqProject`` holds besides the files; others could weaken the kernel."""
+"""The options in ``_CoqProject`` besides the files; others could weaken the kernel."""
 
 OTHERS = (LIST, "Makefile", "README.md", "GATE.md", ".gitignore")
 """Other files of the folder."""
 
 MADE = re.compile(r"\.(?:vo|vos|vok|glob|aux)$|^\.depend$")
-"""Files that a build leaves there; none of them is copied."""
+"""Endings of files that a build leaves behind; they are not copied."""
 
 
 def sentences(text: str) -> list[str]:
@@ -40,7 +40,7 @@ STATED = re.compile(r"(?:Theorem|Lemma|Corollary) ([\w']+)|Definition ([\w']+) :
 
 
 def theorems(text: str) -> list[str]:
-    """Return the names of the theorems that a Coq file states or names, in its order."""
+    """Return the names of the theorems that a Coq file states or names, in order."""
     found = (STATED.match(sentence) for sentence in sentences(text))
     return [match.group(1) or match.group(2) for match in found if match]
 
@@ -52,25 +52,25 @@ def project_files(folder: Path) -> list[str]:
 
 
 def source_problems(folder: Path, pinned: Sequence[str] = FILES) -> list[str]:
-    """Return what is wrong with the files of a project before anything is compiled.
+    """Return what is wrong with the files of a project, before compiling anything.
 
     Parameters
     ----------
     folder : Path
     pinned : sequence of str
-        The files that the project may have, in the order in which they are compiled.
+        The files that the project may have, in the order of compilation.
     """
     problems = [*_list_problems(folder, pinned), *_folder_problems(folder, pinned)]
     for name in pinned:
         if (folder / name).is_file():
-            # what is not UTF-8 at all is refused with the characters that are not ASCII
+            # text that is not UTF-8 is refused with the characters that are not ASCII
             text = (folder / name).read_text(encoding="utf-8", errors="replace")
             problems += [f"{name}: {sentence}" for sentence in refused(text)]
     return problems
 
 
 def library_names(names: Sequence[str] = FILES) -> list[str]:
-    """Return what is wrong with the names of files: one that a library owns could hide the library's own words."""
+    """Return problems with file names: one of a library's names could hide the library's own words."""
     stems = [Path(name).stem for name in names]
     return [f"{stem}.v: a file of Coq's libraries has this name" for stem in owned_by_libraries(stems)]
 

@@ -23,7 +23,7 @@ MARKS = {"none": "°", "reals": "", "classical": "\\*"}
 
 
 def path() -> Path:
-    """Return where the page is."""
+    """Return the path of the page."""
     return PROJECT.parent / "STATUS.md"
 
 
@@ -42,7 +42,7 @@ def _linked(row: Carried, page: str) -> str:
 
 
 def _groups() -> dict[str, list[str]]:
-    """Return the linked names by claims and status; those that support no claim by the page they stand on."""
+    """Return the linked names by claims and status; those that support no claim by their page."""
     where = {entry.theorem: entry.page for entry in entries()}
     found: dict[str, list[str]] = {}
     for row in rows():

@@ -1,6 +1,6 @@
-"""Count the terms of a tail that Coq adds until it sees that the tail is small: ``proofs/coq/Tails.v``.
+"""Count the terms of a tail that Coq needs to see that the tail is small: ``proofs/coq/Tails.v``.
 
-The sums are those of Coq, in the same whole numbers.  What is found here is believed nowhere.
+The sums are Coq's, in the same whole numbers.  Nothing trusts the result.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ TERM = 2**60
 """The first term, as ``unit_term``."""
 
 FIRST_STEPS, MOST_STEPS = 64, 2**20
-"""Terms that are tried first, and at most."""
+"""Terms to try first, and at most."""
 
 NEGLIGIBLE = 2**30
-"""Terms are added until what follows is this part of their sum."""
+"""Terms are added until the rest is this part of their sum."""
 
 
 class NotContradictedError(ValueError):
@@ -24,14 +24,14 @@ class NotContradictedError(ValueError):
 
 @dataclass(frozen=True)
 class RatioTail:
-    """The terms of a sequence from one on, each known from the one before.
+    """The terms of a sequence from one on, each bounded by the one before.
 
     Parameters
     ----------
     start, lowest, highest : int
         The first term of the tail, and of the sequence; and the last one.
     numerator, denominator : callable
-        From term k to the next one: at most this ratio.
+        The ratio of term k + 1 to term k is at most their quotient.
     """
 
     start: int
@@ -42,7 +42,7 @@ class RatioTail:
 
     @classmethod
     def binomial(cls, n: int, j: int, p: int, one: int) -> RatioTail:
-        """Return that of at least j successes in n, each of chance p / one."""
+        """Return the tail of at least j successes in n, each with chance p / one."""
         return cls(j, 0, n, lambda k: (n - k) * p, lambda k: (k + 1) * (one - p))
 
     def steps(self, part: int, level: int) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class RatioTail:
         return up, down
 
     def _upwards(self) -> tuple[int, int]:
-        """Return a number of terms after which hardly anything follows, and ``upwards``."""
+        """Return a number of terms after which little is left, and ``upwards``."""
         term, total, k = TERM, 0, self.start
         while True:
             num, den = self.numerator(k), self.denominator(k)

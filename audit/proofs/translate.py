@@ -1,8 +1,8 @@
 """Translate formulas of the Python code into Coq, from the source of small pure functions.
 
-What is translated is arithmetic: + - * / ** with whole exponents, max and min, Fraction, square roots,
+It translates arithmetic: + - * / ** with whole exponents, max and min, Fraction, square roots,
 logarithms, exponentials and pi, over named constants and the variables that the function assigns
-once.  Functions that only round, such as ``rounded_up``, stand for what they round: the theorems are about real
+once.  Functions that only round, such as ``rounded_up``, stand for their argument: the theorems are about real
 numbers.  Everything else is refused.
 """
 
@@ -38,14 +38,14 @@ METHODS = {"sqrt": "sqrt", "log": "ln", "exp": "exp"}
 """Methods of a ball."""
 
 ENDS = frozenset(("lower", "upper"))
-"""Ends of an enclosure: both stand for the number that it encloses, up to rounding."""
+"""Ends of an enclosure: both stand for the enclosed number, up to rounding."""
 
 CHOICES = {"max": "Rmax", "min": "Rmin"}
 CONSTANTS = {"arb.pi()": "PI"}
 
 
 class TranslationError(ValueError):
-    """An expression that is outside what can be translated."""
+    """An expression cannot be translated."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Formula:
     part : tuple of str or int
         The path to the expression: ``"return"`` or the name of a variable first, then places of arguments.
     names : mapping of str to str
-        Python expressions as written, and what they are called in Coq.
+        Python expressions as written, and their names in Coq.
     facts : mapping of str to bool
         Conditions as written, and whether they hold.
     """
@@ -76,7 +76,7 @@ Source = Callable[[str], str]
 
 
 def source_of_module(module: str) -> str:
-    """Return the source of a module that may be imported."""
+    """Return the source of a module that can be imported."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise TranslationError(f"{module}: no such module")
@@ -84,12 +84,12 @@ def source_of_module(module: str) -> str:
 
 
 def translated(formula: Formula, source: Source = source_of_module) -> str:
-    """Return a formula as Coq writes it.
+    """Return a formula in Coq's notation.
 
     Raises
     ------
     TranslationError
-        When the function is not there, or has another form.
+        When the function is missing, or has another form.
     """
     return _Translator(formula, source(formula.module)).text()
 
@@ -110,7 +110,7 @@ class _Translator:
         return self.expression(self.part())
 
     def part(self) -> ast.expr:
-        """Return the expression that is meant."""
+        """Return the expression of the formula."""
         first, *places = self.formula.part
         node = self.returned() if first == "return" else self.assigned_once(str(first))
         for place in places:
@@ -124,7 +124,7 @@ class _Translator:
         return found[0]
 
     def inner(self, name: str) -> ast.expr:
-        """Return what a function that stands inside this one returns."""
+        """Return what a function inside this one returns."""
         found = [node for node in self.body if isinstance(node, ast.FunctionDef) and node.name == name]
         values = [node.value for function in found for node in ast.walk(function) if isinstance(node, ast.Return)]
         if len(values) != 1 or values[0] is None:
@@ -132,7 +132,7 @@ class _Translator:
         return values[0]
 
     def variable(self, name: str) -> ast.expr:
-        """Return the value of a variable that nothing changes later."""
+        """Return the value of a variable that does not change later."""
         if any(other.startswith(f"{name} ") for other in self.assigned):
             raise TranslationError(f"{self.formula.function}: {name} is changed after its assignment")
         return self.assigned_once(name)
@@ -200,7 +200,7 @@ class _Translator:
         raise TranslationError(f"{self.formula.function}: the call of {function}")
 
     def sum_of_two(self, terms: ast.expr) -> str:
-        """Return the sum over two items, which are called 1 and 2 in the names."""
+        """Return the sum over two items, named 1 and 2."""
         match terms:
             case ast.GeneratorExp(elt=term, generators=[ast.comprehension(ifs=[])]):
                 written = ast.unparse(term)
@@ -210,7 +210,7 @@ class _Translator:
 
 @lru_cache(maxsize=64)
 def _parsed(source: str) -> list[ast.stmt]:
-    """Return the statements of a module, which many formulas stand in; nobody changes them."""
+    """Return the statements of a module; cached, so they must not be changed."""
     return ast.parse(source).body
 
 
@@ -230,7 +230,7 @@ def _function(source: str, formula: Formula) -> ast.FunctionDef:
 
 
 def _assignments(body: list[ast.stmt]) -> dict[str, list[ast.expr]]:
-    """Return what is assigned to each name, anywhere in a function; several values, where there are several."""
+    """Return all values assigned to each name, anywhere in a function."""
     found: dict[str, list[ast.expr]] = {}
     for node in (inner for statement in body for inner in ast.walk(statement)):
         if isinstance(node, ast.AugAssign):

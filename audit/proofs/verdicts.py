@@ -3,8 +3,8 @@
 :func:`verdict_text` writes a Coq file with two theorems: the counts contradict the claim at this
 significance, and a mechanism that is (epsilon, delta)-private on this pair yields counts at least this
 extreme with probability at most the significance.  Coq decides by whole numbers, rounded to the safe side;
-what is found here, where to look and how many terms to add, is believed nowhere.  :func:`check_verdict` has
-Coq check it.
+it does not trust the results from here: where to look and how many terms to add.  :func:`check_verdict` lets
+Coq check the file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SQUARINGS = 40
 """The same number as in ``proofs/coq/Verdicts.v``."""
 
 LARGEST_EPSILON = 100
-"""No count of an audit tells epsilons above this apart."""
+"""No count of an audit distinguishes epsilons above this."""
 
 HEADER = """\
 (** * Verdict on a claim
@@ -120,18 +120,18 @@ def check_verdict(
     library: Path | None = None,
     seconds: float = SECONDS,
 ) -> CoqFinding:
-    """Have Coq check the verdict, in a clean copy of the theorems that it needs.
+    """Let Coq check the verdict, in a clean copy of the theorems that it needs.
 
     Parameters
     ----------
     counts : Counts
     claim : AuditedClaim
     write : callable, optional
-        What writes the Coq file, and so the bound.
+        Writes the Coq file; chooses the bound.
     library : path, optional
         As for :func:`audit.proofs.releases.check.check`.
     seconds : float
-        Time limit, for all of it.
+        Time limit, in all.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _arguments(counts: Counts, claim: AuditedClaim) -> tuple[int, ...]:
 
 
 def _between(counts: Counts, claim: AuditedClaim) -> int:
-    """Return a numerator between the unlikely probability's limit and where the likely one's limit puts it."""
+    """Return a numerator between the unlikely probability's limit and the one implied by the likely limit."""
     half = float(claim.significance) / 2
     lowest = upper_bound_on_probability(counts.unlikely, counts.unlikely_draws, half)
     likely = lower_bound_on_probability(counts.likely, counts.likely_draws, half)

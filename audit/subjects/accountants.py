@@ -1,4 +1,4 @@
-"""Epsilons that other libraries report, and functions of one's own; each library is imported when it is asked."""
+"""Epsilons reported by other libraries or your own function; each library is imported when used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def opendp_epsilon(asked: NoisySums) -> Any:
     moved, scale = float(asked.moved), float(asked.scale)
     if asked.noise == "laplace":
         one = dp.m.make_laplace(space, dp.l1_distance(T=float), scale=scale)
-        # its own epsilon is at delta 0, so it holds at every delta
+        # its epsilon is at delta 0, so it holds at every delta
         return dp.c.make_composition([one] * asked.count).map(moved)
     one = dp.m.make_gaussian(space, dp.l2_distance(T=float), scale=scale)
     composed = dp.c.make_zCDP_to_approxDP(dp.c.make_composition([one] * asked.count))
@@ -44,7 +44,7 @@ def _dp_accounting(asked: NoisySums, module: str, name: str) -> Any:
         raise ReadingError("bound", None, "given: dp-accounting's multiplier is scale / bound")
     dp = _library("dp_accounting", "dp-accounting")
     accountants = _library(f"dp_accounting.{module}", "dp-accounting")
-    # both are told the neighbouring relation
+    # both get the neighbouring relation
     accountant = getattr(accountants, name)(neighboring_relation=dp.NeighboringRelation[asked.adjacency.upper()])
     event = dp.GaussianDpEvent if asked.noise == "gaussian" else dp.LaplaceDpEvent
     accountant.compose(event(float(asked.scale / asked.bound)), asked.count)
@@ -64,7 +64,7 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
     Raises
     ------
     SubjectError
-        When it is not there, fails, or returns no finite number that is at least 0.
+        When it is missing, fails, or does not return a finite number that is at least 0.
     """
     try:
         if accountant in LIBRARIES:
@@ -76,7 +76,7 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
     except FAILURES as problem:
         raise SubjectError(f"{accountant} failed: {type(problem).__name__}: {problem}") from problem
     try:
-        # a float is what it is, not its shortest decimal
+        # a float's exact value, not its shortest decimal
         reported = Fraction(float(answer)) if hasattr(answer, "__float__") else exact("reported_epsilon", answer)
     except (ReadingError, ValueError, OverflowError):
         raise SubjectError(f"{accountant} reported {answer!r}, which is not a finite number") from None
@@ -86,7 +86,7 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
 
 
 def _keywords(asked: NoisySums) -> dict[str, Any]:
-    """Return what a function is called with."""
+    """Return the keyword arguments of a function."""
     numbers = {name: getattr(asked, name) for name in ("scale", "delta", "bound", "sensitivity")}
     floats = {name: float(value) for name, value in numbers.items() if value is not None}
     return {"noise": asked.noise, "adjacency": asked.adjacency, "count": asked.count, **floats}

@@ -1,4 +1,4 @@
-"""Decides whether two inputs are neighbours, where they are records or the subject gives a relation."""
+"""Decides whether two inputs are neighbours, if they are records or the subject gives a relation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Relation: TypeAlias = str | Callable[[Any, Any], Any]
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
 UNCHECKED = "nobody checked that these are neighbours"
-"""The note on a pair that comes without a relation."""
+"""The note on a pair without a relation."""
 
 
 def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str | None:
-    """Return None where the inputs were found to be neighbours, and a sentence where nobody can tell.
+    """Return None if the inputs are neighbours, and a note if that cannot be checked.
 
-    Records keep their places: a permuted data set is another one, since a mechanism may look at the order.
+    Order counts: a permuted data set is a different one, since a mechanism may look at the order.
 
     Parameters
     ----------

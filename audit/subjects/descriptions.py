@@ -1,4 +1,4 @@
-"""Descriptions of subjects: what a request or a certificate names, and how it is built."""
+"""Descriptions of subjects: the names in a request or a certificate, and building the subjects."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from reference.common.errors import ReadingError
 from reference.readings import ADJACENCIES
 
 OF_CATALOGUE: tuple[Any, ...] = get_args(Adjacency)
-"""What mechanisms of the catalogue call their neighbours; not all of it can be checked."""
+"""Names of neighbouring relations in the catalogue; not all can be checked."""
 
 MOST_COLUMNS, MOST_VALUES = 1_000, 10**7
-"""Sizes of what a certificate may have built again: a few seconds of work."""
+"""Largest sizes that a certificate may have rebuilt: a few seconds of work."""
 
 BY_CONSTRUCTION, IN_DOMAIN = "by construction", "a pair of the declared domain"
-"""Why the inputs of our own mechanisms, and those that a search found, are neighbours."""
+"""Why the inputs of our own mechanisms, and those of a search, are neighbours."""
 
 
 class DescriptionError(SubjectError):
-    """A description that is of no subject, wherever it is read."""
+    """A description does not describe a subject, wherever it is read."""
 
 
 class CatalogueDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="catalogue"):
@@ -61,17 +61,17 @@ class ImportDescription(Document, frozen=True, kw_only=True, tag_field="kind", t
 
 
 Searched: TypeAlias = MechanismDescription | CatalogueDescription | ImportDescription
-"""Descriptions that a found pair may belong to; above all, one wrapped in a pair runs no program."""
+"""Descriptions that a found pair may belong to; in particular, a pair cannot make a program run."""
 
 
 class PairDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="pair"):
-    """A subject on a pair of inputs that a search found.
+    """A subject on a pair of inputs found by a search.
 
     Parameters
     ----------
     subject : Searched
     pair : dict
-        As the subject's neighbourhood writes it.
+        In the form of the subject's neighbourhood.
     """
 
     subject: Searched
@@ -85,12 +85,12 @@ Description: TypeAlias = Named | PairDescription
 
 
 def core(described: Description) -> Named:
-    """Return the description of the mechanism, without the pair that a search found for it."""
+    """Return the description of the mechanism, without a pair found by a search."""
     return described.subject if isinstance(described, PairDescription) else described
 
 
 def rebuild(described: Description) -> Subject:
-    """Build a subject from its description: every subject of a request or a certificate is made here.
+    """Build a subject from its description; all subjects of requests and certificates are made here.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def rebuild(described: Description) -> Subject:
 
 
 def rebuild_small(described: Description) -> Subject:
-    """Build a subject from a description that a stranger may have written.
+    """Build a subject from an untrusted description.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def rebuild_small(described: Description) -> Subject:
 
 
 def rebuilt_anew(described: Description) -> Subject:
-    """Build a subject of the user's own with its module imported anew: what a module drew is drawn again."""
+    """Build the user's own subject with its module imported anew, so that what the module drew is drawn again."""
     inner = core(described)
     module = inner.path.partition(":")[0] if isinstance(inner, ImportDescription) else ""
     if module != "__main__":
@@ -139,7 +139,7 @@ def rebuilt_anew(described: Description) -> Subject:
 
 
 def require_small(described: Description) -> None:
-    """Refuse a description that would take for ever to build.
+    """Refuse a description that would take too long to build.
 
     Raises
     ------
@@ -161,15 +161,15 @@ def require_small(described: Description) -> None:
 
 
 def neighbours_of(described: Description, subject: Subject) -> str:
-    """Return what is known of whether a subject's inputs are neighbours, in words.
+    """Return, in words, how the inputs of a subject are known to be neighbours.
 
-    A subject of the user's own may have an attribute `adjacency`, as for
+    The user's own subject may have an attribute `adjacency`, as for
     :func:`audit.subjects.adjacency.require_neighbours`.
 
     Raises
     ------
     SubjectError
-        When they are none.
+        When they are not neighbours.
     """
     match described:
         case MechanismDescription() | CatalogueDescription():
@@ -197,16 +197,16 @@ def neighbours_of(described: Description, subject: Subject) -> str:
 
 
 def neighbours_of_lists(pair: InputPair) -> str:
-    """Return what is known of whether a program's inputs are neighbours: two lists are checked record by record.
+    """Return how a program's inputs are known to be neighbours; two lists are checked record by record.
 
     Raises
     ------
     SubjectError
-        When they are none.
+        When they are not neighbours.
     """
     if not (isinstance(pair.left, list) and isinstance(pair.right, list)):
         return UNCHECKED
-    # texts: a record is any JSON, and the order of an object's members tells nothing
+    # as texts: a record is any JSON, and the order of an object's members does not matter
     left, right = ([json.dumps(record, sort_keys=True) for record in side] for side in (pair.left, pair.right))
     if left != right:
         require_neighbours(left, right, pair.adjacency)
@@ -240,7 +240,7 @@ def imported(path: str) -> Subject:
     Raises
     ------
     SubjectError
-        When there is no such thing, or it does not follow :class:`Subject`.
+        When there is none, or it does not follow :class:`Subject`.
     """
     subject: Any = imported_object(path, _made)
     searched = any(getattr(subject, name, None) is not None for name in DOMAIN_NAMES)

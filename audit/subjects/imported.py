@@ -13,18 +13,18 @@ from audit.auditor.subject import FAILURES, SubjectError
 
 
 def imported_object(path: str, use: Callable[[Any], Any]) -> Any:
-    """Return `use(found)`, where `package.module:attribute` names what is found.
+    """Return `use(found)` for the object that `package.module:attribute` names.
 
     Parameters
     ----------
     path : str
     use : callable
-        What it raises counts as a failure of the import: it may call what was found.
+        Its errors count as failures of the import: it may call the object.
 
     Raises
     ------
     SubjectError
-        When there is no such thing, its code fails or asks to end the program, or the path is that of a file or
+        When there is no such object, its code fails or calls for an exit, or the path is that of a file or
         of Python's own library.
     """
     module_name, _, attribute = path.partition(":")

@@ -1,4 +1,4 @@
-"""Real data sets with one record replaced by the worst that their domain admits."""
+"""Real data sets with one record replaced by the worst in their domain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Extended:
     base : Moments
         Of the real records.
     description : str
-        What these are.
+        Of these, in words.
     record : Records or None
         One record; None for the smaller side of `add_or_remove_one`.
     """
@@ -56,7 +56,7 @@ class Extended:
 
 
 def extreme_pair(records: Records, description: str, readings: Readings, noise: Noise) -> Neighbours:
-    """Return the pair of extreme records that, put in place of the last one, moves the coefficients most.
+    """Return the pair of extreme records that, in place of the last one, moves the coefficients most.
 
     "Most" is measured in units of the noise, by :func:`distance`.  The candidates are encodings of rows that the
     domain admits, so that a refutation speaks of real data: every attribute at its lower end, at its upper end,
@@ -87,7 +87,7 @@ def extreme_pair(records: Records, description: str, readings: Readings, noise: 
 
 
 def distance(neighbours: Neighbours, noise: Noise) -> float:
-    """Return how far the coefficients of two data sets are apart, in units of the noise.
+    """Return the distance between the coefficients of two data sets, in units of the noise.
 
     The sum of |change| / scale for Laplace noise, which is the pair's exact privacy loss, and the root of the sum
     of (change / sigma)^2 for Gaussian noise, its Mahalanobis length; in floats, for comparisons.

@@ -34,10 +34,10 @@ BLOCK = 20_000
 """Noisy objectives minimised at a time."""
 
 AT_EDGE = 1e-9
-"""Relative distance from the edge of a ball up to which w is at it."""
+"""Relative distance from the edge of a ball up to which w counts as on it."""
 
 MULTIPLIERS = 9
-"""Multipliers of a penalty, from one end to the other, by which w may have come out."""
+"""Multipliers of a penalty, from one end to the other, that may have led to w."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,14 @@ class CoefficientRelease:
 
     @property
     def claim(self) -> PrivacyStatement:
-        """The theorem's statement for this budget; its formula where the sensitivity is the caller's own."""
+        """The theorem's statement for this budget; its formula if the sensitivity is the caller's own."""
         domain = self.neighbours.domain
         stated = self.spec.statement(domain, self.budget, self.readings, self.x_s)
         return stated or self.spec.formula(domain, self.budget, self.readings)
 
     @property
     def exact(self) -> ExactPrivacy:
-        """The exact privacy over all rows that the domain encodes: shown beside the bound, never used."""
+        """The exact privacy over all rows that the domain encodes: shown beside the bound, not used."""
         domain = self.neighbours.domain
         if domain.prescaled:
             return exact_privacy(setting_of(domain, self.readings), self.noise, self.claim, self.budget.delta)
@@ -95,7 +95,7 @@ class CoefficientRelease:
 
     @property
     def norm_domain(self) -> ExactPrivacy | None:
-        """The same over all rows of the norm; None where these are the rows of the domain."""
+        """The same over all rows of the norm; None if these are the rows of the domain."""
         domain = self.neighbours.domain
         if domain.prescaled:
             return None
@@ -117,7 +117,7 @@ class CoefficientRelease:
 class WeightRelease(CoefficientRelease):
     """The released w on a pair of data sets, with the repair that the readings name.
 
-    An objective without a minimum, a legal outcome without repair, is a row of NaN.
+    An objective without a minimum, a legal outcome without repair, gives a row of NaN.
     """
 
     @property
@@ -134,13 +134,13 @@ class WeightRelease(CoefficientRelease):
         return np.concatenate(parts)
 
     def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
-        """Return about how much likelier w is on the left.
+        """Return approximately the log ratio of w's likelihoods, left over right.
 
         At a released w the gradient of the exact objective is minus that of the noise, whose covariance follows
-        from w.  So the gradients of both data sets at w tell which of them it is.  They are taken as Gaussian, and
+        from w.  So the gradients of both data sets at w tell them apart.  They are taken as Gaussian, and
         the exact curvature for the noisy one: errors cost power only.
 
-        - In a `ball` the noisy gradient is -2 m w for some m >= 0 where w is at its edge.
+        - In a `ball` the noisy gradient is -2 m w for some m >= 0 if w is on its edge.
         - `separate` adds m g to the gradient: m is the weight on one side of g.w = tau, minus it on the other, and
           any number in between where g.w = tau.
         """
@@ -168,7 +168,7 @@ class WeightRelease(CoefficientRelease):
     def _log_density(
         self, w: FloatArray, coefficients: FloatArray, covariance: FloatArray, variances: FloatArray
     ) -> FloatArray:
-        """Return the log density of w on one data set, but for what both have."""
+        """Return the log density of w on one data set, up to a common constant."""
         linear, square = self._parts(coefficients)
         shift = 4 * self.noise.largest_standard_deviation if self.readings.repair == "shift_and_trim" else 0.0
         curvature = square + square.T + 2 * shift * np.eye(self.layout.dimension)
@@ -195,14 +195,14 @@ class WeightRelease(CoefficientRelease):
         coefficients: FloatArray,
         of_noise: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
-        """Return the log density of a w that minimises with the penalty, over the multipliers that it may have."""
+        """Return the log density of a minimiser with the penalty, over its possible multipliers."""
         d, weight = self.layout.dimension, float(self.readings.fairness_weight)
         covariance, variances = of_noise
         g, of_g = coefficients[-d:], variances[-d:]
         deviation = np.sqrt(w**2 @ of_g)
         gap = (w @ g - float(self.readings.tau)) / deviation
         multipliers = np.linspace(-weight, weight, MULTIPLIERS)
-        # on the kink a step of the multiplier is worth so much of the density of g.w at tau
+        # on the kink, a step of the multiplier corresponds to this much of the density of g.w at tau
         step = float(np.abs(g @ np.linalg.pinv(curvature) @ g)) * 2 * weight / MULTIPLIERS
         on_kink = np.log(max(step, 1e-300)) - gap**2 / 2 - np.log(deviation * np.sqrt(2 * np.pi))
         terms = []
@@ -216,7 +216,7 @@ class WeightRelease(CoefficientRelease):
         return np.asarray(logsumexp(terms, axis=0))
 
     def _parts(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what belongs to the linear monomials, and to the others as an upper triangle."""
+        """Return the linear part of a vector over the monomials, and the rest as an upper triangle."""
         d = self.layout.dimension
         square = np.zeros((d, d))
         square[self.layout.pairs] = values[d : d + len(self.layout.pairs[0])]
@@ -250,7 +250,7 @@ def minimisers(values: FloatArray, noise: Noise, public: Layout, readings: Readi
     zero = RELATIVE_ZERO * np.abs(eigenvalues).max(axis=1, keepdims=True)
     kept = eigenvalues > zero
     linear = np.einsum("nij,ni->nj", eigenvectors, values[:, :d])
-    # w_hat <- -S^{-1} c / 2 on the eigenvectors that are kept
+    # w_hat <- -S^{-1} c / 2 on the kept eigenvectors
     solution = np.where(kept, -linear / (2 * np.where(kept, eigenvalues, 1.0)), 0.0)
     w = np.einsum("nij,nj->ni", eigenvectors, solution)
     if readings.repair == "none":
@@ -281,16 +281,16 @@ class WorstNeighbours(Document, frozen=True, kw_only=True):
 
 
 class NamedData(Document, frozen=True, kw_only=True):
-    """Real records, one of which is replaced by the worst that their domain admits.
+    """Real records, one of them replaced by the worst in their domain.
 
     Parameters
     ----------
     name : str
-        Of a data set of known domain.
+        Of a data set with a known domain.
     seed : int
         Of synthetic data.
     domain, encoding, intercept, keep_group
-        How records are laid out, as for :class:`reference.datasets.Encoding`.
+        The encoding of records, as for :class:`reference.datasets.Encoding`.
     records, dimension : int or None
         Size of synthetic data.
     """
@@ -323,15 +323,15 @@ class MechanismDescription(
         The parts of the budget.
     readings : Readings
     x_s : str, int or None
-        Coordinate with a budget of its own; the first one when None.
+        Coordinate with a budget of its own; the first one if None.
     setting : WorstNeighbours or None
     data : NamedData or None
-        One of both.
+        Exactly one of the two.
 
     Raises
     ------
     ValueError
-        When parts of the budget are missing or unknown, or not one of both places is given.
+        When parts of the budget are missing or unknown, or not exactly one of setting and data is given.
     """
 
     mechanism: str
@@ -343,7 +343,7 @@ class MechanismDescription(
     data: NamedData | None = None
 
     def __post_init__(self) -> None:
-        """Check which fields there are."""
+        """Check which fields are given."""
         if set(self.budget) not in [{entry.name for entry in fields(kind)} for kind in (Budget, SplitBudget)]:
             raise ValueError(f"a budget has other parts than {', '.join(self.budget)}")
         if (self.setting is None) == (self.data is None):

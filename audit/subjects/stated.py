@@ -1,4 +1,4 @@
-"""A subject's statements about itself: its two inputs, for a reader, and its own claim if it has one."""
+"""A subject's statements about itself: its two inputs, for a reader, and its own claim, if any."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from reference.common.documents import plain
 from reference.common.printable import shown
 
 MOST_SHOWN = 1_000
-"""Characters of a program's input that a report shows; or of one record."""
+"""Most characters of a program's input, or of one record, in a report."""
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
-"""Another one at each start: of no use to a reader, or to who compares."""
+"""Differs at each start: of no use to readers or for comparisons."""
 
 MOST_TOLD, MOST_DIFFERENT = 20_000, 3
-"""Characters of an input that a result has as it is; of a longer one, records that are shown."""
+"""Most characters of an input that a result has in full; and records shown of a longer one."""
 
 
 def stated_inputs(subject: Subject) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def told_of_program(pair: InputPair) -> dict[str, Any]:
 
 
 def _told(left: Any, right: Any) -> tuple[Any, Any]:
-    """Return both inputs as JSON; of long ones a digest, and the first records in which they differ."""
+    """Return both inputs as JSON; for long ones, a digest and the first records in which they differ."""
     inputs = [as_json(given) for given in (left, right)]
     texts = [
         [json.dumps(record) for record in given] if isinstance(given, list) else [json.dumps(given)]
@@ -81,18 +81,18 @@ def _told(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def _shortened(given: Any) -> Any:
-    """Return an input of a program, or the start of its text; the certificate's request has it whole."""
+    """Return an input of a program, or the start of its text; the certificate's request has it in full."""
     text = json.dumps(given)
     return given if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " ..."
 
 
 def inputs_of_pair(searched: Any, pair: tuple[Any, Any], of_subject: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs of a pair that a search found, with what else is stated of the subject.
+    """Return the inputs of a pair found by a search, with the subject's other statements.
 
     Parameters
     ----------
     searched : object
-        What was searched; it may have a `describe` of its own for an input.
+        The searched subject; it may have its own `describe` for an input.
     pair : tuple
         Left and right.
     of_subject : dict
@@ -105,7 +105,7 @@ def inputs_of_pair(searched: Any, pair: tuple[Any, Any], of_subject: dict[str, A
 
 
 def own_claim(subject: Subject) -> tuple[Fraction, Fraction] | None:
-    """Return the (epsilon, delta) that one of our mechanisms, or one of the catalogue, claims; else None.
+    """Return the claimed (epsilon, delta) of our mechanisms and the catalogue's; else None.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def own_claim(subject: Subject) -> tuple[Fraction, Fraction] | None:
 
 
 def claim_of_attributes(subject: object) -> tuple[Fraction, Fraction]:
-    """Return the claim that a subject of somebody's own has as attributes, or else (1, 0).
+    """Return the claim in the attributes of the user's own subject, or else (1, 0).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The results of auditing the auditor: a JSON document and its page, and the state a run needs to go on."""
+"""The results of auditing the auditor: a JSON document, its page, and the state for resuming a run."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ an earlier run measured it.
 
 
 def holds(rows: Sequence[BoundErrors]) -> bool:
-    """Return whether nothing speaks against the promise, and the check sees the control fail.
+    """Return whether the rows do not contradict the promise, and the control fails as it must.
 
-    Over the mechanisms of one size no kind of bound errs in more than the significance, and in no single row are
-    there so many errors that they refute it.
+    Over the mechanisms of one size no kind of bound errs more often than the significance, and no single row has
+    so many errors that they refute it.
     """
     bounds = [row for row in rows if row.bound != CONTROL]
     control = [row for row in rows if row.bound == CONTROL]
@@ -138,7 +138,7 @@ def page(document: dict[str, Any]) -> str:
 def renewed(
     document: dict[str, Any], plan: ValidityPlan, rows: Sequence[BoundErrors], spent: float
 ) -> dict[str, Any]:
-    """Return a document with rows of some kinds in place of those that it has of them.
+    """Return a document with its rows of some kinds replaced.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def renewed(
 
 
 PARTIAL = ".partial.json"
-"""Ending of the file that holds what an interrupted run has measured so far, beside the document."""
+"""Ending of the file, beside the document, with what an interrupted run has measured so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ class ValidityPlan:
 
     @property
     def ships(self) -> bool:
-        """True if the run is large enough for the shipped document."""
+        """Whether the run is large enough for the shipped document."""
         return self.audits >= AUDITS and self.sizes == SIZES
 
     def check(self) -> None:
@@ -199,7 +199,7 @@ class ValidityPlan:
 
 
 def settings(plan: ValidityPlan) -> dict[str, Any]:
-    """Return what has to be the same for a run to go on where another was interrupted: plan, code, versions."""
+    """Return what must agree to resume an interrupted run: plan, code, versions."""
     code = hashlib.sha256()
     for folder in ("audit", "reference"):
         for path in sorted((PACKAGE / folder).rglob("*.py")):

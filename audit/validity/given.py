@@ -1,4 +1,4 @@
-"""Bounds from outputs or scores that are there already: two arrays, the trade-off band, one run with canaries."""
+"""Bounds from given outputs or scores: two arrays, the trade-off band, one run with canaries."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ GUESSES = 200
 """Guesses on the canaries of a run."""
 
 LEVELS = np.geomspace(1e-4, 0.5, 40)
-"""False alarm rates at which a band is compared with the curve."""
+"""False alarm rates at which to compare a band with the curve."""
 
 
 def attained_law(guesses: int, epsilon: float, delta: float, threshold: int) -> FloatArray:
-    """Return the law of the right guesses on all canaries where the bound of so many, or more, is attained.
+    """Return the law of the right guesses on all canaries that attains the bound for this many or more.
 
-    That of an (epsilon, delta)-private mechanism (``proofs/auditor_bounds.md``): the hardest case.
+    It is the law of an (epsilon, delta)-private mechanism (``proofs/auditor_bounds.md``): the hardest case.
 
     Raises
     ------

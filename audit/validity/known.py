@@ -1,4 +1,4 @@
-"""Mechanisms whose loss is known, and how each of them is audited."""
+"""Mechanisms of known loss, and how each is audited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIGNIFICANCE = 0.05
 """Significance of every audit."""
 
 CONTROL = "point estimate (control)"
-"""A bound without any margin: the check must see it fail."""
+"""A bound without a margin: the check must see it fail."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class NoLoss(Laplace):
 
     @property
     def true_epsilon(self) -> float:
-        """Nothing is lost."""
+        """0."""
         return 0.0
 
     @property
@@ -46,7 +46,7 @@ class TwoOutcomes:
     """Answers 1 with one of two probabilities, else 0.
 
     Exact loss at delta: the largest log((p - delta) / q) over outcomes and directions, which an event attains.
-    That makes it the hardest case: the chosen event has no slack.
+    This is the hardest case: the chosen event has no slack.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class TwoOutcomes:
 
 @dataclass(frozen=True)
 class LookedAt:
-    """A subject that asks for few outputs at a time, so that an anytime audit looks often.
+    """A subject with few outputs at a time, so that an anytime audit looks often.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class LookedAt:
 
 @dataclass(frozen=True)
 class NoiseForSeveral:
-    """A subject whose outputs share their noise within a call: so many next to each other are one.
+    """A subject whose outputs share their noise within a call: this many consecutive ones are equal.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Known:
         At `delta`.
     delta : float
     curve : callable or None
-        The true epsilon as a function of delta, where the curve is certified too.
+        The true epsilon as a function of delta, if the curve is certified, too.
     """
 
     name: str
@@ -156,14 +156,14 @@ KNOWN = (
 
 LOOKED_AT = (
     Known("Laplace noise on equal inputs", NoLoss(), 0.0),
-    # a level for every 0.005 below the loss is tested: a small loss is quicker, and no easier
+    # every 0.005 below the loss is a level to test: a small loss is faster, but not easier
     Known("weak randomised response", WEAK, WEAK.true_epsilon()),
     Known("rare event of small loss", WEAK_RARE, WEAK_RARE.true_epsilon()),
 )
 """Audited with looks in between."""
 
 PER_CALL = 4
-"""Outputs of a call, where only calls are independent."""
+"""Outputs of a call, if only calls are independent."""
 
 IN_CALLS = (
     Known("randomised response, one noise a call", NoiseForSeveral(RESPONSE, 4), RESPONSE.true_epsilon()),
@@ -175,17 +175,17 @@ STAGED = (
     Known("weaker randomised response, in stages", WEAKER, WEAKER.true_epsilon()),
     Known("rare event of small loss, in stages", WEAK_RARE, WEAK_RARE.true_epsilon()),
 )
-"""Audited in stages, by half-lines alone: quicker."""
+"""Audited in stages, by half-lines alone: faster."""
 
 
 @dataclass(frozen=True)
 class OddCells:
-    """Two coordinates, whose cell is one of a set with one of two probabilities: no coordinate alone tells.
+    """Two coordinates whose cell is in a set with one of two probabilities; no coordinate alone shows it.
 
     Parameters
     ----------
     response : TwoOutcomes
-        Whether the cell is of the set.
+        Whether the cell is in the set.
     side : int
         Values of a coordinate; an even number.
     """
@@ -198,7 +198,7 @@ class OddCells:
         return self.response.inputs()
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` cells; those of the set have an odd sum."""
+        """Return `count` cells; those in the set have an odd sum."""
         odd = self.response.sample(data, count, rng)[:, 0]
         first, half = rng.integers(0, self.side, count), rng.integers(0, self.side // 2, count)
         return np.stack([first, 2 * half + (first + odd) % 2], axis=1).astype(np.float64)
@@ -209,7 +209,7 @@ IN_CELLS = (Known("randomised response in cells", OddCells(RESPONSE), RESPONSE.t
 
 
 def point_estimate(counts: Counts, delta: float) -> float:
-    """Return the loss of the counts, without any margin."""
+    """Return the loss of the counts, without a margin."""
     likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws
     if likely <= 0:
         return -math.inf

@@ -1,6 +1,6 @@
-"""Independent audits of mechanisms whose loss is known, through the function that makes every other audit.
+"""Independent audits of mechanisms of known loss, by the function behind every other audit.
 
-A bound above the truth is an error; they are counted per kind of bound, mechanism and size.
+A bound above the truth is an error; errors are counted by kind of bound, mechanism and size.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ AUDITS, SIZES = 2_000, (1_000, 4_000, 16_000)
 """Audits of each mechanism at each size, and draws of an audit (all phases, both inputs)."""
 
 LOOKS = 10
-"""Looks of an anytime audit at least."""
+"""Fewest looks of an anytime audit."""
 
 GAP = 1e-3
-"""Gap at which an anytime audit would stop: hardly ever reached, so nearly all looks are taken."""
+"""Gap at which an anytime audit would stop: hardly ever reached, so that nearly all looks are taken."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class BoundErrors:
     mechanism : str
     true_epsilon, delta : float
     draws : int
-        Of an audit, all phases, both inputs; the most that an anytime audit makes.
+        Of an audit, all phases, both inputs; for an anytime audit, at most.
     bound : str
     audits, errors : int
         An error is a bound above the truth.
@@ -91,19 +91,19 @@ class BoundErrors:
 
     @property
     def surprise(self) -> float:
-        """Probability of so many errors or more if each audit erred with exactly the significance."""
+        """Probability of this many errors or more if each audit errs with exactly the significance."""
         return float(binom.sf(self.errors - 1, self.audits, SIGNIFICANCE))
 
     def upper_bound(self, rows: int) -> float:
-        """Return the Clopper-Pearson upper bound on the error probability, right for `rows` rows together."""
+        """Return the Clopper-Pearson upper bound on the error probability, valid for `rows` rows together."""
         return upper_bound_on_probability(self.errors, self.audits, (1 - CONFIDENCE) / rows)
 
 
 def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return which bounds of one audit are above the truth, by the name of the bound.
 
-    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are what it would have said had
-    that method been named: the method changes neither draws nor event.
+    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are the bounds that it would
+    have given with that method named: the method changes neither draws nor event.
     """
     found = estimate(
         known.subject,
@@ -131,9 +131,9 @@ def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
 def anytime_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return whether the bound of an audit with looks in between is above the truth.
 
-    The claim is the truth, so the audit stops at its first error: the worst rule there is.
+    The claim is the truth, so the audit stops at its first error: the worst possible rule.
     """
-    # two chunks make a wave, and each wave is looked at
+    # two chunks make a wave, with a look at each
     rows = Phases.of(draws, 1, learning=True).certify // (2 * LOOKS)
     found = estimate(
         LookedAt(known.subject, rows),
@@ -210,7 +210,7 @@ AT_ONE_SIZE = (
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 
 EVERY_KIND = ("audit", "anytime", *(once.__name__.removesuffix("_once") for once, _ in AT_ONE_SIZE))
-"""The kinds, as a run that renews some of them names them."""
+"""The kinds, by their names in a run that renews some of them."""
 
 
 def kind_of(task: Task) -> str:
@@ -224,7 +224,7 @@ def tasks(sizes: Sequence[int], only: Sequence[str] = EVERY_KIND) -> list[Task]:
     small = [(once, known) for once, some in AT_ONE_SIZE for known in some]
     found: list[Task] = []
     for draws in sizes:
-        # more cost more time, and leave a bound more slack
+        # more cost more time, and give a bound more slack
         added = small if draws == PER_CALL * SMALLEST_DRAWS else []
         found += [(once, known, draws) for once, known in kinds + added]
     return [task for task in found if kind_of(task) in only]
@@ -233,7 +233,7 @@ def tasks(sizes: Sequence[int], only: Sequence[str] = EVERY_KIND) -> list[Task]:
 def measure(task: Task, audits: int, seed: int, workers: int) -> list[BoundErrors]:
     """Return a row per kind of bound, from independent audits."""
     once, known, draws = task
-    # every mechanism, size and kind of audit has streams of its own
+    # every mechanism, size and kind of audit has its own streams
     place = next(index for index, other in enumerate(tasks([draws])) if other == task)
     calls = (delayed(once)(known, draws, (seed, place, draws, index)) for index in range(audits))
     errors = parallel(workers, batch_size=20)(calls)
@@ -246,6 +246,6 @@ def measure(task: Task, audits: int, seed: int, workers: int) -> list[BoundError
 
 
 def run(audits: int, todo: Sequence[Task], seed: int, workers: int, done: int = 0) -> Iterator[list[BoundErrors]]:
-    """Yield the rows of each task but the first `done`."""
+    """Yield the rows of each task after the first `done`."""
     for task in todo[done:]:
         yield measure(task, audits, seed, workers)

@@ -34,7 +34,7 @@ from reference.readings import Readings
 
 
 def answer(steps: Steps, kind: str, inputs: Answer) -> Answer:
-    """Return what the steps answer, in texts; ``{"error": name}`` where they refuse the inputs."""
+    """Return the steps' answer, in texts; ``{"error": name}`` if they refuse the inputs."""
     return answered(steps, ANSWERERS, kind, inputs)
 
 

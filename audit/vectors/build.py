@@ -1,4 +1,4 @@
-"""From what is asked to the files: the second source answers, and every mutant flags the cases that it fails."""
+"""From questions to files: the second source answers, and every mutant flags the cases that it fails."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FIRST_ID = 1000
 
 
 class Watched(Steps):
-    """The reference, remembering which steps were asked for."""
+    """The reference, recording which steps were used."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -59,7 +59,7 @@ class Watched(Steps):
 
 
 def replaced_steps(mutant: type[Broken]) -> set[str]:
-    """Return the steps that a mutant does in its own way."""
+    """Return the steps that a mutant replaces."""
     kinds = mutant.__mro__[: mutant.__mro__.index(Broken)]
     return {name for kind in kinds for name in kind.__dict__ if name in STEPS}
 
@@ -69,7 +69,7 @@ REPLACED = {flag: replaced_steps(mutant) for flag, mutant in MUTANTS.items()}
 
 
 def mutated(flag: str, kind: str, inputs: Answer) -> Answer:
-    """Return what a mutant answers; one that breaks down altogether answers nothing right."""
+    """Return a mutant's answer; one that breaks down has no right answer."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -81,7 +81,7 @@ def mutated(flag: str, kind: str, inputs: Answer) -> Answer:
 def flags_of(kind: str, inputs: Answer, right: Answer | None) -> tuple[str, ...]:
     """Return the flags of a case: the mutants that fail it.
 
-    A mutant that replaces no step of a case answers as the reference does, and is not run.
+    A mutant that replaces no step of a case answers like the reference, and is not run.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def case_of(kind: str, number: int, asked: AskedCase) -> VectorCase:
 
 
 def note_of(flag: str) -> Note:
-    """Return what a flag says."""
+    """Return the note of a flag."""
     mutant = MUTANTS[flag]
     description, effect = mutant.told()
     return Note(
@@ -124,7 +124,7 @@ def note_of(flag: str) -> Note:
 
 
 def groups_of(kind: str, wanted: set[int] | None = None) -> Iterator[TestGroup]:
-    """Yield the groups of a type, one for each set of abilities; `wanted` takes some places only."""
+    """Yield the groups of a type, one for each set of abilities; `wanted` selects places."""
     source = SecondSource(SOURCES[kind][0], f"mpmath {mpmath.__version__}")
     asked = list(enumerate(CASES[kind](), start=1))
     for requires in dict.fromkeys(one.requires for _, one in asked):

@@ -1,4 +1,4 @@
-"""The linter of the vectors: what is wrong with the files as they stand."""
+"""The linter of the vectors: problems of the committed files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RENEW = "python -m audit vectors generate"
 
 
 def read_all() -> tuple[dict[str, VectorFile], list[str]]:
-    """Return the files of all group types, and what cannot be read."""
+    """Return the files of all group types, and the unreadable ones."""
     files, problems = {}, []
     for kind in TYPES:
         try:
@@ -28,7 +28,7 @@ def read_all() -> tuple[dict[str, VectorFile], list[str]]:
 
 
 def static_problems(files: dict[str, VectorFile], claims: Iterable[str]) -> Iterator[str]:
-    """Yield what is wrong without computing anything: form, ids, flags, claims, cover."""
+    """Yield problems found without computing: form, ids, flags, claims, cover."""
     known = set(claims)
     for kind, file in files.items():
         if path_of(kind).read_text(encoding="utf-8") != text_of(file):
@@ -67,7 +67,7 @@ def _file_problems(kind: str, file: VectorFile, claims: set[str]) -> Iterator[st
 
 
 def stale(kinds: Iterable[str] = TYPES) -> Iterator[str]:
-    """Yield the files that would be made differently: other answers, or other flags."""
+    """Yield the files that would be generated differently: other answers, or other flags."""
     for kind in kinds:
         if path_of(kind).read_text(encoding="utf-8") != text_of(build(kind)):
             yield f"{kind}: the committed file is not what is generated now; {RENEW}"
@@ -76,7 +76,7 @@ def stale(kinds: Iterable[str] = TYPES) -> Iterator[str]:
 def survivors(flag: str, files: dict[str, VectorFile]) -> Iterator[str]:
     """Yield where a flag and its broken variant disagree: it must fail its cases and pass all others.
 
-    Every case is asked, whether the variant replaces a step of it or not.
+    Every case is asked, whether or not the variant replaces one of its steps.
     """
     kills = 0
     for kind, file in files.items():

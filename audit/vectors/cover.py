@@ -9,10 +9,10 @@ from audit.vectors.format import VectorCase, VectorFile
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, REPAIRS
 
 SMALLEST_GROUP = 30
-"""Cases of each group type."""
+"""Fewest cases of each group type."""
 
 SMALLEST_SET = 800
-"""Cases of all."""
+"""Fewest cases in all."""
 
 FAIR = FAIRNESS[1:]
 
@@ -85,7 +85,7 @@ COVER: dict[str, tuple[dict[str, tuple[str, ...]], ...]] = {
         {"mechanism": ("pdfc", "adfc"), "result": ("valid", "invalid")},
     ),
 }
-"""Sets of inputs of each group type, every combination of which must occur; ``d`` is a number of coordinates."""
+"""Sets of inputs of each group type; every combination must occur; ``d`` is a number of coordinates."""
 
 
 def _value(case: VectorCase, field: str) -> str | None:

@@ -52,18 +52,18 @@ class Note(Document, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
 
 
 class VectorCase(Document, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One case: what is given, and what a right program answers.
+    """One case: inputs, and the answer of a right program.
 
     Parameters
     ----------
     tc_id : int
-        Of this case for ever.
+        Its permanent id.
     comment : str
-        What is true of it.
+        What is special about it.
     flags : tuple of str
         The bugs that it catches.
     result : {'valid', 'invalid'}
-        An invalid case is refused by a right program: any error passes.
+        A right program refuses an invalid case: any error passes.
     inputs : dict
     expected : dict
         Of a valid case.
@@ -81,12 +81,12 @@ class VectorCase(Document, frozen=True, kw_only=True, rename="camel", omit_defau
 
     @property
     def right(self) -> dict[str, Any] | None:
-        """The expected answer, as JSON has it; None where an error is expected."""
+        """The expected answer in JSON; None if an error is expected."""
         return None if self.expected is UNSET else plain(self.expected)
 
     @property
     def given(self) -> dict[str, Any]:
-        """The inputs, as JSON has them."""
+        """The inputs in JSON."""
         found: dict[str, Any] = plain(self.inputs)
         return found
 
@@ -111,7 +111,7 @@ class TestGroup(Document, frozen=True, kw_only=True):
     tests : tuple of VectorCase
     """
 
-    __test__ = False  # no test class of pytest
+    __test__ = False  # not a test class of pytest
 
     type: str
     source: SecondSource
@@ -132,7 +132,7 @@ class VectorFile(
     how_to : tuple of str
         What a program does with a case.
     notes : dict
-        Of each flag that a case has, the bug.
+        The bug of each flag that a case has.
     number_of_tests : int
     test_groups : tuple of TestGroup
     """
@@ -171,7 +171,7 @@ def text_of(file: VectorFile) -> str:
 
 
 def path_of(kind: str) -> Path:
-    """Return where the cases of a group type are: ``FairnessMetric`` in ``fairness_metric.json``."""
+    """Return the path of a group type's cases: ``fairness_metric.json`` for ``FairnessMetric``."""
     return FOLDER / ("".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_") + ".json")
 
 

@@ -1,4 +1,4 @@
-"""Is an answer right?  Inside the enclosure, or equal where the value is exact."""
+"""Whether an answer is right: inside the enclosure, or equal to an exact value."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from audit.vectors.sources.numbers import Answer, number, read_number
 
 LONGEST_NUMBER = 4000
-"""Characters of an answered number; its exponent is at most this, too: ``1e999999999`` is not computed."""
+"""Most characters of an answered number, and its largest exponent: ``1e999999999`` is not computed."""
 
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)$")
 
 
 def number_of(value: Any) -> Fraction | None:
-    """Return an answered number exactly: a text or a number of JSON; None where it is none."""
+    """Return an answered number exactly, from a text or a number of JSON; None if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if isinstance(value, str):
@@ -49,7 +49,7 @@ def is_right(expected: Any, found: Any) -> bool:
     value, wanted = number_of(found), number_of(expected)
     if value is None or wanted is None:
         return False
-    # a double printed with 17 digits is that double, though its decimal is another number
+    # 17 digits determine a double, though their decimal value differs from it
     return value == wanted or (isinstance(found, str) and "/" not in found and _as_double(value) == wanted)
 
 
@@ -61,7 +61,7 @@ def _as_double(value: Fraction) -> Fraction | None:
 
 
 def leaves(expected: Any, found: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield every value that is expected: where it is, what it is, and what was answered there."""
+    """Yield each expected value with its place and the answer there."""
     whole = isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected)
     if not whole:
         yield place, expected, found
@@ -71,7 +71,7 @@ def leaves(expected: Any, found: Any, place: str = "") -> Iterator[tuple[str, An
 
 
 def wrong_values(expected: Answer, found: Answer) -> list[tuple[str, Any, Any]]:
-    """Return where an answer is wrong: place, what is right, and what was answered; empty for a right answer."""
+    """Return the wrong values of an answer: place, right value, and answer; none for a right answer."""
     return list(_wrong(expected, found))
 
 

@@ -1,4 +1,4 @@
-"""A case that asks for two data sets has many right answers: what an answered pair is worth, exactly."""
+"""Judges answers to cases with many right ones, which ask for two data sets, by their exact change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from audit.vectors.sources.numbers import Answer, exactly
 from audit.vectors.sources.suprema import change
 
 SLACK = Fraction(1, 2**48)
-"""A squared length may exceed 1 by so much: a record is rounded to doubles."""
+"""A squared length may exceed 1 by this much: records are rounded to doubles."""
 
 Row = tuple[Fraction, ...]
 
 
 def measured(inputs: Answer, found: Answer) -> Answer:
-    """Return an answer as it is judged: of a pair whether it may be, and what changes between its data sets."""
+    """Return an answer in the form to judge: for a pair, whether it is admissible, and its change."""
     if not str(inputs.get("kind", "")).startswith("attaining") or "error" in found:
         return found
     first, second = (_data_set(inputs, found, end) for end in ("", "Neighbour"))
@@ -62,7 +62,7 @@ def _is_inside(row: Row, norm: str) -> bool:
 
 
 def _neighbouring(first: list[Row], second: list[Row], inputs: Answer) -> str:
-    """Return ``"1"``, or in words how the two data sets differ."""
+    """Return ``"1"`` for neighbours, or say how the two data sets differ."""
     gone, come = (
         sum(found.values()) for found in (Counter(first) - Counter(second), Counter(second) - Counter(first))
     )

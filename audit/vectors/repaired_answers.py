@@ -18,7 +18,7 @@ from reference.repaired.threshold import Probe
 
 
 def answer_repaired(steps: Steps, inputs: Answer) -> Answer:
-    """Return what the steps answer, whatever the kind is."""
+    """Return the steps' answer, whatever the kind."""
     return KINDS[inputs["kind"]](steps, inputs)
 
 
@@ -42,7 +42,7 @@ def _scale(steps: Steps, inputs: Answer) -> Answer:
 
 
 def _schedule(steps: Steps, inputs: Answer) -> Answer:
-    # as many one-hot attributes as said, the first of which has the columns that are left
+    # the stated number of one-hot attributes, of which the first has the remaining columns
     m, keep = int(inputs["attributes"]), inputs["keepGroup"] == "1"
     own = m - int(keep)
     widths = [int(inputs["dimension"]) - int(keep) - 2 * (own - 1)] + [2] * (own - 1)

@@ -22,11 +22,11 @@ from reference.repaired.spent import Change, Spent
 from reference.repaired.threshold import Probe, Root
 
 Curve: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
-"""The log odds of each record, the weight of its group, and who belongs to group 1."""
+"""The log odds of each record, the weight of its group, and membership in group 1."""
 
 
 class _Told:
-    """Stands for a curator, and releases what it was told."""
+    """Takes the place of a curator, and releases given numbers."""
 
     def __init__(self, noisy: float) -> None:
         self._noisy = noisy
@@ -40,7 +40,7 @@ class RepairedSteps:
     """The repaired mechanism, step by step."""
 
     def record_change(self, name: str, domain: Domain, zbar: Fraction) -> Change:
-        """Return what one record can change a released sum by."""
+        """Return how far one record can change a released sum."""
         if name == "imbalance":
             return sums.imbalance_change(zbar)
         if name == "group_count":
@@ -52,7 +52,7 @@ class RepairedSteps:
         return planned_scale(budget, change, share)
 
     def schedule(self, domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
-        """Return how a budget is shared out."""
+        """Return how a budget is divided."""
         return schedule_of(domain, n, budget, fairness)
 
     def loss(self, budget: Budget, changes: Sequence[Change], scales: Sequence[float]) -> Fraction:
@@ -96,7 +96,7 @@ class RepairedSteps:
     def margins(
         self, w: FloatArray, v: FloatArray | None, zbar: float, x: FloatArray, z: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what speaks for a record, and what its group counts."""
+        """Return the case for a record, and the effect of its group."""
         return margins(w, v, zbar, x, z)
 
     def next_multiplier(self, probes: Sequence[Probe], slack: float, curve: Curve) -> float:
@@ -105,7 +105,7 @@ class RepairedSteps:
 
 
 def cells_domain(widths: Sequence[int], norm: str, *, intercept: bool) -> Domain:
-    """Return a domain of one-hot attributes with so many columns each; a number for one column."""
+    """Return a domain of one-hot attributes with these numbers of columns; a plain number for one column."""
     own = [
         OneHot(f"x{i}", tuple(range(width))) if width > 1 else Numeric(f"x{i}", 0.0, 1.0)
         for i, width in enumerate(widths)

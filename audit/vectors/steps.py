@@ -95,7 +95,7 @@ class Steps(RepairedSteps):
     # --- coefficients ----------------------------------------------------------------------------------------
 
     def records(self, table: EncodedTable) -> Records:
-        """Return already encoded records as the reference has them."""
+        """Return already encoded records in the form of the reference."""
         norm = "unit_box" if table.x.min() >= 0 else "symmetric_ball"
         names = [f"x{i}" for i in range(table.x.shape[1])]
         return Records(Domain.of_columns(names, norm=norm, with_group=table.z is not None), **vars(table))
@@ -180,11 +180,11 @@ class Steps(RepairedSteps):
     # --- minimiser -------------------------------------------------------------------------------------------
 
     def penalised(self, readings: Readings) -> Readings:
-        """Return the readings of an objective with a covariance of its own."""
+        """Return the readings of an objective with a separate covariance."""
         return readings.with_(fairness="separate")
 
     def minimise(self, noisy: NoisyCoefficients, readings: Readings) -> Minimum:
-        """Return the minimum, repaired as the readings say."""
+        """Return the minimum, with the repair of the readings."""
         return minimise(noisy, readings)
 
     # --- privacy ---------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Several releases about the same records: what they lose together.
 
-Every bound here holds when each release is chosen after the earlier ones were seen, its privacy parameters
+Every bound here holds even if each release is chosen after seeing the earlier ones, its privacy parameters
 included; proofs and sources: ``proofs/post_processing_and_composition.md``.
 """
 
@@ -30,7 +30,7 @@ NOTHING = Fraction(0)
 
 LARGEST_GDP_EPSILON = 90
 BEYOND_SHARE, DELTA_SHARE = Fraction(1, 10**60), Fraction(1, 10**20)
-"""A total variation of delta * BEYOND_SHARE costs DELTA_SHARE of delta at most: 1 + exp(90) < 10^40."""
+"""A total variation of delta * BEYOND_SHARE costs at most DELTA_SHARE of delta: 1 + exp(90) < 10^40."""
 
 
 class Counted(Protocol):
@@ -58,7 +58,7 @@ class Composition(Document, frozen=True):
         How many.
     method : {'basic', 'gdp', 'zcdp'}
     statement : {'exact', 'published'}
-        Whether the exact privacy of each release was composed, or what it claims.
+        Whether the releases' exact privacy was composed, or their claims.
     epsilon, delta : Fraction
     adjacency : str
     verdicts : tuple of str
@@ -85,7 +85,7 @@ class Composition(Document, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """True if every statement that was added up is known to hold."""
+        """Whether every statement that was added up is known to hold."""
         return all(verdict in ("proved", "enclosed") for verdict in self.verdicts)
 
 
@@ -194,7 +194,7 @@ class Total(Document, frozen=True, omit_defaults=True):
         return Total(count, rho=_of_bounded_length(self.rho + _rho(one)))
 
     def composed(self, method: str, adjacency: str, delta: Fraction) -> Composition:
-        """Return what it says about privacy; `delta` matters except for `basic`."""
+        """Return the privacy of the total; `basic` does not use `delta`."""
         if method == "basic":
             return Composition(
                 self.releases, method, "exact", self.epsilon, min(Fraction(1), self.delta), adjacency

@@ -1,4 +1,4 @@
-"""The privacy of discrete Gaussian noise on a fine grid, from the profile of the continuous one.
+"""The privacy of discrete Gaussian noise on a fine grid, from the profile of continuous noise.
 
 Let s be sigma in steps, X discrete Gaussian and U uniform on [-1/2, 1/2].  X + U has a density within a factor
 of exp((T + 1) / (2 s)) of that of N(0, s^2) on [-T s, T s], and both rarely leave that interval.  X is X + U
@@ -62,7 +62,7 @@ def epsilon_ends(
     squared_shift: Supremum, inverse_sigmas: Fraction, size: int, steps: int, delta: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return the ends of the smallest epsilon at `delta`, over shifts up to a supremum."""
-    # with c <= 1/4 the epsilon that is looked for is below this
+    # with c <= 1/4 the epsilon sought is below this
     at_most = epsilon_of_shift(squared_shift.upper, delta / 4).upper + 1
     c = log_density_gap(inverse_sigmas, size, steps, at_most, delta)
     # exp(c) <= 1 + 2c
@@ -88,7 +88,7 @@ def delta_ends(
 
 
 def grid_shift(squared_shift: Supremum, inverse_sigmas: Fraction, size: int, steps: int) -> Fraction | None:
-    """Return mu^2: except for a total variation of :data:`BEYOND` on either side, the release is mu-GDP.
+    """Return mu^2: the release is mu-GDP except for a total variation of :data:`BEYOND` on either side.
 
     mu is the longest shift plus 4 sqrt(2 pi) c.  Proof: ``proofs/hardened_noise.md``, section 4.  None where the
     grid is too coarse for that.

@@ -1,7 +1,7 @@
 """The file of a release ledger: its lines as types, its lock, and the digests that chain the lines.
 
-The first line says what the ledger is for, every other one counts a release and holds the total up to it.  Lines
-are only ever appended, so a release needs the last lines only, however many there are.
+The first line says what the ledger is for; each other line counts a release and holds the total so far.  Lines
+are only appended, so a release reads the last lines only, however many there are.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from reference.readings import ADJACENCIES, Adjacency, RowsPerPerson, require_ro
 _Line = TypeVar("_Line", bound=Document)
 
 WINDOW = 2**14
-"""Bytes at the end of a file that a release reads: its last lines, and all of them while they are few."""
+"""Bytes at the end of a file that a release reads: its last lines, or all of them while they are few."""
 
 LONGEST_LINE = 2**13
-"""Bytes of a line; names, statements and totals need some two thousand."""
+"""Most bytes of a line; names, statements and totals need some two thousand."""
 
 
 class CountedRelease(Document, frozen=True, omit_defaults=True):
@@ -64,7 +64,7 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
     noise : str
         numpy's noise is refused.
     rows_per_person : int
-        How many records neighbours differ in at most.
+        The largest number of records in which neighbours differ.
     """
 
     mechanism: str
@@ -77,7 +77,7 @@ class CountedRelease(Document, frozen=True, omit_defaults=True):
 
 
 class ReleaseLine(Document, frozen=True, kw_only=True, omit_defaults=True):
-    """A line of a ledger's file but the first.
+    """A line of a ledger's file, other than the first.
 
     Parameters
     ----------
@@ -222,10 +222,10 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def locked(path: Path, *, exclusive: bool) -> Iterator[int]:
-    """Open the file and hold its lock; a crash ends the lock too.
+    """Open the file and hold its lock, which a crash ends too.
 
     `flock` belongs to the open file, not to the process, so threads of one process exclude each other too.  A
-    child that was forked meanwhile has the same open file: the lock is given up by name, not by closing.
+    child forked meanwhile has the same open file, so the lock is released by name, not by closing.
     """
     import fcntl
 
@@ -257,7 +257,7 @@ def _opened(path: Path, flags: int) -> int:
 
 
 def create(path: Path, terms: LedgerTerms) -> bool:
-    """Make the file with its header, at once: nobody ever sees half of it.  Return False where there is one."""
+    """Make the file with its header, at once: nobody sees half of it.  Return False if there is one already."""
     import fcntl
 
     stated = {name: getattr(terms, name) for name in LedgerTerms.__struct_fields__}
@@ -266,7 +266,7 @@ def create(path: Path, terms: LedgerTerms) -> bool:
     try:
         scratch, name = tempfile.mkstemp(dir=path.parent, prefix=_scratch_prefix(path))
         try:
-            # who finds it unlocked knows that its maker is gone
+            # if it is unlocked, its maker is gone
             fcntl.flock(scratch, fcntl.LOCK_EX)
             _write_all(scratch, header)
             os.fsync(scratch)
@@ -292,7 +292,7 @@ def _scratch_prefix(path: Path) -> str:
 
 
 def sweep(path: Path) -> None:
-    """Take away what a maker of this ledger left when it was killed."""
+    """Remove what a killed maker of this ledger left behind."""
     import fcntl
 
     with contextlib.suppress(OSError):
@@ -307,7 +307,7 @@ def sweep(path: Path) -> None:
 
 
 def append(handle: int, line: bytes, path: Path) -> None:
-    """Append one line and wait until it is on disk; on failure nothing is left of it."""
+    """Append one line and wait until it is on disk; on failure, leave nothing of it."""
     end_copy()
     require_length(line, path)
     size = os.fstat(handle).st_size
@@ -320,19 +320,19 @@ def append(handle: int, line: bytes, path: Path) -> None:
 
 
 def _write_all(handle: int, text: bytes) -> None:
-    """Write everything, even where the system takes a part at a time."""
+    """Write everything, even if the system takes a part at a time."""
     while text:
         text = text[os.write(handle, text) :]
 
 
 def require_length(line: bytes, path: Path) -> None:
-    """Raise for a line that is longer than what is read back."""
+    """Raise for a line longer than what is read back."""
     if len(line) > LONGEST_LINE:
         raise UncountableReleaseError(f"needs a line of {len(line)} bytes, above {LONGEST_LINE}", str(path))
 
 
 def line_of(document: Document, before: bytes) -> bytes:
-    """Return a line: the document, and the digest of it and of the line before."""
+    """Return a line: the document, and the digest of it and the line before."""
     fields = plain(document)
     return json.dumps({**fields, "digest": _digest(fields, before)}, allow_nan=False).encode() + b"\n"
 
@@ -392,7 +392,7 @@ def read_ledger(handle: int, path: Path, *, whole: bool) -> Written:
         raise MissingLedgerError(f"is gone: {problem.strerror}", str(path)) from problem
     if not text.endswith(b"\n"):
         raise CorruptLedgerError(
-            "the last line is torn; nothing more is released until its holder has mended the file",
+            "the last line is incomplete; nothing more is released until its holder mends the file",
             str(path),
             text.count(b"\n") + 1 if start == 0 else None,
         )
@@ -412,7 +412,7 @@ def _read(handle: int, start: int, stop: int) -> bytes:
 
 
 def _following(header: LedgerHeader, lines: Sequence[bytes], path: Path, *, from_header: bool) -> Written:
-    """Check that each line follows from the one before it; the first one given is the header, or is trusted."""
+    """Check that each line follows from the one before; the first one given is the header, or is trusted."""
     number: int | None = 0 if from_header else None
     total = Total() if from_header else None
     found: list[ReleaseLine] = []
@@ -464,5 +464,5 @@ def _read_line(line: bytes, before: bytes, kind: type[_Line], path: Path, number
 
 
 def _said(problem: Exception) -> str:
-    """Return what an error says, without the name of the file, which stands apart."""
+    """Return what an error says, without the file's name, which the message has already."""
     return problem.strerror or "no reason given" if isinstance(problem, OSError) else str(problem)[:200]

@@ -36,7 +36,7 @@ READINGS_NOT_USED = {
     "no_privacy": ("adjacency", "sensitivity", "noise", "rows_per_person"),
     "lr": Readings.__struct_fields__,
 }
-"""Readings that a baseline ignores, and so does not print."""
+"""Readings that a baseline ignores and does not print."""
 
 
 class StatedReadings(Document, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,7 +87,7 @@ class StatedReadings(Document, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def readings(self) -> Readings:
-        """The readings without those of the domain; defaults where they were left out."""
+        """The readings without those of the domain; defaults where left out."""
         stated = {name: getattr(self, name) for name in Readings.__struct_fields__}
         return Readings(**{name: value for name, value in stated.items() if value is not UNSET})
 
@@ -135,7 +135,7 @@ class PublicRun:
     s : int or None
         Index of x_s; None for mechanisms with one budget.
     seeded : bool
-        Whether the noise came from a caller's generator.
+        Whether the noise came from the caller's generator.
     """
 
     mechanism: str
@@ -169,7 +169,7 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
     x_s : str or None
         The coordinate with a budget of its own.
     seeded : bool
-        True when the noise came from a caller's generator: then anyone who knows the seed can remove it.
+        True when the noise came from the caller's generator: anyone who knows the seed can remove it.
     noisy_eigenvalues : tuple of float
         Of the noisy quadratic, ascending; empty for `no_privacy` and `lr`.
     note : str
@@ -230,7 +230,7 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
         return replace(self, noise=replace(self.noise, mean=mean))
 
     def in_file(self, declared: DomainFile) -> Release:
-        """Return the release with its domain, as a file has it; the w of a baseline is marked as not private."""
+        """Return the release with its domain, as in a file; the w of a baseline is marked as not private."""
         stated = self.privacy.published is not None or self.privacy.exact is not None
         return replace(self, note=UNSET if stated else NOT_PRIVATE, domain=declared)
 
@@ -253,7 +253,7 @@ def _privacy(run: PublicRun, published: PrivacyStatement | None) -> Privacy:
 
 
 def release_of(document: Any, *, file: str | None = None) -> Release:
-    """Return a parsed JSON document as the release that it is; `file` is named in errors.
+    """Turn a parsed JSON document into a release; errors name `file`.
 
     Raises
     ------

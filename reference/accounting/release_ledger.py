@@ -59,17 +59,17 @@ class LedgerReport(Document, frozen=True, kw_only=True, tag_field="schema", tag=
 class ReleaseLedger:
     """Count of all releases about one data set, kept in a file.
 
-    A new file is made where there is none.  Where there is one, it goes on with its count, and the terms must be
+    If there is no file, one is made.  If there is one, its count goes on, and the terms must be
     the file's.  Needs POSIX advisory locks (Linux, macOS) and a file system on which they work.
 
     Parameters
     ----------
     path : str or path
     data : str
-        The data set that all releases are about.  Nothing checks that it is: a mark of the data would itself be
+        The data set that all releases are about.  Nothing checks this: a mark of the data would itself be
         a release.
     epsilon : number
-        The ceiling, at least what all releases together may lose.
+        The ceiling: the most that all releases together may lose.
     delta : number
         The ceiling's delta.  With `gdp` and `zcdp` epsilon is evaluated there.
     adjacency : {'replace_one', 'add_or_remove_one'}
@@ -77,7 +77,7 @@ class ReleaseLedger:
     method : {'basic', 'gdp', 'zcdp'}
         See :func:`reference.accounting.compose`.  The exact privacy is counted, not the published claim.
     rows_per_person : int
-        How many records one person may have.  A release that speaks of fewer is refused.
+        How many records one person may have.  Releases for fewer are refused.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class ReleaseLedger:
 
     @classmethod
     def open(cls, path: str | Path) -> ReleaseLedger:
-        """Return the ledger in an existing file, whatever its terms are."""
+        """Return the ledger in an existing file, whatever its terms."""
         ledger = cls.__new__(cls)
         ledger._open(path_of(path), None)
         return ledger
@@ -125,7 +125,7 @@ class ReleaseLedger:
         place = path_of(path)
         require_locks(place)
         if not create(place, terms):
-            raise OtherLedgerError("is there already, and is left as it is", str(place))
+            raise OtherLedgerError("exists already, and is left as it is", str(place))
         return cls.open(place)
 
     def _open(self, path: Path, terms: LedgerTerms | None) -> None:
@@ -167,7 +167,7 @@ class ReleaseLedger:
         return _composed(releases, self.terms, method, statement) if releases else None
 
     def check(self, *releases: CountedRelease) -> None:
-        """Raise what :meth:`reserve` would raise for one of these, one after the other, and write nothing."""
+        """Raise what :meth:`reserve` would raise for these releases in turn, and write nothing."""
         with locked(self.path, exclusive=False) as handle:
             total = self._written(handle).total
         for release in releases:
@@ -176,7 +176,7 @@ class ReleaseLedger:
     def reserve(self, release: CountedRelease) -> int:
         """Count a release before its noise is drawn; return its number.
 
-        When this returns, the count is on disk.  It reads the last lines of the file only, so that it costs the
+        When this returns, the count is on disk.  It reads the last lines of the file only, so it costs the
         same however many releases were counted.
 
         Raises
@@ -254,13 +254,16 @@ class ReleaseLedger:
         return tuple(line.counted for line in self._written(handle, whole=True).lines)
 
     def _written(self, handle: int, *, whole: bool = False) -> Written:
-        """Return what the locked file says; releases that this object has seen stay counted."""
+        """Read the locked file; releases that this object has seen must still be there."""
         written = read_ledger(handle, self.path, whole=whole)
         if written.header != self._header:
             raise OtherLedgerError("another ledger has taken the place of this one", str(self.path))
         count = written.total.releases
         if count < self._seen:
-            problem = f"counts {count} release(s), and counted {self._seen} before: it was cut, or put back"
+            problem = (
+                f"counts {count} release(s), but counted {self._seen} before: it was truncated, or replaced by an "
+                "old copy"
+            )
             raise CorruptLedgerError(problem, str(self.path))
         self._seen = count
         return written
@@ -292,8 +295,8 @@ class ReleaseLedger:
             return f"{release.mechanism} has no privacy that could be counted"
         if release.seeded:
             return (
-                "a seeded release is not counted: one seed draws the same noise for every fold, and who knows it "
-                "removes the noise; leave the seed out"
+                "a seeded release is not counted: one seed draws the same noise for every fold, and whoever "
+                "knows it can remove the noise; leave the seed out"
             )
         if release.noise != "hardened":
             return f"a release with {release.noise} noise is not counted: it leaks at its bits, and is for study"
@@ -301,7 +304,7 @@ class ReleaseLedger:
             return f"a release for {release.adjacency} does not compose with {self.terms.adjacency}"
         if release.rows_per_person < self.terms.rows_per_person:
             return (
-                f"a release for {release.rows_per_person} row(s) per person says nothing of persons with "
+                f"a release for {release.rows_per_person} row(s) per person says nothing about persons with "
                 f"{self.terms.rows_per_person}"
             )
         return None

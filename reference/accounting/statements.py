@@ -45,7 +45,7 @@ class PrivacyStatement(Document, frozen=True, omit_defaults=True):
     rounded : float
         Epsilon as the nearest float, for programs that read no exact numbers.
     rows_per_person : int
-        How many records neighbours differ in at most.
+        The largest number of records in which neighbours differ.
     """
 
     epsilon: Fraction = field(name="epsilon_exact")
@@ -64,7 +64,7 @@ class PrivacyStatement(Document, frozen=True, omit_defaults=True):
         return self.claims[0]
 
     def __str__(self) -> str:
-        """Return the statement in six digits, for a person."""
+        """Return the statement in six digits, for reading."""
         claims = ", ".join(self.claims)
         rows = "" if self.rows_per_person == 1 else f", {self.rows_per_person} rows per person"
         return f"{claims}: ({short_text(self.epsilon)}, {short_text(self.delta)}), {self.adjacency}{rows}"
@@ -110,7 +110,7 @@ def published_statement(
     readings: Readings,
     s: int | None,
 ) -> PrivacyStatement | None:
-    """Return the published statement with all that it rests on, or None where the paper states nothing.
+    """Return the published statement with all its claims, or None where the paper states nothing.
 
     The paper's Delta is the published one, its neighbours differ in one record, and its x_s is a whole attribute:
     its formula says nothing about another sensitivity, about persons with several rows, or about one column of an
@@ -182,7 +182,7 @@ def _above(value: Enclosure) -> str:
 
 
 class ExactPrivacy(Document, frozen=True):
-    """The privacy that noise of given scales really gives, over all neighbouring data sets of a kind.
+    """The privacy that noise of given scales really gives, over all neighbouring data sets.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class ExactPrivacy(Document, frozen=True):
     grid_shift: Fraction | UnsetType = UNSET
 
     def __str__(self) -> str:
-        """Return what holds in six digits, for a person: upper ends, rounded up."""
+        """Return the exact privacy in six digits, for reading: upper ends, rounded up."""
         text = f"epsilon at most {_above(self.epsilon)}"
         if self.delta is not None and self.at_epsilon is not None:
             text += f" at delta {short_text(self.at_delta)}"
@@ -227,14 +227,14 @@ class ExactPrivacy(Document, frozen=True):
         return text if self.verdict is None else f"{text}; verdict on the published statement: {self.verdict}"
 
     def costs_at_most(self, counted: ExactPrivacy) -> bool:
-        """Return whether a release costs no more than was counted; with x_s drawn at random it may cost less."""
+        """Return whether a release costs at most what was counted; with x_s drawn at random it may cost less."""
         if self.at_delta != counted.at_delta or self.epsilon.upper > counted.epsilon.upper:
             return False
         both = list(zip(self._composed_by(), counted._composed_by(), strict=True))
         return all((a is None) == (b is None) and (a is None or b is None or a <= b) for a, b in both)
 
     def _composed_by(self) -> tuple[Fraction | None, ...]:
-        """Return what a ledger composes by, where it is stated."""
+        """Return the statement that a ledger composes, if there is one."""
         shift = None if self.squared_shift is None else self.squared_shift.upper
         return shift, self.rho, self.grid_shift or None
 
@@ -249,7 +249,7 @@ class Privacy(Document, frozen=True):
         that is not the paper's, for persons with several rows, and where x_s is one column of an attribute
         encoded in several.
     exact : ExactPrivacy or None
-        What the noise really gives, whatever it was calibrated to, over data sets of rows that the declared domain
+        What the noise really gives, however it was calibrated, over data sets of rows that the declared domain
         encodes; None without noise.
     norm_domain: ExactPrivacy or None
         The same over all rows of the norm; the declared domain encodes a part of them. Never less private.
@@ -260,7 +260,7 @@ class Privacy(Document, frozen=True):
     norm_domain: ExactPrivacy | None = None
 
     def __str__(self) -> str:
-        """Return both in six digits, for a person."""
+        """Return both in six digits, for reading."""
         if self.exact is None:
             return "not private"
         return f"published {self.published or 'nothing'}; exact {self.exact}"
@@ -288,7 +288,7 @@ def exact_privacy(
     noise : Noise
         Laplace or Gaussian.
     claim : PrivacyStatement or None
-        What is judged.
+        The claim to judge.
     delta : Fraction
         Where epsilon is evaluated: the claimed delta, or the budget's where nothing is claimed.
     effort : {'fast', 'quick', 'close', 'thorough'}
@@ -393,14 +393,14 @@ def _on_grid(
     setting, leaves = where.setting, not where.domain.prescaled
     found = widened(supremum(where), setting, inverse, steps, leaves=leaves)
     if leaves and (power == 2 or setting.norm == "unit_box"):
-        # rounded records are not encoded ones any more, but stay inside the norm
+        # rounded records are no longer encoded ones, but stay inside the norm
         inside = widened(supremum(setting), setting, inverse, steps)
         return Supremum(found.lower, min(found.upper, inside.upper), found.method)
     return found
 
 
 def _outwards(lower: Fraction, upper: Fraction) -> Enclosure:
-    """Return an enclosure with ends of 20 digits."""
+    """Round an enclosure outwards, to ends of 20 digits."""
     return Enclosure(decimal_below(lower, 20), decimal_above(upper, 20))
 
 
@@ -415,7 +415,7 @@ def _verdict(lower: Fraction, upper: Fraction, claimed: Fraction, *, exact: bool
 def _enclose(
     squared_shift: Supremum, evaluate: Callable[[Fraction, Fraction], Enclosure], at: Fraction
 ) -> Enclosure:
-    """Return a function of the shift, which grows with it, over an enclosure of the shift."""
+    """Enclose an increasing function of the shift over an enclosure of the shift."""
     high = evaluate(squared_shift.upper, at)
     low = high if squared_shift.is_exact else evaluate(squared_shift.lower, at)
     return _outwards(low.lower, high.upper)

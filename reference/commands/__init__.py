@@ -1,1 +1,1 @@
-"""The commands besides ``fit``: ``domain`` and ``predict``."""
+"""The commands of the reference: their options and text."""

@@ -23,7 +23,7 @@ from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 
 @dataclass(frozen=True, kw_only=True)
 class AdviseOptions:
-    """The plan, in public numbers."""
+    """The planned fit, in public numbers."""
 
     domain: str = option("--domain", required=True, type=FileName(), metavar="FILE", help="the domain file")
     records: int = option(

@@ -1,4 +1,4 @@
-"""``python -m reference card``: one page on a release, for people who are not experts."""
+"""``python -m reference card``: one page on a release, for non-experts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reference.repaired.advice import said_of_probes
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
-"""So many features are named on the page."""
+"""How many features the page names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +48,10 @@ def command(asked: CardOptions) -> int:
 
 
 def facts_of(release: RepairedRelease) -> dict[str, Any]:
-    """Return what the page says, from the release alone."""
+    """Return the facts on the page, from the release alone."""
     exact = release.privacy.exact
     assert exact is not None
-    # the account is added up again from what the file says of its noise
+    # adds up the account again from the noise that the file states
     epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
     label, group = release.domain.label, release.domain.group
     assert label is not None
@@ -90,7 +90,7 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
         ],
         "What is promised, and to whom": _promised(facts),
         "What is not promised": [
-            "That nothing can be learned about you: what is true of people like you is learned without you, too.",
+            "That nothing can be learned about you: what is true of people like you can be learned without you.",
             "Anything about predictions: each one looks at the record that it is for.",
             f"Anything about {_records(facts)} of one person, or about other releases from the same data.",
             "That the number of records, the declared columns or these settings are secret: they are public.",
@@ -116,7 +116,7 @@ def _records(facts: dict[str, Any]) -> str:
 
 def _promised(facts: dict[str, Any]) -> list[str]:
     if facts["seeded"]:
-        return ["Nothing: the noise came from a seed, so that anyone who knows it can take the noise away."]
+        return ["Nothing: the noise came from a seed, and anyone who knows the seed can remove the noise."]
     chance = "" if not facts["delta"] else f", but for a chance of {short_text(facts['delta'])}"
     whose, yours = "record was used", "record was"
     if facts["rows_per_person"] > 1:
@@ -152,7 +152,7 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     other = (
         "Equal rates of right and wrong selection are one meaning of fair; equal selection is not aimed at."
         if odds
-        else "Equal selection is one meaning of fair; equally many errors in all groups is another, not aimed at."
+        else "Equal selection is one meaning of fair; equal error rates in all groups are another, not aimed at."
     )
     return [
         f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",

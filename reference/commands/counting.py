@@ -27,7 +27,7 @@ class Counter:
     ----------
     ledger : ReleaseLedger
     costs : dict
-        The releases of one split, by the plan's place in memory.
+        The releases of one split, by the plan's id.
     """
 
     ledger: ReleaseLedger
@@ -45,7 +45,7 @@ class Counter:
         self.ledger.check(*(one for plan in plans for one in self.costs[id(plan)] * plan.splits))
 
     def reserve_for(self, plan: Plan) -> Callable[[], None]:
-        """Return what counts the releases of one split."""
+        """Return a function that counts the releases of one split."""
 
         def reserve() -> None:
             for release in self.costs[id(plan)]:
@@ -55,7 +55,7 @@ class Counter:
 
 
 def releases_of_split(plan: Plan, domain: Domain, source: RandomSource) -> tuple[CountedRelease, ...]:
-    """Return the releases of one split: the fit, and the metrics that are published with it."""
+    """Return the releases of one split: the fit, and the metrics published with it."""
     if plan.budget is None:
         raise ReadingError("mechanism", plan.spec.name, "one that adds noise, with --ledger")
     readings = with_sampler(plan.readings, source)
@@ -81,14 +81,14 @@ def releases_of_split(plan: Plan, domain: Domain, source: RandomSource) -> tuple
 
 
 def _pure(epsilon: Fraction, readings: Readings) -> Privacy:
-    """Return the privacy of metrics, which is as stated: see ``proofs/private_metrics.md``."""
+    """Return the privacy of metrics, for which statement and exact loss agree: ``proofs/private_metrics.md``."""
     rows = readings.rows_per_person
     stated = PrivacyStatement(epsilon, Fraction(0), readings.adjacency, ("T1",), rows_per_person=rows)
     return Privacy(stated, ExactPrivacy(Enclosure(epsilon, epsilon), Fraction(0), None, epsilon, "proved"))
 
 
 def drowned_lines(plans: Sequence[Plan], data: Data, source: RandomSource) -> list[str]:
-    """Return, from public numbers and before anything is spent, where noise drowns the signal of any records."""
+    """Say, by public numbers and before spending, where noise drowns the signal of any records."""
     found = []
     for plan in plans:
         if plan.spec.private and source is None:
@@ -100,7 +100,7 @@ def drowned_lines(plans: Sequence[Plan], data: Data, source: RandomSource) -> li
 
 
 def counted_lines(results: Sequence[Evaluation], counter: Counter | None) -> list[str]:
-    """Return which ledger counted the releases, or that nobody does."""
+    """Say which ledger counted the releases, or that none did."""
     if counter is not None:
         spent = counter.ledger.spent()
         return [f"Counted in {counter.ledger.path}: {0 if spent is None else spent.releases} release(s) in all."]

@@ -1,4 +1,4 @@
-"""``python -m reference domain``: print a shipped domain, help to write a domain file, check one."""
+"""``python -m reference domain``: print a shipped domain, make a template of a domain file, or check one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from reference.domain.markers import MISSING_TEXTS
 from reference.domain.sql import moments_query
 
 SAMPLE = 1000
-"""Records of a text file that are looked at to guess whether a column holds numbers."""
+"""Records of a text file to look at for guessing whether a column holds numbers."""
 
 LEADING_ZERO = re.compile(r"0[0-9]+$")
 
@@ -138,7 +138,7 @@ def _encoding(options: DomainOptions) -> Encoding:
 
 
 def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
-    """Return what a domain file declares; with a data file, read every record by it."""
+    """Return what a domain file declares; with a data file, also check every record."""
     declared = load_domain_file(file).with_columns(options.label, options.group)
     domain = declared.domain
     records = None
@@ -166,7 +166,9 @@ def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
     if declared.from_data:
         lines.append(f"READ FROM THE DATA: {', '.join(declared.from_data)}; `fit` refuses private mechanisms")
     if records is not None:
-        lines.append(f"{options.data}: all {records} records are inside (their number is for the data holder)")
+        lines.append(
+            f"{options.data}: all {records} records are inside the domain (their number is for the data holder)"
+        )
     return page(output.out).text(*lines)
 
 
@@ -194,7 +196,7 @@ def template(table: TableFile, options: DomainOptions, say: Callable[[str], obje
     table : TableFile
     options : DomainOptions
     say : callable
-        Gets a line on the columns that look like numbers and are taken for categories.
+        Gets a line about each column that looks like numbers and is taken for categories.
 
     Raises
     ------
@@ -209,7 +211,7 @@ def template(table: TableFile, options: DomainOptions, say: Callable[[str], obje
     kinds = table.kinds() or guessed_kinds(table, say)
     document: dict[str, Any] = {
         "schema": format_of(DomainFile),
-        "comment": f"A template. Fill every null in. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
+        "comment": f"A template. Fill in every null. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
         "norm": options.domain or "unit_ball",
         "intercept": options.intercept,
         "keep_group": options.keep_group,
@@ -232,7 +234,7 @@ def template(table: TableFile, options: DomainOptions, say: Callable[[str], obje
 
 
 def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[Any]]) -> dict[str, Any] | None:
-    """Return the entry of a group of more than two values, where they were read from the data."""
+    """Return the entry of a group of more than two values, read from the data."""
     values = found.get(group or "", set())
     if group is None or not 2 < len(values) <= MOST_CATEGORIES:
         return None
@@ -241,9 +243,9 @@ def _many(kinds: Mapping[str, str], group: str | None, found: Mapping[str, set[A
 
 
 def guessed_kinds(table: TableFile, say: Callable[[str], object]) -> dict[str, str]:
-    """Return `number` or `text` for each column of a text file, from its first records, except missing values.
+    """Return `number` or `text` for each column of a text file, by the first records' values that are not missing.
 
-    Numbers with a leading zero, such as codes of places, are texts: as numbers they would lose it.
+    Numbers with a leading zero, such as postcodes, are texts: as numbers they would lose it.
     """
     kinds = dict.fromkeys(table.columns, "number")
     for block in itertools.islice(table.blocks(table.columns, SAMPLE), 1):
@@ -261,7 +263,7 @@ def guessed_kinds(table: TableFile, say: Callable[[str], object]) -> dict[str, s
 
 
 def values_in(table: TableFile) -> dict[str, set[Any]]:
-    """Return the distinct values of each column, a null apart; of a large column more than are of use."""
+    """Return the distinct values of each column, null apart; for a large column, just more than can be offered."""
     found: dict[str, set[Any]] = {name: set() for name in table.columns}
     for block in table.blocks(table.columns, ROWS_READ):
         for name, values in block.columns.items():

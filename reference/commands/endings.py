@@ -1,4 +1,4 @@
-"""The ways in which a command ends, and its message then."""
+"""How a command ends, and its last message."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.common.printable import short_line
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""Error numbers of a disk that takes no more."""
+"""Error numbers of a full disk."""
 
 
 def close_quietly() -> None:
-    """Let nothing more be written to a pipe that nobody reads, not even when Python ends."""
+    """Write nothing more to a pipe that nobody reads, not even when Python ends."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())
 
@@ -31,19 +31,19 @@ def interrupted(text: str = "") -> int:
 def failed(problem: BaseException) -> int:
     """Say what went wrong in the command; return its exit code."""
     if isinstance(problem, OSError) and problem.errno in FULL:
-        # what Python still holds of standard output goes nowhere
+        # drop what Python still buffers of standard output
         close_quietly()
         return say(f"the output cannot be written ({problem.strerror})")
     if _from_interruption(problem):
         return interrupted()
     if said := scarce(problem):
-        return say(f"the system gives no more ({said}), so nothing was decided", EXIT_UNDECIDED)
+        return say(f"the system ran out of resources ({said}), so nothing was decided", EXIT_UNDECIDED)
     traceback.print_exception(problem)
     return say("the program failed, so nothing was decided; please report this", EXIT_UNDECIDED)
 
 
 def _from_interruption(problem: BaseException | None) -> bool:
-    """Return whether an error came of an interruption: an import that is interrupted raises errors of its own."""
+    """Return whether an interruption caused an error: an interrupted import raises errors of its own."""
     while problem is not None:
         if isinstance(problem, KeyboardInterrupt):
             return True

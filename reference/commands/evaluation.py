@@ -1,4 +1,4 @@
-"""Repeated random splits: train a mechanism, measure it on the rest, count what was spent."""
+"""Repeated random splits: fit a mechanism, measure it on the rest, count what was spent."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Evaluation:
 
     @property
     def sampling_error(self) -> float | None:
-        """Standard error of the risk difference of a single split; None of several, which have a deviation."""
+        """Standard error of the risk difference of a single split; None for several, which have a deviation."""
         return self.metrics[0].risk_difference_error if len(self.releases) == len(self.metrics) == 1 else None
 
     def to_json(self) -> dict[str, Any]:
@@ -203,13 +203,13 @@ class Plan:
     record: Recorded | None = None
 
     def check(self) -> None:
-        """Raise unless it can be carried out."""
+        """Raise unless the plan can be carried out."""
         if self.splits < 1:
             raise ReadingError("splits", self.splits, "at least 1")
         if not 0 <= self.test_share < 1:
             raise ReadingError("test_share", self.test_share, "in [0, 1)")
         if self.split_seed is not None and self.test_share and self.readings.adjacency == "add_or_remove_one":
-            # coins that are known belong to places: one more record moves all after it to other coins
+            # known coins belong to places: one more record gives all later ones other coins
             allowed = "left out with add_or_remove_one, whose splits must not be known, or --test-share 0"
             raise ReadingError("split_seed", self.split_seed, allowed)
 
@@ -232,11 +232,11 @@ def evaluate_splits(
     rng
         As for the mechanisms.
     on_release : callable, optional
-        Told after each split its release, and which records were held out, shape (n,).
+        Told after each split the release and which records were held out, shape (n,).
     reserve : callable, optional
         Called before each split draws any noise; every record was checked by then.
     coins : int, optional
-        Seeds the splits where no seed is given: one for all mechanisms of a call, which then share their splits.
+        Seeds the splits where no seed is given: one for all mechanisms of a call, so that they share splits.
     """
     plan.check()
     seed = int(rng) if isinstance(rng, (int, np.integer)) else None
@@ -298,7 +298,7 @@ def _measured(
 
 
 def _stated(epsilon: Fraction, readings: Readings) -> PrivacyStatement:
-    """Return the statement of metrics that are published with a release."""
+    """Return the statement of metrics published with a release."""
     rows = readings.rows_per_person
     return PrivacyStatement(epsilon, Fraction(0), readings.adjacency, ("T1",), rows_per_person=rows)
 
@@ -317,7 +317,7 @@ def _held_out(n: int, test_share: float, adjacency: str, random: np.random.Gener
         coins: BoolArray = random.random(n) < test_share
         return coins
     held_out = np.zeros(n, dtype=np.bool_)
-    # as `permutation` draws it, in half the memory
+    # the same draw as `permutation`, in half the memory
     order = np.arange(n, dtype=np.uint32 if n < 2**32 else np.uint64)
     random.shuffle(order)
     held_out[order[: round(n * test_share)]] = True

@@ -138,7 +138,7 @@ def command(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
         with on_cluster(asked.scheduler):
             measure(asked, readings, output)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("with --out the same command goes on where it stopped") from None
+        raise KeyboardInterrupt("with --out, the same command resumes where it stopped") from None
     return EXIT_FINE
 
 
@@ -178,7 +178,7 @@ def measure(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
 def designs_from(
     asked: ExperimentOptions, readings: ReadingOptions, seed: int, variants: Sequence[Variant]
 ) -> list[tuple[str, ExhibitDesign, str]]:
-    """Return each exhibit with how often and on which records it is run, and the data set that was asked for."""
+    """Return each exhibit with its number of runs and its records, and the requested data set."""
     return [
         (
             name,
@@ -278,7 +278,7 @@ def answer(question: Question, asked: Asked, data: str | None, output: Experimen
 
 
 def write_question_pages(output: ExperimentOutput) -> None:
-    """Write the pages on the questions from what the questions' own commands wrote."""
+    """Write the questions' pages from what the questions' own commands wrote."""
     if output.source is None:
         raise ReadingError("from", None, f"the folder into which {', '.join(QUESTIONS)} wrote")
     question_pages.write(output.source, question_pages.BLOCKS if output.only is None else [output.only])
@@ -289,7 +289,7 @@ def write_question_pages(output: ExperimentOutput) -> None:
 
 @lru_cache
 def present_data(asked: str) -> str:
-    """Return the data set that was asked for, or, loudly, the embedded one where it is not there."""
+    """Return the requested data set or, loudly, the embedded one if it is not there."""
     try:
         whole(asked, Encoding())
     except MissingDataError as problem:
@@ -302,7 +302,7 @@ def present_data(asked: str) -> str:
 
 
 def variants_from(asked: ExperimentOptions, given: ReadingOptions) -> list[Variant]:
-    """Return the variants of the documented grid, or the one that the options describe; none where none is asked.
+    """Return the variants of the documented grid, or the one that the options describe; none if none is requested.
 
     Raises
     ------
@@ -322,13 +322,13 @@ def variants_from(asked: ExperimentOptions, given: ReadingOptions) -> list[Varia
         return [VARIANTS[name] for name in (VARIANTS if "all" in asked.variant else asked.variant)]
     if asked.variant:
         raise ReadingError("variant", ", ".join(asked.variant), "left out where readings are given one by one")
-    # a name of its own, so that the files of two choices do not overwrite each other
+    # named apart, so that the files of two choices do not overwrite each other
     digest = hashlib.sha256(json_text(chosen.to_json()).encode()).hexdigest()
     return [replace(chosen, name=f"chosen_{digest[:8]}")]
 
 
 def prepared_folder(name: str) -> Path:
-    """Make the folder of the output, and check that a plot can be drawn before anything is run.
+    """Make the output folder, and check that a plot can be drawn, before anything is run.
 
     Raises
     ------

@@ -52,7 +52,7 @@ from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 
 DEFAULT_GRID = "0.01,0.1,1,10"
-"""Epsilons of a plot when none are named."""
+"""Epsilons of a plot when none are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class FitFileOptions(LargeFileOptions):
 
 @dataclass(frozen=True)
 class Run:
-    """A plan, with the epsilon as it was written; None if only its parts were given, or nothing."""
+    """A plan, with the epsilon as written; None if only its parts were given, or nothing."""
 
     epsilon: str | None
     plan: Plan
@@ -219,7 +219,7 @@ def command(
 def prepared(
     runs: Sequence[Run], data: Data, source: RandomSource, counter: Counter | None, files: FitFileOptions
 ) -> list[str]:
-    """Raise when the ledger has no room; warn of noise before what is spent is published; return notes."""
+    """Raise when the ledger has no room; warn of noise before anything is spent; return notes."""
     plans = [one.plan for one in runs]
     if counter is not None:
         counter.check(plans, data.declared.domain, source)
@@ -244,7 +244,7 @@ def write_documents(
 
 
 def only_group(results: Sequence[Evaluation]) -> int | None:
-    """Return the group of all records that were measured, where the other one has none."""
+    """Return the group of all measured records, if the other has none."""
     measured = [metrics for one in results for metrics in one.metrics]
     rates = {(one.positive_rate_group_0 is None, one.positive_rate_group_1 is None) for one in measured}
     return {(False, True): 0, (True, False): 1}.get(rates.pop()) if len(rates) == 1 else None
@@ -259,7 +259,7 @@ def run_repaired(
     files: FitFileOptions,
     mine: RepairedOptions,
 ) -> int:
-    """Run the mechanism `repaired`, which has options and a release file of its own."""
+    """Run the mechanism `repaired`, which has its own options and release file."""
     inputs = {
         "data": named.data,
         "domain": named.domain,
@@ -294,7 +294,7 @@ def require_moderate(large: tuple[str, Fraction] | None) -> None:
 
 
 def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:
-    """Return the readings of the paper that are not the defaults: `repaired` has none of them."""
+    """Return the readings of the paper that differ from the defaults: `repaired` has none of them."""
     defaults = {
         "fairness_weight": "1",
         "tau": "0",
@@ -310,7 +310,7 @@ def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:
 
 
 def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
-    """Raise where `repaired` is mixed with others, or its options are given to them."""
+    """Raise where `repaired` is mixed with others, or others get its options."""
     if REPAIRED in asked.mechanism:
         raise ReadingError("mechanism", ",".join(asked.mechanism), f"{REPAIRED} alone, or others")
     if mine != RepairedOptions(slack="0", without_group=False):
@@ -359,7 +359,7 @@ def runs_from(
 
 
 def require_public(runs: Sequence[Run], data: Data) -> None:
-    """Raise where something private would follow from bounds that were read from the data; else warn of them."""
+    """Raise if a private mechanism would use bounds read from the data; else warn of such bounds."""
     if any(one.plan.spec.private for one in runs):
         data.declared.require_public()
     elif data.declared.from_data:
@@ -367,7 +367,7 @@ def require_public(runs: Sequence[Run], data: Data) -> None:
 
 
 def require_one_release(runs: Sequence[Run], files: FitFileOptions) -> None:
-    """Raise unless there is one release, where one file is to be written of it."""
+    """Raise unless there is one release, if a file of it is to be written."""
     if len(runs) == 1 and runs[0].plan.splits == 1:
         return
     asked = {"release": files.release, "trace": files.trace, "predictions": files.predictions}
@@ -381,7 +381,7 @@ def require_one_release(runs: Sequence[Run], files: FitFileOptions) -> None:
 
 
 def grid_from(spent: BudgetOptions, files: FitFileOptions) -> list[str | None]:
-    """Return the epsilons to run, as they were written; None where the budget is given by its parts."""
+    """Return the epsilons to run, as written; None where the budget is given by its parts."""
     text = files.epsilon_grid
     if text is None and files.plot is not None and spent.epsilon is None and spent.epsilon_s is None:
         text = DEFAULT_GRID
@@ -412,7 +412,7 @@ def curves_of(runs: Sequence[Run], results: Sequence[Evaluation]) -> list[Curve]
 
 
 def axis_of(results: Sequence[Evaluation]) -> str:
-    """Return what the epsilons of :func:`curves_of` are."""
+    """Return the label of the axis of :func:`curves_of`."""
     private = [one.releases[0].privacy for one in results if one.releases[0].privacy.exact is not None]
     kinds = {"as published" if privacy.published is not None else "exact" for privacy in private}
     return f"epsilon of one release, {' or '.join(sorted(kinds)) or 'as published'}"
@@ -428,7 +428,7 @@ def _drawn_epsilon(result: Evaluation) -> float:
 
 
 def write_predictions(path: str, data: Data, release: Release, held_out: BoolArray) -> None:
-    """Write the predictions of one release for all records; an unbounded one has none, which is not an error."""
+    """Write the predictions of one release for all records; for an unbounded one, warn instead."""
     if release.w is None:
         sys.stderr.write("warning: no predictions are written, because the release is unbounded and has no w\n")
         return

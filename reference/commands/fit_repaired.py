@@ -57,7 +57,7 @@ class RepairedOptions:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The fits that a command line asks for.
+    """The requested fits.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, fl
 
 
 def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
-    """Return a warning where some model says the same of every record: not private, for the data holder."""
+    """Warn if some model gives every record the same prediction: not private, for the data holder."""
     constant = sum(one["positive_rate"] in (0.0, 1.0) for one in found)
     if not constant:
         return ()

@@ -1,4 +1,4 @@
-"""The text that ``fit`` prints: a table of releases, and what they spend together."""
+"""The text of ``fit``: a table of releases, and what they spend together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARK = "*"
 
 
 def as_text(data: str, results: Sequence[Evaluation], page: Page, *notes: str) -> str:
-    """Return the results as a table with the readings they rest on, and notes."""
+    """Return the results as a table, with their readings and notes."""
     exact_metrics = ("accuracy", "majority", "positive rate", "risk difference", "notes")
     table = Listing(
         f"{data}: per release",
@@ -56,7 +56,7 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     if any(release.readings.repair != "none" for release in private):
         yield "The repair (minimum of an indefinite objective) is not a step of the paper."
     if any(result.constant_predictors for result in results):
-        yield "A constant predictor says the same of everybody: for a model to use take --mechanism repaired."
+        yield "A constant predictor gives everyone the same label; for a model to use, take --mechanism repaired."
     for result in results:
         yield from _spent(result)
         yield from _private_metrics(result)
@@ -64,7 +64,7 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
 
 
 def _spent_on_grid(results: Sequence[Evaluation]) -> Iterator[str]:
-    """Yield what a mechanism that was run for several epsilons has spent in all."""
+    """Yield what a mechanism run for several epsilons has spent in all."""
     by_name: dict[str, list[Evaluation]] = {}
     for result in results:
         by_name.setdefault(result.releases[0].mechanism, []).append(result)
@@ -124,7 +124,7 @@ def _spent(result: Evaluation) -> Iterator[str]:
 
 
 def _published(result: Evaluation) -> str:
-    """Return the statement with its claim, or the reason why none is stated."""
+    """Return the statement with its claim, or say why there is none."""
     stated = {release.privacy.published for release in result.releases}
     if len(stated) > 1:
         return "none for some: x_s is part of an attribute"

@@ -14,7 +14,7 @@ PANELS = (("public", True), ("public", False), ("generic", True), ("generic", Fa
 
 
 MARKERS = {"interpret": "s", "diffprivlib": "^"}
-"""Marks of other libraries' private models, tuned; a cross marks models that are not private."""
+"""Marks of other libraries' tuned private models; a cross marks models that are not private."""
 
 
 RIVALS = (
@@ -104,7 +104,7 @@ def _add_rivals(axis: Any, rivals: list[dict[str, Any]], *, group: bool, color: 
 
 
 def _name_to_the_left(axis: Any, reference: dict[str, Any]) -> None:
-    """Name a point below its left, where the panel has room."""
+    """Name a point to its lower left, where the panel has room."""
     place = (reference["risk_difference"]["mean"], reference["accuracy"]["mean"])
     left = place[0] > 0.1
     axis.annotate(

@@ -1,4 +1,4 @@
-"""Options for files that take long to read: what was read is kept, or several machines read."""
+"""Options for files that take long to read: keep what was read, or let several machines read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LargeFileOptions:
 
     @contextmanager
     def way(self) -> Iterator[Way | None]:
-        """Yield the way to add a file up that the options ask for; None for the usual one."""
+        """Yield the way to add up a file that the options name; None for the usual one."""
         if self.scheduler is not None:
             with Cluster(self.scheduler) as cluster:
                 kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)
@@ -51,7 +51,7 @@ class LargeFileOptions:
     def require_usable(
         self, named: DataOptions, mechanisms: tuple[str, ...], test_share: float, source: Source
     ) -> None:
-        """Raise unless exact sums over a whole file are all that the mechanisms need."""
+        """Raise unless the mechanisms need only exact sums over a whole file."""
         given = {"checkpoint": self.checkpoint, "scheduler": self.scheduler}
         name = next((name for name, value in given.items() if value is not None), None)
         if name is None:

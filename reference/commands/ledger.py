@@ -75,7 +75,7 @@ def command(options: LedgerOptions, terms: TermsOptions, output: LedgerOutput) -
 
 
 def past(ledger: ReleaseLedger) -> Iterator[Listing]:
-    """Yield the table of the releases that were counted."""
+    """Yield the table of the counted releases."""
     rows = tuple(
         (str(number), one.time, one_line(one.mechanism), str(one.privacy.exact))
         for number, one in enumerate(ledger.releases, start=1)
@@ -85,7 +85,7 @@ def past(ledger: ReleaseLedger) -> Iterator[Listing]:
 
 
 def created(file: str, terms: TermsOptions) -> ReleaseLedger:
-    """Make a ledger; a file that is there already is left as it is."""
+    """Make a ledger; an existing file is left as it is."""
     for name in ("data", "epsilon"):
         if getattr(terms, name) is None:
             raise ReadingError(name, None, "given: a ledger's terms are fixed when it is made")

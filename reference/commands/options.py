@@ -40,7 +40,7 @@ class NormOrDomainFile(FileName):
     name = "domain"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value, or say what it is not."""
+        """Return the value, or say why it is neither."""
         name = str(value)
         if name not in NORMS and not name.lower().endswith(".json"):
             norms = ", ".join(NORMS)
@@ -97,7 +97,7 @@ class DataOptions:
 
 
 OF_REPAIRED = ("demographic_parity", "equalised_odds")
-"""The fairness of the mechanism `repaired`; others have readings of the paper's."""
+"""The kinds of fairness of the mechanism `repaired`; others have readings of the paper's term."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +195,7 @@ def check_noise_options(noise: str | None, seed: int | None) -> None:
 
 
 def random_source(noise: str | None, seed: int | None) -> Source:
-    """Return what noise is drawn from: hardened without a seed, numpy's with one or by name."""
+    """Return the source of noise: hardened without a seed, numpy's with one or by name."""
     check_noise_options(noise, seed)
     if noise == "numpy" and seed is None:
         sys.stderr.write("warning: --noise numpy leaks at its bits: it is for study; leave it out for a release\n")
@@ -259,7 +259,7 @@ def records_from(options: DataOptions) -> Records:
 
 
 def encoding_from(options: DataOptions) -> Encoding:
-    """Return how a data set of known domain is laid out."""
+    """Return the encoding of a data set with a known domain."""
     return Encoding(
         options.domain or "unit_ball", options.encoding or "ordinal", options.intercept, options.keep_group
     )
@@ -273,7 +273,7 @@ def _file_data(
 ) -> Data:
     for name in ("records", "dimension", "encoding"):
         if getattr(options, name) is not None:
-            raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file says it")
+            raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file has it")
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     declared = declared_from(options)
@@ -324,7 +324,7 @@ def readings_from(options: ReadingOptions, spec: MechanismSpec) -> Readings:
 
 
 def readings_but_fairness(options: ReadingOptions) -> Readings:
-    """Return the readings that the options name except the fairness term, whose default the mechanism knows."""
+    """Return the readings that the options name, except fairness, whose default depends on the mechanism."""
     return Readings(
         fairness_weight=exact("fairness_weight", options.fairness_weight),
         tau=exact("tau", options.tau),
@@ -344,7 +344,7 @@ def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -
     Parameters
     ----------
     inputs : mapping
-        What the command reads, by the name of the option: no file among them is written over.
+        The files that the command reads, by option: none of them is overwritten.
     **paths : str or None
         What it writes.
 
@@ -378,7 +378,7 @@ def _files_of(path: str) -> list[Path]:
 
 
 def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:
-    """Ask the file system; a name that it cannot have is that of nothing."""
+    """Ask the file system; a name that it cannot have names nothing."""
     try:
         return what(Path(path))
     except (OSError, ValueError):
@@ -395,7 +395,7 @@ def emit(text: str, out: str | None) -> None:
         output().write(text)
         output().flush()
     except BrokenPipeError:
-        # the reader has seen enough: the command still ends with its own exit code
+        # the reader stopped reading: the command still ends with its own exit code
         close_quietly()
 
 

@@ -1,4 +1,4 @@
-"""Standard output belongs to the command alone: what a subject or a library prints goes to standard error."""
+"""Standard output belongs to the command alone; prints of subjects and libraries go to standard error."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def output() -> TextIO:
 
 
 def open_closed_streams() -> None:
-    """Let a standard stream that the caller closed (``>&-``) lead nowhere, and no file get its number."""
+    """Open the null device in place of each standard stream that the caller closed (``>&-``)."""
     closed = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream is None]
     for number in closed:
-        # the lowest number that is free: this one, where nothing has taken it
+        # opens with the lowest free number: this one, unless it is taken
         handle = os.open(os.devnull, os.O_RDWR)
         stream = open(handle, "r" if number == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         setattr(sys, ("stdin", "stdout", "stderr")[number], stream)
@@ -30,14 +30,14 @@ def open_closed_streams() -> None:
 
 @contextlib.contextmanager
 def own_output() -> Iterator[None]:
-    """While this lasts, only :func:`output` leads to standard output, for Python and for code in C.
+    """While open, only :func:`output` leads to standard output, for Python and for C.
 
-    Where the command has a process of its own nothing does after it: threads and what runs at the end go on.
+    If the command has its own process, nothing does afterwards either: threads and exit handlers still run.
     """
     before = sys.stdout
     with contextlib.ExitStack() as stack:
         own = before
-        # where tests catch the output, there may be no number of a file
+        # under tests that capture the output there may be no file descriptor
         with contextlib.suppress(OSError, ValueError, AttributeError):
             before.flush()
             number, errors = before.fileno(), sys.stderr.fileno()

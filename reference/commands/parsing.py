@@ -1,4 +1,4 @@
-"""Command lines: options are read into typed objects, and every command ends in one documented way.
+"""Command lines: options become typed objects, and every command ends in one documented way.
 
 A group of options is a frozen dataclass whose fields are made by :func:`option`, :func:`listed` or
 :func:`argument`; its docstring is the heading under which ``--help`` lists them.  :func:`command` turns a function
@@ -60,16 +60,16 @@ COMPLETED = "cfm"
 CONTEXT = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
 
 PARAMETER = "parameter"
-"""Key of a field's metadata that holds the maker of its parameter."""
+"""Metadata key for the function that makes a field's parameter."""
 
 # --- What a value may be ---------------------------------------------------------------------------------------
 
 
 class Choice(click.Choice[str]):
-    """One of several words; a mistyped one is answered with the nearest."""
+    """One of several words; for a mistyped one, the error suggests the nearest."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return the message for a word that is not among them."""
+        """Return the error for another word."""
         return unknown("choice", str(value), self.choices)
 
 
@@ -98,7 +98,7 @@ class Names(click.ParamType[tuple[str, ...]]):
 
 
 class FileName(click.ParamType[str]):
-    """The name of a file, or one of some words; a shell completes both.
+    """A file name, or one of some words; a shell completes both.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class FileName(click.ParamType[str]):
         self.words = tuple(words)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value: whether there is such a file is found when it is opened."""
+        """Return the value; whether there is such a file shows when it is opened."""
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -124,10 +124,10 @@ class FileName(click.ParamType[str]):
 
 
 class Option(click.Option):
-    """An option that does not take another option for its value: ``--out --quiet`` names no file."""
+    """An option whose value is not another option: ``--out --quiet`` names no file."""
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
-        """Return the value and where it is from."""
+        """Return the value and its source."""
         value, source = super().consume_value(ctx, opts)
         if source is ParameterSource.COMMANDLINE and not self.is_flag and not ctx.resilient_parsing:
             known = {name for parameter in ctx.command.params for name in parameter.opts if name.startswith("--")}
@@ -137,7 +137,7 @@ class Option(click.Option):
         return value, source
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value as its type; a number is written as numbers are everywhere, never as 1_0 or inf."""
+        """Convert the value; numbers have the form that they have everywhere, not 1_0 or inf."""
         if isinstance(self.type, (click.types.IntParamType, click.types.FloatParamType)):
             for given in value if isinstance(value, (tuple, list)) else (value,):
                 if isinstance(given, str) and not (is_number_text(given) and abs(float(given)) < math.inf):
@@ -151,7 +151,7 @@ def option(*names: str, **settings: Any) -> Any:
 
 
 def listed(*names: str, choices: Iterable[str], **settings: Any) -> Any:
-    """Declare a field that is read from an option which may be repeated or take a list with commas.
+    """Declare a field that is read from an option that may be repeated or take a list with commas.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def argument(**settings: Any) -> Any:
 
 
 def _suggesting(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a parameter, whose choice answers a mistyped word with the nearest."""
+    """Return the settings of a parameter, with a choice that suggests the nearest word."""
     kind = settings.get("type")
     return {**settings, "type": Choice(kind.choices)} if type(kind) is click.Choice else dict(settings)
 
@@ -220,7 +220,7 @@ class Command(click.Command):
         super().__init__(name, params=[*params, version_option()], context_settings=dict(CONTEXT), **settings)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; one that belongs to nothing is explained."""
+        """Read the words; explain one that belongs nowhere."""
         ctx.allow_extra_args = True
         left = super().parse_args(ctx, args)
         if left and not ctx.resilient_parsing:
@@ -258,7 +258,7 @@ class Command(click.Command):
 
 
 def _folded(line: str, width: int) -> list[str]:
-    """Return a command as lines that a shell reads as one."""
+    """Fold a command into lines that a shell reads as one."""
     lines = [INDENT]
     for word in shlex.split(line):
         quoted = shlex.quote(word)
@@ -321,7 +321,7 @@ class CommandRow:
 
 
 class Family(click.Group):
-    """Commands that are imported when they are used: ``--help`` of one does not wait for the others.
+    """Commands that are imported when used: ``--help`` of one does not wait for the others.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ class Family(click.Group):
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; without any the commands are listed."""
+        """Read the words; without any, list the commands."""
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help())
             ctx.exit()
@@ -381,7 +381,7 @@ class Family(click.Group):
             formatter.write_dl([(name, row.line) for name, row in self.rows.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the example, and say how a shell learns to complete."""
+        """Write the example, and how to set up completion."""
         if self.example is not None:
             _write_example(formatter, self.example)
         variable = completion_variable(COMPLETED)
@@ -444,7 +444,7 @@ def run(program: click.Command, argv: Sequence[str] | None = None, *, name: str)
 
 
 def _ran(program: click.Command, words: Sequence[str], name: str) -> int:
-    """Do what the words say; click's own ``main`` has other exit codes for pipes and interruptions."""
+    """Run the words; click's own ``main`` has other exit codes for pipes and interruptions."""
     variable = completion_variable(name)
     if instruction := os.environ.get(variable):
         return shell_complete(program, {}, name, variable, instruction)
@@ -465,7 +465,7 @@ def completion_variable(name: str) -> str:
 
 
 def exit_with(program: click.Command, argv: Sequence[str] | None = None, *, name: str) -> NoReturn:
-    """Run this process's command line and leave with its exit code: what runs last chooses no other."""
+    """Run this process's command line and leave with its exit code, whatever exit handlers do."""
     open_closed_streams()
     try:
         code = run(program, argv, name=name)

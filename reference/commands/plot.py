@@ -36,7 +36,7 @@ class Curve:
     ----------
     name : str
     places : tuple of float
-        Epsilons or deltas; empty for a mechanism that does not depend on them, which is drawn as a line across.
+        Epsilons or deltas; empty for a mechanism that does not depend on them, drawn as a horizontal line.
     evaluations : tuple of Summarised
         One per place, or a single one.
     printed : tuple of (float, float)
@@ -97,7 +97,7 @@ def draw(
         for axes, (metric, label) in zip(panels, PANELS, strict=True):
             _panel(axes, curves, metric, label)
             axes.set_xlabel(axis)
-        # a dollar in the name of a file does not start a formula
+        # a dollar in a file name must not start a formula
         figure.suptitle(f"{title} ({NOT_PRIVATE})", parse_math=False)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         target = io.BytesIO()
@@ -127,7 +127,7 @@ def _panel(axes: Any, curves: Sequence[Curve], metric: str, label: str) -> None:
                 label=curve.name,
             )
         elif points:
-            # lines across differ by their dashes, too
+            # horizontal lines also differ by their dashes
             across += 1
             dashes = (0, (6, 2 * across))
             axes.axhline(points[0][1], linestyle=dashes, color=f"C{number}", label=curve.name)

@@ -51,7 +51,7 @@ class PredictOptions:
     text=f"Predict for the records of a file. Predictions are {NOT_PRIVATE}.",
 )
 def command(options: PredictOptions) -> int:
-    """Run ``predict``; nothing is printed unless every record could be read."""
+    """Run ``predict``; print nothing unless every record can be read."""
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
     require_writable({"release": options.release, "data": options.data, "domain": options.domain}, out=options.out)
@@ -70,7 +70,7 @@ def command(options: PredictOptions) -> int:
 
 
 def predictor_of(options: PredictOptions) -> tuple[tuple[float, ...] | Model, DomainFile, tuple[str, str]]:
-    """Return the model, how new records are encoded for it, and what 0 and 1 are called."""
+    """Return the model, how to encode new records for it, and the names of 0 and 1."""
     given = None if options.domain is None else load_domain_file(options.domain)
     if is_repaired(options.release):
         if given is not None:
@@ -85,11 +85,11 @@ def predictor_of(options: PredictOptions) -> tuple[tuple[float, ...] | Model, Do
 
 
 def names_of(files: Sequence[DomainFile]) -> tuple[str, str]:
-    """Return how the first of these files that declares a label writes 0 and 1."""
+    """Return the names of 0 and 1 in the first of these files that declares a label."""
     return next((found.label.names for found in files if found.label), ("0", "1"))
 
 
 def for_new_records(declared: DomainFile, files: Sequence[DomainFile]) -> DomainFile:
-    """Return the domain of new records: label and group may be there or not, if they are not needed."""
+    """Return the domain of new records: label and group are optional where they are not needed."""
     marks = {marker.column for found in files for marker in (found.label, found.group) if marker}
     return declared.with_(ignore=(*declared.ignore, *sorted(marks)))

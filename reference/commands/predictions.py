@@ -1,7 +1,7 @@
 """Predictions as a table of text: for the data holder.
 
-A prediction is a function of w and of the record itself.  w is what a release states something about; it does not
-hide the record that the prediction is for.  So all are marked, those on training data and those on new records.
+A prediction is a function of w and of the record itself.  A release's statement is about w; it does not
+hide the record that is predicted.  So all are marked, on training data and on new records.
 """
 
 from __future__ import annotations

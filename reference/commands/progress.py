@@ -1,4 +1,4 @@
-"""Progress on standard error: shown on a terminal only, and gone when the work is done."""
+"""Progress on standard error: on a terminal only, and removed when the work is done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 @dataclass
 class ReadingPass:
-    """One pass over a file: since when, from which share of it on, and how far it is."""
+    """One pass over a file: its start, the share read before, and its progress."""
 
     start: float
     first: float
@@ -22,7 +22,7 @@ class ReadingPass:
     share: float = 0.0
 
     def text(self, now: float) -> str:
-        """Return records a second and the time left, as far as they are known."""
+        """Return records a second and the time left, as far as known."""
         seconds = now - self.start
         if seconds <= 0 or self.records == 0:
             return "reading"
@@ -59,10 +59,10 @@ class ProgressWatch:
         self.display.update(self.task, advance=1, description=f"fit {name}")
 
     def read(self, count: int, share: float | None = None) -> None:
-        """Count records of a file, and say what share of it has been read."""
+        """Count records of a file, and note what share of it has been read."""
         now = self.clock()
         if self._pass is None or (share is not None and share < self._pass.share):
-            # what was read before the first call is not known: the rate begins with the second one
+            # how much was read before the first call is unknown: the rate begins with the second
             self._pass = ReadingPass(now, share or 0.0)
         else:
             self._pass.records += count

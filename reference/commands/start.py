@@ -1,4 +1,4 @@
-"""The first moments of a command line, before what reports errors is imported.  Imports only what Python has."""
+"""The start of a command line, before what reports errors is imported.  Imports the standard library only."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from reference.commands.supervision import EndedBySignalError, leave
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Error numbers of a system that has no more files or memory to give."""
+"""Error numbers of a system that is out of files or memory."""
 
 OF_LIBRARIES = (*map(os.strerror, SCARCE), "failed to map segment")
-"""The same in the words of a library's loader."""
+"""The same, in the words of a library's loader."""
 
 
 def scarce(problem: BaseException | None) -> str | None:
-    """Return what the system said, where an error came of its giving no more files or memory."""
+    """Return what the system said, if an error came from its lack of files or memory."""
     while problem is not None:
         if isinstance(problem, OSError) and problem.errno in SCARCE:
             return problem.strerror
@@ -34,7 +34,7 @@ def scarce(problem: BaseException | None) -> str | None:
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Around the imports of a command line: end in one line where a library is missing, and when interrupted."""
+    """Wrap the imports of a command line: if a library is missing, or on an interruption, end with one line."""
     open_closed_streams()
     try:
         yield
@@ -50,10 +50,10 @@ def starting() -> Iterator[None]:
         said = scarce(problem)
         if said is None:
             raise
-        sys.stderr.write(f"error: the system gives no more ({said}), so nothing was decided\n")
+        sys.stderr.write(f"error: the system ran out of resources ({said}), so nothing was decided\n")
         leave(EXIT_UNDECIDED)
     except KeyboardInterrupt:
-        # what reports an interruption was not there yet
+        # what reports interruptions was not imported yet
         sys.stderr.write("error: interrupted: nothing was decided\n")
         leave(EXIT_UNDECIDED)
     except EndedBySignalError as ended:

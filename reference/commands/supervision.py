@@ -1,11 +1,11 @@
-"""A parent that watches the process in which a command runs: exit codes 0 and 1 are believed only when reported.
+"""A parent that watches the process of a command: it believes exit codes 0 and 1 only when reported.
 
-What a command loads, a subject or a library, can end its process where Python sees nothing: `exit` in C, an abort,
-`exec`, which makes another program of it.  The parent loads nothing of that.  It ends with the code that the child
-reports over a pipe when all is written; where the child ends without, it says that nothing was decided.
+What a command loads, a subject or a library, can end the process behind Python's back: `exit` in C, an abort,
+`exec` of another program.  The parent loads none of that.  It ends with the code that the child
+reports over a pipe when all is written; if the child ends without a report, it says that nothing was decided.
 
 This holds against accidents, not against malice: code in the child can read the channel and write to it.
-Imports only what Python has.
+Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ PASSED_ON = frozenset(
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM")
     if hasattr(signal, name)
 )
-"""Signals that somebody sends to a program, and means the process that does the work."""
+"""Signals that are sent to the program and meant for the process that does the work."""
 
 HEARD, RESULT = b"heard", b"ended"
 """The child's messages: it was interrupted; it ended, and its exit code follows."""
 
 SETTLED = 0.05
-"""Seconds after which a process has heard a signal, or has it waiting, where a second one is lost in the first."""
+"""Seconds after which a process has received a signal, or has it pending, when a second one is lost."""
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that a command ends at in order: what it started, processes and scratch files, goes with it."""
+"""Signals at which a command ends in an orderly way, and removes its processes and scratch files."""
 
 PATIENCE = 10.0
-"""Seconds after which a child that did not end at such a signal is killed."""
+"""Seconds after which a child that ignores such a signal is killed."""
 
 LINGERING = 5
-"""Whole seconds after which a child that reported a result is ended: a thread may go on for ever."""
+"""Whole seconds after which a child that reported a result is ended: its threads may run for ever."""
 
 
 class EndedBySignalError(BaseException):
@@ -66,9 +66,9 @@ class Channel:
     Parameters
     ----------
     number : int
-        Of the end that this process has.
+        Of this process's end.
     token : bytes
-        Before each message: text written to a wrong number by accident does not start with it.
+        Precedes each message: text that ends up here by accident does not start with it.
     child : int
         The process that reports; copies of it do not.
     received : bytearray
@@ -99,24 +99,24 @@ class Channel:
 
     @property
     def code(self) -> int | None:
-        """The exit code that was reported first; None before that."""
+        """The first reported exit code; None before that."""
         _, found, after = bytes(self.read()).partition(self.token + RESULT)
         return after[0] if found and after else None
 
 
 _TOLD: list[tuple[Channel, tuple[int, int]]] = []
-"""In the child: its channel, and what its number led to at first."""
+"""In the child: its channel, and what its file descriptor first led to."""
 
 
 def supervised() -> None:
-    """Return in a child, in which the command then runs; this process ends as the child says."""
+    """Return in a child, which then runs the command; this process ends as the child says."""
     open_closed_streams()
     if not hasattr(os, "fork") or _TOLD:
         return
-    # one that is ignored, as under nohup, is for neither process; blocked, it would wait here all the same
+    # an ignored signal, as under nohup, is for neither process; blocked, it would stay pending here
     heard = {number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN} | {signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
-    # where it is ignored, no child can be waited for
+    # while it is ignored, no child can be waited for
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     (reader, writer), token, parent = os.pipe(), os.urandom(16), os.getpid()
     try:
@@ -137,14 +137,14 @@ def supervised() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
     for number in ENDING:
-        # one that is ignored stays ignored
+        # an ignored signal stays ignored
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _ended)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def leave(code: int) -> NoReturn:
-    """End this process with an exit code, which its parent may believe."""
+    """End this process with an exit code, and report it to its parent."""
     if _tell(RESULT + bytes([code % 256])):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
@@ -153,7 +153,7 @@ def leave(code: int) -> NoReturn:
 
 
 def finish(code: int) -> NoReturn:
-    """Leave when all is written.  What is left is Python's: a signal would be a traceback."""
+    """Leave when all is written.  Only Python's exit is left then, in which a signal would give a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in ENDING:
         if signal.getsignal(number) is _ended:
@@ -165,9 +165,9 @@ def finish(code: int) -> NoReturn:
 
 
 def _tell(message: bytes) -> bool:
-    """Tell the parent, where there is one; return whether that was done."""
+    """Tell the parent, if there is one; return whether it was told."""
     for channel, pipe in _TOLD:
-        # a copy of the child is not the child; and another file may have got a number that foreign code closed
+        # not from a copy of the child; nor if foreign code closed the descriptor and another file has it now
         with contextlib.suppress(OSError):
             if channel.child == os.getpid() and channel.pipe == pipe:
                 return os.write(channel.number, channel.token + message) > 0
@@ -189,7 +189,7 @@ def _ended(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _watch(channel: Channel, waited: set[signal.Signals]) -> NoReturn:
-    """Wait for the end of the child, pass signals on to it, and end."""
+    """Wait for the child to end, passing on signals, and end."""
     caught, heard, deadline = set(), 0, None
     while True:
         number, to_all = _next_signal(waited, deadline)
@@ -203,10 +203,10 @@ def _watch(channel: Channel, waited: set[signal.Signals]) -> NoReturn:
         elif number in ENDING and deadline is None:
             deadline = time.monotonic() + PATIENCE
         caught.add(number)
-        # what a terminal sends reaches a group, and foreign code may have left it
+        # a terminal signals its process group, which foreign code may have left
         to_all = to_all and _in_own_group(channel.child)
         if number == signal.SIGINT and not to_all:
-            # whoever sends it to the whole group has sent it to the child, too
+            # a signal to the whole group has reached the child, too
             time.sleep(SETTLED)
             heard, before = channel.interruptions, heard
             to_all = heard > before
@@ -218,7 +218,7 @@ def _watch(channel: Channel, waited: set[signal.Signals]) -> NoReturn:
 
 
 def _next_signal(waited: set[signal.Signals], deadline: float | None) -> tuple[int | None, bool]:
-    """Wait for a signal; return it, and whether it came of a terminal, which sends it to the child, too."""
+    """Wait for a signal; return it, and whether it came from a terminal, which also signals the child."""
     if not hasattr(signal, "sigwaitinfo"):
         return signal.sigwait(waited), False
     if deadline is None:
@@ -238,7 +238,7 @@ def _sent(found: signal.struct_siginfo) -> tuple[int, bool]:
 
 
 def _without_result(ended: int, caught: set[int]) -> int:
-    """Say that the child ended without a result, or end as it did by a signal that was meant for both."""
+    """Say that the child ended without a result, or end by the same signal if it was meant for both."""
     if -ended in caught:
         if -ended != signal.SIGKILL:
             signal.signal(-ended, signal.SIG_DFL)
@@ -247,6 +247,6 @@ def _without_result(ended: int, caught: set[int]) -> int:
     known = -ended in set(signal.Signals)
     how = f"exit code {ended}" if ended >= 0 else signal.Signals(-ended).name if known else f"signal {-ended}"
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"error: the code that was run ended the program ({how}), so nothing was decided\n")
+        sys.stderr.write(f"error: the code under test ended the program ({how}), so nothing was decided\n")
         sys.stderr.flush()
     return EXIT_UNDECIDED

@@ -1,4 +1,4 @@
-"""The page that a command's text is written on: this terminal, or a file."""
+"""The page for a command's text: this terminal, or a file."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from reference.commands.output import output
 from reference.common.page import Page
 
 NARROWEST = 40
-"""Columns that a text is never folded below."""
+"""The fewest columns that a text is folded to."""
 
 
 def page(out: str | None) -> Page:
-    """Return the page of a text that goes to a file, where one is named, else to standard output."""
+    """Return the page of a text that goes to the named file, or else to standard output."""
     if out is not None:
         return Page()
     return Page(width(), output().encoding or "utf-8")
 
 
 def width() -> int | None:
-    """Return the columns of the terminal (COLUMNS, where it is set); None without a terminal."""
+    """Return the columns of the terminal (COLUMNS, if set); None without a terminal."""
     own, columns = output(), os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return max(int(columns), NARROWEST)

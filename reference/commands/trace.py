@@ -64,7 +64,7 @@ class TracedMoments(Document, frozen=True, kw_only=True):
 
 
 class TracedCoefficient(Document, frozen=True, kw_only=True):
-    """One coefficient on its way: exact value, scale and unit variate of its noise, noisy value."""
+    """One coefficient: exact value, scale and unit variate of its noise, noisy value."""
 
     name: str
     in_s: bool
@@ -100,7 +100,7 @@ class Trace(Document, frozen=True, kw_only=True, tag_field="schema", tag="trace_
     status : str
     w : tuple of float or None
     choices : dict
-        What the paper leaves open, and what was done.
+        What the paper leaves open, and how it was decided here.
     """
 
     note: Literal["not private: for the data holder"]
@@ -157,7 +157,7 @@ def check_traceable(mechanism: str) -> None:
 
 
 def trace_of(release: Release, record: Recorded, records: Records | RecordBlocks) -> Trace:
-    """Return the trace of a release that was made with a recorded random source, on these records."""
+    """Return the trace of a release made with a recorded random source, on these records."""
     kept = record.perturbation
     assert kept is not None
     readings, domain = release.readings.readings, records.domain
@@ -192,7 +192,7 @@ def _coefficients(kept: Perturbation) -> Sequence[TracedCoefficient]:
     if noise.steps is None:
         variates: FloatArray = draw(noise, kept.generator)[0]
     else:
-        # what was drawn on the grid, in scales
+        # the draw on the grid, in scales
         variates = (kept.noisy.values - exact) / noise.scales
     columns = zip(
         kept.coefficients.layout.names, noise.in_s, exact, noise.scales, variates, kept.noisy.values, strict=True

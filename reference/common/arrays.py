@@ -1,4 +1,4 @@
-"""Names of array types, so that a signature says what an entry is."""
+"""Array types by the kind of their entries, for signatures."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Ball arithmetic over Arb (python-flint): the one interval system, from exact rationals and back to them.
+"""Ball arithmetic over Arb (python-flint), from exact rationals and back: the only interval arithmetic here.
 
 Every operation on :class:`flint.arb` returns a ball that contains the exact result for all points of its
-operands, and a comparison of balls is True only when it holds for all their points.  So whatever the working
-precision, an end is certain; precision only decides how close the two ends are.
+operands, and a comparison of balls is True only if it holds for all their points.  So whatever the working
+precision, both ends are certain; precision only decides how close they are.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ FIRST_BITS = 128
 """Working precision that a comparison starts with."""
 
 WORKING_BITS = 192
-"""Working precision where nothing is raised."""
+"""Working precision where it is not raised."""
 
 END_BITS = 256
-"""Precision to which an end is rounded outwards."""
+"""Precision to which ends are rounded outwards."""
 
 MOST_BITS = 1 << 15
 """Precision at which a computation gives up."""
 
 _PRECISION = RLock()
-"""Arb's working precision is one for all threads."""
+"""Held while the working precision is changed: Arb has one for all threads."""
 
 
 class UndecidedError(ArithmeticError):
@@ -82,13 +82,13 @@ def working_precision(bits: int) -> Iterator[None]:
 
 
 def at_precision(bits: int, compute: Callable[[], Result]) -> Result:
-    """Return what a function of no arguments gives at a working precision of this many bits."""
+    """Call a function of no arguments at a working precision of this many bits."""
     with _PRECISION, ctx.workprec(bits):
         return compute()
 
 
 def enclosed(compute: Callable[[], Ball]) -> Enclosure:
-    """Return both ends of what a function computes at :data:`WORKING_BITS`.
+    """Return both ends of the ball that a function computes at :data:`WORKING_BITS`.
 
     Certain, but wide where digits cancel: see :func:`refined`.
     """
@@ -107,7 +107,7 @@ def refined(compute: Callable[[], Ball], relative_bits: int = 60) -> Ball:
     Raises
     ------
     UndecidedError
-        When MOST_BITS do not suffice, as for a value that is 0.
+        When MOST_BITS do not suffice, for instance if the value is 0.
     """
     bits = max(FIRST_BITS, 2 * relative_bits)
     while bits <= MOST_BITS:
@@ -122,7 +122,7 @@ def refined(compute: Callable[[], Ball], relative_bits: int = 60) -> Ball:
 
 
 def is_positive(compute: Callable[[], Ball]) -> bool | None:
-    """Return whether what a function computes is above 0, raising the precision until that is decided.
+    """Return whether a function's value is above 0, raising the precision until that is decided.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def is_positive(compute: Callable[[], Ball]) -> bool | None:
 
 
 def sign(compute: Callable[[], Ball]) -> int:
-    """Return the certain sign, -1 or 1, of what a function of no arguments computes.
+    """Return the sign, -1 or 1, of the value of a function of no arguments, with certainty.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def sign(compute: Callable[[], Ball]) -> int:
 def bisected(
     is_below: Callable[[Fraction], bool], low: Fraction, high: Fraction, relative_width: Fraction
 ) -> Enclosure:
-    """Enclose the number at which a certain condition, true at `low` and false at `high`, turns over."""
+    """Enclose the number at which a condition, true at `low` and false at `high`, changes."""
     while high - low > relative_width * high:
         middle = (low + high) / 2
         low, high = (middle, high) if is_below(middle) else (low, middle)

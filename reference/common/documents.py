@@ -1,8 +1,8 @@
 """Documents: one declared type each, with its reader, writer and schema.
 
-A document is a :class:`Document` with typed fields.  Reading is strict: the text must be JSON as the standard has
-it, every number finite, every field known and of its kind; an error names the field.  The member ``schema``,
-msgspec's tag, names the format and its version; another version is refused before anything else is looked at.
+A document is a :class:`Document` with typed fields.  Reading is strict: the text must be JSON by the standard,
+every number finite, every field known and of its kind; an error names the field.  The member ``schema``,
+msgspec's tag, names the format and its version; another version is refused before anything else is read.
 Exact numbers are strings, ``"2/3"`` or ``"1e-400"``; an :class:`reference.common.numbers.Enclosure` is such a
 string or ``{"lo": , "hi": }``.
 """
@@ -26,10 +26,10 @@ from reference.common.printable import is_writable, one_line
 from reference.common.strict_json import parsed
 
 DEEPEST = 64
-"""Levels of nested lists and objects."""
+"""Most levels of nested lists and objects."""
 
 LARGEST_INTEGER = 2**1023
-"""Floats hold no whole number beyond this."""
+"""Beyond this, floats do not hold every whole number."""
 
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
@@ -39,14 +39,14 @@ _Kind = TypeVar("_Kind")
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every document and of every part of one: frozen, and strict about its fields.
 
-    A subclass says it again, ``class Leaf(Document, frozen=True, kw_only=True)``: msgspec does not inherit
-    ``kw_only``, and type checkers do not inherit ``frozen``.  What is a file of its own also names its format:
+    A subclass repeats it, ``class Leaf(Document, frozen=True, kw_only=True)``: msgspec does not inherit
+    ``kw_only``, and type checkers do not inherit ``frozen``.  A document with its own file also names its format:
     ``class Tree(Document, frozen=True, kw_only=True, tag_field="schema", tag="tree_v1")``.
     """
 
 
 def always(value: _Kind) -> _Kind:
-    """Return the default of a field that is written even where `omit_defaults` leaves the others out."""
+    """Return the default of a field that is written even if `omit_defaults` leaves others out."""
     found: _Kind = msgspec.field(default_factory=lambda: value)
     return found
 
@@ -152,7 +152,7 @@ def format_of(kind: Any) -> str | None:
 
 
 def _unreadable(document: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield the place of every number that no float holds, and of what is too deep."""
+    """Yield the place of every number that no float holds, and of everything nested too deep."""
     if isinstance(document, float) and not math.isfinite(document):
         yield place, f"a finite number is needed, not {document}"
     elif isinstance(document, int) and abs(document) > LARGEST_INTEGER:
@@ -219,7 +219,7 @@ _WORDS = {
 
 
 def _said(error: msgspec.ValidationError, document: Any, kind: type[Any]) -> tuple[str, str]:
-    """Return the place and the problem of the library's message, in the words of this project."""
+    """Turn the library's message into a place and a problem, in the words of this project."""
     parts = _PLACE.fullmatch(str(error))
     place = (parts["place"] or "") if parts else ""
     problem = parts["problem"] if parts else str(error)
@@ -236,7 +236,7 @@ def _said(error: msgspec.ValidationError, document: Any, kind: type[Any]) -> tup
         length = f" of length {expected['length']}" if expected["length"] else ""
         problem = f"{' or '.join(kinds)}{length} is needed, not {_quoted(value)}"
     elif problem.startswith("Invalid "):
-        problem = f"{_quoted(value)} is none of {', '.join(_admitted(kind, document, place)[0])}"
+        problem = f"{_quoted(value)} is not one of {', '.join(_admitted(kind, document, place)[0])}"
     elif problem.startswith("Object contains unknown field"):
         known = ", ".join(_admitted(kind, document, place)[1])
         problem = f"the field {_quoted(problem.split('`')[1])} is unknown; known are {known}"
@@ -246,7 +246,7 @@ def _said(error: msgspec.ValidationError, document: Any, kind: type[Any]) -> tup
 
 
 def _admitted(kind: type[Any], document: Any, place: str) -> tuple[list[str], list[str]]:
-    """Return the values and the fields that the schema of a type knows at a place."""
+    """Return the values and the fields that a type's schema allows at a place."""
     schema = schema_of(kind)
     parts, value = _choices(schema, schema, document), document
     for name, index in _STEP.findall(place):
@@ -261,7 +261,7 @@ def _admitted(kind: type[Any], document: Any, place: str) -> tuple[list[str], li
 
 
 def _choices(schema: dict[str, Any], part: dict[str, Any], value: Any) -> list[dict[str, Any]]:
-    """Return the parts that a value may be meant for: those with its tag, or all where it has none of them."""
+    """Return the parts that a value may stand for: those with its tag, or all if none has it."""
     if "$ref" in part and part is not schema:
         return _choices(schema, schema["$defs"][part["$ref"].rpartition("/")[2]], value)
     if "anyOf" not in part:
@@ -294,12 +294,12 @@ def _quoted(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a document, or any part of one, as lists, dicts, texts and numbers that JSON has."""
+    """Return a document, or any part of one, as JSON's lists, dicts, texts and numbers."""
     return _with_lists(msgspec.to_builtins(value, enc_hook=_encoded))
 
 
 def _with_lists(value: Any) -> Any:
-    """Return what ``json.loads`` would give back: tuples are lists there."""
+    """Return what ``json.loads`` would give back: lists for tuples."""
     if isinstance(value, dict):
         return {name: _with_lists(entry) for name, entry in value.items()}
     return [_with_lists(entry) for entry in value] if isinstance(value, (list, tuple)) else value
@@ -312,7 +312,7 @@ def _encoded(value: Any) -> Any:
         if value.lower == value.upper:
             return decimal_text(value.lower)
         if value.lower == 0:
-            # of what is never negative nothing is known from below
+            # no lower end is known of a number that is never negative
             return {"upper": decimal_text(value.upper)}
         return {"lo": decimal_text(value.lower), "hi": decimal_text(value.upper)}
     if isinstance(value, (np.ndarray, np.generic)):

@@ -15,7 +15,7 @@ class InputError(ValueError):
     """Base of everything this package rejects; a command line turns it into exit code 2."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel from a worker process: its message and facts are taken along, not made again."""
+        """Let the error travel from a worker process with its message and facts, which are not made again."""
         return self._arrived, (self.args, self.__dict__)
 
     @classmethod
@@ -30,7 +30,7 @@ class DataHolderWarning(UserWarning):
 
 
 class NotPrivateError(InputError):
-    """Privacy was to be counted for a release that has none.
+    """A release has no privacy to count.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class NotPrivateError(InputError):
 
 
 class LedgerError(InputError):
-    """A release ledger that cannot be used, or a release that it does not admit; nothing was written.
+    """A release ledger cannot be used, or does not admit a release; nothing was written.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class CeilingError(LedgerError):
 
 
 class UncountableReleaseError(LedgerError):
-    """A release whose privacy the ledger cannot count: seeded, for other neighbours, or of another kind."""
+    """The ledger cannot count a release: it is seeded, for other neighbours, or of another kind."""
 
 
 class RunStoreError(InputError):
-    """A file of finished experiments that cannot be used.
+    """A file of finished experiments cannot be used.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class OtherRunStoreError(RunStoreError):
 
 
 class DataError(InputError):
-    """A data set that the declared domain does not admit.
+    """The declared domain does not admit a data set.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class ExtraColumnError(DataError):
 
 
 class ShapeError(DataError):
-    """Arrays whose lengths or dimensions do not fit together."""
+    """Lengths or dimensions of arrays do not fit together."""
 
 
 class CsvRowError(DataError):
@@ -229,11 +229,11 @@ class ColumnTypeError(DataError):
 
 
 class ChecksumError(DataError):
-    """A file of a named data set is not the one whose domain and counts are documented."""
+    """A file of a named data set is not the documented one."""
 
 
 class MissingDataError(DataError):
-    """A data set is not there; the message says which path was looked at and how to get it."""
+    """A data set is missing; the message names the path and says how to get it."""
 
 
 class DomainMismatchError(InputError):
@@ -241,7 +241,7 @@ class DomainMismatchError(InputError):
 
 
 class DocumentError(InputError):
-    """A document that cannot be read, or that declares what it may not.
+    """A document cannot be read, or declares what it may not.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class DocumentError(InputError):
 
 
 class DomainFileError(DocumentError):
-    """A domain file that cannot be read, or that declares what it may not."""
+    """A domain file cannot be read, or declares what it may not."""
 
     document = "domain file"
 
@@ -309,13 +309,13 @@ class MissingExtraError(InputError, ImportError):
 
 
 class ReleaseFileError(DocumentError):
-    """A release file that cannot be read, or that does not fit the domain."""
+    """A release file cannot be read, or does not fit the domain."""
 
     document = "release file"
 
 
 class MomentsTableError(InputError):
-    """A table that is not one of exact moments, or whose records the domain does not admit.
+    """A table does not hold exact moments, or its records are outside the domain.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ class MomentsTableError(InputError):
 
 
 class CheckpointError(DocumentError):
-    """A checkpoint that cannot be read, or that is of another file, domain or version."""
+    """A checkpoint cannot be read, or belongs to another file, domain or version."""
 
     document = "checkpoint"
 
@@ -377,7 +377,7 @@ class DeclarationError(ParameterError):
 
 
 class ReadingError(ParameterError):
-    """A reading of the paper that does not exist or does not apply here."""
+    """A reading of the paper does not exist or does not apply here."""
 
 
 class NoPublishedBoundError(ReadingError):
@@ -397,4 +397,4 @@ class GridError(ParameterError):
 
 
 class HardenedNoiseMissingError(InputError, ImportError):
-    """OpenDP, which hardened noise comes from, is not installed."""
+    """Hardened noise needs OpenDP, which is not installed."""

@@ -1,4 +1,4 @@
-"""Libraries that an extra of this package brings.  Imports only what Python has."""
+"""Libraries that this package's extras install.  Imports the standard library only."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EXTRAS = {
     "dask": "scale",
     "distributed": "scale",
 }
-"""The extra that brings a library, by the name that is imported."""
+"""The extra that installs a library, by its import name."""
 
 
 @contextmanager
 def needed_for(purpose: str) -> Iterator[None]:
-    """Around the import of a library: if it is missing, say how to install it.
+    """Wrap the import of a library: if it is missing, say how to install it.
 
     Raises
     ------

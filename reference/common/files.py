@@ -12,14 +12,14 @@ from typing import Any
 from reference.common.processes import end_copy
 
 SCRATCH = ".writing-"
-"""Start of the names of unfinished files: the target's own name may already be as long as a name can be."""
+"""Start of the names of unfinished files; the target's own name may already have the full length."""
 
 
 def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file, text as UTF-8: either all of it is there afterwards, or the old file still is.
+    """Write a file, text as UTF-8: afterwards there is all of it, or the old file.
 
-    A symbolic link is followed, so that it stays a link.  What is not a regular file (a device, a pipe) is written
-    to as it stands and never replaced.
+    Symbolic links are followed, so they stay links.  Anything but a regular file (a device, a pipe) is written
+    to in place and never replaced.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a loss of power."""
+    """Make the new name survive a power failure."""
     if os.name != "posix" or not os.access(folder, os.R_OK):
         return
     handle = os.open(folder, os.O_RDONLY)

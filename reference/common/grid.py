@@ -1,4 +1,4 @@
-"""The grid of features: what exact sums, and models that were fitted to them, see of x."""
+"""The grid of features: exact sums, and models fitted to them, see x rounded to it."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ RealLike: TypeAlias = int | float | str | Decimal | Fraction
 """The types accepted where an exact number is meant."""
 
 LARGEST_EXPONENT = 4000
-"""Decimal exponents beyond this are refused: Python writes integers of at most 4,300 digits."""
+"""Larger decimal exponents are refused: Python writes integers of at most 4,300 digits."""
 
 LONGEST_NUMBER = 10_000
-"""Characters that a number may have: enough for the two parts of the longest rational number that is written."""
+"""Most characters of a number: enough for both parts of the longest rational number that is written."""
 
 _DECIMAL = r"[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++"
 _EXPONENT = r"(?:[eE][+-]?+[0-9]++)?+"
@@ -31,10 +31,10 @@ _EXPONENT = r"(?:[eE][+-]?+[0-9]++)?+"
 _NUMBER = re.compile(rf"[+-]?+(?:{_DECIMAL}){_EXPONENT}")
 _EXACT = re.compile(rf"[+-]?+(?:[0-9]++/[0-9]++|(?:{_DECIMAL}){_EXPONENT})")
 BLANKS = " \t"
-"""What is passed over around a text in a table: not the blanks of other alphabets."""
+"""Blanks that may surround a text in a table: not those of other alphabets."""
 
 LARGEST_PARAMETER = Fraction(10**100)
-"""Parameters that become floats lie between the inverse of this and this, so that no product overflows."""
+"""Parameters that become floats lie between the inverse of this and this, so no product overflows."""
 
 
 def exact(name: str, value: Any) -> Fraction:
@@ -135,11 +135,11 @@ def decimal_above(value: Fraction, digits: int) -> Fraction:
 
 
 LARGEST_PLAIN = 1e15
-"""A larger number is written as 1.5E+300: no bound is as large, but a file may say so."""
+"""Larger numbers are written as 1.5E+300: no bound is as large, but a file may hold one."""
 
 
 def text_below(value: float, places: int) -> str:
-    """Write a number for a person, with this many decimal places, rounded down: a lower bound stays one."""
+    """Write a number with this many decimal places, rounded down: a lower bound stays one."""
     if abs(value) >= LARGEST_PLAIN:
         return str(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(value))
     return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR))
@@ -151,16 +151,16 @@ def _to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
 
 
 def short_text(value: Fraction) -> str:
-    """Return a number in six digits for a person to read; a delta of 1e-400 is not 0."""
+    """Write a number in six digits for reading; a delta of 1e-400 does not become 0."""
     if value == 0 or 1e-300 < abs(value) < Fraction(10) ** 300:
         return f"{float(value):.6g}"
     return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
 
 
 class Enclosure:
-    """A number between two rationals; equal ends mean that it is known exactly.
+    """A number between two rationals; with equal ends it is known exactly.
 
-    No dataclass, so that its form in a document is one string where it is known exactly.
+    Not a dataclass: where it is known exactly, a document holds it as one string.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Enclosure:
         return f"Enclosure(lower={self.lower!r}, upper={self.upper!r})"
 
     def float_above(self) -> float:
-        """Return the smallest float that is at least the number, whichever it is: infinity beyond the largest."""
+        """Return the smallest float that is at least the upper end: infinity beyond the largest float."""
         return rounded_up(self.upper) if in_float_range(self.upper) else math.inf
 
     def to_json(self) -> Any:

@@ -1,4 +1,4 @@
-"""Text as wide as the page that it is written on: tables, or lists where a table is too wide."""
+"""Text as wide as its page: tables, or lists where a table is too wide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reference.common.printable import one_line
 INDENT = "  "
 
 TYPED = {"–": "-", "±": "+-", "…": "..."}
-"""Substitutes for characters that the page does not have; a question mark stands for any other."""
+"""Substitutes for characters that the page lacks; any other becomes a question mark."""
 
 BORDERS = "┏━┳┓┃┡╇┩│└┴┘├┼┤"
 
@@ -35,7 +35,7 @@ class Listing:
 
     @property
     def printable(self) -> Listing:
-        """The same table with one printable line in each cell."""
+        """The table with one printable line in each cell."""
         rows = tuple(tuple(map(one_line, row)) for row in self.rows)
         return Listing(one_line(self.title), tuple(map(one_line, self.headings)), rows)
 
@@ -47,7 +47,7 @@ class Page:
     Parameters
     ----------
     width : int, optional
-        Columns; without it a line is as long as what it says.
+        In columns; without it lines are as long as their text.
     encoding : str
     """
 
@@ -55,7 +55,7 @@ class Page:
     encoding: str = "utf-8"
 
     def text(self, *parts: Listing | str) -> str:
-        """Return tables and paragraphs, one after the other: a name from a file makes no line of its own."""
+        """Return tables and paragraphs in turn; names from files do not break lines."""
         return self.shown(
             "".join(self._table(one) if isinstance(one, Listing) else self._folded(one) for one in parts)
         )
@@ -69,7 +69,7 @@ class Page:
         return True
 
     def shown(self, text: str) -> str:
-        """Return a text with other characters for those that the page does not have."""
+        """Substitute the characters of a text that the page lacks."""
         if self.has(text):
             return text
         return "".join(c if self.has(c) else TYPED.get(c, "?") for c in text)
@@ -92,7 +92,7 @@ class Page:
         for row in listing.rows:
             table.add_row(*row)
         buffer = io.StringIO()
-        # as wide as it needs: what does not fit is listed instead
+        # as wide as it needs; a table that does not fit becomes a list
         console = Console(file=buffer, width=10_000, highlight=False, markup=False, emoji=False)
         if self.width is not None and console.measure(table).maximum > self.width:
             return "".join(self._list(listing))

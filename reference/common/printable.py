@@ -1,4 +1,4 @@
-"""Text that is safe to show: what a file or a program wrote may hold control characters."""
+"""Text that is safe to show: files and programs may write control characters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line of printable characters: a quoted value must not steer the reader's terminal."""
+    """Return a text as one line of printable characters: a value must not steer the reader's terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
@@ -19,7 +19,7 @@ def is_writable(text: str) -> bool:
 
 
 def short_line(text: str, most: int = 2_000) -> str:
-    """Return a text as one line of bounded length: what an error says."""
+    """Return an error's text as one line of bounded length."""
     line = one_line(text[: most + 1])
     return line if len(line) <= most else f"{line[:most]}..."
 
@@ -32,7 +32,7 @@ def shown(text: str | bytes | bytearray, most: int = 100) -> str:
 
 
 def quoted(value: object, most: int = 200) -> str:
-    """Return a value as Python writes it, an exact number as 2/3, in one short line, whatever a file held."""
+    """Return a value as Python writes it (an exact number as 2/3), in one short printable line."""
     if isinstance(value, Fraction):
         text = str(value)
     else:
@@ -42,5 +42,5 @@ def quoted(value: object, most: int = 200) -> str:
 
 
 def printable(text: bytes) -> str:
-    """Return bytes as one line of printable characters: a program must not steer the reader's terminal."""
+    """Return a program's output as one line of printable characters: it must not steer the reader's terminal."""
     return one_line(text.decode("utf-8", errors="backslashreplace"))

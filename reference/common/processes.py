@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, and copies that end alone.  Imports only what Python has."""
+"""Processes that end with their parent, and copies that end alone.  Imports the standard library only."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ PR_SET_PDEATHSIG = 1
 """Option of prctl(2) on Linux: the signal that a process gets when its parent has ended."""
 
 _ONLY: list[int] = []
-"""The process that a command runs in, where it has one of its own."""
+"""The process that a command runs in, if it has its own."""
 
 
 def only_here() -> None:
-    """Have results written by this process alone, whatever copies of it foreign code makes."""
+    """Let only this process write results, whatever copies of it foreign code makes."""
     _ONLY[:] = [os.getpid()]
 
 
 def has_own_process() -> bool:
-    """Return whether the command has a process of its own, in which nothing else is to be done."""
+    """Return whether the command has a process to itself."""
     return bool(_ONLY)
 
 
@@ -32,7 +32,7 @@ def end_copy() -> None:
 
 
 def end_with(parent: int) -> None:
-    """Have this process killed when the parent that started it ends, where the system can do that."""
+    """Have the system kill this process when its parent ends, where it can."""
     with contextlib.suppress(ImportError, OSError, AttributeError):
         import ctypes
 

@@ -23,14 +23,14 @@ CONNECTING = 20.0
 """Seconds to wait for a scheduler, and then for a first worker."""
 
 FAILURES = (Exception, CancelledError)
-"""What asking a worker for its result may raise."""
+"""Exceptions of asking a worker for its result."""
 
 QUIET = {
     "silence_logs": logging.CRITICAL,
     "dashboard_address": "127.0.0.1:0",
     "scheduler_kwargs": {"dashboard": False},
 }
-"""Of a cluster in this machine: no page in a browser, and no fixed port, which another one may have."""
+"""Settings of a cluster on this machine: no web page, and no fixed port, which may be taken."""
 
 HELP = f"use the workers of a dask scheduler; {LOCAL} starts some here"
 """Help text of `--scheduler`."""
@@ -63,7 +63,7 @@ def connected(address: str) -> Iterator[Any]:
                     at = opened.enter_context(made(threads_per_worker=1, **QUIET))
             made = distributed.Client
             client = made.__new__(made)
-            # one that fails while it is made must not be left to the garbage collector, which can hang in it
+            # close a client whose construction fails: the garbage collector can hang in it
             opened.callback(client.close)
             client.__init__(at, timeout=CONNECTING)
             opened.enter_context(client)
@@ -78,7 +78,7 @@ def connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def _left_to_this_process() -> Iterator[None]:
-    """Let processes that are started meanwhile, and later by threads of them, leave Ctrl-C to this one."""
+    """Make processes started meanwhile, also later by their threads, leave Ctrl-C to this one."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -92,10 +92,10 @@ def _left_to_this_process() -> Iterator[None]:
 
 
 def explained(problem: BaseException, task: str) -> ClusterError:
-    """Return one line on the outcome of a task."""
+    """Turn a failure of a task into one line."""
     name = type(problem).__name__
     if name == "KilledWorker":
-        what = f"every worker on {task} was ended: is its memory enough?"
+        what = f"every worker on {task} was ended: did it run out of memory?"
     elif name in ("CancelledError", "FutureCancelledError", "FuturesCancelledError"):
         what = f"the scheduler went away during {task}"
     else:
@@ -118,7 +118,7 @@ class Workers:
 
     @property
     def threads(self) -> int:
-        """Calls that they make at a time."""
+        """Calls that they make at once."""
         return max(1, sum(map(int, self.client.ncores().values())))
 
     def in_order(
@@ -130,9 +130,9 @@ class Workers:
         ----------
         calls : iterable
         ahead : int, optional
-            Calls that are begun before they are asked for (all).
+            Calls to begin before they are asked for (all).
         names : iterable of str, optional
-            What errors call each (its number).
+            What errors call each one (its number).
 
         Raises
         ------

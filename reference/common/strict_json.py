@@ -1,4 +1,4 @@
-"""JSON as the standard has it: Python's reader also takes NaN, and the last of several members of one name."""
+"""JSON by the standard: Python's reader also takes NaN, and the last of several members of one name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def parsed(text: str, constants: str, *, numbers: bool = False) -> Any:
     constants : str
         The message about NaN, Infinity and -Infinity, after their name.
     numbers : bool
-        Every number is then a float, so that the sign of -0 is kept and a number that no float holds is infinite.
+        Read every number as a float: the sign of -0 is kept, and a number that no float holds is infinite.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Worker processes that leave Ctrl-C to the program that started them, and do not outlive it; or a cluster's."""
+"""Worker processes that leave Ctrl-C to their parent and do not outlive it; or a cluster's."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def _spread(machines: Workers, calls: Iterable[Call], *, lazy: bool) -> Any:
 
 
 def alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Make a call that may use what a process shares: a worker of several threads makes one at a time."""
+    """Make a call that may use state of the process: a worker of several threads makes one at a time."""
     with _one_at_a_time:
         return function(*given, **named)
 
 
 def bound(parent: int) -> None:
-    """Let a worker go on at an interruption, and end with the process that started it, however that ends."""
+    """Make a worker ignore interruptions, and end with its parent, however that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with(parent)

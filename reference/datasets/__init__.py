@@ -75,7 +75,7 @@ def load(
     reference.common.errors.UnknownDataError
         The message lists the known names.
     reference.common.errors.MissingDataError
-        The message says which path was looked at and how to get the data.
+        The message names the path and says how to get the data.
     """
     chosen = choices or Encoding()
     source = _sized(name, chosen, records, dimension, seed)

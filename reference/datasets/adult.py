@@ -164,7 +164,7 @@ SEXES = {"Female": 0, "Male": 1}
 
 @dataclass(frozen=True)
 class Adult(Source):
-    """Loader of the two original files, or of the copy at OpenML where there is a network."""
+    """Loader of the two original files, or of OpenML's copy where there is a network."""
 
     def domain_file(self, encoding: str) -> DomainFile:
         """Return the documented categories and public bounds, in the order of the files."""
@@ -214,7 +214,7 @@ def read_files(folder: Path) -> Table:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and fields of each record; label and sex, which are mapped to 0 and 1, are checked."""
+    """Yield line number and fields of each record; check label and sex, which are mapped to 0 and 1."""
     try:
         with path.open(newline="", encoding="ascii") as file:
             # no quoting: a stray quotation mark must not swallow the lines after it

@@ -14,7 +14,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 
 FILE = Path(__file__).parent / "embedded" / "affairs.csv"
-"""statsmodels' table, byte for byte; its licence lies beside it."""
+"""statsmodels' table, byte for byte, with its licence beside it."""
 
 SHA256 = "fd5f3f094a34fc35ca346a14c359e046ed27843038d6921efcd50a7ab21f6af0"
 

@@ -1,4 +1,4 @@
-"""Arrow arrays as columns: numbers exactly, and texts with each distinct one decoded once."""
+"""Arrow arrays as columns: numbers exactly, each distinct text decoded once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reference.datasets.table import BLOCK_BYTES
 from reference.domain.values import BEYOND, LARGEST_WHOLE, Coded
 
 _FEW = 1_000
-"""Distinct texts that are decoded whether or not they occur."""
+"""Up to so many distinct texts are decoded whether or not they occur."""
 
 
 def arrow() -> Any:
@@ -46,7 +46,7 @@ def numbers_in(array: Any) -> FloatArray:
     Raises
     ------
     reference.common.errors.NotANumberError
-        When a whole number is beyond 2^53, so that a float might be another one.
+        When a whole number is beyond 2^53, where floats round.
     """
     pyarrow = arrow()
     if pyarrow.types.is_dictionary(array.type):
@@ -64,7 +64,7 @@ def numbers_in(array: Any) -> FloatArray:
 
 
 def numbers_held(array: Any) -> NumberArray:
-    """Return the same; short whole numbers without nulls stay as they are."""
+    """Return the same, but leave short whole numbers without nulls as they are."""
     few = arrow().types.is_integer(array.type) and array.type.bit_width < 64 and not array.null_count
     held: NumberArray = array.to_numpy() if few else numbers_in(array)
     return held
@@ -97,7 +97,7 @@ def coded(array: Any) -> Coded:
 
 
 def _without_undecodable(distinct: Any, codes: Any) -> Coded:
-    """Return the same where the texts that are not UTF-8 do not occur."""
+    """Return the same if texts that are not UTF-8 do not occur."""
     pyarrow = arrow()
     large = pyarrow.types.is_large_string(distinct.type)
     held = distinct.cast(pyarrow.large_binary() if large else pyarrow.binary()).to_pylist()

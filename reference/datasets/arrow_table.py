@@ -19,7 +19,7 @@ from reference.domain.values import Column
 
 @dataclass(frozen=True)
 class _TypedTable(TableFile):
-    """A file that says what its columns hold, and keeps its records in groups."""
+    """A file with typed columns, and records in groups."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ class _TypedTable(TableFile):
             return self.checked(self._schema(file).names)
 
     def kinds(self) -> dict[str, str] | None:
-        """Return what the file says that its columns hold."""
+        """Return the kinds of the columns that the file states."""
         with self._opened() as file:
             return {field.name: kind_of(field.type) for field in self._schema(file)}
 
@@ -97,7 +97,7 @@ class _TypedTable(TableFile):
             raise self._unreadable(problem, None, None) from problem
 
     def _unreadable(self, problem: BaseException, group: int | None, record: int | None) -> UnreadableFileError:
-        what = "there is not memory enough" if isinstance(problem, MemoryError) else _first_line(problem)
+        what = "there is not enough memory" if isinstance(problem, MemoryError) else _first_line(problem)
         where = "" if group is None else f" in {self._group} {group}"
         return UnreadableFileError(
             f"cannot be read as {self._format}{where}: {what}", file=str(self.path), record=record
@@ -121,7 +121,7 @@ class _TypedTable(TableFile):
         raise NotImplementedError
 
     def _share(self, file: Any, group: int, record: int) -> float:
-        """Return how much has been read, in a group and before a record."""
+        """Return how much has been read, up to a record of a group."""
         raise NotImplementedError
 
     def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
@@ -131,7 +131,7 @@ class _TypedTable(TableFile):
 
 @dataclass(frozen=True)
 class ParquetTable(_TypedTable):
-    """A Parquet file; texts come with their dictionaries, so that no value is decoded more than once a group."""
+    """A Parquet file; texts come with their dictionaries, so each value is decoded at most once a group."""
 
     _format = "Parquet"
     _group = "row group"
@@ -167,9 +167,9 @@ class ParquetTable(_TypedTable):
         yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=names, use_threads=True)
 
     def _require_bounded(self, file: Any, group: int, names: list[str]) -> None:
-        """Raise when the texts of a column, which have any length, decode to more than a block may have."""
+        """Raise when the texts of a column, of whatever length, decode to more than a block may hold."""
         held = file.metadata.row_group(group)
-        # pyarrow 26 ends the process over a column's entry that contradicts itself: look only where it must be
+        # pyarrow 26 ends the process over a contradictory column entry: look only where needed
         if held.total_byte_size <= BLOCK_BYTES:
             return
         self._require_consistent(group)
@@ -185,7 +185,7 @@ class ParquetTable(_TypedTable):
                 )
 
     def _require_consistent(self, group: int) -> None:
-        """Have another process look first: pyarrow ends it where a column's entry contradicts itself."""
+        """Let another process look first: pyarrow ends it if a column's entry contradicts itself."""
         words = [sys.executable, "-P", "-c", LOOK, str(self.path), str(group)]
         if subprocess.run(words, capture_output=True, check=False).returncode < 0:
             raise UnreadableFileError(
@@ -228,7 +228,7 @@ class ArrowTable(_TypedTable):
 
     def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
         batch = file.get_batch(group).select(names)
-        # nothing has looked at the offsets yet, and they lead into memory
+        # nothing has checked the offsets yet, and they point into memory
         batch.validate(full=True)
         for start in range(0, batch.num_rows, rows):
             yield batch.slice(start, rows)

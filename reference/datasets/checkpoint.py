@@ -1,4 +1,4 @@
-"""Checkpoints: exact moments of the records read so far, so that a stopped reading goes on where it was.
+"""Checkpoints: exact moments of the records read so far, so that a stopped reading can go on.
 
 Exact sums do not depend on the order, so a reading that was stopped ends with the same bits.
 """
@@ -23,7 +23,7 @@ from reference.domain.file import DomainFile
 from reference.moments import Moments, sum_of
 
 EVERY = 5.0
-"""Seconds between two checkpoints, or more where writing one takes more than a twentieth of that."""
+"""Seconds between two checkpoints; more if writing one takes more than a twentieth of that."""
 
 NOTE = "exact sums of records: not private, for the data holder"
 
@@ -38,11 +38,11 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
     domain : str
         Digest of the domain file with the columns and options that complete it.
     version : str
-        Of this package: another one may encode otherwise.
+        Of this package: another may encode differently.
     behind : Place
         Where reading goes on.
     ended : bool
-        All records are in it.
+        Whether it holds all records.
     moments : dict
         As :meth:`reference.moments.Moments.table` names them.
     digest : str
@@ -61,7 +61,7 @@ class Checkpoint(Document, frozen=True, kw_only=True, tag_field="schema", tag="c
 
 @dataclass
 class CheckpointedSum:
-    """Adds up a table, and keeps the sums so far in a file.
+    """Adds up a table and keeps the sums so far in a file.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class CheckpointedSum:
     sums: Callable[[FileReader, Place | None], Iterator[tuple[Moments, Place]]] | None = None
 
     def moments(self, reader: FileReader) -> Moments:
-        """Return the exact moments of all records, those of an earlier reading among them.
+        """Return the exact moments of all records, including those of an earlier reading.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class CheckpointedSum:
         for old, new in zip(found.files, files, strict=True):
             self._require_same(old, new)
         if found.version != __version__:
-            problem = f"is of version {found.version} of this package, not {__version__}: remove it to begin again"
+            problem = f"is of version {found.version} of this package, not {__version__}: remove it to start over"
             raise CheckpointError(problem, file=self.path)
         if found.domain != domain_digest(declared):
             raise CheckpointError("is of another domain file, or of other options", file=self.path)
@@ -130,7 +130,7 @@ class CheckpointedSum:
             there, needed = getattr(old, fact), getattr(new, fact)
             if there != needed:
                 raise CheckpointError(
-                    f"is of another file, or of one that has changed since: its {fact} is {there!r} where "
+                    f"belongs to another file, or to one that has changed since: its {fact} is {there!r} where "
                     f"{new.path} has {needed!r}",
                     file=self.path,
                 )
@@ -156,7 +156,7 @@ class CheckpointedSum:
 
 
 class _Stretches:
-    """Records, or moments of them, in stretches that end where reading can begin again."""
+    """Records, or their moments, in stretches that end where reading can resume."""
 
     def __init__(self, blocks: Iterator[tuple[Any, Place | None]]) -> None:
         self._blocks = blocks
@@ -164,7 +164,7 @@ class _Stretches:
         self.ended = False
 
     def stretch(self, seconds: float) -> Iterator[Any]:
-        """Yield them for some seconds, and to the next place."""
+        """Yield them for some seconds, up to the next place."""
         until = time.monotonic() + seconds
         for found, behind in self._blocks:
             yield found
@@ -176,7 +176,7 @@ class _Stretches:
 
 
 def domain_digest(declared: DomainFile) -> str:
-    """Return a digest of what the records are encoded by."""
+    """Return a digest of what encodes the records."""
     return hashlib.sha256(json_text(plain(declared)).encode()).hexdigest()
 
 

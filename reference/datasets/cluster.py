@@ -1,8 +1,8 @@
 """A file read by several processes or machines.
 
-A part is some row groups of a Parquet file: the parts depend on the file alone.  A worker checks and encodes the
-records of a part, and answers with what they add up to; the answers are added in the order of the parts.  So
-neither the number of workers, nor who did what, nor a worker that was lost changes a bit.
+A part is some row groups of a Parquet file; the parts depend on the file alone.  A worker checks and encodes the
+records of a part, and answers with their sum; the answers are added in the order of the parts.  So
+neither the number of workers, nor who did what, nor a lost worker changes a bit.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class FilePart:
 
     @property
     def text(self) -> str:
-        """Which records these are."""
+        """Which records these are, for messages."""
         return f"rows {self.start.record:,} to {self.stop - 1:,}" + f" of {self.called}" * bool(self.called)
 
     def blocks(self) -> Iterator[Records]:
@@ -77,7 +77,7 @@ class FilePart:
 
 
 def answer(part: FilePart, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
-    """Do some work on a part: what a worker runs."""
+    """Work on a part: what a worker runs."""
     return work(part.blocks())
 
 
@@ -104,12 +104,12 @@ class Cluster:
         self._open.close()
 
     def fold(self, reader: FileReader, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
-        """Return the sum of what some work finds in each part of a file.
+        """Return the sum of a piece of work over all parts of a file.
 
         Raises
         ------
         reference.common.errors.ClusterError
-            When there is no scheduler or no worker, or a part ends whichever worker reads it.
+            When there is no scheduler or no worker, or a part kills every worker that reads it.
         reference.common.errors.DataError
             As reading raises it; of several bad records the first part's.
         """
@@ -122,7 +122,7 @@ class Cluster:
         return self.fold(reader, _exact_sum(reader))
 
     def sums(self, reader: FileReader, start: Place | None = None) -> Iterator[tuple[Moments, Place]]:
-        """Yield the exact moments of each part from a place on, and where reading can go on after it."""
+        """Yield the exact moments of each part from a place on, and where reading can resume after it."""
         return self._answers(reader, _exact_sum(reader), start)
 
     def _answers(

@@ -1,8 +1,8 @@
 """COMPAS (ProPublica 2016): 6,172 defendants of Broward County, Florida, 2013 and 2014.
 
 Label: charged again within two years.  Group: sex, 1 for male.  ProPublica's filter is applied; the scores of
-the COMPAS software, which the data were published to examine, are not features.  Columns, bounds and the readings
-of the filter are explained in ``docs/data/compas.md``.
+the COMPAS software, which the data were published to examine, are not features.  ``docs/data/compas.md`` explains
+columns, bounds and the readings of the filter.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reference.domain.markers import Marker
 
 LARGEST_DELAY_DAYS = 30
 
-# Without a code book we take round numbers; what is beyond counts as the bound.
+# Without a code book we take round numbers; values beyond count as the bound.
 BOUNDS: dict[str, tuple[float, float]] = {
     "age": (18.0, 100.0),
     "juv_fel_count": (0.0, 10.0),
@@ -59,8 +59,8 @@ IGNORED = (
 def propublica_keeps(fields: Mapping[str, str]) -> bool:
     """Return whether ProPublica's filter keeps a record; a rule on this record alone.
 
-    Screened within 30 days of the arrest (an unknown delay is not), a known outcome, and no ordinary traffic
-    offence.  Their fourth condition, a known COMPAS score, drops nobody else here.
+    It keeps those screened within 30 days of the arrest (an unknown delay is not), with a known outcome and no
+    ordinary traffic offence.  Their fourth condition, a known COMPAS score, drops nobody else here.
     """
     delay = fields["days_b_screening_arrest"]
     return (

@@ -1,8 +1,8 @@
 """Delimited text: UTF-8, a header line, commas, double quotes where a field needs them; ``.csv``, ``.csv.gz``.
 
-The file is cut into pieces between records, and pyarrow parses each.  A piece that is out of the ordinary in any
-way is read again by Python's strict parser, which alone says what is wrong and where: every piece has one meaning,
-and only unusual ones pay for it.
+The file is cut into pieces between records, and pyarrow parses each.  A piece that is in any way out of the
+ordinary is read again by Python's strict parser, which alone says what is wrong and where: every piece has one
+meaning, and only unusual ones take longer.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, Place, Tabl
 from reference.domain.values import Column
 
 PIECE_BYTES = 4 * LONGEST_LINE
-"""Bytes read at a time: so many that what each piece costs counts for little."""
+"""Bytes read at a time: enough that the cost of each piece counts for little."""
 
 PARSED_AT_ONCE = 2
-"""Pieces that are parsed at a time: our checks make parsing the slowest step."""
+"""Pieces parsed at a time: our checks make parsing the slowest step."""
 
 _QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?+\n|\Z))*+')
-"""Records whose quotation marks all stand around fields, or doubled within quoted ones."""
+"""Records whose quotation marks all enclose fields, or stand doubled within quoted ones."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class CsvTable(TableFile):
         numbers: Collection[str] = (),
         start: Place | None = None,
     ) -> Iterator[Block]:
-        """Read the named columns, at most `rows` records at a time: texts, and numbers where they are said to be.
+        """Read the named columns, at most `rows` records at a time: texts, and numbers where declared.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class CsvTable(TableFile):
             raise UnreadableFileError(f"cannot be read: {reason}", file=str(self.path)) from problem
 
     def _share(self, file: Any) -> float:
-        # of a packed file as it is packed
+        # of a compressed file, in compressed bytes
         raw: Any = file.fileobj if isinstance(file, gzip.GzipFile) else file
         return float(raw.tell() / max(self.path.stat().st_size, 1))
 
@@ -172,11 +172,11 @@ class CsvTable(TableFile):
             ) from problem
 
     def _decoded(self, lines: Iterator[bytes], first: int) -> Iterator[str]:
-        """Yield each line as text; one that is too long, or no UTF-8, is refused with its number."""
+        """Yield each line as text; refuse one that is too long or not UTF-8, with its number."""
         for number, line in enumerate(lines, start=first):
             if len(line) > LONGEST_LINE:
                 raise UnreadableFileError(
-                    f"a line has more than {LONGEST_LINE:,} bytes, which are the most that are read",
+                    f"a line has more than {LONGEST_LINE:,} bytes, the most that are read",
                     file=str(self.path),
                     row=number,
                 )
@@ -244,7 +244,7 @@ def _text_block(names: Sequence[str], found: list[tuple[int, int, list[str]]]) -
 
 
 def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
-    """Yield the lines of a text and of the file after it; one that is too long only as far as to see that."""
+    """Yield the lines of a text and of the file after it; of a line that is too long, only enough to see that."""
     lines = io.BytesIO(text)
     for line in iter(lambda: lines.readline(LONGEST_LINE + 1), b""):
         cut = file is not None and not line.endswith(b"\n") and len(line) <= LONGEST_LINE
@@ -254,7 +254,7 @@ def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
 
 
 def _cut(file: Any, text: bytes) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield pieces of whole records; at last what follows them where a mark out of place hides their ends."""
+    """Yield pieces of whole records, and last the rest of the file if a misplaced mark hides where records end."""
     while True:
         more = file.read(PIECE_BYTES)
         text += more
@@ -288,7 +288,7 @@ def _line_ends(text: bytes) -> int:
 
 
 def _last_end(text: bytes) -> int:
-    """Return where the last whole record ends: after a line that an even number of quotation marks precedes."""
+    """Return where the last whole record ends: after a line that follows an even number of quotation marks."""
     if b'"' not in text:
         return text.rfind(b"\n") + 1
     odd, end = text.count(b'"') % 2, len(text)
@@ -301,12 +301,12 @@ def _last_end(text: bytes) -> int:
 
 
 def _is_regular(piece: bytes) -> bool:
-    """Return whether every quotation mark stands where the parsers agree on its meaning."""
+    """Return whether both parsers agree on the meaning of every quotation mark."""
     return b'"' not in piece or _QUOTED_RECORDS.fullmatch(piece) is not None
 
 
 def _is_plain(piece: bytes) -> bool:
-    """Return whether nothing in a piece asks for the strict parser: other line ends, NUL, long fields or lines."""
+    """Return whether a piece does without the strict parser: no other line ends, NUL, long fields or lines."""
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
         return False
     if b"\0" in piece:
@@ -324,7 +324,7 @@ def _is_plain(piece: bytes) -> bool:
 
 
 def _is_ascii(text: bytes) -> bool:
-    # a third of the time of bytes.isascii
+    # takes a third of the time of bytes.isascii
     return bool(np.frombuffer(text, dtype=np.uint8).max(initial=0) < 128)
 
 

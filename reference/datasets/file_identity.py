@@ -9,11 +9,11 @@ from pathlib import Path
 from reference.common.documents import Document
 
 _END = 2**16
-"""Bytes at each end of a file that are part of its identity: a Parquet file's last ones describe all others."""
+"""Bytes at each end of a file that belong to its identity: a Parquet file's last ones describe all others."""
 
 
 class FileIdentity(Document, frozen=True, kw_only=True):
-    """A file as it is at some moment; `ends` is a digest of its first and last bytes.
+    """A file at some moment; `ends` is a digest of its first and last bytes.
 
     Both times are in nanoseconds: `modified` can be set by anyone, `changed` moves with every write.
     """

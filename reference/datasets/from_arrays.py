@@ -1,7 +1,7 @@
-"""Records of arrays and data frames, encoded block by block: nothing as large as the data is made beside them.
+"""Records of arrays and data frames, encoded block by block, without a copy of the data.
 
 numpy arrays, pandas and polars frames and pyarrow tables are sliced, never converted as a whole.  A block is
-checked by its extremes; only one that fails is looked at value by value, for the error that names row, column and
+checked by its extremes; only one that fails is checked value by value, for an error that names row, column and
 value.
 """
 
@@ -50,7 +50,7 @@ class Arrays:
     clip: bool = False
 
     def records(self) -> RecordBlocks:
-        """Return the records; they are encoded whenever they are gone through."""
+        """Return the records; every pass encodes them anew."""
         return RecordBlocks(self.domain, self.read, keep=False, on_one_side=self.on_one_side)
 
     def read(self) -> Iterator[Records]:
@@ -78,7 +78,7 @@ class Arrays:
             yield self._from_columns(part) if encoded is None else encoded
 
     def on_one_side(self, w: Any) -> bool | None:
-        """Return whether x.w has one sign over all records, all checked; None where rounding may hide it."""
+        """Check all records, and return whether x.w has one sign over them; None where rounding may hide it."""
         features = self.features
         if self._encoder is None or self.domain.keep_group or self.clip or not isinstance(features, np.ndarray):
             return None
@@ -101,7 +101,7 @@ class Arrays:
         return NumericEncoder.of(self.domain)
 
     def _raw(self, rows: slice) -> FloatArray | None:
-        """Return a block as it was given, shape (rows, columns); None where it is not a block of numbers."""
+        """Return a block as given, shape (rows, columns); None if it is not a block of numbers."""
         if self._encoder is None:
             return None
         if isinstance(self.features, np.ndarray):
@@ -136,7 +136,7 @@ class Arrays:
         return self.label[rows].astype(np.float64), group
 
     def _from_columns(self, rows: slice) -> Records:
-        """Encode a block column by column; the first bad value is named."""
+        """Encode a block column by column; an error names the first bad value."""
         table: dict[str, Column] = {}
         read: str | None = None
         try:
@@ -173,7 +173,7 @@ class Arrays:
 def features_of(
     domain: Domain, X: Any, names: list[str], matrix: Callable[[], NumberArray]
 ) -> NumberArray | Mapping[str, Any]:
-    """Return the features of a table, by name where it has names; columns are never forced into one type.
+    """Return the features of a table, by name if it has names; columns are not forced into one type.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def has_columns(X: Any) -> bool:
 
 
 def _part(column: Any, rows: slice, *, numeric: bool = True) -> Any:
-    """Return some rows of a column of any library; categories come with their distinct values, where it can."""
+    """Return some rows of a column of any library; categories come with their distinct values where possible."""
     if isinstance(column, np.ndarray):
         return column[rows]
     if hasattr(column, "combine_chunks"):

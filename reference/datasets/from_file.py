@@ -36,12 +36,12 @@ from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
 
 SHOWN = 3
-"""Further wrong records that an error names."""
+"""How many further wrong records an error names."""
 
 OnBlock: TypeAlias = Callable[[int, float | None], None]
 
 AHEAD = 2
-"""Blocks decoded ahead, so that a slow one delays nothing."""
+"""Blocks decoded ahead, so that slow ones delay nothing."""
 
 
 def record_blocks(
@@ -52,7 +52,7 @@ def record_blocks(
     on_block: OnBlock | None = None,
     way: Way | None = None,
 ) -> RecordBlocks:
-    """Return the records of a file, read in blocks whenever they are gone through.
+    """Return the records of a file; every pass reads them in blocks.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def record_blocks(
     rows : int
         Records read at a time; the result does not depend on it.
     on_block : callable, optional
-        Told after each block how many records it had, and which share of the file has been read, if that is known.
+        Told after each block how many records it had and, if known, which share of the file has been read.
     way : Way, optional
-        How all records are added up, where not block by block and here.
+        How all records are added up, if not block by block in this process.
 
     Raises
     ------
@@ -90,7 +90,7 @@ class Way:
     summed : callable, optional
         Returns the exact moments of all records of a reader, and checks each.
     folded : callable, optional
-        Returns what some work finds in them: the sum of its answers for parts.
+        Returns the sum of a piece of work over parts of them.
     """
 
     summed: Callable[[FileReader], Moments] | None = None
@@ -118,9 +118,9 @@ class FileReader:
     def placed(
         self, start: Place | None = None, stop: int | None = None
     ) -> Iterator[tuple[Records, Place | None]]:
-        """Yield the records of each block from a place on, and where reading can go on, if that is known.
+        """Yield the records of each block from a place on, and where reading can resume, if known.
 
-        Nothing is read after the block that ends before the record `stop`, where that is given.
+        If `stop` is given, nothing is read after the block that ends before that record.
         """
         empty = start is None
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
@@ -150,7 +150,7 @@ class FileReader:
             raise problem if problem.file else in_file(problem, str(self.table.path), None, None) from problem
 
     def _records(self, block: Block, encoder: NumericEncoder | None) -> Iterator[Records]:
-        """Yield the records of a block; if all are numbers and well, as many at a time as stay in cache."""
+        """Yield the records of a block; if all are valid numbers, as many at a time as stay in cache."""
         numbers = _Numbers.of(encoder, self.declared, block.columns)
         if numbers is None:
             yield self._other_records(block)
@@ -166,7 +166,7 @@ class FileReader:
             return self._plain_records(block.plain(), block.path or self.table.path)
 
     def _plain_records(self, block: Block, path: Path) -> Records:
-        """Encode the values as they stand in the file; bad ones are named with their place."""
+        """Encode the values as they are in the file; errors name bad ones with their place."""
         try:
             return encode_raw(self.declared, block.columns)
         except DataError as problem:
@@ -186,7 +186,7 @@ class FileReader:
 
 
 def hint_of_column(columns: Sequence[str], missing: str) -> str:
-    """Return the message about a missing column: other delimiters, if one column is long; else a near name."""
+    """Explain a missing column: another delimiter, if there is one long column; else a similar name."""
     other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
     if other is not None:
         return f"; the header has {other!r}: are the fields separated by it, not by commas?"
@@ -196,7 +196,7 @@ def hint_of_column(columns: Sequence[str], missing: str) -> str:
 
 
 def _numbers(declared: DomainFile, *, typed: bool) -> set[str]:
-    """Return the raw columns that are numbers for all who read them; marks of a typed file may be texts, too."""
+    """Return the raw columns that are numbers for every reader; marks in a typed file may also be texts."""
     numbers = {
         attribute.name
         for attribute in declared.attributes
@@ -218,9 +218,9 @@ def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
 
 
 def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks, decoded in a thread of their own while those before are used.
+    """Yield the same blocks, decoded in a separate thread while earlier ones are used.
 
-    It does nothing else: two threads of Python wait for each other more often than they gain.
+    The thread does nothing else: two threads of Python lose more by waiting for each other than they gain.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
         waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
@@ -241,7 +241,7 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     ----------
     declared : DomainFile
     table : mapping from column name to values
-        The declared columns and any of the ignored ones, each of length n.  Texts stand for numbers where
+        The declared columns and any ignored ones, each of length n.  Texts stand for numbers where
         numbers are declared.
 
     Raises
@@ -265,7 +265,7 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
 
 
 def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:
-    """Return how many values of these records are missing, column by column, empty texts without meaning too."""
+    """Count the missing values of these records by column, empty texts without meaning included."""
     known = {one.name for one in declared.attributes if not isinstance(one, Numeric) and "" in one.categories}
     markers = (marker for marker in (declared.label, declared.group) if marker is not None)
     known |= {marker.column for marker in markers if "" in marker.meanings}
@@ -275,7 +275,7 @@ def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:
 
 
 def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> Records:
-    """Encode columns of any kind; the first bad value is named."""
+    """Encode columns of any kind; errors name the first bad value."""
     encoded: dict[str, Any] = {}
     for attribute in declared.attributes:
         values = table[attribute.name]
@@ -304,7 +304,7 @@ def _numbers_with_hint(attribute: Numeric, values: Column) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Columns that are all numbers within their bounds, with the marks as 0 and 1."""
+    """Columns of numbers within their bounds, with the marks as 0 and 1."""
 
     encoder: NumericEncoder
     columns: Sequence[NumberArray]
@@ -315,7 +315,7 @@ class _Numbers:
     def of(
         cls, encoder: NumericEncoder | None, declared: DomainFile, table: Mapping[str, Column]
     ) -> _Numbers | None:
-        """Return a table so; None where it has other columns, or something is wrong."""
+        """Return a table in this form; None if it has other columns or something is wrong."""
         label, group = declared.label, declared.group
         if encoder is None or label is None or not label.column:
             return None
@@ -335,14 +335,13 @@ class _Numbers:
         domain = self.encoder.domain
         y = self.y[rows].astype(np.float64)
         z = None if self.z is None else self.z[rows].astype(np.float64)
-        # column by column, as they come
         x = np.empty((len(y), domain.dimension), order="F")
         self.encoder.encode_columns([values[rows] for values in self.columns], x, z)
         return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain), marked=True)
 
 
 def further_problems(declared: DomainFile, table: Mapping[str, Column], problem: DataError) -> Iterator[DataError]:
-    """Yield what else is wrong with a table of raw columns, at most one problem a record."""
+    """Yield further problems of a table of raw columns, at most one a record."""
     rows = np.arange(len(next(iter(table.values()))))
     while problem.row is not None:
         rows = rows[rows != problem.row]
@@ -393,7 +392,7 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
 
 
 def kinds_needed(declared: DomainFile) -> Mapping[str, set[str]]:
-    """Return for each raw column the kinds of values that the domain file can make sense of."""
+    """Return the kinds of values that the domain file can read, for each raw column."""
     needed: dict[str, set[str]] = {}
     for attribute in declared.attributes:
         categories = () if isinstance(attribute, Numeric) else attribute.categories

@@ -1,7 +1,7 @@
 """German credit (Hofmann 1994, UCI "Statlog"): 1,000 loans of a bank in southern Germany, 1973 to 1975.
 
-Label: good credit.  Group: sex, 1 for male, read from `personal_status`, which is therefore no feature.  Columns
-and bounds are explained in ``docs/data/german.md``.
+Label: good credit.  Group: sex, 1 for male, read from `personal_status`, which is therefore not a feature.
+``docs/data/german.md`` explains columns and bounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 
-# The documentation gives no bounds for these three: round numbers of our own; what is beyond counts as the bound.
+# The documentation gives no bounds for these three: ours are round numbers; values beyond count as the bound.
 BOUNDS: dict[str, tuple[float, float]] = {
     "month": (0.0, 120.0),
     "credit_amount": (0.0, 20_000.0),

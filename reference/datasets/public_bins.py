@@ -1,4 +1,4 @@
-"""Domain files with bins from public knowledge of a table; each bin names a source outside of the table."""
+"""Domain files with bins from public knowledge of a table; each bin names a source outside the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "public"
 COARSE = "_coarse"
 
 PUBLIC = tuple(sorted(path.stem for path in FOLDER.glob("*.json") if not path.stem.endswith(COARSE)))
-"""Data sets that have one."""
+"""Data sets that have such files."""
 
 
 def public_domains(name: str) -> tuple[DomainFile, ...]:

@@ -1,6 +1,6 @@
-"""Records of a file, block by block: moments add up, so a file may be larger than memory.
+"""Records of a file, block by block: moments add up, so the file may be larger than memory.
 
-Blocks are cut again to a fixed number of rows before they are summed, so that the sums do not depend, to the last
+Blocks are cut again to a fixed number of rows before they are summed, so the sums do not depend, to the last
 bit, on how many rows were read at a time.
 """
 
@@ -28,7 +28,7 @@ KEPT_BYTES = 2**29
 
 @dataclass
 class _Seen:
-    """What one complete pass over a file has found, shared by all parts of it."""
+    """What a complete pass over a file found, shared by all its parts."""
 
     count: int | None = None
     kept: list[Records] | None = None
@@ -36,7 +36,7 @@ class _Seen:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordBlocks:
-    """Checked records that are read in blocks, as often as they are needed.
+    """Checked records, read in blocks as often as needed.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class RecordBlocks:
     summed : callable, optional
         Another way to the exact moments of all records, which checks every record too.
     folded : callable, optional
-        Another way to what some work finds in all records.
+        Another way to the result of a piece of work over all records.
     on_one_side : callable, optional
-        A quick way to see, of a vector w, whether x.w has one sign over all records; None where it cannot tell.
+        A quick check for a vector w whether x.w has one sign over all records; None where it cannot tell.
     keep : bool
-        Keep encoded records in memory while they are small enough; else they are read again at each pass.
+        Keep encoded records in memory while they are small enough; else each pass reads them again.
     """
 
     domain: Domain
@@ -87,7 +87,7 @@ class RecordBlocks:
         return replace(self, chosen=chosen, summed=None, folded=None, on_one_side=None, _sums={})
 
     def blocks(self, *, keep: bool = True) -> Iterator[Records]:
-        """Go through the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
+        """Yield the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
         return _cut_anew(self._chosen_parts(keep=keep), BLOCK_ROWS)
 
     def moments(self, *, exact: bool = False) -> Moments:
@@ -96,7 +96,7 @@ class RecordBlocks:
             if self.summed is not None and exact:
                 self._sums[exact] = self.summed()
                 return self._sums[exact]
-            # a pass over the whole file needs none of it twice
+            # a pass over the whole file needs nothing twice
             parts = self._chosen_parts(keep=self.chosen is not None)
             if not exact:
                 parts = _cut_anew(parts, BLOCK_ROWS, several=True)
@@ -104,7 +104,7 @@ class RecordBlocks:
         return self._sums[exact]
 
     def fold(self, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
-        """Return what some work finds in all blocks: the sum of what it would find in parts of them."""
+        """Return the result of a piece of work over all blocks: the sum over parts of them."""
         return work(self.blocks()) if self.folded is None else self.folded(work)
 
     def collect(self) -> Records:
@@ -133,7 +133,7 @@ class RecordBlocks:
             start = stop
 
     def _all(self, *, keep: bool = True) -> Iterator[Records]:
-        """Read every block, and keep them as long as they are wanted and small enough."""
+        """Read every block, and keep them if wanted and small enough."""
         if self._seen.kept is not None:
             yield from self._seen.kept
             return
@@ -170,7 +170,7 @@ def warn_of_group(group: int, stacklevel: int) -> None:
 
 
 def said_of_group(group: int) -> str:
-    """Return what the data holder is told of records of one group."""
+    """Return the warning for the data holder about records of one group."""
     return (
         f"all records have the group {group}, so the fairness term compares nothing "
         "(not private: for the data holder)"
@@ -192,12 +192,12 @@ def part_of(records: Records | RecordBlocks, chosen: BoolArray) -> Records | Rec
 
 
 def folded(records: Records | RecordBlocks, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
-    """Return what some work finds in records, wherever they are."""
+    """Return the result of a piece of work over records, wherever they are."""
     return records.fold(work) if isinstance(records, RecordBlocks) else work([records])
 
 
 def blocks_of(records: Records | RecordBlocks) -> Iterable[Records]:
-    """Return the blocks of records; those in memory are one."""
+    """Return the blocks of records; records in memory are one block."""
     return records.blocks() if isinstance(records, RecordBlocks) else [records]
 
 

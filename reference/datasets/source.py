@@ -27,7 +27,7 @@ class Table:
     columns : mapping from name to values
         The declared columns, each of length n.
     places : sequence of (file, line), optional
-        Where each record was read, for messages.
+        Where each record was read, for errors.
     """
 
     columns: Mapping[str, Sequence[Any]]
@@ -44,7 +44,7 @@ class Source:
     name: str
 
     def domain_file(self, encoding: str) -> DomainFile:
-        """Return the public domain with the raw columns that it is read from.
+        """Return the public domain and the raw columns that it is read from.
 
         Categories become `ordinal` ranks or `one_hot` coordinates.
         """
@@ -79,7 +79,7 @@ class Source:
             ) from problem
 
     def sized(self, records: int | None, dimension: int | None, seed: int) -> Source:
-        """Return the source with a size; only generated data have one to choose."""
+        """Return the source with a size; only generated data have a choice."""
         for option, value in (("records", records), ("dimension", dimension)):
             if value is not None:
                 raise ReadingError(option, value, f"left out for {self.name}, whose size is given")
@@ -88,7 +88,7 @@ class Source:
 
 @dataclass(frozen=True)
 class CsvSource(Source):
-    """A data set in one CSV file under ``CFM_DATA``, known by its checksum.
+    """A data set in one CSV file under ``CFM_DATA``, recognised by its checksum.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class CsvSource(Source):
         Raises
         ------
         reference.common.errors.MissingDataError
-            The message says which path was looked at and how to get the data.
+            The message names the path and says how to get the data.
         reference.common.errors.ChecksumError
         """
         path = data_folder() / self.path
@@ -161,7 +161,7 @@ def check_sha256(path: Path, expected: str) -> None:
 
 
 def categorical(name: str, categories: Sequence[Any], encoding: str) -> Ordinal | OneHot:
-    """Return an attribute with declared categories in the asked encoding."""
+    """Return an attribute with declared categories, in the given encoding."""
     if encoding == "one_hot":
         return OneHot(name, tuple(categories))
     if encoding == "ordinal":

@@ -1,4 +1,4 @@
-"""Tables in files, read block by block, with the place of every record: what all formats share, and the limits."""
+"""Tables in files, read block by block with the place of every record: what all formats share, and limits."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ ROWS_READ = 131_072
 
 MOST_COLUMNS = 10_000
 LONGEST_NAME = 1_000
-"""Characters of a column's name."""
+"""Most characters of a column's name."""
 
 LONGEST_LINE = 2**20
-"""Bytes of one record of a text file, the header among them."""
+"""Most bytes of one record of a text file, or of its header."""
 
 BLOCK_BYTES = 2**28
-"""Bytes that one block, or the texts of one column of a row group, may have when they are decoded."""
+"""Most bytes of a decoded block, or of the decoded texts of one column of a row group."""
 
 
 class Place(Document, frozen=True, kw_only=True):
-    """Where reading can begin: before a record of a file, from 1; for a text also its line and its first byte."""
+    """Where reading can begin: before a record, counted from 1; in a text file also its line and first byte."""
 
     file: int = 0
     record: int = 1
@@ -46,9 +46,9 @@ class Block:
     records : sequence of int
         Position of each in the file, counted from 1 without the header.
     behind : Place, optional
-        Where reading can go on after it, where that is known.
+        Where reading can resume after it, if known.
     share : float, optional
-        How much of the file has been read by then, from 0 to 1, where that is known.
+        How much of the file has been read by then, from 0 to 1, if known.
     path : Path, optional
         The file, where there are several.
     """
@@ -64,7 +64,7 @@ class Block:
         return None
 
     def plain(self) -> Block:
-        """Return the same records with every value as it stands in the file, for an error to show."""
+        """Return the same records with every value as in the file, for errors."""
         return self
 
 
@@ -86,7 +86,7 @@ class TableFile:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Where they are."""
+        """The paths of these files."""
         return tuple(one.path for one in self.files)
 
     @property
@@ -101,7 +101,7 @@ class TableFile:
         raise NotImplementedError
 
     def kinds(self) -> dict[str, str] | None:
-        """Return what each column holds, `number`, `text` or another type's name; None where nothing says."""
+        """Return what each column holds: `number`, `text` or another type's name; None where unstated."""
         raise NotImplementedError
 
     def blocks(
@@ -118,18 +118,18 @@ class TableFile:
         names : sequence of str
         rows : int
         numbers : collection of str
-            Those of them that are numbers, where the file does not say so itself.
+            The names of numbers, for files that do not say so themselves.
         start : Place, optional
             Behind a block of an earlier reading; the first record unless given.
         """
         raise NotImplementedError
 
     def group_starts(self) -> Sequence[int] | None:
-        """Return the first record of each group and the one after the last; None where nothing says."""
+        """Return the first record of each group and the one after the last; None where the file does not say."""
         return None
 
     def checked(self, names: Sequence[str], line: int | None = None) -> tuple[str, ...]:
-        """Return the names of the columns, which are few, short and distinct."""
+        """Return the names of the columns, after checking that they are few, short and distinct."""
         file = str(self.path)
         if len(names) > MOST_COLUMNS:
             raise UnreadableFileError(
@@ -152,7 +152,7 @@ class TableFile:
 
 @contextmanager
 def unchanged(*paths: Path) -> Iterator[None]:
-    """Raise at the end when a file was written to or replaced: what was read is then of no one file."""
+    """Raise at the end if a file was changed or replaced meanwhile: the records are then not from one file."""
     before = [_state(path) for path in paths]
     yield
     for path, state in zip(paths, before, strict=True):

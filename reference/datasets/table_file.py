@@ -1,4 +1,4 @@
-"""Opening a table: its name says which files it is in, and how they are read."""
+"""Opening a table: its name says which files hold it and how to read them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _READERS: dict[str, Callable[[Path], TableFile]] = {
 ENDINGS = tuple(_READERS)
 
 FOLDER = "/"
-"""Ends the name of a folder, all of whose files are one table."""
+"""The end of the name of a folder whose files are one table."""
 
 
 def is_table_file(name: str) -> bool:
-    """Return whether a name is that of a file, a folder or a pattern that can be read here."""
+    """Return whether a name is that of a readable file, folder or pattern."""
     return name.lower().endswith((*ENDINGS, FOLDER))
 
 
 def files_of(name: str) -> list[Path]:
     """Return the files that a name stands for, in their order.
 
-    A folder stands for its files but those whose names begin with a dot or an underscore, which programs leave
-    beside tables; a pattern (``*``, ``?``, ``[...]``) that is no file's name for what it matches; another name
+    A folder stands for its files except those that begin with a dot or an underscore, which programs leave
+    beside tables; a pattern (``*``, ``?``, ``[...]``) that names no file stands for its matches; any other name
     for itself.
     """
     path = Path(name)
@@ -46,7 +46,7 @@ def files_of(name: str) -> list[Path]:
 
 
 def open_table(path: str | Path) -> TableFile:
-    """Return the reader that the name of a file, a folder or a pattern asks for.
+    """Return the reader for the name of a file, a folder or a pattern.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def open_table(path: str | Path) -> TableFile:
     tables = tuple(_opened(str(file)) for file in files)
     for table in tables:
         if type(table) is not type(tables[0]):
-            problem_of_one = f"is of another format than {tables[0].path.name}, and both are of one table"
+            problem_of_one = f"has another format than {tables[0].path.name}, though both belong to one table"
             raise UnreadableFileError(problem_of_one, file=str(table.path))
     return TableFiles(Path(path), tables)
 

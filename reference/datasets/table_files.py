@@ -19,7 +19,7 @@ class TableFiles(TableFile):
     Parameters
     ----------
     path : Path
-        What stands for all of them: a folder, or a pattern.
+        The name of all of them: a folder, or a pattern.
     tables : tuple of TableFile
         At least one.
     """
@@ -33,7 +33,7 @@ class TableFiles(TableFile):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, as the first file has them; the others may have another order.
+        """Names of the columns, in the first file's order; others may differ.
 
         Raises
         ------
@@ -55,12 +55,12 @@ class TableFiles(TableFile):
         return names
 
     def kinds(self) -> dict[str, str] | None:
-        """Return what all files say that their columns hold.
+        """Return the kinds of the columns that all files state.
 
         Raises
         ------
         reference.common.errors.ColumnTypeError
-            When one says otherwise than the first.
+            When one differs from the first.
         """
         first, *others = self.tables
         kinds = first.kinds()

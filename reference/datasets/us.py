@@ -1,8 +1,8 @@
 """US census microdata: the first 370,000 records of an extract of the American Community Survey 2024.
 
 A substitute for the "US" table of Zhang et al. (2012), which is not public: 11 of their 12 input attributes, and
-the number of bedrooms (BDSP) in the place of the number of automobiles.  Label: income above 25,000 dollars.
-Group: sex, 1 for male.  Columns and bounds are explained in ``docs/data/us.md``.
+the number of bedrooms (BDSP) in place of the number of automobiles.  Label: income above 25,000 dollars.
+Group: sex, 1 for male.  ``docs/data/us.md`` explains columns and bounds.
 """
 
 from __future__ import annotations

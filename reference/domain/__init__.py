@@ -1,4 +1,4 @@
-"""All that is declared and public: the domain, its attributes and values, domain files."""
+"""What is declared and public: the domain, its attributes and values, domain files."""
 
 from reference.domain.domain import INTERCEPT, NORMS, Domain, ball_corner
 

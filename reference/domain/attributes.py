@@ -45,9 +45,9 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
     clip : bool
         Values beyond a bound count as the bound; otherwise they are rejected.
     from_data : bool
-        The bounds were read from the data, so that they are not public.
+        The bounds were read from the data, so they are not public.
     comment : str
-        For who reads the file; not kept.
+        For readers of the file; not kept.
     missing : float, optional
         The number within the bounds that a missing value counts as; without it a missing value is an error.
     """
@@ -97,7 +97,7 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         return (self.name,)
 
     def within(self, values: Column, *, clip: bool) -> FloatArray:
-        """Return one column as numbers within the bounds, shape (n,); NaN for what has a bin of its own."""
+        """Return one column as numbers within the bounds, shape (n,); NaN for a missing value with its own bin."""
         numbers = as_numbers(self.name, values, or_missing=self.missing is not UNSET)
         if self.missing is not UNSET and self.missing != OWN_BIN:
             numbers = np.where(np.isnan(numbers), self.missing, numbers)
@@ -134,7 +134,7 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
         Where a bin ends and the next begins, ascending between the bounds; an edge belongs to the bin above it.
         Left out, they follow from the bounds (:func:`reference.domain.edges.edges_of`).
     source : str
-        Where the edges are known from: outside the table.
+        The public source of the edges, outside the table.
     """
 
     edges: Annotated[tuple[int | float, ...], Meta(min_length=1)] = ()
@@ -181,9 +181,9 @@ class Ordinal(Document, frozen=True, tag_field="kind", tag="ordinal", omit_defau
     categories : tuple of hashable
         Two or more, in order; the position is the rank.
     from_data : bool
-        The categories were read from the data, so that they are not public.
+        The categories were read from the data, so they are not public.
     comment : str
-        For who reads the file; not kept.
+        For readers of the file; not kept.
     """
 
     name: Name
@@ -215,11 +215,11 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
     categories : tuple of hashable
         Two or more.
     otherwise : hashable, optional
-        One of the categories: values that are not declared count as it.  Without it they are rejected.
+        One of the categories; undeclared values count as it.  Without it they are rejected.
     from_data : bool
-        The categories were read from the data, so that they are not public.
+        The categories were read from the data, so they are not public.
     comment : str
-        For who reads the file; not kept.
+        For readers of the file; not kept.
     """
 
     name: Name
@@ -245,12 +245,12 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
 
     @property
     def place_of_others(self) -> int | None:
-        """Place of the category that values count as which are not declared."""
+        """Place of the category that undeclared values count as."""
         return None if self.otherwise is UNSET else self.categories.index(self.otherwise)
 
 
 class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defaults=True):
-    """A value among declared categories, which are put into groups; encoded as one coordinate per group.
+    """A value among declared categories in declared groups; encoded as one coordinate per group.
 
     Parameters
     ----------
@@ -258,13 +258,13 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
     groups : dict from name to categories
         Two or more groups, together of distinct categories.
     otherwise : str, optional
-        One of the groups: values that are not declared belong to it.  Without it they are rejected.
+        One of the groups; undeclared values belong to it.  Without it they are rejected.
     from_data : bool
-        The categories were read from the data, so that they are not public.
+        The categories were read from the data, so they are not public.
     source : str
-        Where the groups are known from: outside the table.
+        The public source of the groups, outside the table.
     comment : str
-        For who reads the file; not kept.
+        For readers of the file; not kept.
     """
 
     name: Name
@@ -300,7 +300,7 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
 
     @property
     def place_of_others(self) -> int | None:
-        """Place of a category of the group to which values belong that are not declared."""
+        """Place of a category in the group that undeclared values belong to."""
         return None if self.otherwise is UNSET else self.categories.index(self.groups[self.otherwise][0])
 
 
@@ -325,7 +325,7 @@ def _check_otherwise(name: str, otherwise: Any, known: tuple[Any, ...]) -> None:
 
 
 def _ranks(name: str, categories: tuple[Hashable, ...], values: Column, otherwise: int | None = None) -> IntArray:
-    """Return the rank of each value; `otherwise` is that of values that are not declared."""
+    """Return the rank of each value; undeclared values get the rank `otherwise`."""
     ranks = codes_of(values, {category: rank for rank, category in enumerate(categories)})
     unknown = ranks < 0
     if not unknown.any():

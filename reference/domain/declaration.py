@@ -31,10 +31,10 @@ from reference.domain.markers import too_many
 from reference.domain.values import codes_of, is_hashable, masks_of, real_numbers
 
 LABEL, GROUP = "(label)", "(group)"
-"""Names of the label and the group in a domain made from bounds: no column is called so."""
+"""Names of the label and the group in a domain made from bounds; no column can have them."""
 
 OBSERVED = "observed"
-"""`classes="observed"`: the labels that occur in y are taken as public."""
+"""With `classes="observed"` the labels that occur in y are taken as public."""
 
 
 FIRST_LABELS = 1_000
@@ -76,7 +76,7 @@ def domain_of_bounds(
 
 
 def fitted_domain(domain: Domain, *, with_group: bool) -> Domain:
-    """Return the domain as far as the data have it: without its group where none was given.
+    """Return the domain, without its group where the data have none.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def declared_pair(name: str, values: Any) -> tuple[Any, Any]:
 
 
 def observed_classes(y: NumberArray) -> tuple[Any, Any]:
-    """Return the two labels that occur in y, sorted: they are then public.
+    """Return the two labels that occur in y, sorted; this makes them public.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
 def is_second(
     column: str, values: NumberArray, pair: tuple[Any, Any], error: type[LabelError | GroupError]
 ) -> BoolArray:
-    """Return where the second of two declared values stands, shape (n,); errors name the first other value."""
+    """Return where values equal the second of two declared ones, shape (n,); errors name the first other value."""
     masks = masks_of(values, pair)
     if masks is not None and (masks[0] | masks[1]).all():
         return masks[1]
@@ -146,7 +146,7 @@ def is_second(
 
 
 def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
-    """Raise for sparse or masked input, and for a table two of whose columns have one name.
+    """Raise for sparse or masked input, and for a table with two columns of one name.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
 
 
 def require_unmasked(name: str, values: Any) -> None:
-    """Raise for a masked array: numpy drops the mask of what it converts.
+    """Raise for a masked array: numpy would drop the mask.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def require_unmasked(name: str, values: Any) -> None:
 
 
 def require_known(given: Mapping[str, Any]) -> None:
-    """Raise for an argument that no fit takes; a weight is refused with the reason.
+    """Raise for an argument that fit does not take; for weights, say why.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def on_columns(domain: Domain, w: Sequence[float] | None) -> tuple[FloatArray, f
     Raises
     ------
     AttributeError
-        When there are none: w is not there, an attribute is not a number, or the group is a feature.
+        When there are none: there is no w, an attribute is not a number, or the group is a feature.
     """
     attributes = [attribute for attribute in domain.attributes if type(attribute) is Numeric]
     if w is None or len(attributes) < len(domain.attributes) or domain.keep_group:

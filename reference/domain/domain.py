@@ -1,7 +1,7 @@
 """Domain: what is public about the records before anyone looks at them.
 
 A domain declares every attribute with its bounds or categories, the label, the group and the norm.  Records
-are encoded with these public constants only; nothing here is ever computed from data.
+are encoded with these public constants only; nothing here is computed from data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Domain:
         The columns are already encoded: all attributes are Numeric on [0, 1] and nothing is multiplied;
         records are then only checked.
     group_values : tuple
-        The values of a group that has more than two, in the order in which z counts them from 0.
+        The values of a group that has more than two, in the order of z, which counts from 0.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Domain:
         return len(self.group_values) or 2
 
     def require_two_groups(self) -> None:
-        """Raise for a group of more than two values, which the paper does not speak of.
+        """Raise for a group of more than two values, which the paper does not treat.
 
         Raises
         ------
@@ -153,14 +153,14 @@ class Domain:
 
     @property
     def column_factor(self) -> float:
-        """The public constant every encoded coordinate is multiplied with."""
+        """The public constant that multiplies every encoded coordinate."""
         if self.norm == "unit_box" or self.prescaled:
             return 1.0
         # u <= 1 implies u * factor <= factor in floats, so the encoded norm is at most 1
         return ball_corner(len(self.attributes) + int(self.intercept) + int(self.keep_group))
 
     def coordinate(self, x_s: str | int) -> int:
-        """Return the index of the coordinate `x_s`, given by name or index (a string of digits is an index).
+        """Return the index of the coordinate `x_s`, given by its name or index (a string of digits is an index).
 
         Raises
         ------
@@ -178,13 +178,13 @@ class Domain:
         )
 
     def is_one_of_several(self, s: int) -> bool:
-        """Return whether coordinate `s` is one column of an attribute that is encoded in several."""
+        """Return whether coordinate `s` is one of several columns that encode an attribute."""
         name = self.columns[s]
         return any(name in attribute.columns and len(attribute.columns) > 1 for attribute in self.attributes)
 
     @property
     def selectable(self) -> tuple[int, ...]:
-        """Coordinates that x_s may be drawn from at random: the unprotected attributes."""
+        """Coordinates that a random x_s is drawn from: the unprotected attributes."""
         start = int(self.intercept)
         return tuple(range(start, self.dimension - int(self.keep_group)))
 
@@ -200,7 +200,7 @@ def ball_corner(count: int) -> float:
 
 
 def require_writable(what: str, names: Iterable[Hashable]) -> None:
-    """Raise for a text that no document could hold."""
+    """Raise for a text that no document can hold."""
     for name in names:
         if isinstance(name, str) and not is_writable(name):
             raise DeclarationError(what, name, "texts that a file can hold: this one has half a character")

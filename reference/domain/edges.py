@@ -1,18 +1,18 @@
-"""A rule that parts the range of a number: from its bounds alone, so that nothing about the data is needed."""
+"""A rule that divides the range of a number into bins by its bounds alone, without looking at data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 PARTS = 8
-"""Equal parts of the declared range; the lowest is halved until a part is narrower than 1."""
+"""Equal parts of the declared range; the lowest is halved again until a part is narrower than 1."""
 
 
 def edges_of(lower: float, upper: float) -> tuple[float, ...]:
-    """Return where the bins of a range part: at its eighths, and at halves of the lowest eighth down to 1.
+    """Return the edges of a range's bins: its eighths, and halves of the lowest eighth down to 1.
 
     Counts and amounts have most of their values near their lower end, and are declared in ones.  Balances and
-    differences have them near 0: a wide range with 0 inside parts at 0, and at halves of both bounds down to 1.
+    differences have them near 0: a wide range with 0 inside is cut at 0, and at halves of both bounds down to 1.
     """
     width = upper - lower
     if lower < 0 < upper and width >= 2 * PARTS:

@@ -39,13 +39,13 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
     norm, intercept, keep_group, prescaled
         As in :class:`reference.domain.Domain`.
     attributes : tuple of Numeric, Binned, Ordinal, OneHot or Grouped
-        Each one a raw column of the same name.
+        Each is a raw column of the same name.
     label, group : Marker, optional
         Without a label the file must be completed with :meth:`with_columns` before :attr:`domain` exists.
     ignore : tuple of str
-        Raw columns that may be there and are not read.
+        Raw columns that may be present and are not read.
     comment : str
-        For who reads the file; not kept.
+        For readers of the file; not kept.
     """
 
     norm: Norm = always("unit_ball")
@@ -75,7 +75,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
 
     @classmethod
     def of(cls, domain: Domain) -> DomainFile:
-        """Return the file of a domain whose table already has y and z as 0 and 1."""
+        """Return the file of a domain whose table has y and z as 0 and 1 already."""
         return cls(
             attributes=domain.attributes,
             label=Marker(domain.label),
@@ -101,7 +101,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
 
     @property
     def public_attributes(self) -> tuple[Attribute, ...]:
-        """The attributes, without the marks of how their bounds were found."""
+        """The attributes, without the marks that say how their bounds were found."""
         return tuple(replace(attribute, from_data=False) for attribute in self.attributes)
 
     def _domain(self, label: Marker, group: Marker | None) -> Domain:
@@ -173,7 +173,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
 
     @property
     def from_data(self) -> tuple[str, ...]:
-        """Raw columns whose bounds or values were read from the data, so that they are not public."""
+        """Raw columns whose bounds or values were read from the data, so they are not public."""
         marked = [attribute.name for attribute in self.attributes if attribute.from_data]
         marked += [marker.column for marker in (self.label, self.group) if marker is not None and marker.from_data]
         return tuple(dict.fromkeys(marked))
@@ -194,7 +194,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
 
 
 def _marker_of(domain: Domain) -> Marker | None:
-    """Return the marker of a domain's group: 0 and 1 mean themselves, and more values are texts or numbers."""
+    """Return the marker of a domain's group: 0 and 1 mean themselves; more values are texts or numbers."""
     if domain.group is None:
         return None
     return Marker(domain.group, values=domain.group_values) if domain.group_values else Marker(domain.group)
@@ -212,7 +212,7 @@ def load_domain_file(path: str | Path) -> DomainFile:
 
 
 def domain_file_of(document: Any, *, file: str | None = None) -> DomainFile:
-    """Return a parsed JSON document as the domain file that it is; `file` is named in errors.
+    """Turn a parsed JSON document into a domain file; errors name `file`.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def domain_file_of(document: Any, *, file: str | None = None) -> DomainFile:
 
 
 def _not_filled_in(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield each null of a template that still stands for a bound or for values."""
+    """Yield each null that a template still has in place of a bound or of values."""
     if not isinstance(document, dict):
         return
     attributes = document.get("attributes")
@@ -245,7 +245,7 @@ def _not_filled_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def _unwritable(declared: DomainFile) -> Iterator[tuple[str, str]]:
-    """Yield values that JSON has no form for, and texts that a number among the values is written as."""
+    """Yield values that JSON cannot hold, and texts that also write one of the declared numbers."""
     for index, attribute in enumerate(declared.attributes):
         if not isinstance(attribute, Numeric):
             yield from _mixed_up(f"attributes[{index}].categories", attribute.categories)

@@ -46,9 +46,9 @@ class Marker(Document, frozen=True, omit_defaults=True):
     values : tuple of str, int or float
         Instead, for a group: two or more values, which mean 0, 1, 2 and so on.
     from_data : bool
-        The values were read from the data, so that they are not public.
+        The values were read from the data, so they are not public.
     comment : str
-        For who reads the file; not kept.
+        For readers of the file; not kept.
     """
 
     column: Name
@@ -111,7 +111,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
         meaning = self.meanings
         numbers = isinstance(values, np.ndarray) and values.dtype.kind in "iuf"
         if numbers and meaning == {0: 0, 1: 1} and np.all((values == 0) | (values == 1)):
-            # most often, and then there is nothing to look up
+            # the common case, in which there is nothing to look up
             return np.asarray(values)
         declared = as_declared(tuple(meaning), values)
         marks = codes_of(declared, meaning)
@@ -127,7 +127,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
 
 
 def too_many(values: Column, meaning: Collection[Hashable]) -> str:
-    """Return the message for more distinct values than are declared: no single one of them is wrong."""
+    """Return the message for more distinct values than are declared, as no single one is wrong."""
     present = values.present if isinstance(values, Coded) else values
     distinct = {value for value in present if is_hashable(value) and not is_missing(value)}
     if len(distinct) <= len(meaning):
@@ -136,7 +136,7 @@ def too_many(values: Column, meaning: Collection[Hashable]) -> str:
 
 
 MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?"})
-"""Texts that stand for a missing number, where one may be missing."""
+"""Texts that stand for a missing number, where numbers may be missing."""
 
 
 def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatArray:
@@ -165,7 +165,7 @@ def _is_missing_text(value: Any) -> bool:
 
 
 def _numbers_of_distinct(name: str, values: Coded, *, or_missing: bool = False) -> FloatArray:
-    """Return the same of a column of few distinct values: each is read once."""
+    """Return the same for a column of few distinct values; each is read once."""
     absent = [or_missing and _is_missing_text(value) for value in values.values]
     usable = [not isinstance(value, str) or is_number_text(value) for value in values.values]
     numbers = [float(value) if good else 0.0 for value, good in zip(values.values, usable, strict=True)]
@@ -181,7 +181,7 @@ def _numbers_of_distinct(name: str, values: Coded, *, or_missing: bool = False) 
 
 
 def as_declared(declared: Sequence[Hashable], values: Column) -> Column:
-    """Return values with each text replaced by the declared number that it writes, if there is one."""
+    """Replace each text by the declared number that it writes, if there is one."""
     numbers = {value: value for value in declared if not isinstance(value, str)}
     if not numbers or (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
         return values

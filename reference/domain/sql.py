@@ -1,6 +1,6 @@
-"""A domain file as a query: a database checks and encodes its records, and adds them up on the grid.
+"""A domain file as a query: the database checks and encodes its records, and adds them up on the grid.
 
-What is added up are whole numbers: the sums are exact, and no order of rows or plan of the database changes them.
+The sums are of whole numbers, so they are exact, whatever the order of rows or the database's plan.
 Each record is encoded by the same operations on doubles as in :mod:`reference.records`.
 """
 
@@ -29,7 +29,7 @@ def moments_query(declared: DomainFile, table: str, steps: int) -> str:
     ----------
     declared : DomainFile
     table : str
-        What stands after ``FROM``: a name, quoted where it must be, or a query in parentheses.
+        What follows ``FROM``: a name, quoted where it must be, or a query in parentheses.
     steps : int
         Of the grid: :data:`reference.records.DATA_STEPS`.
 
@@ -85,7 +85,7 @@ def _coordinates(declared: DomainFile, steps: int) -> Iterator[str]:
 
 
 def _choices(attribute: Attribute, scale: float) -> Iterator[str]:
-    """Yield the coordinates of an attribute that takes few values."""
+    """Yield the coordinates of an attribute with few values."""
     if isinstance(attribute, Binned):
         (admitted, value), corner = _within(attribute), int(scale)
         ends = [None, *attribute.edges, None]
@@ -108,7 +108,7 @@ def _choices(attribute: Attribute, scale: float) -> Iterator[str]:
 
 
 def _within(attribute: Numeric) -> tuple[str, str]:
-    """Return when a number is admitted, and the number within its bounds; `least` of a NULL is one or not."""
+    """Return when a number is admitted, and the number within its bounds; `least` of a NULL varies."""
     value, lower, upper = _number(attribute.name), _double(attribute.lower), _double(attribute.upper)
     if attribute.missing is not UNSET:
         # a missing number is NULL or NaN
@@ -167,7 +167,7 @@ def _literal(value: Category) -> str:
 
 
 def _within_marks(text: str, mark: str) -> str:
-    """Quote a text; one that a database would end elsewhere, or understand otherwise, is refused."""
+    """Quote a text; refuse one that a database would end elsewhere or read otherwise."""
     if "\\" in text or not text.isprintable():
         allowed = "a domain whose names and categories have no backslash, which escapes in some databases"
         raise ReadingError("sql", text, f"asked for {allowed}, and no control character")

@@ -2,7 +2,7 @@
 
 Nothing here knows a domain; it only keeps numpy from guessing: no complex part is dropped, no masked entry
 used, no huge integer rounded, no date counted in days, and no missing value passes for a number.  A text is a
-number by the grammar of files and options.
+number only if files and options would read it as one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Column: TypeAlias = Sequence[Any] | NumberArray
 """Values of one column."""
 
 LARGEST_WHOLE = 2**53
-"""Whole numbers up to this are floats without rounding."""
+"""Whole numbers up to this are exact as floats."""
 
 BEYOND = "a whole number beyond 2^53, which a float need not hold"
 
 FEW = 8
-"""So many texts are compared with a whole array each; more are looked up one by one."""
+"""Up to so many texts are each compared with the whole array; more are looked up one by one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +41,7 @@ class Coded(Sequence[Any]):
     values : sequence
         The distinct values; some may not occur.
     codes : ndarray of int, shape (n,)
-        Which of them each entry is; -1 for a missing one, which reads as None.
+        Which of them each entry is; -1 for a missing one, which is read as None.
     """
 
     values: Sequence[Any]
@@ -72,7 +72,7 @@ class Coded(Sequence[Any]):
 
 
 def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
-    """Return the meaning of each value as a dict knows it, shape (n,); -1 where it has none."""
+    """Look up the meaning of each value in a dict, shape (n,); -1 where it has none."""
     if isinstance(values, Coded):
         return np.append(_looked_up(values.values, meaning), -1)[values.codes]
     if isinstance(values, np.ndarray) and len(meaning) > FEW:
@@ -88,7 +88,7 @@ def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
 
 
 def entry(values: Column, row: int) -> Any:
-    """Return one value as an error shows it; a column may have an index of its own, so it is counted off."""
+    """Return one value as an error shows it, by position: a column may have an index of its own."""
     return next(itertools.islice(iter(values), row, None))
 
 
@@ -98,7 +98,7 @@ def _looked_up(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
 
 
 def masks_of(values: Column, keys: Sequence[Hashable]) -> list[BoolArray] | None:
-    """Return where each key stands, by one pass each; None where a dict might see it otherwise."""
+    """Return where each key stands, one pass per key; None where a dict might tell keys apart differently."""
     if not isinstance(values, np.ndarray) or values.ndim != 1:
         return None
     numbers = _as_held(values, keys)
@@ -111,7 +111,7 @@ def masks_of(values: Column, keys: Sequence[Hashable]) -> list[BoolArray] | None
 
 
 def _as_held(values: NumberArray, keys: Sequence[Any]) -> list[Any] | None:
-    """Return the keys as numbers that compare with an array as they themselves do; None where some may not."""
+    """Return the keys as numbers that compare with an array as the keys do; None where some may not."""
     if values.dtype.kind not in "biuf" or not all(isinstance(key, (bool, int, float)) for key in keys):
         return None
     if any(abs(key) > LARGEST_WHOLE for key in keys):
@@ -186,7 +186,7 @@ def as_matrix(columns: tuple[str, ...], values: npt.ArrayLike) -> FloatArray:
 
 
 def real_numbers(values: Any, *, rounded: bool = False) -> FloatArray | None:
-    """Return values as float64; None when one is not a real number, or a whole one that a float need not hold.
+    """Return values as float64; None when one is not a real number, or is a whole one that a float may not hold.
 
     Parameters
     ----------
@@ -198,11 +198,11 @@ def real_numbers(values: Any, *, rounded: bool = False) -> FloatArray | None:
         # a masked entry is a missing one, whatever number lies under the mask
         values = np.ma.filled(values.astype(object), np.nan)
     try:
-        # a frame's column with nulls has a kind of its own, which only the conversion to floats knows
+        # only the conversion to floats understands the dtype of a frame's column with nulls
         kind = getattr(getattr(values, "dtype", None), "kind", None)
         held: Any = values if kind == "f" else np.asarray(values)
         if kind is None and held.dtype.kind == "U":
-            # of a text among numbers, numpy makes texts of all
+            # one text among numbers makes numpy turn all into texts
             held = np.asarray(values, dtype=object)
         if kind != "f" and not _is_plain(held, rounded=rounded):
             return None
@@ -212,7 +212,7 @@ def real_numbers(values: Any, *, rounded: bool = False) -> FloatArray | None:
 
 
 def _is_plain(values: Any, *, rounded: bool) -> bool:
-    """Return whether numpy may turn an array into floats: it would take texts, dates and complex numbers, too."""
+    """Return whether numpy may turn an array into floats; it would also take texts, dates and complex numbers."""
     if values.dtype.kind in "iu":
         return (
             rounded or values.dtype.itemsize < 8 or not values.size or not _is_beyond(values.min(), values.max())
@@ -239,7 +239,7 @@ def _require_number(value: Any, row: int, column: str) -> None:
 def _as_objects(values: npt.ArrayLike, column: str | None) -> npt.NDArray[np.object_]:
     try:
         if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-            # numpy would make whole numbers of dates
+            # numpy would turn dates into whole numbers
             return np.fromiter(values.flat, object, values.size).reshape(values.shape)
         return np.atleast_1d(np.asarray(values, dtype=object))
     except ValueError:
@@ -282,13 +282,13 @@ def is_missing(value: Any) -> bool:
 
 
 def missing_values(table: Mapping[str, Column], empty_is_missing: Callable[[str], bool] = lambda _: False) -> str:
-    """Return how many values are missing in each column, where there is more than one in all.
+    """Say how many values are missing in each column, if there is more than one in all.
 
     Parameters
     ----------
     table : mapping from column name to values
     empty_is_missing : callable, optional
-        Says of a column whether an empty text is a missing value, too.
+        Says of a column whether an empty text also counts as missing.
     """
     counts = {
         name: sum(is_missing(value) or (value == "" and empty_is_missing(name)) for value in values)

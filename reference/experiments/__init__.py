@@ -1,11 +1,11 @@
-"""The paper's experiments on real data: single runs, where they are kept, and the figures and tables made of them.
+"""The paper's experiments on real data: single runs, their store, and the figures and tables made from them.
 
-`study` says what one run is and runs it; `splits` holds the training and the held-out part that many runs share;
+`study` defines one run and runs it; `splits` has the training and the held-out part that many runs share;
 `store` keeps finished runs in a file and `runner` runs many; `variants` and `exhibits` list the runs of each
 figure and table, `summaries` counts them, `printed` holds the paper's numbers; `outputs` and `pages` make
-documents and text of them.
+documents and text from them.
 `questions` asks what no figure does: `calibrated`, `paired` and `x_s` compare noise on x_s with noise spread
 evenly, `rfm` Algorithm 2 with No-Privacy, `peers` and `zafar` other methods on the same splits; `question_pages`
-makes pages of them.  ``python -m reference experiments`` runs all of these.
+makes pages from them.  ``python -m reference experiments`` runs all of these.
 Every run is seeded, so nothing here is a release.
 """

@@ -1,4 +1,4 @@
-"""Noise on x_s against the same noise everywhere: what is compared, and single trainings of both.
+"""Noise on x_s against the same noise everywhere: the settings compared, and single fits of both.
 
 The paper sets epsilon_s below epsilon_n, so that monomials with w_s get more noise, and says that this "helps to
 reduce the correlation between attributes x_s and z" and so the discrimination.  It prints no ratio.
@@ -26,7 +26,7 @@ from reference.records import Records
 from reference.registry import MECHANISMS
 
 RATIO = "1/10"
-"""epsilon_s / epsilon_n unless another is asked for."""
+"""The default epsilon_s / epsilon_n."""
 
 EVEN, EVEN_NOISE, CALIBRATED, ADDED = "even", "even noise", "calibrated", "added"
 
@@ -43,7 +43,7 @@ the published epsilon is smaller.
 """
 
 Arm = tuple[str, int | None]
-"""A way to spread noise, and the coordinate x_s where it has one."""
+"""A way to spread noise, and the coordinate x_s if it has one."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class NoiseSetting:
         for s in chosen:
             noises[CALIBRATED, s] = facts.noise(domain, calibrated, readings, s)
             noises[ADDED, s] = facts.noise(domain, added, readings, s)
-        # as many coefficients contain one coordinate as another, so this does not depend on x_s
+        # every coordinate is in equally many coefficients, so this does not depend on x_s
         noises[EVEN_NOISE, None] = evenly_spread(noises[CALIBRATED, chosen[0]])
         return noises
 
@@ -112,7 +112,7 @@ def splits_of(records: Records, on: Sequence[SplitSpec]) -> Iterator[PreparedSpl
 
 
 def unit_noise(setting: NoiseSetting, on: SplitSpec, noise: Noise, purpose: str = "") -> FloatArray:
-    """Return unit variates that depend on split, mechanism and purpose alone: the same for every arm."""
+    """Return unit variates that depend only on split, mechanism and purpose: the same for every arm."""
     random, _ = generator(on.seed, f"unit noise of {setting.mechanism}, split {on.split} of {on.data} {purpose}")
     unit: FloatArray = draw(noise, random)[0]
     return unit

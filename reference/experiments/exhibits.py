@@ -17,7 +17,7 @@ from reference.experiments.variants import Variant
 from reference.registry import MECHANISMS
 
 EPSILONS = ("0.01", "0.0316228", "0.1", "0.316228", "1", "3.16228", "10")
-"""10^-2 to 10^1 in half powers, to six digits: the text's six values and the 10^-0.5 that it leaves out."""
+"""10^-2 to 10^1 in half powers, to six digits: the text's six values, and 10^-0.5, which it leaves out."""
 
 DELTAS = tuple(f"1e{power}" for power in DELTA_TEXT)
 
@@ -32,7 +32,7 @@ X_S: dict[str, dict[str, str]] = {
         "race": "race",
         "work": "hours-per-week",
     },
-    # NPF and NATIVITY stand for what the table lacks
+    # NPF and NATIVITY stand in for what the table lacks
     "us": {"marital status": "MAR", "age": "AGEP", "relation": "NPF", "race": "NATIVITY", "work": "WKHP"},
     # another survey: nothing here is the paper's attribute
     "affairs": {
@@ -227,7 +227,7 @@ def points(exhibit: Exhibit, design: ExhibitDesign) -> list[Point]:
     found: list[Point] = []
     lines = exhibit.lines_on(design.data)
     if design.x_s is not None:
-        # panels that vary x_s have one line for the one that is asked for
+        # a panel that varies x_s has one line for the requested one
         lines = tuple(
             dict.fromkeys(line if line.x_s is None else _fair(line.mechanism, design.x_s) for line in lines)
         )
@@ -259,7 +259,7 @@ def specs_of(
             fairness=readings.fairness, fairness_weight=readings.fairness_weight, tau=readings.tau
         )
     if line.mechanism == "pflr" and readings.fairness == "separate":
-        # a term that is released apart is not a mean of a noise
+        # a term that is released apart is not a mean of noise
         readings = readings.with_(fairness="absolute")
     budget: Budget | SplitBudget | None = None
     if epsilon is not None:
@@ -284,7 +284,7 @@ def domain(data: str, encoding: Encoding) -> Domain:
 def coordinate(data: str, encoding: Encoding, attribute: str) -> str:
     """Return the coordinate for an attribute: one of the paper's names, or a column or attribute of the data.
 
-    For an attribute that is encoded in several columns it is that of the first category, because x_s is one
+    For an attribute encoded in several columns it is that of the first category, because x_s is one
     coordinate.
 
     Raises

@@ -1,7 +1,7 @@
 """The frontier of the repaired mechanism on real data: ``python -m reference experiments frontier``.
 
-Accuracy against risk difference for every budget: with the group at prediction, without it, and without fairness;
-beside it the same models without noise.  Domain files and constants are fixed before a run.
+Accuracy against risk difference for every budget: with the group at prediction, without it and without fairness;
+beside them the same models without noise.  Domain files and constants are fixed before a run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DATA = ("adult", "us", "compas", "german")
 EPSILONS = ("0.01", "0.0316", "0.1", "0.316", "1", "3.16", "10")
 DELTAS = ("1e-5", "0")
 SLACKS = ("0", "0.01", "0.02")
-"""Risk difference that is tolerated by the fair models."""
+"""Risk difference that the fair models tolerate."""
 
 REFERENCE_SPLITS = 5
 """Splits on which models without noise are fitted."""
@@ -113,7 +113,7 @@ def encodings(data: str) -> dict[str, tuple[DomainFile, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Training or held-out records of a split under one domain file, with and without the group as a feature."""
+    """Training or held-out records of a split under one domain file, with and without the group as feature."""
 
     by_group: dict[bool, Records]
 
@@ -123,7 +123,7 @@ class Part:
 
 
 def finest(trains: Sequence[Part], budget: Budget) -> int:
-    """Return the place of the finest domain with enough signal, else of the coarsest, by public numbers only."""
+    """Return the place of the finest domain with enough signal, else of the coarsest; by public numbers only."""
     for place, train in enumerate(trains):
         records = train.by_group[True]
         if signal_of(len(records), records.domain, budget) >= USABLE:
@@ -140,16 +140,16 @@ def measure(
     ----------
     design : FrontierDesign
     missing : str, optional
-        The data set that was asked for, where it is not there.
+        The requested data set, if it is not there.
     jobs : int
-        Processes; the numbers but the seconds do not depend on it.
+        Processes; only the seconds depend on it.
     watch : Watch
         Told of each split.
 
     Raises
     ------
     reference.common.errors.MissingDataError
-        When the data set that was asked for is not there.
+        When the requested data set is not there.
     """
     if missing is not None:
         raise MissingDataError(f"the frontier is measured on {missing}, which is not there")
@@ -192,7 +192,7 @@ def measure(
 def on_one_split(
     design: FrontierDesign, encoding: str, split: int
 ) -> tuple[list[tuple[_Setting, dict[str, float]]], dict[str, dict[str, float]]]:
-    """Return what each model with noise does on a split, and on the first few what models without noise do."""
+    """Measure each model with noise on a split, and on the first few splits the models without noise."""
     found = []
     with threadpool_limits(limits=1):
         trains, tests = split_of(design, encoding, split)
@@ -227,7 +227,7 @@ def split_of(design: FrontierDesign, encoding: str, split: int) -> tuple[list[Pa
 
 @lru_cache(maxsize=1)
 def _wholes(data: str, encoding: str) -> list[Part]:
-    """Return all records under each domain file of an encoding; a process goes through one after the other."""
+    """Return all records under each domain file of an encoding; a process takes the encodings in turn."""
     source, declared = SOURCES[data], encodings(data)[encoding]
     return [Part({keep: source.read(one.with_(keep_group=keep)) for keep in (True, False)}) for one in declared]
 
@@ -235,7 +235,7 @@ def _wholes(data: str, encoding: str) -> list[Part]:
 def _measured(
     train: Records, test: Records, model: FrontierModel, budget: Budget, noise: str, rng: int | None
 ) -> Iterator[tuple[FrontierModel, dict[str, float]]]:
-    """Fit once and measure on the held-out records, for each slack: it is tuned after the release."""
+    """Fit once, and measure on the held-out records for each slack, tuned after the release."""
     start = time.perf_counter()
     fitted = repaired_logistic(train, budget, fairness=model.fairness, noise=noise, rng=rng)
     seconds = time.perf_counter() - start
@@ -246,7 +246,7 @@ def _measured(
 
 
 def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
-    """Return what logistic regression on the same columns does: plain, and with a threshold for each group."""
+    """Measure logistic regression on the same columns: plain, and with a threshold for each group."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -267,7 +267,7 @@ def without_noise(train: Records, test: Records) -> dict[str, dict[str, float]]:
 
 
 def fair_thresholds(scores: FloatArray, y: FloatArray, members: BoolArray) -> tuple[float, float]:
-    """Return thresholds of group 0 and 1 that select the same share of each, where accuracy is highest."""
+    """Return thresholds of group 0 and 1 that select the same share of each, with the highest accuracy."""
     best: tuple[float, tuple[float, float]] = (-1.0, (0.0, 0.0))
     for share in np.linspace(0.01, 0.99, 99):
         zero, one = (float(np.quantile(scores[part], 1 - share)) for part in (~members, members))
@@ -328,13 +328,13 @@ class Target:
     encoding: str = "public"
 
     def best(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the row that reaches it, or comes nearest."""
+        """Return the row that meets the target, or comes nearest."""
         keys = ("epsilon", "delta", "fairness", "group_at_prediction", "encoding")
         rows = [row for row in document["rows"] if all(row[key] == getattr(self, key) for key in keys)]
         return max(rows, key=lambda row: self.margin(row, document["splits"]))
 
     def margin(self, row: dict[str, Any], splits: int) -> float:
-        """Return by how many standard errors the worse measure is beyond its limit; met from -2 on."""
+        """Return how many standard errors the worse measure is inside its limit; the target is met from -2 up."""
         error = splits**-0.5
         found = [(row["accuracy"]["mean"] - self.accuracy) / (row["accuracy"]["std"] * error)]
         if self.risk_difference is not None:
@@ -371,7 +371,7 @@ MET = -2.0
 
 
 def target_table(document: dict[str, Any]) -> str:
-    """Return how many targets on Adult are met, and those at epsilon 1 or missed with the nearest row of each."""
+    """Say how many targets on Adult are met, and list those at epsilon 1 or missed, each with its nearest row."""
     rows, missed = [], 0
     for target in ADULT_TARGETS:
         row = target.best(document)

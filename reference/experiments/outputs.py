@@ -26,7 +26,7 @@ SEEDED = "seeded runs, not releases"
 
 
 def said_missing(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line where the data that were asked for are missing, and others stand for them."""
+    """Yield a line if the requested data are missing and others stand in for them."""
     if document["missing_data"] is not None:
         yield f"{document['missing_data']} WAS ASKED FOR AND IS NOT THERE: this is {document['data']}"
 
@@ -42,7 +42,7 @@ class Shown:
     rows : tuple of (Point, tuple of Summary)
         The summaries of the first ten runs, and of all where there are more.
     missing : str, optional
-        The data set that was asked for and is not there.
+        The requested data set, if it is not there.
     """
 
     exhibit: Exhibit
@@ -66,13 +66,13 @@ class Shown:
 
     @property
     def stem(self) -> str:
-        """Name of its files, without an ending; it names the data that are missing, too."""
+        """Name of its files, without an ending; it also names missing data."""
         data = self.design.data if self.missing is None else f"{self.design.data}-instead-of-{self.missing}"
         return f"{self.exhibit.name}-{data}-{self.design.variant.name}"
 
     @property
     def data_note(self) -> str:
-        """The data's name, and whether they stand for others."""
+        """The data's name, and whether they stand in for others."""
         note = DATA_NOTES[self.design.data]
         return note if self.missing is None else f"{note}; {self.missing} WAS ASKED FOR AND IS NOT THERE"
 
@@ -108,7 +108,7 @@ class Shown:
         }
 
     def printed(self, point: Point) -> PrintedEntry | None:
-        """Return the paper's risk difference for a point of a table, on the data set that it is of."""
+        """Return the paper's risk difference for a point of a table, on the data set that it belongs to."""
         if self.exhibit.metric != "risk_difference":
             return None
         for entry in distinct_entries():
@@ -120,7 +120,7 @@ class Shown:
         return None
 
     def as_text(self, page: Page) -> str:
-        """Return a table, with the readings it rests on."""
+        """Return a table with the readings that it rests on."""
         table = Listing(
             f"{self.exhibit.title}; {self.design.data}, {self.design.variant.name}",
             (

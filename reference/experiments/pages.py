@@ -1,6 +1,6 @@
 """The numbers of docs/experiments.md: measured here, kept in docs/experiments.json, and written into the page.
 
-The prose of the page is written by hand; what stands between the marks `<!-- name -->` and `<!-- end -->` is not.
+The prose of the page is written by hand; the text between the marks `<!-- name -->` and `<!-- end -->` is not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHOWN_EXHIBITS = ("fig1", "fig2", "fig3a", "fig3b", "fig3c", "table2")
 """Table 1 stands in Table 2 again."""
 
 SHOWN_VALUES = (None, "1")
-"""Epsilons that the page shows; the document has all."""
+"""Epsilons on the page; the document has all."""
 
 FIRST = 10
 DRAWS = 200
@@ -177,7 +177,7 @@ def _of(point: Point, results: dict[RunSpec, RunResult]) -> Summary:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a document with its floats in four decimals, and pairs of mean and deviation as lists.
+    """Round a document's floats to four decimals, and turn pairs of mean and deviation into lists.
 
     The last digits depend on the machine.
     """
@@ -197,7 +197,7 @@ def _rounded(value: Any) -> Any:
 
 def write(document: dict[str, Any]) -> None:
     """Write the numbers, and put their tables into the page."""
-    # without indentation, which would be most of the file
+    # without indentation, which would make up most of the file
     write_whole(DOCUMENT, json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n")
     write_whole(PAGE, filled(PAGE.read_text(encoding="utf-8"), document))
 

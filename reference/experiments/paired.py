@@ -13,7 +13,7 @@ from reference.common.arrays import FloatArray
 REDUCES, INCREASES, NEITHER, TOO_FEW = "reduces", "increases", "neither", "too few"
 
 LEAST_DIFFERING = 30
-"""Pairs that must differ before a sign is stated: with fewer, Student's interval is not to be trusted."""
+"""Pairs that must differ before a sign is stated: with fewer, Student's interval is not trustworthy."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PairedDifference:
     """Differences of one number between two ways of training, on the same splits with the same unit noise.
 
     Each split is drawn afresh and has one draw of the noise, so the pairs are independent given the table.  The
-    interval is of the mean over splits and noise *on this table*; it says nothing of another sample of people.
+    interval is for the mean over splits and noise *on this table*; it says nothing about another sample of people.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class PairedDifference:
 
     @classmethod
     def of(cls, differences: Sequence[float] | FloatArray, significance: float) -> PairedDifference:
-        """Return the interval that misses the mean with probability `significance`, as far as Student's t holds.
+        """Return the interval that misses the mean with probability `significance`, if Student's t applies.
 
-        Divide the significance by the number of intervals that are looked at (Bonferroni): then all of them hold
-        together.  A test measures the coverage on differences that are skewed and mostly 0, as these are.
+        Divide the significance by the number of intervals (Bonferroni), so that all of them hold
+        together.  A test measures the coverage on differences that, like these, are skewed and mostly 0.
         """
         values = np.asarray(differences, dtype=np.float64)
         count = len(values)
@@ -58,7 +58,7 @@ class PairedDifference:
 
     @property
     def word(self) -> str:
-        """The finding: a sign, neither, or that too few pairs differ."""
+        """The finding: a sign, no sign, or too few differing pairs."""
         if self.differing < LEAST_DIFFERING:
             return TOO_FEW
         return REDUCES if self.high < 0 else INCREASES if self.low > 0 else NEITHER

@@ -1,6 +1,6 @@
 """Other libraries on the same splits, with fit times: ``python -m reference experiments peers``.
 
-fairlearn and diffprivlib are imported only when they are asked for; where one is absent, the output says so.
+fairlearn and diffprivlib are imported only on request; where one is missing, the output says so.
 Fit times are ratios to our PDFC in the same run on the same split: they compare implementations on one machine,
 not methods.
 """
@@ -41,7 +41,7 @@ SHARES = ("0.5", "0.1", "0")
 """Zafar's bound, as shares of the covariance of the unconstrained minimiser on the same training records."""
 
 BASELINE = "pdfc, epsilon 1"
-"""The fit whose time the others are divided by."""
+"""The fit whose time divides the others'."""
 
 Predictor = Callable[[FloatArray], BoolArray]
 
@@ -58,7 +58,7 @@ class Method:
     ----------
     name : str
     library : str
-        Distribution that it comes from; ours is 'this project'.
+        The distribution that it belongs to; ours is 'this project'.
     guarantee : str
         What is private, as its library states it.
     fit : callable
@@ -85,7 +85,7 @@ class PeerDesign:
     epsilons : tuple of str
         With '1' among them.
     missing : str, optional
-        The data set that was asked for and is not there.
+        The requested data set, if it is not there.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def zafar(share: str) -> Method:
 
 
 def scikit_learn() -> Method:
-    """Return scikit-learn's logistic regression as it comes: penalised, with an intercept outside the norm."""
+    """Return scikit-learn's logistic regression by default: penalised, with an intercept outside the norm."""
     from sklearn.linear_model import LogisticRegression
 
     def fit(split: PreparedSplit, _: SplitSpec) -> Predictor:
@@ -290,7 +290,7 @@ def fitted(method: Method, split: PreparedSplit, on: SplitSpec) -> Fitted:
     majority = max(float(test.y.mean()), 1 - float(test.y.mean()))
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # other libraries warn of conversions and of convergence; what they predict is measured all the same
+        # other libraries warn of conversions and of convergence; their predictions are measured all the same
         warnings.simplefilter("ignore")
         try:
             predictor = method.fit(split, on)
@@ -317,7 +317,7 @@ def measure(design: PeerDesign, *, watch: Watch = NOBODY) -> dict[str, Any]:
             encoding = design.variant.encoding
             on = SplitSpec(design.data, encoding, design.subset_size, design.test_share, number, design.seed)
             split = prepare(on)
-            # once before timing: tables of noise and sensitivity, and pages of memory, are then there
+            # once before timing, to fill tables of noise and sensitivity and touch pages of memory
             Moments.of(split.train)
             for method in run:
                 if number == 0:

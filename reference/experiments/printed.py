@@ -1,6 +1,6 @@
 """The paper's printed numbers: the risk differences of its two tables, and its grids of epsilon and delta.
 
-Only numbers, with the lines of the arXiv source that they stand in.  ``audit/gate/exact/test_tables.py`` reads the
+Only numbers, with their lines in the arXiv source.  ``audit/gate/exact/test_tables.py`` reads the
 source again and compares, where ``CFM_PAPER`` names it.
 """
 

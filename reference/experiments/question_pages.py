@@ -1,7 +1,7 @@
 """The numbers of the pages on x_s, rfm and peers: ``python -m reference experiments question_pages --from DIR``.
 
 Takes what the commands wrote into DIR, keeps it in docs/experiments_*.json, and writes its tables into the pages.
-The prose is written by hand; what stands between the marks `<!-- name -->` and `<!-- end -->` is not.
+The prose is written by hand; the text between the marks `<!-- name -->` and `<!-- end -->` is not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reference.experiments.questions import QUESTIONS
 DOCS = Path(__file__).parents[2] / "docs"
 
 TOLD = ("covariance_ball", "adfc", "10")
-"""The setting of x_s on Adult that the page tells: readings, mechanism, epsilon."""
+"""The setting of x_s on Adult on the page: readings, mechanism, epsilon."""
 
 HEADS = {INCREASES: "RD grows", REDUCES: "RD falls", NEITHER: "RD changes by no more than chance"}
 
@@ -64,7 +64,7 @@ def collected(question: str, folder: str) -> dict[str, Any]:
 
 
 def shortened(document: dict[str, Any]) -> dict[str, Any]:
-    """Return an x_s document with the readings of each variant once, and without what no page shows."""
+    """Return an x_s document with the readings of each variant once, without what no page shows."""
     kept = ("risk_difference", "gain_over_majority", "positive_rate", "unbounded", "constant", "runs")
     readings = {one["readings"]["variant"]: one["readings"] for one in document["settings"]}
     settings = [
@@ -95,7 +95,7 @@ def filled(question: str, page: str, document: dict[str, Any]) -> str:
 
 
 def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return what more noise on each x_s does on Adult, at the same published epsilon."""
+    """Return the effect of more noise on each x_s on Adult, at the same published epsilon."""
     (setting,) = [
         one
         for one in document["adult"]["settings"]
@@ -114,7 +114,7 @@ def x_s_blocks(document: dict[str, Any]) -> dict[str, str]:
 
 
 def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
-    """Return, for each data set, from which epsilon on they are equal, by n."""
+    """Return the epsilon from which on they are equal, by data set and n."""
     made = {}
     for data, found in document.items():
         by_norm: dict[str, list[Any]] = {}
@@ -132,7 +132,7 @@ LEFT_OUT = (
     *("epsilon 0.1", "epsilon 10", "0.1 of the covariance", "0.5 of the covariance"),
     *("functional, epsilon 1", "pdfc, epsilon 1", "adfc, epsilon 1", "linear regression, epsilon 1"),
 )
-"""Ends of the names of methods that stand in the document only."""
+"""Ends of the names of methods that are in the document only."""
 
 
 def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
@@ -162,7 +162,7 @@ BLOCKS = {"x_s": x_s_blocks, "rfm": rfm_blocks, "peers": peers_blocks}
 
 
 def write(folder: str, chosen: Iterable[str] = BLOCKS) -> None:
-    """Write pages and numbers from what the commands wrote into a folder; all is read before any is written."""
+    """Write pages and numbers from what the commands wrote into a folder; read everything before writing."""
     for question, document in {name: collected(name, folder) for name in chosen}.items():
         page = filled(question, page_of(question).read_text(encoding="utf-8"), document)
         write_whole(document_of(question), json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n")

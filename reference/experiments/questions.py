@@ -26,7 +26,7 @@ class Asked:
     variants : tuple of Variant
         Readings; empty for the question's own.
     norm : str, optional
-        Norm of x, where it was named.
+        Norm of x, if named.
     splits, seed : int
     test_share : float
     subset_size : int, optional
@@ -38,7 +38,7 @@ class Asked:
     jobs : int
         Processes.
     noise : {'numpy', 'hardened'}
-        Of the frontier; all else is seeded.
+        Of the frontier; everything else is seeded.
     """
 
     variants: tuple[Variant, ...]
@@ -75,11 +75,11 @@ class Question:
     ----------
     name : str
     data : tuple of str
-        Data sets, unless one is asked for.
+        Data sets, unless one is requested.
     splits : int
-        Unless another number is asked for.
+        Unless another number is requested.
     measure : callable
-        Takes what is asked, the data set, what was asked for in its place, and who is told; returns the document.
+        Takes the settings, the data set, the one it stands in for, and who is told; returns the document.
     as_text : callable
         The document as text.
     own_ratio : bool

@@ -1,7 +1,7 @@
-"""From which n and epsilon on Algorithm 2 is No-Privacy's equal: ``python -m reference experiments rfm``.
+"""From which n and epsilon on Algorithm 2 equals No-Privacy: ``python -m reference experiments rfm``.
 
-"For epsilon > 0.1" depends on the domain, on the number of records and on what "the same" means: all three
-are said.
+"For epsilon > 0.1" depends on the domain, the number of records and the meaning of "the same"; the output
+states all three.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOLERANCE = 0.01
 """Difference of the two accuracies on one split up to which a run counts as the same: one record in a hundred."""
 
 SHARE = 0.9
-"""The mechanisms are called equal where at least this share of runs is the same."""
+"""The mechanisms count as equal where at least this share of runs is the same."""
 
 CONFIDENCE = 0.95
 """Level of each Clopper-Pearson interval."""
@@ -40,12 +40,12 @@ CONFIDENCE = 0.95
 EQUAL, DIFFERENT, OPEN = "equal", "different", "open"
 
 EPSILONS = ("0.101", "0.125", "0.2", "0.316228", "1", "3.16228", "10")
-"""The claim is for every epsilon above 0.1; the figure's next one is 10^-0.5."""
+"""The claim covers every epsilon above 0.1; the figure's next one is 10^-0.5."""
 
 NORMS = ("unit_ball", "unit_box")
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
-"""Records, held-out ones included; those above the table's are left out, and all of the table are added."""
+"""Numbers of records, held-out ones included; those above the table's are left out, and the table's is added."""
 
 SPLITS = 50
 
@@ -70,7 +70,7 @@ class PairDesign:
     splits, seed, test_share
         As for the figures.
     missing : str, optional
-        The data set that was asked for and is not there.
+        The requested data set, if it is not there.
     """
 
     data: str
@@ -128,7 +128,7 @@ def on_one_split(design: PairDesign, norm: str, size: int | None, number: int) -
 
 
 def measure(design: PairDesign, *, jobs: int = 1, watch: Watch = NOBODY) -> dict[str, Any]:
-    """Run the design and return the document; `jobs` processes, on which the numbers do not depend."""
+    """Run the design in `jobs` processes, which do not affect the numbers, and return the document."""
     if jobs < 1:
         raise ReadingError("jobs", jobs, "at least 1")
     places = design.places()
@@ -193,7 +193,7 @@ def cell(pairs: Sequence[Pair | None]) -> dict[str, Any]:
 
 
 def equal_from(cells: Sequence[dict[str, Any]]) -> str | None:
-    """Return the smallest epsilon of the grid from which on every cell is equal; None where the last is not."""
+    """Return the smallest epsilon of the grid from which on every cell is equal; None if the last is not."""
     found = None
     for one in reversed(cells):
         if one["word"] != EQUAL:

@@ -1,4 +1,4 @@
-"""Many runs: those of one split together, splits on several cores, finished ones into the store."""
+"""Many runs: those of one split together, splits on several cores, finished runs into the store."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from reference.experiments.watch import NOBODY, Watch, in_turn
 def run_all(
     specs: Sequence[RunSpec], store: RunStore | None = None, *, jobs: int = 1, watch: Watch = NOBODY
 ) -> dict[RunSpec, RunResult]:
-    """Return the result of every run, from the store where it is there.
+    """Return the result of every run, from the store if it is there.
 
     Parameters
     ----------
     specs : sequence of RunSpec
-        Repeated ones are run once.
+        Duplicates are run once.
     store : RunStore, optional
         Finished runs are added as soon as those of their split are done.
     jobs : int
@@ -37,7 +37,7 @@ def run_all(
     results = {} if store is None else {spec: store[spec] for spec in wanted if spec in store}
     batches = in_batches([spec for spec in wanted if spec not in results])
     watch.expect(sum(len(batch) for batch in batches))
-    # unordered: a finished split is on disk before a slower one that was begun earlier
+    # unordered: a finished split need not wait for a slower one that began earlier
     pool = parallel(jobs, return_as="generator_unordered", batch_size=1)
     for finished in in_turn(pool(delayed(run_batch)(batch) for batch in batches)):
         if store is not None:
@@ -57,6 +57,6 @@ def in_batches(specs: Sequence[RunSpec]) -> list[list[RunSpec]]:
 
 
 def run_batch(batch: Sequence[RunSpec]) -> list[tuple[RunSpec, RunResult]]:
-    """Run what shares a split, with one thread: sums must not depend on how many there are."""
+    """Run what shares a split, with one thread: sums must not depend on the number of threads."""
     with threadpool_limits(limits=1):
         return [(spec, run(spec)) for spec in batch]

@@ -17,7 +17,7 @@ from reference.records import Records
 
 @dataclass(frozen=True)
 class SplitSpec:
-    """The split of records into those trained on and those held out.
+    """A split of records into training and held-out ones.
 
     Parameters
     ----------

@@ -18,11 +18,11 @@ from reference.experiments.study import RunResult, RunSpec
 SCHEMA = "experiment_runs_v1"
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
-"""Whose versions may change a result."""
+"""Libraries whose versions may change a result."""
 
 
 def code_fingerprint() -> str:
-    """Return the SHA-256 of the code between data and result: this package, the presentation left out."""
+    """Return the SHA-256 of the code between data and result: this package without its presentation."""
     package = Path(__file__).parent.parent
     shown_only = {package / "experiments", package / "commands"}
     kept = {package / "experiments" / name for name in ("splits.py", "study.py")}
@@ -41,9 +41,9 @@ def header() -> dict[str, Any]:
 class RunStore:
     """A file of finished runs, keyed by the digest of their specification.
 
-    Each line carries a checksum.  A last line that was cut, as when the machine stopped, is dropped; any other
+    Each line carries a checksum.  A truncated last line, as after a crash of the machine, is dropped; any other
     line that is not as it was written is an error, because a changed result must not reach a table.  A store
-    that other code or other versions of the libraries wrote is refused.  One process at a time may hold it.
+    that other code or other versions of the libraries wrote is refused.  One process at a time may open it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class RunStore:
         return self._runs[spec.digest]
 
     def close(self) -> None:
-        """Give the file free."""
+        """Release the file."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -120,7 +120,7 @@ class RunStore:
         text = os.pread(self._handle, os.fstat(self._handle).st_size, 0)
         whole_lines = text[: text.rfind(b"\n") + 1]
         documents = list(_documents(whole_lines, str(self.path)))
-        # first after every whole line has proved to be one of a store: another file must not be cut
+        # only once every whole line has proved to belong to a store: another file must not be cut
         if documents and documents[0] != header():
             raise OtherRunStoreError(
                 "was written by other code or with other libraries; name another folder, or delete it",

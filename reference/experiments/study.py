@@ -1,4 +1,4 @@
-"""One run of the experiments: what it is, and what comes out."""
+"""One run of the experiments: its specification and its result."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def run(spec: RunSpec) -> RunResult:
 def trained(spec: RunSpec, split: PreparedSplit) -> tuple[str | None, Minimum]:
     """Return x_s and w-hat of the mechanism that `spec` names, on the training records of its split.
 
-    The steps that all mechanisms of :mod:`reference.mechanisms` share, without the exact privacy of a release,
+    The steps are those of all mechanisms of :mod:`reference.mechanisms`, without the exact privacy of a release,
     which for two budgets takes seconds: nothing is released here.  A test compares w-hat with the mechanisms'.
     """
     facts, domain = MECHANISMS[spec.mechanism], split.train.domain

@@ -14,7 +14,7 @@ from reference.fairness import Metrics
 METRICS = ("accuracy", "majority_accuracy", "gain_over_majority", "risk_difference", "positive_rate")
 
 FIRST_RUNS = 10
-"""The paper's number of runs; more are reported beside the first so many."""
+"""The paper's number of runs; where there are more, all are reported beside the first so many."""
 
 
 @dataclass(frozen=True)

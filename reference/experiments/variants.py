@@ -113,4 +113,4 @@ VARIANTS: dict[str, Variant] = {
         Variant("less_noise_on_x_s", "epsilon_s = 10 epsilon_n", epsilon_ratio="10"),
     )
 }
-"""The documented grid: the default, and departures from it, most of them one at a time."""
+"""The documented grid: the default, and departures from it, mostly one at a time."""

@@ -1,4 +1,4 @@
-"""Who is told how far the runs are, and how what workers return is taken up."""
+"""Reporting how far the runs are, and collecting what workers return."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Watch(Protocol):
-    """Is told how many runs there will be, and of each that is done."""
+    """Is told how many runs there will be, and of each finished one."""
 
     def expect(self, releases: int) -> None:
         """Say how many there will be."""
@@ -20,7 +20,7 @@ class Watch(Protocol):
 
 
 class Nobody:
-    """Is told, and shows nothing."""
+    """Shows nothing."""
 
     def expect(self, releases: int) -> None:
         """Say how many there will be."""
@@ -33,7 +33,7 @@ NOBODY = Nobody()
 
 
 def in_turn(outputs: Generator[T, Any, Any]) -> Iterator[T]:
-    """Yield what workers return; where the caller stops early, they are ended without joblib's warning."""
+    """Yield what workers return; if the caller stops early, end them without joblib's warning."""
     try:
         for output in outputs:  # noqa: UP028  not delegated: the warning comes with the closing of the inner one
             yield output

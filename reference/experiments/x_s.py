@@ -83,7 +83,7 @@ SHOWN = {
         ),
     )
 }
-"""The readings shown unless others are asked for: the repair decides what more noise on x_s does."""
+"""The readings shown by default: the repair decides the effect of more noise on x_s."""
 
 COLUMNS = ("accuracy", "gain_over_majority", "risk_difference", "positive_rate")
 
@@ -106,7 +106,7 @@ class ChoiceDesign:
     x_s : str, optional
         One column instead of all.
     missing : str, optional
-        The data set that was asked for and is not there.
+        The requested data set, if it is not there.
     """
 
     data: str
@@ -136,7 +136,7 @@ class ChoiceDesign:
         )
 
     def choices(self, encoding: Encoding) -> tuple[int, ...]:
-        """Return the coordinates that are taken as x_s in turn."""
+        """Return the coordinates to take as x_s in turn."""
         known = domain(self.data, encoding)
         return known.selectable if self.x_s is None else (known.coordinate(self.x_s),)
 
@@ -253,7 +253,7 @@ def correlation(x: Any, z: Any) -> float | None:
 
 
 def averages(found: Sequence[Metrics | None]) -> dict[str, Any]:
-    """Return the means over runs that have a minimum, how many have none, and how many predict one class."""
+    """Return the means over runs with a minimum, how many have none, and how many predict one class."""
     known = [metrics for metrics in found if metrics is not None]
     return {
         "runs": len(found),

@@ -1,6 +1,6 @@
 """Zafar's constraint: logistic regression whose boundary covariance is bounded.  Not private, and not the paper's.
 
-The paper's fairness term is this constraint turned into a penalty; here it is beside it as its authors state it.
+The paper's fairness term turns this constraint into a penalty; here is the constraint as its authors state it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def constrained_regression(x: FloatArray, y: FloatArray, z: FloatArray, bound: f
     from scipy.optimize import LinearConstraint, minimize
 
     g = mean_covariance(x, z)
-    # one unit for every coordinate and for g, so that the solver's tolerances mean the same on every table
+    # one unit for all coordinates and g, so that the solver's tolerances mean the same on every table
     unit = np.maximum(np.abs(x).max(axis=0, initial=0.0), 1e-300)
     scaled = x / unit
     g_scaled = g / unit

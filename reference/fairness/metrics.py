@@ -21,7 +21,7 @@ from reference.records import Records
 
 
 class ConstantPredictorWarning(UserWarning):
-    """A predictor gives every record the same label, so a low risk difference is not evidence of fairness."""
+    """A predictor gives every record the same label: a low risk difference is then no evidence of fairness."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Metrics:
     Parameters
     ----------
     accuracy, majority_accuracy, gain_over_majority : float
-        Share of correct predictions; the same for the more frequent class; their difference.
+        Share of correct predictions; that of predicting the more frequent class; the difference.
     positive_rate : float
         Share of records predicted 1.
     positive_rate_group_0, positive_rate_group_1 : float or None
@@ -41,7 +41,7 @@ class Metrics:
     boundary_covariance : float or None
         sum (z_i - zbar) x_i.w, the paper's g(D, w); None without groups.
     risk_difference_error : float or None
-        Standard error of the risk difference, as that of a sample; None where there is none.
+        Standard error of the risk difference, taking the records as a sample; None where there is none.
     """
 
     accuracy: float
@@ -76,7 +76,7 @@ def risk_difference(prediction: BoolArray, z: FloatArray, groups: int = 2) -> fl
 
 
 def risk_difference_error(prediction: BoolArray, z: FloatArray, groups: int = 2) -> float:
-    """Return the standard error of the risk difference of a sample: of the two groups that differ most."""
+    """Return the standard error of a sample's risk difference, from the two groups that differ most."""
     parts = [prediction[z == group] for group in range(groups)]
     rates = sorted((float(part.mean()), len(part)) for part in parts if len(part))
     return _difference_error(rates[0], rates[-1])
@@ -104,7 +104,7 @@ SAMPLING_ERROR = "sampling_error"
 
 
 def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None, groups: int = 2) -> dict[str, float]:
-    """Return what is measured of any predictions; `gain` is over the more frequent class."""
+    """Return the measures of any predictions; `gain` is over the more frequent class."""
     accuracy, positives = float((prediction == y).mean()), float(y.mean())
     found = {"accuracy": accuracy, "gain": accuracy - max(positives, 1 - positives)}
     if z is not None:
@@ -123,7 +123,7 @@ def boundary_covariance(w: npt.ArrayLike, x: FloatArray, z: FloatArray) -> float
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of one predictor's outcomes on some records: those of parts add up to those of the whole.
+    """Counts of one predictor's outcomes on some records; the counts of parts add up to those of the whole.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Tally:
         )
 
     def metrics(self) -> Metrics:
-        """Return the metrics of all that was counted."""
+        """Return the metrics of everything counted."""
         majority = max(self.positives, self.n - self.positives)
         rate_0, rate_1, covariance, error = None, None, None, None
         if self.members is not None and self.members_predicted is not None:
@@ -234,7 +234,7 @@ def evaluate(w: npt.ArrayLike | None, records: Records | RecordBlocks) -> Metric
 
 
 def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
-    """Warn the data holder of a model that says the same of every record; not part of a release.
+    """Warn the data holder of a model that gives every record the same label; not part of a release.
 
     Warns
     -----

@@ -1,7 +1,7 @@
-"""Accuracy and risk difference of a released w, released with noise of their own.
+"""Accuracy and risk difference of a released w, with noise of their own.
 
-Everything is computed from noisy counts.  The proofs of the sensitivities, of the intervals and of what
-composes how are in ``proofs/private_metrics.md``.
+Everything is computed from noisy counts.  The proofs of the sensitivities, of the intervals and of
+composition are in ``proofs/private_metrics.md``.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class PrivateMetrics:
         Laplace scale of every count.
     noise : {'numpy', 'hardened'}
     significance : Fraction
-        Both intervals together fail with at most this probability.  They speak of the noise, and not of how
+        Both intervals together fail with at most this probability.  They cover the noise, not how
         well the records represent others.
     seeded : bool
     """
@@ -116,7 +116,7 @@ def private_metrics(
     adjacency : {'replace_one', 'add_or_remove_one'}
     noise : {'numpy', 'hardened'}
         Hardened noise is discrete Laplace noise on whole numbers: no rounding at all.  It is what a call without
-        `rng` takes, whatever stands here.
+        `rng` takes, whatever this says.
     significance : number
         In (0, 1).
     rng : None, 'entropy', int or numpy.random.Generator
@@ -148,7 +148,7 @@ def private_metrics(
 
 
 def l1_sensitivity_of_counts(adjacency: str, *, with_group: bool) -> int:
-    """Return by how much one record moves all counts together; attained.
+    """Return how far one record moves all counts together; some record attains it.
 
     Under `replace_one` the number of correct predictions moves by 1, and a member leaves one cell of group and
     prediction for another.  Under `add_or_remove_one` it moves by 1, and one cell by 1.
@@ -165,7 +165,7 @@ def composed(
 
     On the same records both budgets add up.  On held-out records every record is in one part only, and takes
     part in one of the two releases: the larger epsilon and the larger delta hold.  That needs a split that does
-    not look at the records (owed by the caller; :func:`reference.commands.evaluation.evaluate_splits` does not):
+    not look at the records (the caller's duty; :func:`reference.commands.evaluation.evaluate_splits` does not):
     if another value could carry a record from one part to the other, both releases would depend on it, and even
     their sum would not follow from statements for `replace_one`.  The rows of one person may be in both parts:
     with several of them both budgets add up.
@@ -224,7 +224,7 @@ def _rate(positive: Fraction, negative: Fraction, margin: int) -> tuple[Fraction
 
 
 def _around(count: Fraction, margin: int) -> Interval:
-    """Return the counts, which are not negative, within a margin of a noisy one."""
+    """Return the range of counts within a margin of a noisy one; counts are not negative."""
     return max(Fraction(0), count - margin), max(Fraction(0), count + margin)
 
 

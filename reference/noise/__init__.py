@@ -1,6 +1,6 @@
 """Noise: the scale from (epsilon, delta, sensitivity), the draw, and the perturbation.
 
-`scales` computes what is needed, `kinds` says what a noise is, `draws` is numpy's sampler and `hardened`
+`scales` computes what is needed, `kinds` defines a noise, `draws` is numpy's sampler and `hardened`
 OpenDP's.
 """
 
@@ -67,8 +67,8 @@ def sampler_of(source: str, rng: RandomSource, purpose: str) -> Sampler:
     ----------
     source : {'numpy', 'hardened'}
     rng : None, int or numpy.random.Generator
-        None takes the operating system's entropy; `hardened` takes nothing else.  A :class:`Recorded` one keeps
-        what is perturbed with it.
+        None takes the operating system's entropy; `hardened` takes nothing else.  A :class:`Recorded` one records
+        what it perturbs.
     purpose : str
         As for :func:`generator`.
     """
@@ -82,7 +82,7 @@ def _sampler_of(source: str, rng: RandomSource, purpose: str) -> NumpySampler | 
 
 
 def with_sampler(readings: Readings, rng: RandomSource) -> Readings:
-    """Return the readings of a run: without a seed its noise is hardened.
+    """Return the readings of a run; without a seed its noise is hardened.
 
     numpy's noise is for study.  It is drawn where a seed, a generator or :data:`ENTROPY` is given.
     """

@@ -1,4 +1,4 @@
-"""numpy's sampler: plain as the paper, repeatable with a seed, and not safe at the bits.
+"""numpy's sampler: as plain as the paper, repeatable with a seed, and not safe at the bits.
 
 The perturbation is a deterministic function of the coefficients and of unit variates, so that it can be
 replayed and compared across languages.
@@ -20,13 +20,13 @@ from reference.noise.kinds import Noise
 from reference.noise.recorded import Recorded, Source
 
 ENTROPY: Final = "entropy"
-"""numpy's noise from the operating system's entropy: for study, and only where it is named."""
+"""numpy's noise from the operating system's entropy: for study, and only on request."""
 
 RandomSource: TypeAlias = Source | Recorded
 
 
 class StudyNoiseWarning(UserWarning):
-    """numpy's noise was asked for without a seed: what comes out is for study, and looks like a release."""
+    """numpy's noise was asked for without a seed: the result is for study, but looks like a release."""
 
 
 def source_of(random_state: Any, noise: str | None) -> RandomSource:
@@ -48,7 +48,7 @@ def source_of(random_state: Any, noise: str | None) -> RandomSource:
 
 
 def generator(rng: RandomSource, purpose: str) -> tuple[np.random.Generator, bool]:
-    """Return a random generator, and whether it is a caller's (seeded) one.
+    """Return a random generator, and whether it is the caller's (seeded) one.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class NumpySampler:
     random : numpy.random.Generator
         Also for public random choices, such as x_s.
     seeded : bool
-        Whether the generator is a caller's.
+        Whether the generator is the caller's.
     """
 
     random: np.random.Generator

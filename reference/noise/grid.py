@@ -19,11 +19,11 @@ RELEASE_STEPS = 2**32
 
 
 ENCODING = Fraction(1, 2**30)
-"""More than encoding rounds an entry by, as a share of a step of the grid of records."""
+"""A bound on the rounding error of an encoded entry, as a share of a step of the grid of records."""
 
 
 def l1_slack(layout: Layout) -> Fraction:
-    """Return what is added to an l1-sensitivity, so that it bounds the change of the rounded coefficients.
+    """Return what to add to an l1-sensitivity, so that it bounds the change of the rounded coefficients.
 
     Every coefficient adds at most one step.  d |Phi_s| steps are at least as many as there are coefficients,
     and enough for Theorem 3's formula to hold with the sum as its Delta_1 whenever it holds with the bound
@@ -87,7 +87,7 @@ def widened_l2_squared(
 
 
 def data_change(setting: Setting) -> Fraction:
-    """Return how much rounding the records can add to what one person moves a coefficient by.
+    """Return how much rounding the records can add to the change of a coefficient by one person.
 
     (1 + 3 alpha_1) / DATA_STEPS for each row; alpha_1 counts as 0 without a fairness term and as 1 for `separate`.
     """

@@ -1,8 +1,8 @@
 """Hardened noise: discrete Laplace and discrete Gaussian noise on a public grid, from OpenDP's exact samplers.
 
 OpenDP adds a big integer, drawn in exact rational arithmetic from a cryptographic generator, to an integer, and
-casts the sum to 64 bits by saturation.  No sum is rounded and every output is possible under every input, so the
-floating-point attacks of Mironov (2012) have nothing to look at.  Proofs: ``proofs/hardened_noise.md``.
+casts the sum to 64 bits by saturation.  No sum is rounded and every input can give every output, so the
+floating-point attacks of Mironov (2012) find nothing.  Proofs: ``proofs/hardened_noise.md``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reference.noise.draws import RandomSource
 from reference.noise.kinds import Noise
 
 LARGEST_STEP = 2**62
-"""Coefficients are clamped to so many steps; with 32 scales 64 bits hold a sum except with chance e^-31."""
+"""Coefficients are clamped to so many steps; with 32 scales, 64 bits hold a sum except with probability e^-31."""
 
 LARGEST_SCALE = 2**57
 """In steps."""
@@ -99,9 +99,9 @@ def require_on_grid(scale: float, steps: int) -> None:
 
 
 def on_steps(values: NumberArray, steps: int) -> list[int]:
-    """Return exact numbers as whole steps, rounded to the nearest and clamped to the public grid.
+    """Round exact numbers to the nearest whole steps, clamped to the public grid.
 
-    Clamping moves no two numbers apart, so it adds nothing to a sensitivity; and a release comes out for every
+    Clamping moves no two numbers apart, so it adds nothing to a sensitivity, and there is a release for every
     data set, even where a number is beyond the grid.
 
     Raises
@@ -114,7 +114,7 @@ def on_steps(values: NumberArray, steps: int) -> list[int]:
 
 
 def opendp_library() -> Any:
-    """Return OpenDP's prelude, with what its library calls contributed."""
+    """Return OpenDP's prelude, with the features that it calls contributed."""
     try:
         import opendp.prelude as dp
     except ImportError:

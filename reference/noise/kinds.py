@@ -1,4 +1,4 @@
-"""A noise: its kind, scales and grid. All are public and independent of the data."""
+"""A noise: its kind, scales and grid, all public and independent of the data."""
 
 from __future__ import annotations
 

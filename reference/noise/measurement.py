@@ -1,4 +1,4 @@
-"""A function of data as an OpenDP measurement, with the map that an account gives."""
+"""A function of data as an OpenDP measurement, with the privacy map that an account gives."""
 
 from __future__ import annotations
 

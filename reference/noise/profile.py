@@ -5,7 +5,7 @@ A Gaussian mechanism whose outputs under two inputs differ by a shift of Mahalan
 delta >= Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu).
 The right side grows with mu, so the worst pair is the one with the longest shift.
 
-Each rounding error is inside the ball, so both ends of what is returned are certain.  Claims: T2, T5.
+Each rounding error is inside the ball, so both returned ends are certain.  Claims: T2, T5.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RELATIVE_BITS = 70
 """Correct leading bits of what is returned: more than the 20 digits that are printed."""
 
 SMALLEST_DELTA = Fraction(1, 10**4000)
-"""No smaller delta can be told from 0."""
+"""No smaller delta is told from 0."""
 
 FARTHEST_TAIL = 136
 """exp(-136^2 / 2) / 2 is below :data:`SMALLEST_DELTA`."""
@@ -44,7 +44,7 @@ def normal_pdf(point: Ball) -> Ball:
 
 
 def mills_ratio(point: Ball) -> Ball:
-    """Return Phi(-x)/phi(x) of a ball; far out, where Arb's erfc is wide, as U(1/2, 1/2, x^2/2)/sqrt(2)."""
+    """Return Phi(-x)/phi(x) of a ball; far out, where Arb's erfc is wide, by U(1/2, 1/2, x^2/2)/sqrt(2)."""
     if point > FAR_OUT:
         half = arb(1) / 2
         return (point * point / 2).hypgeom_u(half, half) / arb(2).sqrt()

@@ -1,4 +1,4 @@
-"""A random source that keeps what passes through the noise of one run: exact coefficients, so not private."""
+"""A random source that records what the noise of one run perturbs: exact coefficients, so not private."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Perturbs(Protocol):
 
     @property
     def seeded(self) -> bool:
-        """True if a caller chose the seed."""
+        """Whether the caller chose the seed."""
         ...
 
     def perturb(self, coefficients: Coefficients, noise: Noise) -> NoisyCoefficients:
@@ -47,7 +47,7 @@ class Perturbation:
     noise : Noise
     noisy : NoisyCoefficients
     generator : object
-        The random generator as it was before.
+        The random generator as it was before the draw.
     """
 
     coefficients: Coefficients
@@ -57,7 +57,7 @@ class Perturbation:
 
 
 class Recorded:
-    """Stands where a random source does, and keeps the perturbation that was made with it.
+    """Takes the place of a random source, and keeps the perturbation made with it.
 
     Parameters
     ----------

@@ -10,11 +10,11 @@ from reference.readings import ADJACENCIES
 
 
 class DrownedSignalWarning(UserWarning):
-    """The noise of a fit is as large as the curvature of any data set of its size: w will say little about it."""
+    """The noise of a fit matches the curvature of any data set of its size: w says little about the data."""
 
 
 def records_needed(noise: Noise, public: Layout, norm: str) -> int:
-    """Return about how many records it takes for some data set to have more curvature than noise, every way.
+    """Estimate how many records some data set needs to have more curvature than noise, in every direction.
 
     The degree-2 part is w'Qw with Q = sum x x'/8.  Its trace is at most n r/8, where r = 1 on the balls and d on
     the box, so its smallest eigenvalue is at most n r/(8 d), whatever the data are.  The noise is a symmetric

@@ -35,7 +35,7 @@ class Account(NamedTuple):
 
     @property
     def loss(self) -> Fraction:
-        """Sum of (Delta_2 / sigma)^2, at most mu^2; of Delta_1 / b, at most epsilon, where delta is 0."""
+        """Sum of (Delta_2 / sigma)^2, at most mu^2; where delta is 0, of Delta_1 / b, at most epsilon."""
         if not self.budget.delta:
             each = [one.change.l1_sensitivity / Fraction(one.scale) for one in self.spent]
         else:
@@ -96,7 +96,7 @@ class Account(NamedTuple):
 
     @property
     def grid_shift(self) -> Fraction | None:
-        """Sum of mu_j^2 of discrete Gaussian releases: each is mu_j-GDP given the earlier ones, except for a tail.
+        """Sum of mu_j^2 of discrete Gaussian releases: given the earlier ones, each is mu_j-GDP but for a tail.
 
         The tails of all of them add up to :data:`reference.accounting.discrete.BEYOND`.  None where some noise is
         too small for the grid.  Proof: ``proofs/repaired.md``, section *Ledgers*.

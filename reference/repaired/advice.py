@@ -63,7 +63,7 @@ WORDS: dict[Outlook, str] = {
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
 
 DROWNED = 3 * WANTED_DEVIATION
-"""Probes with more noise cannot tell whether groups are treated alike."""
+"""Probes with more noise cannot show whether groups are treated alike."""
 
 
 def said_of_probes(noise: float | None) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def said_of_probes(noise: float | None) -> tuple[str, ...]:
 
 
 def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> DomainFile:
-    """Return a domain file as the mechanism uses it.
+    """Adapt a domain file to the mechanism.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Advice(Document, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to warn of before the budget is spent."""
+        """Warnings before the budget is spent."""
         few = (str(self),) if self.outlook in FEW_RECORDS else ()
         return few + said_of_probes(self.risk_difference_noise)
 
@@ -152,7 +152,7 @@ def outlook_of(signal: float) -> Outlook:
 
 
 def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_person: int = 1) -> Advice:
-    """Return what to expect of :func:`reference.repaired.repaired_logistic`: nothing is read from data.
+    """Return what to expect of :func:`reference.repaired.repaired_logistic`, without reading data.
 
     Raises
     ------

@@ -49,12 +49,12 @@ def repaired_logistic(
         Gaussian noise for delta > 0, Laplace noise for delta = 0.
     fairness : {'none', 'demographic_parity', 'equalised_odds'}
     slack : number
-        Difference between groups that is tolerated, in [0, 1].
+        Tolerated difference between groups, in [0, 1].
     noise : {'numpy', 'hardened'}
     rng : None, 'entropy', int or numpy.random.Generator
         None makes a release: hardened noise.  Anything else draws numpy's noise, for study.
     rows_per_person : int
-        How many records one person may have: the privacy is the person's.
+        How many records one person may have; the statement protects persons.
     """
     require_rows_per_person(rows_per_person)
     noise = "hardened" if rng is None else noise
@@ -90,7 +90,7 @@ def repaired_logistic(
 
 
 def tolerated_slack(slack: RealLike) -> Fraction:
-    """Return a slack as the exact number that it is.
+    """Return a slack as an exact number.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def tolerated_slack(slack: RealLike) -> Fraction:
 
 
 class PreparedRecords(Records):
-    """Records on the grid, as a domain encodes them; x is stored column by column, as scores are added up."""
+    """Records on the grid, as a domain encodes them; x is stored column by column, as scores are summed."""
 
     def __post_init__(self, inside: bool, empty: bool, marked: bool) -> None:
         super().__post_init__(inside, empty, marked)
@@ -112,7 +112,7 @@ class PreparedRecords(Records):
 
 
 def prepared(records: Records) -> PreparedRecords:
-    """Return the records as :func:`repaired_logistic` needs them: once, where they are fitted more than once.
+    """Prepare records for :func:`repaired_logistic`, once for several fits.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def prepared(records: Records) -> PreparedRecords:
 def noisy_descent(
     records: Records, target: FloatArray, curator: Curator, share: Fraction, rounds: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return weights of the capped logistic loss, by this many equal releases, and the counts of the first one."""
+    """Return weights of the capped logistic loss from this many equal releases, and the counts of the first."""
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
     # counts of (cell, label): the gradient at 0 and the means together

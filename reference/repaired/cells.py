@@ -23,7 +23,7 @@ SMALLEST_CELL = 1 / 512
 """Released counts are taken to be at least this share of all records."""
 
 PRIOR_LEVEL, PRIOR_SCALE = 1.0, 0.7
-"""How far expected log odds are thought to be off: their level, and their scale as a share."""
+"""Assumed errors of the expected log odds: of their level, and of their scale as a share."""
 
 LEAST_VARIANCE = 1e-6
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
@@ -31,16 +31,16 @@ LEAST_VARIANCE = 1e-6
 FLATTEST, STEEPEST = 0.3, 4.0
 
 TRUSTED = 0.3
-"""A probe is trusted like a noisy one when it is this share of its distance from the last one away."""
+"""A probe is trusted like a noisy one at this share of its distance from the last one."""
 
 HIDDEN = 0.2
 """A cell with more noise in each probe is left out: its released count may be noise alone."""
 
 CERTAIN = 0.02
-"""No share is thought to be nearer to 0 or 1, where its noise is translated to log odds."""
+"""No share counts as nearer to 0 or 1, where its noise is translated to log odds."""
 
 STEPS = 1024
-"""Thresholds that are compared."""
+"""How many thresholds to compare."""
 
 PATH_STEPS = 32
 """Parts of the way from no thresholds to fair ones, where some difference is tolerated."""
@@ -95,11 +95,11 @@ class Cells:
 
     @property
     def seen(self) -> BoolArray:
-        """Whether the noise of each cell leaves something to see of its share, shape (groups, 1 or 2)."""
+        """Whether the share of each cell shows through its noise, shape (groups, 1 or 2)."""
         return (np.array(self.probes[0].noise) < HIDDEN).reshape(self.groups, -1)
 
     def after(self, rates: FloatArray, noise: FloatArray) -> Cells:
-        """Return what is known with one more probe, made at the thresholds."""
+        """Return what is known after one more probe, made at the thresholds."""
         probe = CellProbe(self.thresholds, tuple(rates.tolist()), tuple(noise.tolist()))
         return replace(self, probes=(*self.probes, probe))
 
@@ -109,13 +109,13 @@ class Curves(Protocol):
 
     @property
     def joint(self) -> bool:
-        """Whether a threshold moves all cells, and not those of its own group alone."""
+        """Whether a threshold moves all cells, not only those of its own group."""
 
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
         """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...); thresholds: (groups, ...)."""
 
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
-        """Return a threshold for each group, at which all are treated alike once errors are corrected."""
+        """Return a threshold for each group that treats all alike once errors are corrected."""
 
 
 class Expected(NamedTuple):
@@ -124,7 +124,7 @@ class Expected(NamedTuple):
     Parameters
     ----------
     scores : two ndarrays
-        Of records of label 0 and 1, ascending, without what their group adds.
+        Of records of label 0 and of label 1, ascending, without what their group adds.
     added : ndarray, shape (groups,)
         What the group adds.
     positive : ndarray, shape (groups,)
@@ -165,7 +165,7 @@ class Expected(NamedTuple):
 
 def sizes_of(noisy: FloatArray, n: int) -> tuple[float, ...]:
     """Return noisy counts of cells as sizes that add up to n."""
-    # what is missing is shared out
+    # the difference to n is shared out
     positive = np.maximum(noisy + (n - noisy.sum()) / len(noisy), SMALLEST_CELL * n)
     return tuple((positive * (n / positive.sum())).tolist())
 
@@ -192,7 +192,7 @@ def expected_of(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> Ex
 
 
 def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float, ...]:
-    """Return a threshold for each group, from no difference on to one that is tolerated.
+    """Return a threshold for each group, with no difference or a tolerated one.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
     """
     off = errors(cells, expected)
     fair = expected.fair(cells, off)
-    # the shortest part of the way there on which the difference is tolerated
+    # the shortest part of the way to them at which the difference is tolerated
     way = fair[:, None] * np.linspace(0, 1, PATH_STEPS + 1)
     differences = np.ptp(off.corrected(expected.rates(way, odds=cells.odds)), axis=0).max(axis=0)
     step = int(np.argmax(differences <= slack)) if (differences <= slack).any() else PATH_STEPS
@@ -212,9 +212,9 @@ def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
 
 
 def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float, ...]:
-    """Return where to end: the next thresholds or probed ones, whichever are thought to be nearest to the slack.
+    """Choose the final thresholds: the next or probed ones, whichever seem nearest to the slack.
 
-    A step of a true curve, where few rows are distinct, may lie between fair probes and the next thresholds.
+    If few rows are distinct, a step of the true curve may lie between fair probes and the next thresholds.
     """
     off = errors(cells, expected)
 
@@ -260,7 +260,7 @@ class Errors(NamedTuple):
     scale: FloatArray
 
     def corrected(self, rates: FloatArray) -> FloatArray:
-        """Return what is to be expected now, shape (groups, 1 or 2, ...)."""
+        """Return the corrected expectation, shape (groups, 1 or 2, ...)."""
         level, scale = (one.reshape(one.shape + (1,) * (rates.ndim - 2)) for one in self)
         found: FloatArray = expit(level + scale * logit(np.clip(rates, 1e-9, 1 - 1e-9)))
         return found
@@ -298,9 +298,9 @@ def errors(cells: Cells, expected: Curves) -> Errors:
 
 
 def _one_rate(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return thresholds that choose the same share of each group, and are 0 on average over all records.
+    """Return thresholds that choose the same share of each group and average 0 over all records.
 
-    At that share a small change for every group would lose as many right choices as it gains, if the scores are
+    At that share a small change for every group loses as many right choices as it gains, if the scores are
     right.
 
     Parameters

@@ -39,7 +39,7 @@ class FewRecordsWarning(UserWarning):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Private, fair logistic regression; every ``fit`` is a release, and spends its budget again.
+    """Private, fair logistic regression; every ``fit`` is a release and spends the budget again.
 
     Private for the whole record, features, label and group, under `replace_one`: the number of records is public.
     Setting it up reads no data; the budget pays for every choice that uses data.
@@ -47,22 +47,22 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     domain : path, DomainFile or Domain
-        What is declared and public of the raw columns, of the label and of the group.
+        What is declared and public about the raw columns, the label and the group.
     epsilon : number
     delta : number or decimal string
         0 takes Laplace noise.
     fairness : {'demographic_parity', 'equalised_odds', 'none'}
         Equal selection rates of all groups; or equal rates among records of each label; or neither.
     slack : number
-        Difference of rates that is tolerated; :meth:`tuned` changes it after the release, at no cost.
+        Tolerated difference of rates; :meth:`tuned` changes it after the release, at no cost.
     group_at_prediction : bool
         Whether predictions may use the group; `predict` then needs `sensitive_features`.
     bins : bool
         Put declared plain numbers into bins, by a rule that reads their bounds only.
     rows_per_person : int
-        How many records one person may have: privacy is the person's.
+        How many records one person may have; the statement protects persons.
     random_state : int, numpy.random.Generator or None
-        None takes hardened noise; anything else makes a seeded fit, for study.
+        None takes hardened noise; anything else makes a seeded fit for study.
     release_ledger : ReleaseLedger, optional
         Counts every fit, before it is made.
 
@@ -76,8 +76,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Weights of the score, in the order of `columns_`.
     intercept_ : ndarray, shape (1,) or (groups,)
         What the decision adds to ``x @ coef_[0]`` for encoded records x: for each group, where thresholds move by
-        group.  The weight of a constant column stands in `coef_`.  There is none where no group is used at
-        prediction and thresholds move all the same.
+        group.  The weight of a constant column is in `coef_`.  There is none where no group is used at
+        prediction but thresholds still move.
     columns_ : tuple of str
     classes_ : ndarray, shape (2,)
     n_features_in_ : int
@@ -109,7 +109,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def declared(self) -> DomainFile:
-        """The domain file as it is used: public."""
+        """The domain file as used: public."""
         file = _domain_file(self.domain)
         file.require_public()
         keep = self.group_at_prediction and self.fairness != "none"
@@ -141,8 +141,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         FewRecordsWarning
-            Before anything is spent, where the noise drowns the data; and after it where it drowns the
-            differences between groups, as small ones do.
+            Before anything is spent, where the noise drowns the data; afterwards, where it drowns the
+            differences between groups, as for small groups.
         reference.common.errors.DataHolderWarning
             When all records are of one group: not private, for the data holder.
         """
@@ -202,7 +202,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found._take(release)
 
     def tuned(self, slack: RealLike) -> Self:
-        """Return the estimator for another slack, from what is released already: at no cost in privacy."""
+        """Return the estimator for another slack, from what is already released: at no cost in privacy."""
         check_is_fitted(self)
         tolerated = exact("slack", slack)
         if not 0 <= tolerated <= 1:
@@ -215,7 +215,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found._take(replace(self.release_, **changed))
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
-        """Return how far each record is beyond its threshold, shape (n,): the positive class where above 0."""
+        """Return how far each record is beyond its threshold, shape (n,); above 0 is the positive class."""
         x, z = self._new_records(X, sensitive_features)
         return self._model.excess(x, z)
 
@@ -225,7 +225,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : DataFrame, pyarrow Table or mapping from name to values
-            Values outside of the declared bounds are clipped or refused, as the domain file declares.
+            Values outside the declared bounds are clipped or refused, as the domain file declares.
         sensitive_features : sequence, shape (n,), optional
             Needed, and used, where the group is used at prediction.
         """
@@ -257,7 +257,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_noise_(self) -> FloatArray:
-        """Standard errors of `coef_` from the public noise alone, without what sampling adds; approximate."""
+        """Standard errors of `coef_` from the public noise alone, without sampling error; approximate."""
         check_is_fitted(self)
         return standard_errors(self._model, self.release_.domain.domain)[None, :]
 
@@ -326,7 +326,7 @@ def _with(ignored: tuple[str, ...], marker: Marker | None) -> tuple[str, ...]:
 
 
 def raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
-    """Return the columns of a table by name: those that are declared, and unknown ones for an error."""
+    """Return a table's columns by name: the declared ones, and unknown ones for an error to name."""
     require_plain(X, declared.ignore)
     if hasattr(X, "columns") or isinstance(X, Mapping):
         # a pyarrow Table has the columns themselves under `columns`
@@ -345,6 +345,6 @@ def _values(column: Any) -> Sequence[Any]:
 
 
 def _classes(label: Marker) -> tuple[Any, Any]:
-    """Return the raw values of the label where there is one for each class, otherwise 0 and 1."""
+    """Return the label's raw values if each class has exactly one, else 0 and 1."""
     meanings = label.meanings
     return tuple(meanings) if len(meanings) == 2 else (0, 1)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""The curator: the one place where a sum over records becomes a release, and where the account is kept."""
+"""The curator: only here does a sum over records become a release, and here the account is kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Curator:
     hardened : bool
         Whether noise is discrete, on multiples of 1/SUM_STEPS.
     rows_per_person : int
-        How many records neighbouring data sets differ in at most.
+        The largest number of records in which neighbouring data sets differ.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Curator:
         values : ndarray
             Sums over records.
         change : Change
-            By how much one record can change them.
+            How far one record can change them.
         share : Fraction
         what : str
             Names the release in the account.
@@ -76,7 +76,7 @@ class Curator:
         if share <= 0 or share + sum(one.share for one in self.spent) > 1:
             raise ParameterError("share", share, "positive, and at most 1 with all others")
         scale = self.scale(change, share)
-        # before the draw: what was counted and not released does no harm
+        # before the draw: counting what is never released does no harm
         self.spent.append(Spent(what, share, change.times(self.rows_per_person), scale, len(values)))
         noisy = self._sampler.add(values, Noise.uniform(self._kind, scale, len(values), self._steps))
         return np.array([float(value) for value in noisy])

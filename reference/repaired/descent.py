@@ -11,7 +11,7 @@ from reference.common.arrays import FloatArray
 from reference.domain import Domain
 
 RIDGE = 2.0
-"""Curvature that is added, in standard deviations of a mean of all gradients."""
+"""Added curvature, in standard deviations of the mean of all gradients."""
 
 AVERAGED = 0.4
 """Share of the last iterates that are averaged."""
@@ -81,7 +81,7 @@ def step(w: FloatArray, noisy_gradient: FloatArray, inverse_curvature: FloatArra
 
 
 def averaged(iterates: Sequence[FloatArray]) -> FloatArray:
-    """Return the mean of the last iterates: it has less of the noise of single steps."""
+    """Return the mean of the last iterates, which carries less noise than single steps."""
     last = max(1, int(AVERAGED * len(iterates)))
     mean: FloatArray = np.mean(iterates[-last:], axis=0)
     return mean

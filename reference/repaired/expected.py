@@ -1,7 +1,7 @@
 """What released counts predict about a threshold: post-processing.
 
 Records are drawn from the released counts of (cell, label), as if attributes were independent for each label.
-They only say where a probe is worth its noise; what the probes find corrects them.
+They only show where a probe is worth its noise; the probes' results correct them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reference.domain import Domain
 from reference.repaired.descent import one_hot_blocks
 
 DRAWN = 8192
-"""Records that are drawn; the generator is public."""
+"""How many records to draw; the generator is public."""
 
 LARGEST_MULTIPLIER = 32.0
 HALVINGS = 30
@@ -39,7 +39,7 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
     )
     ones, zeros = (np.clip(part, 0.0, full) for part in np.split(noisy_sums, 2))
     wholes = [(ones[block].sum(), zeros[block].sum()) for block in blocks] + [(full / 2, full / 2)]
-    # the share of label 1: the mean of what each attribute says
+    # the share of label 1: the mean over attributes
     share = float(np.mean([one / max(one + zero, 1e-300) for one, zero in wholes[: max(1, len(blocks))]]))
     target = np.arange(DRAWN) < round(DRAWN * share)
     x = np.zeros((DRAWN, domain.dimension))
@@ -75,13 +75,13 @@ def expected_difference(
 
 
 def crossing(difference: Callable[[float], float], level: float) -> float:
-    """Return where a falling function crosses a level, by halving."""
+    """Find by halving where a falling function crosses a level."""
     low, high = bracket(difference, level)
     return (low + high) / 2
 
 
 def bracket(difference: Callable[[float], float], level: float) -> tuple[float, float]:
-    """Return two places close to each other between which a falling function crosses a level, by halving."""
+    """Find by halving two close places between which a falling function crosses a level."""
     low, high = -LARGEST_MULTIPLIER, LARGEST_MULTIPLIER
     for _ in range(HALVINGS):
         middle = (low + high) / 2

@@ -1,6 +1,6 @@
 """Thresholds where predictions do not use the group: released models guess it.
 
-Each group has a threshold, and a record the mean of them: it is chosen where a(x) > sum_k t_k P(z = k | x), with
+Each group has a threshold, each record their mean: it is chosen where a(x) > sum_k t_k P(z = k | x), with
 a(x) = P(y = 1 | x) - 1/2.  Where all probabilities are right, no rule of x with the same selection rates of groups
 has a higher accuracy (proofs/repaired.md, *Without the group*).
 """
@@ -19,22 +19,22 @@ from reference.repaired.cells import SMALLEST_CELL, Cells, Errors, spread
 from reference.repaired.loss import probability
 
 EVERY = 4
-"""Of so many drawn records one is looked at: a search looks at them often."""
+"""A search looks often at drawn records, so it looks at one in so many."""
 
 SOFT = 0.02
 """Width of the step of a prediction, in probability, while thresholds are sought."""
 
 SHORT = 0.01
-"""Weight of the thresholds beside the differences that they even out: where they cannot, they stay small."""
+"""Weight of the thresholds' size beside the differences that they even out; where they cannot, they stay small."""
 
 PRICE = 1.0
-"""Accuracy that equalised odds may cost, for a difference between groups of as much."""
+"""Accuracy that equalised odds may cost per unit of difference between groups."""
 
 FREE_PRICE = 0.5
-"""Accuracy that the last unit of risk difference may cost before probes show that it shrinks."""
+"""Accuracy that the last unit of risk difference may cost before probes show that the difference shrinks."""
 
 FIRST_STEP = 0.1
-"""By which the search for thresholds of equalised odds starts."""
+"""Starting values of the search for thresholds of equalised odds."""
 
 
 def advantage_of(w: FloatArray, x: FloatArray) -> FloatArray:
@@ -127,7 +127,7 @@ class Guessed(NamedTuple):
     def _rates(self, thresholds: FloatArray, odds: bool, soft: float) -> FloatArray:
         beyond = self.advantage[:, None] - self.likely.T @ thresholds.reshape(len(self.likely), -1)
         chosen = expit(beyond / soft) if soft else (beyond > 0.0).astype(np.float64)
-        # given x, group and label are taken to be independent
+        # group and label count as independent given x
         labels = np.array([0.5 - self.advantage, 0.5 + self.advantage] if odds else [np.ones(len(self.advantage))])
         cells = (self.likely[:, None] * labels).reshape(-1, len(self.advantage))
         rates = cells @ chosen / np.maximum(cells.sum(axis=1), SMALLEST_CELL)[:, None]

@@ -1,7 +1,7 @@
-"""The capped logistic loss: the logistic loss where a prediction is right, its tangent where it is wrong.
+"""The capped logistic loss: logistic where a prediction is right, its tangent where it is wrong.
 
 With the margin m = s for label 1 and m = -s for label 0 it is log(1 + exp(-m)) for m >= 0 and log 2 - m/2 for
-m < 0.  It is convex, and no record pulls with more than half of its features: that halves the sensitivity of a
+m < 0.  It is convex, and no record pulls with more than half its features: that halves the sensitivity of a
 gradient, and makes it the same for every w (proofs/repaired.md, Lemma 1).
 """
 
@@ -13,7 +13,7 @@ from scipy.special import expit
 from reference.common.arrays import FloatArray
 
 LARGEST_RESIDUAL = 0.5
-"""No residual is larger: the slope of the loss at margin 0."""
+"""The largest residual: the slope of the loss at margin 0."""
 
 
 def residual(scores: FloatArray, target: FloatArray) -> FloatArray:

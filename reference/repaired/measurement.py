@@ -36,7 +36,7 @@ def make_private_logistic_regression(
 
     A table is a DataFrame, a pyarrow Table or a mapping from name to values, label and group among them.
 
-    The map takes the number of replaced records.  For one record it returns what the release states; for k, what
+    The map takes the number of replaced records.  For one record it returns the release's statement; for k, what
     k times the shift of every release loses at the same delta.  Noise is hardened.
 
     Parameters

@@ -27,7 +27,7 @@ Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
 
 
 class Measured(NamedTuple):
-    """The difference of groups that one of the probes found, and the standard deviation of its noise.
+    """The difference of groups that a probe found, and the standard deviation of its noise.
 
     `place` counts from 1; `final` says that it was made at the final thresholds.
     """
@@ -54,7 +54,7 @@ class Model:
     multiplier : float
         lambda: 0 predicts by the sign of the score.
     epsilon, delta : Fraction
-        Of everything that was released together, for `replace_one`.
+        Of all releases together, for `replace_one`.
     counts : ndarray, shape (2 d,)
         Released sums over each half of the records, by label; by group where `group_weights` meet a multiplier.
     n : int
@@ -88,7 +88,7 @@ class Model:
 
     @property
     def fairness(self) -> Fairness:
-        """What the model was made to be."""
+        """The fairness that the model was fitted for."""
         if self.cells is not None:
             return "equalised_odds" if self.cells.odds else "demographic_parity"
         return "none" if self.zbar is None else "demographic_parity"
@@ -106,7 +106,7 @@ class Model:
         return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
 
     def root(self, curve: Callable[[float], float], slack: float) -> Root:
-        """Return what the probes say about multipliers.
+        """Return what the probes say about the multiplier.
 
         Where the group is guessed, lambda is a price: if the guess is right, the last unit of risk difference
         costs 2 lambda zbar (1 - zbar) of accuracy.  More than FREE_PRICE is paid only for what probes show.
@@ -126,7 +126,7 @@ class Model:
 
     @property
     def measured(self) -> Measured | None:
-        """The last of the probes that are nearest to the final thresholds; None without fairness."""
+        """The probe nearest to the final thresholds, the last of equals; None without fairness."""
         if self.cells is not None:
             probes, final = self.cells.probes, np.array(self.cells.thresholds)
             off = [float(np.abs(np.array(one.thresholds) - final).max()) for one in probes]
@@ -141,7 +141,7 @@ class Model:
 
     @property
     def noise_of_probes(self) -> float | None:
-        """Standard deviation of the difference of groups that all probes find together; None without fairness.
+        """Standard deviation of the difference of groups in all probes together; None without fairness.
 
         Released counts tell how large the groups are.
         """
@@ -149,7 +149,7 @@ class Model:
         return None if measured is None else measured.noise / math.sqrt(measured.of)
 
     def tuned(self, domain: Domain, slack: float) -> Model:
-        """Return the model for another slack: from what is released already, so at no cost in privacy."""
+        """Return the model for another slack, from what is already released: at no cost in privacy."""
         if self.cells is not None:
             thresholds = best_thresholds(self.cells, self.expected_cells(domain), slack)
             return replace(self, cells=replace(self.cells, thresholds=thresholds))
@@ -167,7 +167,7 @@ class Model:
         Parameters
         ----------
         x : ndarray, shape (n, d)
-            Encoded features; they count as the fit counts them, on its grid.
+            Encoded features; rounded to the grid of the fit.
         z : ndarray, shape (n,), optional
             Groups, where the model uses them.
         """
@@ -215,7 +215,7 @@ class Model:
 def margins(
     w: FloatArray, group_weights: FloatArray | None, zbar: float, x: FloatArray, z: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return a, what speaks for a record, and b, what its group counts; it is chosen when a > lambda b.
+    """Return a, the case for a record, and b, the effect of its group; it is chosen when a > lambda b.
 
     With the group: a = x.w, b = z - zbar, so that only the intercepts of the groups move.  Without it:
     a = P(y = 1 | x) - 1/2, b = P(z = 1 | x) - zbar, the best rule for a given covariance of prediction and group

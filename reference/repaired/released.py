@@ -1,4 +1,4 @@
-"""The file of a repaired release: what leaves the data holder, and all that predictions need."""
+"""The file of a repaired release: all that leaves the data holder, and all that predictions need."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StatedProbe(Document, frozen=True):
     Parameters
     ----------
     multiplier, difference, noise : float
-        Where it was measured, what came out, and the standard deviation of its noise.
+        Where it was measured, the result, and the standard deviation of its noise.
     """
 
     multiplier: float
@@ -60,7 +60,7 @@ class StatedCellProbe(Document, frozen=True, kw_only=True):
     thresholds : tuple of float
         Where they were measured: one for each group.
     rates, noise : tuple of float
-        What came out for each cell, and the standard deviation of its noise.
+        The result for each cell, and the standard deviation of its noise.
     """
 
     thresholds: tuple[float, ...]
@@ -86,7 +86,7 @@ class StatedCells(Document, frozen=True, kw_only=True):
 
 
 class StatedSpending(Document, frozen=True, kw_only=True):
-    """One of the releases that a fit is made of.
+    """One of the releases that make up a fit.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class StatedSpending(Document, frozen=True, kw_only=True):
     share : Fraction
         Of mu^2, or of epsilon where delta is 0.
     l1_sensitivity, l2_sensitivity_squared : Fraction
-        By how much one person can change it.
+        How far one person can change it.
     scale : float
         Sigma, or the Laplace scale where delta is 0.
     size : int
@@ -149,7 +149,7 @@ class RepairedRelease(
         Released sums, over each label or group.
     probes : tuple of StatedProbe
     spent : tuple of StatedSpending
-        From which anyone can add up the statement.
+        Anyone can add up the statement from it.
     domain : DomainFile
         How records are encoded.
     cells : StatedCells or None
@@ -203,7 +203,7 @@ class RepairedRelease(
         self._require_spent()
 
     def _require_spent(self) -> None:
-        """Raise where less is stated than one person can change a release of the domain by, or than all lose."""
+        """Raise where the file states less than one person can change a release, or than all releases lose."""
         domain = self.domain.domain
         d, cells = domain.dimension, cells_of(domain, self.fairness)
         known = {
@@ -228,7 +228,7 @@ class RepairedRelease(
             raise ReleaseFileError("its releases lose more than the budget", place="spent")
 
     def _require_whole(self) -> None:
-        """Raise where a release that the model is made of is not counted."""
+        """Raise where a release behind the model is not counted."""
         models = 1 + len(self.group_weights or ()) // len(self.w)
         cell_probes = 0 if self.cells is None else len(self.cells.probes)
         needed = {
@@ -243,7 +243,7 @@ class RepairedRelease(
             raise ReleaseFileError("not the releases that the model is made of", place="spent")
 
     def _require_cells(self) -> None:
-        """Raise unless there are cells where they are needed, as many as the domain's group says."""
+        """Raise unless there are cells where they are needed, as many as the domain's group has."""
         needed = cells_of(self.domain.domain, self.fairness)
         if (self.cells is not None) != (needed > 0):
             raise ReleaseFileError("thresholds by group where they are needed, and nowhere else", place="cells")

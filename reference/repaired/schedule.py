@@ -23,11 +23,11 @@ FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
 SHARE_OF_CELL_COUNTS = Fraction(1, 25)
 SHARE_OF_GROUP_MODEL = Fraction(1, 4)
-"""The share of one group's model in what it and the label's model have."""
+"""The share of one group's model in the budget of it and the label's model."""
 
 LEAST_FOR_PROBES, MOST_FOR_PROBES = Fraction(1, 20), Fraction(2, 5)
 WANTED_DEVIATION = 0.01
-"""Wanted deviation of the risk difference from all probes, for groups of one and two thirds."""
+"""Wanted deviation of the risk difference from all probes, for groups of one third and two thirds."""
 
 PROBES = 4
 
@@ -37,7 +37,7 @@ average, the other half as large; sqrt(5), rounded up."""
 
 
 NEAR_THE_BEST, USABLE, HOPELESS = 50, 8, 2
-"""What :func:`signal_of` says of a model."""
+"""Wanted values of :func:`signal_of` for a model."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def group_models_of(domain: Domain) -> int:
 
 
 def persons(n: int, rows_per_person: int) -> int:
-    """Return the number of one-row persons with the schedule of n records: n over the noise decides."""
+    """Return how many one-row persons have the schedule of these n records: n over the noise decides."""
     return max(1, n // rows_per_person) if n else n
 
 
@@ -143,7 +143,7 @@ def cells_of(domain: Domain, fairness: str) -> int:
 
 
 def probes_of(n: int, budget: Budget, cells: int) -> Fraction:
-    """Return the share of the probes: enough to know a risk difference, within limits.
+    """Return the share of the probes: enough to measure a risk difference, within limits.
 
     The noise of the sum is divided by n zbar (1 - zbar); its sensitivity is max(zbar, 1 - zbar), and the ratio is
     3 for zbar of 1/3 and 2/3.  For cells the noise of a difference of shares is taken as 3 cells / n.
@@ -157,7 +157,7 @@ def probes_of(n: int, budget: Budget, cells: int) -> Fraction:
 
 
 def signal_of(n: int, domain: Domain, budget: Budget, share: Fraction = Fraction(1)) -> float:
-    """Return n / (d deviation), which decides about a model; the deviation is the noise of one gradient.
+    """Return n / (d deviation), the signal of a model; the deviation is the noise of one gradient.
 
     It is n mu / d for Gaussian noise.
     """
@@ -169,7 +169,7 @@ def signal_of(n: int, domain: Domain, budget: Budget, share: Fraction = Fraction
 
 
 def rounds_of(n: int, domain: Domain, budget: Budget, share: Fraction) -> int:
-    """Return how many gradients a model releases: more signal pays for more of them.
+    """Return how many gradients a model releases; more signal allows more.
 
     The noise of each grows with the square root of their number, or with the number itself for Laplace noise.
     """

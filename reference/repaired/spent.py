@@ -20,7 +20,7 @@ class Change(NamedTuple):
     l2_sensitivity_squared: Fraction
 
     def times(self, rows: int) -> Change:
-        """Return by how much this many records can change it together."""
+        """Return how far this many records can change it together."""
         return Change(rows * self.l1_sensitivity, rows**2 * self.l2_sensitivity_squared)
 
 

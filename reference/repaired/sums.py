@@ -1,6 +1,6 @@
 """The sums over records that are released, each beside its exact sensitivities under `replace_one`.
 
-All are exact: features, residuals and zbar are multiples of 1/DATA_STEPS, so that every sum is a multiple of
+All are exact: features, residuals and zbar are multiples of 1/DATA_STEPS, so every sum is a multiple of
 1/:data:`SUM_STEPS`, on which hardened noise is added without rounding.
 """
 
@@ -31,7 +31,7 @@ def largest_l1(domain: Domain) -> Fraction:
 
 
 def require_encoded(records: Records) -> None:
-    """Raise :class:`reference.common.errors.NormError` for a row that encodes no record of the domain."""
+    """Raise :class:`reference.common.errors.NormError` for a row that no record of the domain encodes to."""
     # multiples of 2^-20 far below 2^33: exact
     outside = np.abs(records.x).sum(axis=1) > rounded_down(largest_l1(records.domain))
     if outside.any():
@@ -81,7 +81,7 @@ GROUP_COUNT_CHANGE = Change(Fraction(1), Fraction(1))
 def imbalance(z: FloatArray, prediction: BoolArray, zbar: Fraction) -> NumberArray:
     """Return sum (z - zbar) (prediction - 1/2), shape (1,).
 
-    With zbar the true mean it is n zbar (1 - zbar) times the signed risk difference.  Then the half changes
+    If zbar is the true mean, it is n zbar (1 - zbar) times the signed risk difference.  Then the half changes
     nothing; for every zbar it makes the sensitivity smallest.
     """
     members, chosen = z == 1.0, prediction
@@ -127,7 +127,7 @@ CELL_SELECTIONS_CHANGE = Change(Fraction(1), Fraction(1))
 
 
 def _weighted_sum(weights: FloatArray, x: FloatArray) -> NumberArray:
-    """Return sum weights_i x_i as Fractions; exact, because all are multiples of 1/DATA_STEPS of at most 1."""
+    """Return sum weights_i x_i as Fractions, exactly: all are multiples of 1/DATA_STEPS, at most 1."""
     total = np.zeros(x.shape[1], dtype=object)
     for start in range(0, len(x), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)

@@ -12,10 +12,10 @@ from reference.common.arrays import FloatArray
 from reference.repaired.expected import LARGEST_MULTIPLIER, bracket
 
 TRUSTED = 0.3
-"""A probe is trusted like a noisy one when it is this share of its distance from the target away."""
+"""A probe is trusted like a noisy one at this share of its distance from the target."""
 
 PRIOR_ERROR, PRIOR_SCALE = 0.2, 0.7
-"""How far the expected curve is thought to be off: its level, and its steepness as a share."""
+"""Assumed errors of the expected curve: of its level, and of its steepness as a share."""
 
 FLATTEST, STEEPEST = 0.3, 4.0
 
@@ -23,7 +23,7 @@ LEAST_VARIANCE = 1e-12
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
 
 SHOWN = 2.0
-"""A probe shows that the difference shrank when it did by so many standard deviations of the noise."""
+"""Probes show a smaller difference if it fell by this many standard deviations of the noise."""
 
 
 class Probe(NamedTuple):
@@ -42,11 +42,11 @@ class Root:
     probes : sequence of Probe
         At least one, the first at 0; a difference is signed, and its noise the standard deviation.
     slack : float
-        Risk difference that is tolerated.
+        Tolerated risk difference.
     expected : callable
         The curve that earlier releases predict; it falls.
     free : float
-        Multipliers up to here need no probe that shows what they do.
+        Multipliers up to here need no probe to show their effect.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class Root:
         self._error, self._scale = self._fitted()
 
     def next(self) -> float:
-        """Return where to look next: at most at twice a multiplier that was shown to help."""
+        """Return where to probe next: at most twice a multiplier that was shown to help."""
         return self._crossing(2.0)
 
     def best(self) -> float:
-        """Return where to end: at the crossing or at a probe, whichever is thought to be nearest to the level.
+        """Choose the final multiplier: the crossing or a probe, whichever seems nearest to the level.
 
-        A step of the true curve, where few rows are distinct, may lie between the crossing and a fair probe.
+        If few rows are distinct, a step of the true curve may lie between the crossing and a fair probe.
         """
 
         def miss(multiplier: float) -> float:
@@ -107,14 +107,14 @@ class Root:
         return float((precision * (found - scale * curve)).sum() / (precision.sum() + PRIOR_ERROR**-2)), scale
 
     def _estimate(self, multiplier: float) -> tuple[float, float]:
-        """Return the risk difference at a multiplier, and its variance: of probes carried along the curve."""
+        """Return the risk difference at a multiplier and its variance, from probes carried along the curve."""
         moved = self._scale * (self._expected(multiplier) - self._curve)
         estimate, variance = carried(self._found, self._noise, moved)
         return float(estimate), float(variance)
 
 
 def carried(found: FloatArray, noise: FloatArray, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of probes that are carried to another place, and its variance.
+    """Return the mean of probes carried to another place, and its variance.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ from reference.repaired.spent import COUNTS, GRADIENT, Spent
 def standard_errors(model: Model, domain: Domain) -> FloatArray:
     """Return the standard deviation that the noise gives each weight of the label, shape (d,).
 
-    It takes the gradient as linear around w, with the curvature H of records drawn from the released counts: an
-    iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  It leaves out what sampling adds.
+    This takes the gradient as linear around w, with the curvature H of records drawn from the released counts: an
+    iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  Sampling error is left out.
     """
     steps = _label_steps(model)
     # the released sums halved, for the first gradient

@@ -2,7 +2,7 @@
 
 `published` bounds are the paper's four lemmas.  Exact suprema are over *all* neighbouring data sets, the drift of
 zbar included: of rows that a domain encodes (:class:`Declared`), or of all rows of a norm (:class:`Setting`),
-where no closed form may be known and the supremum is a certified enclosure.
+where the supremum may have no known closed form and is a certified enclosure.
 The weighted forms are what the theorems need: D_s is the change of the coefficients of monomials that contain
 w_s, D_n that of the others.
 """
@@ -109,7 +109,7 @@ def exact_l2_squared(where: Setting | Declared, weight_s: Fraction = ONE, weight
 
 
 def rows_per_person_of(where: Setting | Declared) -> int:
-    """Return how many records neighbouring data sets differ in at most."""
+    """Return the largest number of records in which neighbouring data sets differ."""
     return (where.setting if isinstance(where, Declared) else where).rows_per_person
 
 
@@ -140,7 +140,7 @@ def _declared(
         return declared_supremum(where, power, weight_s, weight_n, effort).supremum
     weights = (weight_s, weight_n)
     found = exact_l1(where.setting, *weights, effort) if power == 1 else exact_l2_squared(where.setting, *weights)
-    # a kept group takes its length from the rest of its row: no more than a bound is known
+    # a kept group takes its length from the rest of its row: only a bound is known
     return Supremum(Fraction(0), found.upper, "an upper bound") if where.domain.keep_group else found
 
 
@@ -148,7 +148,7 @@ def l1_sensitivity(readings: Readings, domain: Domain) -> Fraction:
     """Return the l1-sensitivity that the readings ask for.
 
     `published` times the rows of a person, `exact` (the upper end over the rows that the domain encodes), or a
-    number, which is taken as it stands.
+    number, which is taken as given.
     """
     if readings.own_sensitivity is not None:
         return readings.own_sensitivity

@@ -46,7 +46,7 @@ def onto_grid(entries: Sequence[float]) -> tuple[float, ...]:
 def weighted_l1_change(setting: Setting, pair: Extremes, weight_s: Fraction, weight_n: Fraction) -> Fraction:
     """Return w_s |D_s|_1 + w_n |D_n|_1 between the two data sets, exactly; x_s is the first coordinate.
 
-    Without a number of records: what the change tends to as N grows (Lemma A of ``proofs/sensitivities.md``).
+    Without a number of records, return its limit as N grows (Lemma A of ``proofs/sensitivities.md``).
     """
     linear, covariance, quadratic = _change(setting, pair)
     own = [abs(c) + abs(g) for c, g in zip(linear, covariance, strict=True)]

@@ -47,13 +47,13 @@ from reference.sensitivity.trust_region import (
 from reference.sensitivity.variants import LinearVariant, variants_of
 
 TOLERANCE = 2e-7
-"""Stop improving an enclosure at this width, for weights of at most 1 and a supremum of about 1."""
+"""Stop narrowing an enclosure at this width, for weights of at most 1 and a supremum of about 1."""
 
 WIDE, NARROW = Fraction(1, 1000), Fraction(101, 100)
-"""Enclosures that are wider than this share are bounded in another way too, and more slowly above this ratio."""
+"""Wider enclosures, relatively, are bounded in another way too; above the second ratio, by a slower one."""
 
 CHEAP, MANY, LARGEST = 5_000, 150_000, 2_000_000
-"""Patterns that `quick` bounds one by one, `close` where all else is wide, and the most that `thorough` does."""
+"""Most patterns to bound one by one: in `quick`, in `close` where all else is wide, and in `thorough`."""
 
 ALWAYS_THOROUGH = 5
 """Up to this dimension `quick` is `thorough`."""
@@ -156,7 +156,7 @@ def _solve(setting: Setting, weight_s: Fraction, weight_n: Fraction, effort: str
 
 
 def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supremum | None:
-    """Return a closed form or wide bounds in a few milliseconds; None where few patterns can be listed.
+    """Return a closed form or wide bounds in milliseconds; None where the patterns are few enough to list.
 
     A rule on the dimension, the reading and the order of the weights, not on measured time.
     """
@@ -181,7 +181,7 @@ def _in_a_fit(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Supre
 
 
 def _narrowed(problem: _Problem, weights: tuple[Fraction, Fraction], found: Supremum, effort: str) -> Supremum:
-    """Bound a replaced record's change in other ways too, where the enclosure is wide."""
+    """Where the enclosure is wide, bound a replaced record's change in other ways too."""
     setting, lower = problem.setting, found.lower
     if weights[0] > weights[1] and found.upper > lower * (1 + WIDE):
         found = _bounded_apart(setting, *weights, found, effort)
@@ -218,7 +218,7 @@ def _bounded_apart(
 
 
 def _require_order(attained: Fraction, bound: Fraction) -> None:
-    """Raise when data sets attain more than what is said to bound all data sets, beyond the rounding allowed."""
+    """Raise when data sets attain more than the bound, beyond the rounding allowed."""
     if attained > bound * (1 + Fraction(1, 10**12)):
         raise ArithmeticError(f"attained {float(attained)} exceeds the bound {float(bound)}: please report this")
 
@@ -232,7 +232,7 @@ class _Problem:
         self.d = setting.dimension
         self.with_s = self.d > 1 and weight_s != weight_n
         if not self.with_s:
-            # one coordinate: what is called w_n counts for all
+            # with one coordinate, w_n counts for all
             self.w_n = weight_s
         self.e = float(setting.drift)
         self.positive = setting.norm == "unit_ball"
@@ -277,7 +277,7 @@ class _Problem:
         return ceiling, extremes
 
     def few_patterns(self) -> tuple[float, Extremes]:
-        """Bound all patterns by the Cauchy-Schwarz inequality; look for good pairs by patterns and a climb."""
+        """Bound all patterns by the Cauchy-Schwarz inequality; seek good pairs by patterns and a climb."""
         step = max(1, self.d // 40)
         lengths = [(self.d,), *((j, self.d - j) for j in range(1, self.d, step))]
         batch = _Batch(self, patterns(lengths, self.choices, with_s=self.with_s, pure=True))
@@ -288,7 +288,7 @@ class _Problem:
         return self.cauchy_schwarz(), best.extremes
 
     def climbed(self) -> _Found:
-        """RowClimb from rows, in every variant; return the best pair."""
+        """Climb from rows, in every variant; return the best pair."""
         weights, pairs = np.full(self.d, self.w_n), np.full((self.d, self.d), self.w_n)
         if self.with_s:
             weights[0] = self.w_s
@@ -352,7 +352,7 @@ class _Problem:
 
 
 def _largest(choices: list[ball_l1_few.Choice]) -> list[ball_l1_few.Choice]:
-    """Return the choices that no other one exceeds in every coefficient."""
+    """Return the choices that no other exceeds in every coefficient."""
     return [
         one
         for one in choices
@@ -415,7 +415,7 @@ class _Batch:
         self.ceilings = self.extra + np.sum([half.ceiling for half in self.halves], axis=0)
 
     def best_of(self, rows: npt.NDArray[np.intp]) -> _Found:
-        """RowClimb in some patterns; return the best."""
+        """Climb in some patterns; return the best."""
         values, points = self.climb(rows)
         best = int(values.argmax())
         return self._found(float(values[best]), int(rows[best]), [point[best] for point in points])
@@ -424,7 +424,7 @@ class _Batch:
         return _Found(value, self.problem.extremes(*self.items[row], points[0], points[-1]))
 
     def climb(self, rows: npt.NDArray[np.intp], steps: int = 300) -> tuple[FloatArray, list[FloatArray]]:
-        """RowClimb in some patterns; return values and, per half, the points."""
+        """Climb in some patterns; return values and, per half, the points."""
         total, points = self.extra[rows].copy(), []
         for half in self.halves:
             starts = starts_for(half.near[rows])

@@ -1,7 +1,7 @@
-"""A bound on the l1 change of replaced records on the balls without fairness, where x_s weighs otherwise.
+"""A bound on the l1 change of replaced records on the balls, without fairness and with another weight for x_s.
 
-Proposition 8c of ``proofs/sensitivities_balls.md``: the Cauchy-Schwarz inequality for the coordinates but x_s
-alone, so that three numbers are maximised over, by branch and bound.
+Proposition 8c of ``proofs/sensitivities_balls.md``: the Cauchy-Schwarz inequality for all coordinates but x_s
+leaves three numbers to maximise over, by branch and bound.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from reference.sensitivity.ball_l1_split import largest_square
 from reference.sensitivity.trust_region import ROUNDING
 
 SHARE = 0.0095
-"""How far above what is attained the bound is to come."""
+"""How far the bound may stay above what is attained."""
 
 FIRST, MOST_CELLS = 16, 2_000_000
-"""Parts into which each number's range is cut first, and cells after which the bound stays as wide as it is."""
+"""Parts into which each number's range is first cut, and the number of cells at which the search stops."""
 
 
 def apart_ceiling(dimension: int, weight_s: float, weight_n: float, attained: float) -> float:
-    """Bound the supremum for weights of at most 1; `attained` only says when to stop."""
+    """Bound the supremum for weights of at most 1; `attained` only decides when to stop."""
     goal, root = attained * (1 + SHARE), math.sqrt(dimension - 1)
     width = np.array([1, 1, 2]) / FIRST
     low = np.array(list(product(*(np.linspace(first, 1, FIRST + 1)[:-1] for first in (0, 0, -1)))))

@@ -1,4 +1,4 @@
-"""Bounds on the l1 change on the balls for all sign patterns at once, in milliseconds: what a fit states.
+"""Fast bounds on the l1 change on the balls, for all sign patterns at once: what a fit states.
 
 Proposition 8 of ``proofs/sensitivities_balls.md``, by the Cauchy-Schwarz inequality.
 """
@@ -55,9 +55,9 @@ def at_once(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fractio
 
 
 def attained_at_once(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
-    """Return what two plain pairs attain, exactly: a record with all columns equal, from 0 and from other labels.
+    """Return exactly what two plain pairs attain: a record with equal columns, against 0 and other labels.
 
-    It may be half of the supremum, and is 0 where the pairs have too many columns; a statement that it refutes is
+    It may be half the supremum, and is 0 where the pairs have too many columns; a statement that it refutes is
     false all the same.
     """
     d = setting.dimension

@@ -1,4 +1,4 @@
-"""A climb to pairs of records that are far apart in l1 on the balls: what many columns are bounded from below by.
+"""A climb to pairs of records far apart in l1 on the balls: a bound from below for many columns.
 
 All signs are read off the rows, and each step maximises a concave function that touches the change from below.
 What it finds counts only by what it attains, in exact arithmetic.
@@ -20,10 +20,10 @@ GAIN = 1e-7
 """A move must gain at least this share."""
 
 BEST = 4
-"""Rows from which moves are tried."""
+"""The best rows, from which moves are tried."""
 
 MOST_PLACES = 7
-"""Distinct coordinates that a move copies one onto another."""
+"""Distinct coordinates among which a move copies one onto another."""
 
 LARGEST = 40
 """Columns up to which it is tried: each step costs their square."""
@@ -55,7 +55,7 @@ class RowClimb:
         """Return the largest change found, with x', x and X (X with the signs of its entries)."""
         values, rows = self._climbed(self._starts())
         best, found = -1.0, rows[:, 0]
-        # then move one coordinate at a time to where another one stands, as long as that gains
+        # then copy one coordinate onto another, as long as that gains
         while values.max() > best * (1 + GAIN):
             best, found = float(values.max()), rows[:, values.argmax()].copy()
             _, first = np.unique(values.round(6), return_index=True)
@@ -72,7 +72,7 @@ class RowClimb:
         return found
 
     def _climbed(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the changes that are reached from some rows, and the rows."""
+        """Return the changes reached from some rows, and the rows reached."""
         to, from_ = (np.array([float(v) for v in part]) for part in (self.variant.to, self.variant.from_))
         served = abs(np.array(self.variant.drifts))
         curvature = float(self.pairs.sum()) / len(self.weights) / 4
@@ -96,7 +96,7 @@ class RowClimb:
         return values, rows
 
     def _moved(self, rows: FloatArray) -> FloatArray:
-        """Return the rows with one coordinate at the place of another, for every two places; x_s stays."""
+        """Return the rows with one coordinate copied onto another, for every two places; x_s stays."""
         _, first = np.unique(rows.round(3), axis=1, return_index=True)
         moved = []
         for to, from_ in product(first[:MOST_PLACES], first[:MOST_PLACES]):
@@ -115,7 +115,7 @@ class RowClimb:
         group = 1 + (place >= of_mean[:, None]) + (place >= turn[:, None])
         group[:, 0] = rng.integers(0, 4, STARTS)
         levels = rng.random((3, STARTS, 4)) * (rng.random((3, STARTS, 4)) < 0.7)
-        # one set where a record is alone, one where the other is the larger: what is best in many settings
+        # one set where a record is alone, one where the other is larger: best in many settings
         levels[:2, ::2, 2:] = np.array([[1, 0.6], [0, 1]])[:, None]
         levels[:2, ::4] = levels[1::-1, ::4]
         levels[2, :, 1] = 1

@@ -3,7 +3,7 @@
 Proposition 8b of ``proofs/sensitivities_balls.md``: the quadratic change is at most a form in five sums over the
 coordinates.  Where the form is convex, its squares are maxima of linear functions, indexed by a point of a grid;
 where it is concave, minima, indexed by multipliers.  What is left falls apart into the coordinates, each maximised
-in closed form.  The bound holds for every choice of multipliers, so that a poor search for them costs width only.
+in closed form.  The bound holds for every choice of multipliers: a poor search for them costs width only.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ import numpy.typing as npt
 from reference.common.arrays import FloatArray
 
 SHARE = 0.009
-"""How far above what is attained the bound is to come."""
+"""How far the bound may stay above what is attained."""
 
 MOST_POINTS = 20_000
-"""Points of the grid after which the bound stays as wide as it is."""
+"""The number of grid points at which the search stops."""
 
 FIRST_POINTS = 2_000
-"""The same before a problem is split."""
+"""The same, before a problem is split."""
 
 STEPS = 100
 """Steps of the search for multipliers at a point."""
 
 TURN = 1.5
-"""How much of the last step is added where the new one turns back: without it the search zigzags along kinks."""
+"""How much of the last step to add where the new one turns back; else the search zigzags along kinks."""
 
 MARGIN = 1e-11
-"""Margin for rounding, relative to the sum of all terms: each is the result of less than a hundred operations."""
+"""Margin for rounding, relative to the sum of all terms: each comes from fewer than a hundred operations."""
 
 COARSEST = 0.03
 """The part of the bound that the first grid may cost."""
@@ -64,7 +64,7 @@ Choice = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Few:
-    """The problem for one way in which the linear change of x_s, and x'_s - x_s, may be signed.
+    """The problem for one choice of signs of the linear change of x_s and of x'_s - x_s.
 
     Parameters
     ----------
@@ -111,12 +111,12 @@ class Few:
 
     @property
     def sectors(self) -> slice:
-        """Those in which the entries of a coordinate may lie."""
+        """The sectors in which the entries of a coordinate may lie."""
         return slice(1, 5) if self.positive else slice(0, 6)
 
     @property
     def with_s(self) -> bool:
-        """True if x_s counts apart."""
+        """Whether x_s counts apart."""
         return self.weight_s > 0
 
     @property
@@ -159,7 +159,7 @@ class Few:
     def _one_coordinate(
         self, points: FloatArray, multipliers: FloatArray, choices: tuple[Choice, ...]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return where one coordinate's part is largest (x', x, X, sign of its coupling), and its value."""
+        """Return where one coordinate's part is largest (x', x, X, the sign of its coupling), and its value."""
         k, sectors = self.weight_n / 8, SECTORS[self.sectors]
         rays = RAYS[self.sectors.start : self.sectors.stop + 1]
         # a sector that each ray bounds
@@ -227,13 +227,13 @@ def _in_sector(x: FloatArray, rays: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def ceiling(problems: Iterable[Few], attained: float, known: float = math.inf) -> float:
-    """Bound the largest of some problems from above: at most (1 + SHARE) times `attained` where that can be shown.
+    """Bound the largest of some problems from above, by (1 + SHARE) times `attained` where it can.
 
     Parameters
     ----------
     problems : iterable of Few
     attained : float
-        A value that is attained; it says when to stop, and the bound does not rest on it.
+        A value that is attained; it decides when to stop, and the bound does not rest on it.
     known : float
         Another bound; infinity is returned where no less than this can be shown.
     """
@@ -246,7 +246,7 @@ def ceiling(problems: Iterable[Few], attained: float, known: float = math.inf) -
 
 
 def _of_splits(problem: Few, attained: float, known: float) -> float:
-    """Bound one problem, or each of its splits where few points do not bound it closely."""
+    """Bound one problem; where few points do not bound it closely, bound each of its splits."""
     splits = list(problem.split())
     bound = _ceiling(problem, attained, FIRST_POINTS if splits else MOST_POINTS)
     if splits and bound > attained * (1 + SHARE) * (1 + MARGIN) ** 2:
@@ -260,7 +260,7 @@ def _of_splits(problem: Few, attained: float, known: float) -> float:
 
 
 def _ceiling(problem: Few, attained: float, most_points: int) -> float:
-    """Bound one problem on ever finer grids, each only where the coarser one leaves too much."""
+    """Bound one problem on ever finer grids, refining only where the coarser one is not enough."""
     goal = attained * (1 + SHARE)
     axes = 5 if problem.with_s else 3
     corners = np.array([(*corner, *(0,) * (5 - axes)) for corner in product((0, 1), repeat=axes)])
@@ -299,7 +299,7 @@ class _Grid:
     width: FloatArray
 
     def cost(self, problem: Few) -> FloatArray:
-        """Return by how much the bound on a cell may exceed those at its corners, axis by axis."""
+        """Return how far the bound on a cell may exceed those at its corners, axis by axis."""
         found: FloatArray = problem.curvature * self.width**2 / 4
         return found
 

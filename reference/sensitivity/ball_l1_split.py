@@ -1,7 +1,7 @@
-"""A bound on the l1 change of the monomials with w_s alone, on the balls: what unequal weights are bounded by.
+"""A bound on the l1 change of the monomials with w_s alone, on the balls, for unequal weights.
 
 Proposition 8a of ``proofs/sensitivities_balls.md``: only the entries of x_s in both records and the lengths of the
-rest matter, so that two numbers are maximised over, cell by cell of a grid.
+rest matter: two numbers to maximise over, cell by cell of a grid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The labels and groups that matter, and what one column adds to the linear change under each.
+"""The labels and groups that matter, and what a column adds to the linear change under each.
 
 Proofs: ``proofs/sensitivities_declared.md``.  The new row has y' = 0 and z' = 1, all other rows have z = 0, and
 so a case is the label and group of the old row.
@@ -45,7 +45,7 @@ class Case:
         return linear**power + apart**power
 
     def ladder(self, old: int, power: int) -> tuple[Fraction, int]:
-        """Return what a ladder adds when it moves to 1, with the entry of the other rows that adds most."""
+        """Return what a ladder adds when it moves to 1, with the other rows' entry that adds most."""
         return max((self.column(1, old, others, power), others) for others in (1, 0))
 
     def block(self, new: int, old: int | None, weights: tuple[Fraction, ...], power: int) -> tuple[Fraction, int]:

@@ -1,8 +1,8 @@
 """Exact suprema over the rows that a declared domain encodes: finite maxima, in rational arithmetic.
 
 Proofs: ``proofs/sensitivities_declared.md``.  At the maximum every ladder of the new row is at 1 and every ladder
-of the old row on some level; every block is left alone or moved.  So the change depends on few whole numbers and
-on one aggregate, the sum t of the old row's levels, in which it is a concave quadratic.
+of the old row on some level; every block is left alone or moved.  So the change depends on a few whole numbers and
+one aggregate, the sum t of the old row's levels, in which it is a concave quadratic.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 METHOD = "finite maximum"
 
 NEARLY = 1e-9
-"""Candidates below the maximum by more than this share, in floats, are not computed exactly."""
+"""Candidates that are below the maximum by more than this share in floats are not computed exactly."""
 
 MOST_LEVELS, MOST_PLACES = 2_000, 30_000
 """Levels of x_s, and levels times blocks, that a fit tries one by one; beyond them only a bound is known."""
@@ -60,7 +60,7 @@ class Declared:
 
     @property
     def is_norm_domain(self) -> bool:
-        """True if every point of a ball is a row: nothing is encoded."""
+        """Whether every point of a ball is a row: nothing is encoded."""
         return self.domain.prescaled and self.domain.norm != "unit_box"
 
 
@@ -117,7 +117,7 @@ def _over(
     power: int,
     weights: tuple[Fraction, Fraction],
 ) -> Attained:
-    """Maximise over the levels and sums that are attained, and bound by those that may be."""
+    """Maximise over the levels and sums that are attained; bound the maximum over those that may be."""
     attained, allowed = sums
     every, wider = (
         [_Problem(one, where.setting, case, weights, power) for case in cases(where.setting, kept_group=one.group)]
@@ -136,7 +136,7 @@ def _over(
 
 @dataclass(frozen=True)
 class _State:
-    """What becomes of the family that holds x_s.
+    """What happens to the family that holds x_s.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class _State:
 
 @dataclass(frozen=True)
 class _Best:
-    """A value with where it is attained: `moved` blocks, the sum `t`, the level `rho` of x_s."""
+    """A value and where it is attained: `moved` blocks, the sum `t`, the level `rho` of x_s."""
 
     value: Any
     problem: _Problem
@@ -218,7 +218,7 @@ def _tried(problem: _Problem, state: _State, sums: Sums) -> FloatArray:
 def _candidates(
     problem: _Problem, state: _State, moved: int, level: Fraction | None, sums: Sums
 ) -> list[tuple[Fraction, Fraction]]:
-    """Return sums and levels of x_s among which the change is largest, for a level of x_s or the best one."""
+    """Return candidate sums and levels of x_s for the largest change, at a level of x_s or the best one."""
     if not problem.replaces:
         return [(ZERO, ZERO)]
     ends = [ZERO, Fraction(sums.most)]
@@ -258,7 +258,7 @@ class _Problem:
         self.kept: dict[Any, tuple[Any, ...]] = {}
 
     def _gains(self) -> list[Fraction]:
-        """Return what the blocks add together when 0, 1, 2, ... of them are moved, those that gain most first."""
+        """Return what the blocks add together when 0, 1, 2, ... of them are moved, the largest gains first."""
         kept, changes = ZERO, []
         for _, size in self.families.blocks:
             at_rest, in_motion = (self._block(size, new, old)[0] for new, old in ((0, 0), (0, 1)))
@@ -269,7 +269,7 @@ class _Problem:
         return list(accumulate(sorted(changes, reverse=True), initial=kept))
 
     def _block(self, size: int, new: int, old: int | None) -> tuple[Fraction, int]:
-        """Return what a block adds; three columns stand for more, so that few blocks are different."""
+        """Return what a block adds; three columns stand for more, so that few blocks differ."""
         place = (min(size, 3), new, old)
         if place not in self.blocks:
             self.blocks[place] = self.case.block(new, old, (ONE,) * place[0], self.power)
@@ -318,7 +318,7 @@ class _Problem:
         return states
 
     def levels(self, state: _State) -> list[Fraction | None]:
-        """Return the levels of x_s to try; None is the one that suits the sum best, if x_s is any number."""
+        """Return the levels of x_s to try; None stands for the best at each sum, if x_s may be any number."""
         if state.kind != "ladder":
             return [ZERO]
         steps = self.families.place[1]
@@ -327,17 +327,17 @@ class _Problem:
         return [Fraction(level, steps) for level in range(steps + 1)] if steps else [ZERO, ONE, None]
 
     def best_level(self, state: _State, moved: Any, number: Any) -> Any:
-        """Return k: for a sum t the best level of x_s is k - t, clipped."""
+        """Return k: at a sum t the best level of x_s is k - t, clipped."""
         zero, one, own = number(0), number(1), number(self.curvature(self.weights[0]))
         change = self.value(state, moved, zero, one, number) - self.value(state, moved, zero, zero, number)
         return (change + own) / (2 * own)
 
     def curvature(self, weight: Fraction) -> Fraction:
-        """Return by how much a sum (or the level of x_s) of weight `weight` is concave."""
+        """Return the concavity in a sum (or the level of x_s) of weight `weight`."""
         return self.quadratic_scale * weight * self.both
 
     def value(self, state: _State, moved: Any, t: Any, rho: Any, number: Any) -> Any:
-        """Return the weighted change: `number` is Fraction, or float for arrays too."""
+        """Return the weighted change; `number` is Fraction, or float (for arrays too)."""
         weight_s, weight_n, linear_scale, quadratic_scale, slope, level, gains = self._numbers(number)
         families, ladders = self.families, len(self.families.ladders)
         linear = level + slope * t + gains[moved]
@@ -368,7 +368,7 @@ class _Problem:
         return linear_scale * linear + quadratic_scale * quadratic
 
     def _numbers(self, number: Any) -> tuple[Any, ...]:
-        """Return what every value needs, as numbers of one kind."""
+        """Return what every value needs, all as numbers of one kind."""
         if number not in self.kept:
             slope, level = self.high - self.low, self.low * len(self.families.ladders) + self.fixed
             parts = (*self.weights, self.linear_scale, self.quadratic_scale, slope, level)
@@ -378,7 +378,7 @@ class _Problem:
 
     @property
     def is_convex(self) -> bool:
-        """True if the change is convex in each level of the old row: for power 2 the ends suffice."""
+        """Whether the change is convex in each level of the old row; then, for power 2, the ends suffice."""
         if self.power == 1 or self.case.group == 0 or not self.replaces:
             return True
         weight_s, weight_n = self.weights
@@ -392,7 +392,7 @@ class _Problem:
         return all(32 * slope * own + self.both * beside * c**2 >= c**2 * own for own, beside in pairs)
 
     def relaxed(self) -> _Problem:
-        """Return a problem that is convex and nowhere smaller."""
+        """Return a convex problem that is nowhere smaller."""
         case = self.case.relaxed(STEEP * self.families.corner)
         return _Problem(self.families, self.setting, case, self.weights, self.power)
 

@@ -19,18 +19,18 @@ Special = Literal["none", "ladder", "block", "intercept", "group"]
 
 @dataclass(frozen=True)
 class Families:
-    """The families of a domain; the one that holds x_s apart from the others.
+    """The families of a domain, with the one that holds x_s apart.
 
     Parameters
     ----------
     corner : Fraction
-        What every encoded number is a multiple of.
+        Every encoded number is a multiple of it.
     ladders : tuple of (int, int)
         Of each ladder without x_s: the index of its attribute, and its steps from 0 to 1 (0: every number).
     blocks : tuple of (int, int)
         Of each block without x_s: the index of its attribute, and its columns.
     intercept, group : bool
-        Whether there is an intercept, and whether the group is a column.
+        Whether there is an intercept; whether the group is a column.
     special : str
         Which family holds x_s; `none` where no coordinate has a weight of its own.
     place : tuple of (int, int)
@@ -56,7 +56,7 @@ class Families:
 
     @property
     def kind_of_x_s(self) -> tuple[str, int]:
-        """The part of the choice of x_s that the suprema depend on."""
+        """The kind of column that x_s is, as far as it matters for the suprema."""
         return self.special, self.place[1]
 
 

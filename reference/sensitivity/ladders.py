@@ -1,7 +1,7 @@
 """Sums of the levels of several columns: the aggregate that an l1 supremum depends on.
 
 A column that is encoded by rank stands on one of the levels 0, 1/n, ..., 1; a numeric one anywhere in [0, 1].
-Sums of such columns are found by one shift of a bit set per level, so that they are exact and quick.
+One shift of a bit set per level gives the sums of such columns, exactly and quickly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from reference.common.arrays import FloatArray
 
 LARGEST_BITS = 2_000_000
-"""Sums that are told apart in a fit; beyond them only a bound is known."""
+"""Most sums that a fit tells apart; beyond them only a bound is known."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,17 @@ class Sums:
 
     @property
     def is_interval(self) -> bool:
-        """True if every number from 0 to the largest sum is a sum: no step is wider than one column."""
+        """Whether every number from 0 to the largest sum is a sum: no step is wider than one column."""
         return not self.steps or 0 in self.steps
 
     @cached_property
     def unit(self) -> int:
-        """The number of multiples of which all sums are made, per 1."""
+        """All sums are multiples of 1 / `unit`."""
         return math.lcm(*(step for step in self.steps if step), 1)
 
     @property
     def is_large(self) -> bool:
-        """True if there are too many sums to list them in a fit."""
+        """Whether there are too many sums to list in a fit."""
         return not self.is_interval and self.unit * self.most > LARGEST_BITS
 
     @cached_property
@@ -67,7 +67,7 @@ class Sums:
         return found
 
     def near(self, target: Fraction) -> list[Fraction]:
-        """Return the sums next to a number: the largest up to it and the smallest from it on."""
+        """Return the sums next to a number: the largest up to it, and the smallest from it on."""
         if target <= 0:
             return [Fraction(0)]
         if target >= self.most:
@@ -84,7 +84,7 @@ class Sums:
         return [Fraction(below, self.unit), Fraction(above, self.unit)]
 
     def around(self, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the sums up to and from given numbers on, about: floats may take the next sum but one."""
+        """Return the sums just below and above given numbers, nearly: floats may take the next sum but one."""
         if self.is_interval:
             inside = np.clip(targets, 0, self.most)
             return inside, inside
@@ -101,7 +101,7 @@ class Sums:
         return every
 
     def split(self, total: Fraction) -> list[Fraction]:
-        """Return one level of each column that add up to a sum."""
+        """Return one level for each column; together they add up to a sum."""
         if self.is_interval:
             return self._split_interval(total)
         levels, rest = [], int(total * self.unit)
@@ -116,7 +116,7 @@ class Sums:
         return levels[::-1]
 
     def _split_interval(self, total: Fraction) -> list[Fraction]:
-        """Put whole ones first, and what is left on a column that may stand anywhere."""
+        """Place whole ones first, and the rest on a column that may stand anywhere."""
         ranked = [column for column, step in enumerate(self.steps) if step]
         anywhere = [column for column, step in enumerate(self.steps) if not step]
         levels = [Fraction(0)] * len(self.steps)

@@ -1,4 +1,4 @@
-"""Sign patterns of the quadratic change: which maxima over one record each make up an l1 supremum on the balls.
+"""Sign patterns of the quadratic change: the maxima, each over one record, behind an l1 supremum on the balls.
 
 Order the coordinates by |x'_e - x_e| / |x'_e + x_e|, the most changed first.  Then x'_e x'_l - x_e x_l has the
 sign of the more changed of the two coordinates (Lemma E of ``proofs/sensitivities_balls.md``).  So after renaming
@@ -18,16 +18,16 @@ from reference.common.arrays import FloatArray
 
 @dataclass(frozen=True)
 class CoordinateType:
-    """Coordinates that share everything.
+    """Coordinates that agree in everything.
 
     Parameters
     ----------
     run : int
         Place in the order; a lower run is more changed.
     is_s : bool
-        Whether this is the coordinate x_s, when its weight differs.
+        Whether this is the coordinate x_s, with a weight of its own.
     choice : int
-        Which of the fairness reading's coefficients apply.
+        Which coefficients of the fairness reading apply.
     count : int
     """
 
@@ -92,7 +92,7 @@ def patterns(
     signs : tuple of int
         Signs that the first run may have.
     pure : bool
-        Only patterns in which all of a run but x_s makes the same choice.
+        Only patterns in which a whole run, x_s aside, makes the same choice.
     """
     for lengths in lengths_of_runs:
         for first in signs:

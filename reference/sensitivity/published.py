@@ -1,7 +1,7 @@
 """The paper's sensitivity bounds, as printed.
 
 They depend on d and on whether there is a fairness term, and on nothing else: the paper states one number for
-every reading.  Which readings it holds for is decided by the claims L1 to L4.
+every reading.  The claims L1 to L4 decide for which readings it holds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of a declared domain by the places of their attributes, and what they are encoded as, exactly."""
+"""Rows of a declared domain by the places of their attributes, and their exact encoding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EncodedRow:
     z: int
 
     def x(self, domain: Domain) -> tuple[Fraction, ...]:
-        """Return the encoded row in exact arithmetic, which floats round."""
+        """Return the encoded row in exact arithmetic; floats round it."""
         corner = Fraction(domain.column_factor)
         entries = [corner] if domain.intercept else []
         for attribute, place in zip(domain.attributes, self.places, strict=True):

@@ -30,7 +30,7 @@ class Setting:
     records : int or None
         N, the records of the larger data set; None for the limit, which is also the supremum over all N.
     rows_per_person : int
-        How many records neighbouring data sets differ in at most: those of one person.
+        The largest number of records in which neighbouring data sets differ: those of one person.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class Setting:
 
     @property
     def replaces(self) -> bool:
-        """True if neighbours replace a record, rather than add or remove one."""
+        """Whether neighbours replace a record, rather than add or remove one."""
         return self.adjacency == "replace_one"
 
 
@@ -116,7 +116,7 @@ class Supremum:
 
     @property
     def is_exact(self) -> bool:
-        """True if the value is known exactly, as a rational number."""
+        """Whether the value is known exactly, as a rational number."""
         return self.lower == self.upper
 
     @property

@@ -1,6 +1,6 @@
 """Maxima of h.y + y'My over the unit ball, or over its nonnegative part: bounds from above and from below.
 
-Every bound from above is a certificate that stays valid whatever the search that found it did: rounding enters
+Every bound from above is a certificate, valid whatever search found it: rounding enters
 only through the stated margins.  Proofs: ``proofs/sensitivities_balls.md``, Lemma F.  Problems come in batches; a
 coordinate whose entries of h and M are zero has no effect, so problems of different sizes share a batch.
 """
@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from reference.common.arrays import FloatArray
 
 LARGEST_PROBLEM = 50
-"""Most coordinates of a problem; equal coordinates of a record are one, so that ten are the usual limit."""
+"""Most coordinates of a problem; equal coordinates of a record count as one, so ten is the usual limit."""
 
 ROUNDING = 1e-13
 """Margin for rounding, relative to the size of a problem.
@@ -26,14 +26,14 @@ times the longest chain of operations (a dot product within a dot product, 100 t
 """
 
 LARGEST_FRONT = 100_000
-"""Cones that the search may hold at a time."""
+"""Most cones that the search holds at a time."""
 
 MOST_CONES = 1_500_000
-"""Cones that the searches of many problems may look at together: a few seconds."""
+"""Most cones that the searches of many problems look at together: a few seconds."""
 
 
 def size_of(h: FloatArray, M: FloatArray) -> FloatArray:
-    """Return a bound on the absolute value of h.y + y'My and of all that is computed with it, per problem."""
+    """Bound, per problem, the absolute value of h.y + y'My and of everything computed with it."""
     if h.shape[-1] > LARGEST_PROBLEM:
         raise ValueError(f"{h.shape[-1]} coordinates: the margin for rounding is argued for {LARGEST_PROBLEM}")
     largest: FloatArray = np.linalg.norm(h, axis=-1) + np.linalg.norm(M, axis=(-2, -1)) + 1e-300
@@ -152,7 +152,7 @@ def positive_ceiling(h: FloatArray, M: FloatArray) -> tuple[float, FloatArray]:
 
 
 def _inner_maximiser(h: FloatArray, M: FloatArray, mu: float) -> FloatArray:
-    """Return the maximiser of h.y - y'(mu 1 - M)y over y >= 0, about."""
+    """Return nearly the maximiser of h.y - y'(mu 1 - M)y over y >= 0."""
     from scipy.optimize import nnls
 
     k = len(h)
@@ -161,7 +161,7 @@ def _inner_maximiser(h: FloatArray, M: FloatArray, mu: float) -> FloatArray:
         target = solve_triangular(factor, h, trans="T") / 2
         y: FloatArray = nnls(factor, target)[0]
     except (LinAlgError, RuntimeError):
-        # whatever is returned, the certificate stays valid
+        # the certificate is valid whatever is returned
         return np.zeros(k)
     return y
 
@@ -222,7 +222,7 @@ class Work:
 def cone_search(h: FloatArray, M: FloatArray, target: float, work: Work | None = None) -> float:
     """Bound the maximum over |y|_2 <= 1, y >= 0 from above by branch and bound over cones (Lemma F(d)).
 
-    Stops when the bound is at most `target`, or when the cones grow too many, at a time or for `work`.  On the
+    Stops when the bound is at most `target`, or when there are too many cones, at a time or for `work`.  On the
     cone of unit vectors v_i, y = sum c_i v_i, with a_i = h.v_i, B = v'Mv and s = sum c_i, the value is a weighted
     mean of s (a_i + a_j)/2 + s^2 B_ij, and 1 >= |y|^2 >= s^2 (m + (1 - m)/k) for m = min v_i.v_j >= 0.
     """

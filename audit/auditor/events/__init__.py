@@ -1,4 +1,4 @@
-"""Events: what an auditor counts.  One file per kind of score, `families.py` for what is learned from draws."""
+"""Events: what an auditor counts.  One file per kind of score; `families.py` proposes scores from draws."""
 
 from audit.auditor.events.event import Event, event_of
 from audit.auditor.events.families import EXACT, FAMILIES, IDEAL, QUICK, proposals

@@ -1,4 +1,4 @@
-"""Scores of the bits of floats: what an output in double precision shows and a real number would not.
+"""Scores of the bits of floats, which show in double precision and not in real numbers.
 
 The set of floats that `value + noise` can give depends on the value (Mironov 2012): a sum is rounded to the grid
 of the larger term, so that it is a multiple of a power of two that noise alone need not be.
@@ -17,10 +17,10 @@ from audit.auditor.events.protocol import READERS, StoredByItsFields
 from reference.common.arrays import BoolArray, FloatArray
 
 ZERO_EXPONENT = 2000
-"""Stands for the power of two that divides 0: above all others."""
+"""The exponent of 0, which every power of two divides: above all others."""
 
 SIGNIFICAND_BITS, LARGEST_EXPONENT, EXPONENT_OF_ONE = 52, 2047, 1075
-"""Of a double: stored bits of the significand, the largest stored exponent, and that where the last bit is 1."""
+"""Of a double: stored bits of the significand, largest stored exponent, and the one whose last bit is worth 1."""
 
 ONE, ALL_BUT_SIGN = 1 << SIGNIFICAND_BITS, 2**63 - 1
 """The leading bit, which is not stored; all bits but the sign."""
@@ -65,7 +65,7 @@ class BitScore(StoredByItsFields):
         zero = (bits & ALL_BUT_SIGN) == 0
         small = (exponent == 0) & ~zero
         if small.any():
-            # below the normal range: shifted until the leading bit is where it always is
+            # below the normal range: shift until the leading bit is in its usual place
             shifts = SIGNIFICAND_BITS + 1 - np.frexp(significand[small].astype(np.float64))[1]
             exponent[small] = 1 - shifts
             significand[small] <<= shifts
@@ -79,9 +79,9 @@ class BitScore(StoredByItsFields):
         return places
 
     def divisible_by(self, exponent: float, *, at_least: bool) -> Callable[[FloatArray], BoolArray] | None:
-        """Return the event that a power of two divides the value, or that none above it does; None of other kinds.
+        """Return the event that a power of two divides the value, or that none above it does; else None.
 
-        A double times the inverse of the power is exact, and then whole or not.
+        A double times the inverse of the power is exact, so being whole can be checked.
         """
         exponent = math.ceil(exponent) if at_least else math.floor(exponent) + 1
         if self.kind != "divisor" or not -MOST_EXACT <= exponent <= 0:

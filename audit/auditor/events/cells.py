@@ -1,4 +1,4 @@
-"""Where values lie among ascending edges, found in a table of equal cells."""
+"""Places of values among ascending edges, found in a table of equal cells."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from reference.common.arrays import FloatArray, IntArray
 
 MOST_CELLS = 2**14
-"""EdgeTable of a table, at most: it should stay in a processor's cache."""
+"""Most cells of a table: it should stay in the processor's cache."""
 
 SMALLEST_TABLE = 32
-"""With fewer edges a search is as quick."""
+"""With fewer edges a search is as fast."""
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
     """The number of edges at or below each value: ``searchsorted(edges, values, side="right")``, quicker.
 
-    A value's cell is the whole part of (value - low) * scale.  That number never falls when the value grows,
-    whatever is rounded.  So edges of lower cells are at or below the value and edges of higher ones above it, and
+    A value's cell is the whole part of (value - low) * scale.  That number never falls as the value grows,
+    however it is rounded.  So edges of lower cells are at or below the value, edges of higher ones above it, and
     at most one edge, that of its own cell, is left to compare.
 
     Parameters
@@ -40,7 +40,7 @@ class EdgeTable:
 
     @classmethod
     def of(cls, edges: FloatArray) -> EdgeTable | None:
-        """Return the table of finite edges; None where cells that hold one edge at most would be too many."""
+        """Return the table of finite edges; None if there would be too many cells with at most one edge each."""
         if len(edges) < SMALLEST_TABLE:
             return None
         low, width = float(edges[0]), float(edges[-1]) - float(edges[0])

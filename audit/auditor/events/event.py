@@ -1,4 +1,4 @@
-"""An event: a half-line of a score of the output, the output rounded to a public grid or taken bit for bit."""
+"""An event: a half-line of a score of the output, which is rounded to a public grid or taken bit for bit."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class Event:
 
     @cached_property
     def _quicker(self) -> Callable[[FloatArray], BoolArray] | None:
-        """The same event of finite outputs, counted with less work; None where there is no such thing.
+        """A faster test of the same event on finite outputs; None where there is none.
 
-        An output is rounded to a value or above it where it is at least the lowest that is.
+        An output is rounded to at least a value if it is at least the lowest one that is.
         """
         grid, score = self.quantiser, self.score
         if isinstance(score, BitScore) and grid is None and self.reduction is None:
@@ -75,14 +75,14 @@ class Event:
             return None
         if isinstance(score, CoordinateScore):
             step = 0.0 if self.at_least else float(grid.steps[score.coordinate])
-            # not above a value: below all that are rounded to the next multiple
+            # not above a value: below everything that rounds to the next multiple
             beyond = np.floor(self.threshold / step) * step + step if step else self.threshold
             edge = grid.lowest(score.coordinate, np.array([beyond]))
             if edge is None:
                 return None
             return partial(_from if self.at_least else _below, k=score.coordinate, edge=float(edge[0]))
         if isinstance(score, AdditiveScore):
-            # one row of edges is that of all coordinates
+            # one row of edges serves all coordinates
             rows = [
                 np.broadcast_to(part, (len(grid.steps), part.shape[1])) for part in (score.edges, score.log_ratios)
             ]
@@ -127,7 +127,7 @@ def event_of(stored: StoredEvent, subject: object = None) -> Event:
     ----------
     stored : StoredEvent
     subject : object
-        Only for an exact likelihood ratio, which is the subject's own function.
+        Needed only for an exact likelihood ratio, which is the subject's own function.
 
     Raises
     ------

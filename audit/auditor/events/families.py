@@ -1,4 +1,4 @@
-"""Families of scores: what is proposed for a subject, from draws that certify nothing."""
+"""Families of scores, proposed for a subject from draws that certify nothing."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from audit.auditor.events.values import (
 from reference.common.arrays import FloatArray
 
 IDEAL = ("coordinates", "intervals", "additive", "logistic", "trees", "likelihood_ratio", "categories", "rare")
-"""Families that are tried on quantised outputs."""
+"""Families tried on quantised outputs."""
 
 EXACT = ("bits",)
-"""Families that are tried on every bit."""
+"""Families tried on every bit."""
 
 FAMILIES = IDEAL + EXACT
 
 QUICK = ("coordinates", "intervals", "additive", "categories", "rare")
-"""Families for many audits: one kind of learned score, and none that only changes which event is chosen."""
+"""Families for many audits: one kind of learned score, and none that only changes the choice of event."""
 
 LEARNING_VALUES = 2_000_000
-"""Numbers that the costly learners (logistic regression, trees) take from each input."""
+"""Most numbers that the costly learners (logistic regression, trees) take from each input."""
 
 TREE_ROWS = 2**15
-"""Outputs that trees, which take longest, are learned from on each input."""
+"""Most outputs of each input that trees, which take longest, are learned from."""
 
 FEW = 20
-"""Learning draws below this teach nothing."""
+"""Fewer learning draws teach nothing."""
 
 MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 11, 13)
-"""Moduli for whole numbers that are too many for a table."""
+"""Moduli for whole numbers with too many values for a table."""
 
 INTERVALS = 32
-"""Intervals that all coordinates propose together, for each input as the likely one; at least one each."""
+"""Intervals that all coordinates propose together, with either input as the likely one; at least one each."""
 
 
 def proposals(
@@ -76,7 +76,7 @@ def proposals(
     subject : object
         May have a `log_likelihood_ratio`.
     inputs : tuple
-        Where they are numbers, the bits of an output less an input are looked at.
+        If they are numbers, the bits of an output less an input are looked at.
     """
     finite = tuple(sample[np.isfinite(sample).all(axis=1)] for sample in (left, right))
     taught = min(len(sample) for sample in finite) >= FEW
@@ -137,26 +137,26 @@ def _few(sample: FloatArray) -> FloatArray:
 
 
 def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """With one coordinate the score would be that coordinate."""
+    """Propose a logistic score; with one coordinate it would be that coordinate."""
     if left.shape[1] < 2:
         return
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        # separable draws: then any direction that separates is good enough
+        # separable draws: any direction that separates is good enough
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
         yield LogisticScore.learn(_few(left), _few(right))
 
 
 def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """With one coordinate the additive score does the same."""
+    """Propose trees; with one coordinate the additive score does the same."""
     if left.shape[1] >= 2:
         yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
 
 
 def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield whole outputs and coordinates that repeat, those of them that one input has alone, and residues."""
+    """Yield scores of repeating outputs and coordinates, of those that only one input has, and of residues."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
     groups += [(k,) for k in range(width)]
@@ -171,16 +171,16 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         both = np.concatenate([left[:, k], right[:, k]])
         counts = np.unique(both, return_counts=True)[1]
         if counts[counts > 2].sum() > len(both) / 2:
-            # besides values that repeat, some that are too rare to
+            # besides repeating values, some that are too rare to repeat
             alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
             yield from (score for score in alone if score is not None)
-        # fewer values repeat often enough to be told one by one
+        # fewer values repeat often enough to tell them one by one
         if are_whole(both) and len(counts) > min(LARGEST_TABLE, len(both) / 4):
             yield from (ResidueScore.learn(left, right, k, modulus) for modulus in MODULI)
 
 
 def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:
-    """Yield outputs that are not numbers, and values off the grid of all others."""
+    """Yield scores of outputs that are not numbers, and of values off the grid of all others."""
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
     if finite is None:
@@ -189,7 +189,7 @@ def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | 
     for k in range(both.shape[1]):
         values, counts = np.unique(both[:, k], return_counts=True)
         usual = values[counts > 2]
-        # a grid: a few values that make up nearly all outputs
+        # a grid: few values that make up nearly all outputs
         if 0 < len(usual) <= LARGEST_TABLE and counts[counts > 2].sum() > len(both) / 2:
             yield UnseenScore(k, usual)
 
@@ -205,7 +205,7 @@ def _bits(width: int, inputs: tuple[object, object]) -> Iterator[Score]:
 
 
 def _as_offsets(given: object, width: int) -> FloatArray | None:
-    """Return an input as numbers that may have been added to the noise, one per coordinate."""
+    """Return an input as numbers that the noise may have been added to, one per coordinate."""
     try:
         offsets = np.broadcast_to(np.asarray(given, dtype=np.float64), (width,))
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""A score: a number per output, that can be stored and read back."""
+"""A score: a number per output; it can be stored and read back."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Score(Protocol):
 
     name: ClassVar[str]
     learned: ClassVar[bool]
-    """True if fitted to the learning draws: those must then not help to choose its threshold."""
+    """Whether it is fitted to the learning draws, which must then not help to choose its threshold."""
     sees_all: ClassVar[bool]
-    """True if it takes outputs that are not finite; other scores never see them."""
+    """Whether it takes outputs that are not finite; other scores never see them."""
     binary: ClassVar[bool]
-    """True if it is 0 or 1."""
+    """Whether it is 0 or 1."""
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return one score per output: (n, k) -> (n,)."""
@@ -48,8 +48,8 @@ READERS: dict[str, Callable[[dict[str, Any]], Score]] = {}
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:
-    """Return one score per output; -infinity where a score of finite outputs meets another."""
-    # a finite sum has finite terms, and is much quicker than a look at each
+    """Return one score per output; -infinity where a score for finite outputs meets one that is not."""
+    # a finite sum has finite terms, and is much faster than checking each
     with np.errstate(invalid="ignore", over="ignore"):
         if score.sees_all or math.isfinite(float(outputs.sum())):
             return score(outputs)

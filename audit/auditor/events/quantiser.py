@@ -17,29 +17,29 @@ Float noise lives near 2^-53 of the scale: 37 bits below the step.
 
 
 LARGEST_WHOLE = 2.0**40
-"""Up to here whole numbers stay whole: their low bits are far above the float noise of what was rounded."""
+"""Up to this, whole numbers stay whole: their low bits are far above the float noise of what was rounded."""
 
 SMALLEST_STEP = -1074
 """Exponent of the smallest step: that of the smallest number above 0."""
 
 LOOKED_AT, FEWEST_STEPS = 4096, 8
-"""Outputs per input that are compared with the grid, and steps of it that the middle half of them should cover."""
+"""Outputs per input to compare with the grid, and grid steps that their middle half should cover."""
 
 MOST_MULTIPLES = 2.0**50
-"""Fewer steps than this have halves that are floats."""
+"""Up to this many steps, halves are floats."""
 
 SMALL = 0.1
-"""Share of the outputs below which the smallest of the steps that grow is chosen."""
+"""Share of the outputs below the value that sets the smallest growing step."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quantiser:
-    """Rounds each coordinate to a multiple of its step: what the *ideal* mechanism is judged on.
+    """Rounds each coordinate to a multiple of its step, for judging the *ideal* mechanism.
 
     Rounding is post-processing, so a bound on the rounded outputs is a bound on the outputs.  What it cannot see
     are the low bits, where a sampler's floats differ from the real numbers that they stand for.
 
-    Where rare far values would make the grid too coarse for most outputs, its steps grow with the outputs: a value
+    If rare far values would make the grid too coarse for most outputs, its steps grow with the outputs: a value
     v is rounded to a multiple of 2^-16 times the power of two at or below |v|, and of the smallest step.  Its
     float noise is about 2^-53 of it, or of the values that it was computed from.
 
@@ -66,7 +66,7 @@ class Quantiser:
             values = values[np.isfinite(values)]
             spread, shift = _spread(values), 0
             if math.isinf(spread):
-                # finite numbers too large to be added up: in units of 2^64 they are not
+                # finite numbers too large to add up, except in units of 2^64
                 spread, shift = _spread(np.ldexp(values, -64)), 64
             if spread > 0.0:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
@@ -81,7 +81,7 @@ class Quantiser:
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
         if self.even:
-            # one number is quicker than one for each coordinate
+            # one number is faster than one for each coordinate
             return self._rounded(outputs, float(self.steps[0]) if self.alike else self.steps)
         steps = np.where(self.steps != 0, np.abs(self.steps), 1.0)
         if (self.steps < 0).any():
@@ -92,18 +92,18 @@ class Quantiser:
 
     @property
     def even(self) -> bool:
-        """True if every coordinate is rounded to multiples of one step."""
+        """Whether every coordinate is rounded to multiples of one step."""
         return bool((self.steps > 0).all())
 
     @property
     def alike(self) -> bool:
-        """True if all coordinates have the same step."""
+        """Whether all coordinates have the same step."""
         return bool((self.steps == self.steps[0]).all())
 
     def lowest(self, coordinate: int, values: FloatArray) -> FloatArray | None:
-        """Return the lowest outputs of a coordinate that are rounded to each value or above it.
+        """Return the lowest outputs of a coordinate that round to each value or above.
 
-        None where steps are not even, or the value is so many steps away that halves of them are no floats.
+        None if steps are not even, or a value is so many steps away that half steps are not floats.
         """
         step = self.steps[coordinate]
         if step <= 0:
@@ -124,7 +124,7 @@ class Quantiser:
             rounded = outputs / steps
         np.rint(rounded, out=rounded)
         rounded *= steps
-        # too many steps to count: such an output is a multiple of its step already
+        # too many steps to count: such an output already is a multiple of its step
         with np.errstate(invalid="ignore", over="ignore"):
             finite = math.isfinite(float(rounded.sum()))
         if not finite:
@@ -143,18 +143,18 @@ def _too_coarse(step: float, values: FloatArray) -> bool:
 
 
 def smallest_step(values: FloatArray, share: float = SMALL) -> float:
-    """Return the smallest of the steps that grow, a power of two: 2^-16 of what a share of the values is below."""
+    """Return the smallest growing step, a power of two: 2^-16 of a low quantile of the values."""
     sizes = np.abs(values[values != 0])
     small = float(np.quantile(sizes, share, method="lower")) if len(sizes) else 1.0
     return float(2.0 ** max(math.floor(math.log2(small)) - QUANTISED_BITS, SMALLEST_STEP))
 
 
 def are_whole(values: FloatArray) -> bool:
-    """Return whether all values are whole numbers that a grid of step 1 keeps apart."""
+    """Return whether all values are whole numbers that a grid of step 1 keeps distinct."""
     return bool((np.abs(values) <= LARGEST_WHOLE).all() and (values == np.rint(values)).all())
 
 
 def _spread(values: FloatArray) -> float:
-    """Return the mean absolute distance from the median; 0 of nothing, infinite where it overflows."""
+    """Return the mean absolute distance from the median; 0 for no values, infinite if it overflows."""
     with np.errstate(over="ignore"):
         return float(np.abs(values - np.median(values)).mean()) if values.size else 0.0

@@ -1,4 +1,4 @@
-"""Few numbers in place of very many coordinates: what is audited of outputs too wide to try everything on.
+"""Few numbers in place of very many coordinates, for outputs too wide to try everything on.
 
 A reduction is a fixed function of the output, so a bound on reduced outputs is a bound on the outputs.  It is
 learned from draws of its own, block by block: memory grows with the width, not with the number of draws.
@@ -18,7 +18,7 @@ from audit.auditor.events.scores import FINE_BINS, AdditiveScore, LikelihoodRati
 from reference.common.arrays import FloatArray, IntArray
 
 WIDEST = 512
-"""Outputs of more coordinates are reduced."""
+"""Outputs with more coordinates are reduced."""
 
 KEPT = 128
 """Coordinates that a reduction keeps: those whose distributions differ most."""
@@ -56,7 +56,7 @@ class Reduction:
         return np.column_stack([outputs[:, self.coordinates], *columns])
 
     def described(self, place: int) -> str:
-        """Return in words what one of the numbers is."""
+        """Describe one of the numbers in words."""
         if place < len(self.coordinates):
             return f"output[{self.coordinates[place]}]"
         return f"{self.scores[place - len(self.coordinates)].name} score of all coordinates"
@@ -103,7 +103,7 @@ class Screen:
         both = quantiser(np.concatenate([left, right]))
         values = both[np.isfinite(both)]
         edges = np.quantile(values, np.linspace(0, 1, FINE_BINS + 1)[1:-1]) if values.size else np.zeros(1)
-        # a value that is not finite is not a threshold; it counts as the largest there is
+        # a value that is not finite is not a threshold: the largest float stands for it
         ordered = np.sort(np.nan_to_num(both), axis=0)
         ranks = np.rint(np.array(RANKS) * (len(both) - 1)).astype(int)
         return cls(quantiser, ordered[ranks], np.unique(edges))
@@ -117,10 +117,10 @@ class Screen:
         return below, binned
 
     def reduction(self, counts: Iterable[tuple[IntArray, IntArray]], rows: int, subject: object) -> Reduction:
-        """Return the reduction that the counts of this many draws per input speak for.
+        """Return the reduction that the counts of this many draws per input suggest.
 
-        Its scores: a sum of one function of every coordinate, for a loss that is spread evenly; a weighted sum,
-        for one that has a sign of its own in each; the subject's log likelihood ratio, if it has one.
+        Its scores: a sum of one function of every coordinate, for an evenly spread loss; a weighted sum,
+        for a loss with a different sign in each; the subject's log likelihood ratio, if it has one.
         """
         below, binned = (np.asarray(total) for total in _totals(counts))
         shares = below / rows

@@ -16,10 +16,10 @@ from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.arrays import FloatArray, IntArray
 
 BINS, FINE_BINS = 32, 256
-"""Bins per coordinate of an additive score: free ones, and ones that are smoothed to rise or fall."""
+"""Bins per coordinate of an additive score: free ones, and ones smoothed to rise or fall."""
 
 COMPARED = 1024
-"""Outputs of each chunk whose likelihood ratios are computed once more, apart from the others."""
+"""Outputs of each chunk whose likelihood ratios are computed a second time, apart from the others."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,12 @@ class LogisticScore(StoredByItsFields):
 
 @dataclass(frozen=True, eq=False)
 class AdditiveScore(StoredByItsFields):
-    """A sum over coordinates of binned log likelihood ratios: near the best there is for independent noise.
+    """A sum over coordinates of binned log likelihood ratios: nearly optimal for independent noise.
 
     Parameters
     ----------
     edges : ndarray, shape (k, bins - 1)
-        Ascending; with one row, it is that of every coordinate.
+        Ascending; a single row serves every coordinate.
     log_ratios : ndarray, shape (k, bins)
     """
 
@@ -187,7 +187,7 @@ class LikelihoodRatioScore:
         return cls(function)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return the log ratios; one that is not a number stays below every threshold."""
+        """Return the log ratios; NaN stays below every threshold."""
         try:
             scores = np.asarray(self.function(outputs), dtype=np.float64)
         except FAILURES as problem:
@@ -195,13 +195,13 @@ class LikelihoodRatioScore:
         if scores.shape != (len(outputs),):
             raise SubjectError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")
         if len(outputs) > 1:
-            # some of the rows, in another order and without the others; the first alone
+            # some of the rows, in another order and without the others; and the first row alone
             some = np.random.default_rng(len(outputs)).permutation(len(outputs))[
                 : min(len(outputs) // 2, COMPARED)
             ]
             if not all(_same(scores[rows], self.function(outputs[rows])) for rows in (some, [0])):
                 raise SubjectError("log_likelihood_ratio of an output must not depend on the other outputs")
-        # infinite terms of both signs make a sum no number too; then nothing is replaced
+        # a sum of infinite terms of both signs is NaN, too; then nothing is replaced
         with np.errstate(invalid="ignore"):
             suspicious = np.isnan(scores.sum())
         return np.where(np.isnan(scores), -np.inf, scores) if suspicious else scores

@@ -1,4 +1,4 @@
-"""Events as documents hold them: one declared type per kind of score, told apart by `score`."""
+"""Events in documents: one declared type per kind of score, told apart by `score`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StoredReduction(Document, frozen=True):
 
 
 class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_defaults=True):
-    """What the events of all scores have.
+    """What the events of all scores have in common.
 
     Parameters
     ----------
@@ -138,14 +138,14 @@ class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
 
 
 class OneSidedEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided"):
-    """An event of whether a coordinate's value is one that the learning draws had on one input only."""
+    """An event of whether the learning draws had a coordinate's value on one input only."""
 
     coordinate: int
     values: Vector
 
 
 class OneSidedRowsEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided_rows"):
-    """Of whether the whole output is one that the learning draws had on one input only."""
+    """An event of whether the learning draws had the whole output on one input only."""
 
     values: Matrix
 
@@ -180,19 +180,19 @@ StoredEvent: TypeAlias = (
 
 
 class _Holder(Document, frozen=True):
-    """A document has one type: a union is a field of it."""
+    """Holds a union as a field: a document has one type."""
 
     event: StoredEvent
 
 
 class EventError(DocumentError):
-    """A document that is not an event."""
+    """A document is not an event."""
 
     document = "event"
 
 
 def stored_event(document: Any) -> StoredEvent:
-    """Return a parsed JSON document as an event's.
+    """Turn a parsed JSON document into a stored event.
 
     Raises
     ------

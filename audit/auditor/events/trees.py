@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 TREES, LEAVES, LEARNING_RATE = 40, 8, 0.2
 
 MASK_BITS, ALL_LEAVES = 8, 255
-"""Leaves of a tree that a mask holds, and that mask."""
+"""Most leaves in a mask, and the mask with all of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A tree by its leaves from left to right: a split rules out those on its left for outputs that go right.
+    """A tree by its leaves from left to right: a split rules out its left leaves for outputs that go right.
 
     Parameters
     ----------
     splits : tuple of (int, float, int)
-        Coordinate, threshold, and a mask of the leaves that are left for outputs above it.
+        Coordinate, threshold, and a mask of the leaves that remain for outputs above it.
     values : ndarray, shape (leaves,)
     """
 
@@ -37,7 +37,7 @@ class Ranked:
 
     @cached_property
     def values_by_mask(self) -> FloatArray:
-        """The value of the first leaf of every mask; the last leaf's where none is left."""
+        """The value of the first leaf in every mask; the last leaf's if none is left."""
         masks = np.arange(ALL_LEAVES + 1)
         first = np.where(masks > 0, np.bitwise_count((masks & -masks) - 1), 0)
         found: FloatArray = self.values[np.minimum(first, len(self.values) - 1)]
@@ -120,15 +120,15 @@ class TreeScore:
 
     @cached_property
     def _ranked(self) -> list[Ranked] | None:
-        """The trees with their leaves from left to right; None where one has more than a mask holds."""
+        """The trees with their leaves from left to right; None if one has more leaves than a mask holds."""
         found = [self._leaves(t) for t in range(len(self.feature))]
         ranked = [tree for tree in found if tree is not None]
         return ranked if len(ranked) == len(found) else None
 
     def _leaves(self, t: int) -> Ranked | None:
-        """Return a tree's leaves in order, and which of them are left at each inner node by going right.
+        """Return a tree's leaves in order, and which of them remain after going right at each inner node.
 
-        None for what is no tree, or a larger one.
+        None if it is not a tree, or too large a one.
         """
         values: list[float] = []
         splits: list[tuple[int, float, int]] = []
@@ -155,14 +155,14 @@ class TreeScore:
         for tree in trees:
             open_leaves = np.full(len(outputs), ALL_LEAVES, dtype=np.uint8)
             for feature, threshold, kept in tree.splits:
-                # not <=, so that the order of comparison is that of the tree
+                # not <=, so that the comparison is the tree's
                 goes_right = ~(columns[feature] <= threshold)
                 open_leaves &= np.uint8(kept) | (goes_right.view(np.uint8) - np.uint8(1))
             total += tree.values_by_mask.take(open_leaves)
         return total
 
     def to_json(self) -> dict[str, Any]:
-        """Return the arrays; the threshold of a leaf, which is never used, as null."""
+        """Return the arrays, with null for the threshold of a leaf, which is not used."""
         return {
             "feature": self.feature.tolist(),
             "tree_threshold": [[t if np.isfinite(t) else None for t in row] for row in self.threshold.tolist()],
@@ -177,7 +177,7 @@ def _read(document: dict[str, Any]) -> TreeScore:
     thresholds = [[np.inf if t is None else t for t in row] for row in document["tree_threshold"]]
     feature, depth = np.array(document["feature"], dtype=np.intp), int(document["depth"])
     if not 0 <= depth <= feature.shape[1]:
-        # else a written depth would keep whoever counts the event busy for ever
+        # otherwise a stored depth could keep a verifier busy for ever
         raise ValueError(f"trees of {feature.shape[1]} nodes are not {depth} deep")
     return TreeScore(
         feature,

@@ -1,4 +1,4 @@
-"""Scores for outputs that repeat, and for outputs that are not numbers."""
+"""Scores for repeating outputs, and for outputs that are not numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from audit.auditor.events.quantiser import QUANTISED_BITS
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
 LARGEST_TABLE = 4096
-"""Repeated values that a table keeps: those that tell most."""
+"""Most repeated values in a table, which keeps the most informative."""
 
 LARGEST_SET, LOOKED_AT = 2**16, 2**12
-"""Numbers of a set that one input only had; rows of which at least two are equal where most rows repeat."""
+"""Most numbers in a set that only one input had; among this many rows two are equal if most rows repeat."""
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without pattern (2^64 over the golden ratio)."""
@@ -108,7 +108,7 @@ class CategoryScore(StoredByItsFields):
 
 @dataclass(frozen=True)
 class ResidueScore(StoredByItsFields):
-    """The log ratio of counts of each residue of a coordinate's whole numbers, too many to be told one by one.
+    """The log ratio of counts of each residue of a coordinate's whole numbers, too many to count one by one.
 
     Parameters
     ----------
@@ -181,9 +181,9 @@ class UnseenScore(StoredByItsFields):
 
 @dataclass(frozen=True, eq=False)
 class OneSidedScore(StoredByItsFields):
-    """1 where a coordinate's value is in a table of those that the learning draws had on one input only.
+    """1 where a coordinate's value is in a table of those that the learning draws had on only one input.
 
-    Each of them may be far too rare to be counted by itself; together they may be common.
+    Each may be far too rare to count by itself; together they may be common.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class OneSidedScore(StoredByItsFields):
 
     @classmethod
     def learn(cls, own: FloatArray, others: FloatArray, coordinate: int) -> OneSidedScore | None:
-        """Return the score of what two samples of shape (n, k) have on the first input only; None without any."""
+        """Return the score of values in the first of two samples of shape (n, k) only; None if there are none."""
         values, counts = np.unique(own[:, coordinate], return_counts=True)
         alone = ~np.isin(values, others[:, coordinate])
         values, counts = values[alone], counts[alone]
@@ -234,7 +234,7 @@ class OneSidedRowsScore(StoredByItsFields):
 
     @classmethod
     def learn(cls, own: FloatArray, others: FloatArray) -> OneSidedRowsScore | None:
-        """Return the score of what two samples of shape (n, k) have on the first input only; None of nothing."""
+        """Return the score of rows in the first of two samples of shape (n, k) only; None if there are none."""
         rows = own + 0.0
         keys, first, counts = np.unique(_keys(rows), return_index=True, return_counts=True)
         alone = np.flatnonzero(~np.isin(keys, _keys(others + 0.0)))
@@ -251,7 +251,7 @@ class OneSidedRowsScore(StoredByItsFields):
 def mostly_repeated(values: FloatArray) -> bool:
     """Return whether most rows of an array occur three times or more."""
     keys = _keys(values + 0.0)
-    # of numbers that never repeat a few say so
+    # if numbers never repeat, a few of them show it
     if len(np.unique(keys[:LOOKED_AT])) == len(keys[:LOOKED_AT]) > 1:
         return False
     counts = np.unique(keys, return_counts=True)[1]
@@ -259,14 +259,14 @@ def mostly_repeated(values: FloatArray) -> bool:
 
 
 def share_of_new(known: FloatArray, rows: FloatArray) -> float:
-    """Return the share of the rows that are none of the known ones."""
+    """Return the share of the rows that are not among the known ones."""
     return float((~np.isin(_keys(rows + 0.0), _keys(known + 0.0))).mean())
 
 
 def _keys(values: FloatArray) -> NumberArray:
     """Return one sortable key per row: the value itself, or for several coordinates a 64-bit hash.
 
-    A collision merges two categories: then the event is another one, and as valid.
+    A collision merges two categories, which makes another event, equally valid.
     """
     if values.shape[1] == 1:
         return values[:, 0]

@@ -1,4 +1,4 @@
-"""The algorithms: whether arg min exists, what repairs cost, which x_s, and scaling by the data's own maximum."""
+"""The algorithms: existence of arg min, cost of repairs, choice of x_s, and scaling by the data's maximum."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def share_without_minimum(
     ----------
     records : Records
     name : str
-        A private mechanism; its budget is epsilon_s = epsilon_n = epsilon, delta 1e-3 where it takes one.
+        A private mechanism; its budget is epsilon_s = epsilon_n = epsilon, with delta 1e-3 if it takes one.
     epsilon : str
     draws, seed : int
     significance : float
@@ -121,7 +121,7 @@ def leading(records: Records, size: int, dimension: int) -> Records:
 
 
 def shares(name: str, sizes: tuple[int, ...], dimensions: tuple[int, ...], draws: int) -> list[dict[str, Any]]:
-    """Return shares without a minimum on a data set by n, d and epsilon, all bounds holding at once."""
+    """Return shares without a minimum on a data set by n, d and epsilon; all bounds hold together."""
     records = datasets.load(name, Encoding(norm="unit_box"))
     cells = list(product(("pdfc", "adfc"), sizes, dimensions, ("0.01", "0.1", "1", "10")))
     rows = []
@@ -145,7 +145,7 @@ def shares(name: str, sizes: tuple[int, ...], dimensions: tuple[int, ...], draws
 
 
 OFTEN = 1e-3
-"""A share of draws without a minimum that nobody can overlook."""
+"""A share of draws without a minimum that counts as often."""
 
 
 def same_records(count: int, x: float) -> Records:
@@ -216,7 +216,7 @@ def minimum_exists() -> Finding:
         "d = 1, n records at x = 1, PDFC: exp(-n epsilon/26)/2": exact,
         "embedded data (affairs), unit ball, bounds at significance 1e-6 in all": rows,
     }
-    # the closed form is positive by itself; what decides is that the algorithm's own draws have no minimum
+    # the closed form is positive anyway; the algorithm's own draws without a minimum decide
     observed = any(row["probability"]["lo"] > OFTEN for row in rows)
     return Finding("refuted" if observed else "undecided", "none", evidence)
 
@@ -266,7 +266,7 @@ PUBLIC = {"Domain", "Budget", "SplitBudget", "Readings", "int", "NoisyCoefficien
 
 
 def imported(source: str) -> set[str]:
-    """Return the modules of `reference` that a source imports at run time, at any depth of the file."""
+    """Return the modules of `reference` that a source imports at run time, anywhere in the file."""
     tree = ast.parse(source)
     skipped = {
         id(inner)
@@ -366,7 +366,7 @@ def draws_again(function: Callable[..., Any]) -> bool:
     rerun=("python -m reference fit --data affairs --mechanism pdfc --repair ball",),
 )
 def repairs_are_free() -> Finding:
-    """Check what the minimiser can reach, takes and draws; and go through post-processing on a finite grid."""
+    """Check what the minimiser can reach, takes and draws; and try all post-processing on a finite grid."""
     noises = [
         getattr(mechanisms, f"{name}_noise") for name in ("functional", "relaxed_functional", "pdfc", "adfc")
     ]
@@ -377,7 +377,7 @@ def repairs_are_free() -> Finding:
         "the noise of a mechanism takes more than public constants": any(map(takes_more_than_public, noises)),
         "a function of the output needs a larger delta (finite grid)": processing_loses_more(),
     }
-    # each fact is needed for the argument; where one is missing the claim may still be true
+    # the argument needs each fact; without one the claim may still be true
     return Finding("argued" if not any(facts.values()) else "undecided", "none", facts)
 
 
@@ -390,7 +390,7 @@ WITH_MOMENTS = "from reference.coefficients import NoisyCoefficients\nfrom refer
 
 # --- A.fix.resample ---------------------------------------------------------------------------------------------
 
-HALF, EIGHTH = Fraction(1, 2), Fraction(1, 8)
+HALF = Fraction(1, 2)
 
 AT_ZERO = Database.of(record([0], 0, 0))
 WITH_ONE_MORE = Database.of(record([0], 0, 0), record([1], 0, 0))
@@ -443,7 +443,7 @@ def resampling_loss_of_w(epsilon: Fraction, threshold: Fraction) -> Enclosure:
 
 
 def retry_loss(epsilon: Fraction, retries: int) -> Fraction:
-    """Return the loss of the event that at least `retries` draws were rejected, when their number is seen.
+    """Return the loss of the event that at least `retries` draws were rejected, if their number is seen.
 
     A draw is rejected with probability exp(-q/b)/2: the ratio is exp(retries (q' - q)/b).
     """
@@ -482,7 +482,7 @@ def are_definite(matrices: FloatArray) -> BoolArray:
     for _ in range(matrices.shape[1]):
         pivots, row = rest[:, 0, 0], rest[:, 0, 1:]
         found &= pivots > 0
-        # what follows a pivot that is not positive does not matter
+        # after a pivot that is not positive, the rest does not matter
         divisors = np.where(pivots > 0, pivots, 1.0)[:, None, None]
         rest = rest[:, 1:, 1:] - row[:, :, None] * row[:, None, :] / divisors
     return found
@@ -521,7 +521,7 @@ def resampling_exceeds(epsilon: Fraction, *, resampled: bool) -> bool:
     drawn=True,
 )
 def resampling() -> Finding:
-    """Enclose the loss of an event in one dimension, of the number of draws, and measure it in more dimensions."""
+    """Enclose the loss of an event, and of the number of draws, in one dimension; measure it in more."""
     exact = [
         {
             "epsilon": str(epsilon),
@@ -565,7 +565,7 @@ def mixture_delta(
     outputs: Mapping[str, tuple[Mapping[str, Fraction], Mapping[str, Fraction]]],
     factor: Fraction,
 ) -> Fraction:
-    """Return the smallest delta for events, at exp(epsilon) = factor, when s is drawn and published too.
+    """Return the smallest delta for events, at exp(epsilon) = factor, if s is drawn and also published.
 
     Parameters
     ----------
@@ -690,7 +690,7 @@ def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
     advice="do not choose x_s by looking at the data",
 )
 def x_s_from_the_data() -> Finding:
-    """Show two data sets of two records, and an event on one coefficient when s is not published."""
+    """Show two data sets of two records, and an event on one coefficient if s is not published."""
     left, right = CORRELATED
     budget = SplitBudget("1/10", "1")
     claimed = budget.epsilon_s / 2 + budget.epsilon_n / 2
@@ -739,7 +739,7 @@ def with_largest(count: int, largest: int) -> Database:
 
 
 def scaled(data: Database, by: Fraction | None = None) -> Database:
-    """Divide every x by a public constant, or by the largest value of the data where none is given."""
+    """Divide every x by a public constant, or by the largest value of the data if none is given."""
     divisor = max(max(t.x) for t in data.records) if by is None else by
     return Database(tuple(record([v / divisor for v in t.x], t.y, t.z) for t in data.records))
 

@@ -1,4 +1,4 @@
-"""Stone-Weierstrass and Taylor, Theorem 2 and how loose it is, and the size of the two noises."""
+"""Stone-Weierstrass and Taylor, Theorem 2 and its looseness, and the size of the two noises."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HIGHEST_ORDER = 10
 
 
 def has_vanishing_derivative(function: Any) -> bool:
-    """Return whether some derivative up to HIGHEST_ORDER is the zero function, as some is for a polynomial."""
+    """Return whether some derivative up to HIGHEST_ORDER is the zero function, as for a polynomial."""
     derivative = function
     for _ in range(HIGHEST_ORDER):
         derivative = sp.diff(derivative, symbolic.t)
@@ -46,7 +46,7 @@ def has_vanishing_derivative(function: Any) -> bool:
 
 
 def loss_has_vanishing_derivative() -> bool:
-    """Tell the same of log(1 + exp t), through its derivatives as polynomials in s."""
+    """Return the same for log(1 + exp t), through its derivatives as polynomials in s."""
     return any(symbolic.derivative(order) == 0 for order in range(1, HIGHEST_ORDER + 1))
 
 
@@ -93,8 +93,6 @@ def stone_weierstrass() -> Finding:
 # --- F1.taylor --------------------------------------------------------------------------------------------------
 
 RADII = ("1/2", "1", "2", "4", "10", "20")
-
-POINTS = ("1/100", "1/2", "1", "3", "10", "50")
 
 
 def error_leaves(factor: Fraction) -> bool:
@@ -198,7 +196,7 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
     rerun=("python -m audit privacy relaxed_functional --epsilon 1 --delta 1e-3",),
 )
 def theorem_2() -> Finding:
-    """Prove T2 from its identities; enclose it over a region without them; show what a smaller sigma does."""
+    """Prove T2 from its identities; enclose it over a region without them; show the effect of a smaller sigma."""
     identities = extended_gaussian_identities()
     core = extended_gaussian.certify_calibration()
     scaled = extended_gaussian.certify_calibration(
@@ -220,7 +218,7 @@ def theorem_2() -> Finding:
 
 
 def is_refused(delta: Fraction) -> bool:
-    """Return whether sigma is not defined at a delta: L is certainly negative, and the reference refuses it."""
+    """Return whether sigma is undefined at a delta: L is certainly negative, and the reference refuses it."""
     negative = extended_gaussian.logarithm_at(delta).upper < 0
     try:
         extended_gaussian_sigma(ONE, ONE, delta)
@@ -381,7 +379,7 @@ def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], del
     advice="compare the two scales for the given d, epsilon and delta before choosing",
 )
 def gaussian_against_laplace() -> Finding:
-    """Enclose the boundary, in epsilon and in d, for both meanings of smaller and both calibrations."""
+    """Enclose the boundary, in epsilon and in d, for both senses of "smaller" and both calibrations."""
     comparison = noise_comparison
     boundary = {
         f"d = {d}, delta = {delta}": shown(

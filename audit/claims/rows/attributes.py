@@ -1,4 +1,4 @@
-"""The paper on attributes: the monomials of x_s, what its noise protects, how many there are."""
+"""The paper on attributes: the monomials of x_s, what its noise protects, and the number of features."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sizes(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...]
 
 
 def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...] = (1, 2)) -> bool:
-    """Return whether Phi_s is another share of the monomials than the 1/d of Theorems 3 and 5."""
+    """Return whether the share of Phi_s in the monomials differs from the 1/d of Theorems 3 and 5."""
     own, all_of_them = sizes(dimension, basis, columns, degrees)
     return Fraction(own, all_of_them) != Fraction(1, dimension)
 
@@ -105,7 +105,7 @@ def moves_the_others(left: Record, right: Record) -> bool:
 
 
 def largest_attribute_change(dimension: int) -> Fraction:
-    """Bound the l1 change when x_s alone changes in one record of the unit ball.
+    """Bound the l1 change if only x_s changes in one record of the unit ball.
 
     The linear coefficient moves by |1/2 - y + |z - zbar|| <= 3/2 times the change of x_s, which is at most 1; the
     square by 1/8; the products by sum_l x_l / 4 with x_l the other entries, at most sqrt(d - 1) / 4 in all.
@@ -192,7 +192,7 @@ def squares(dimension: int, degree: int) -> Fraction:
 
 
 def change_squared(dimension: int, highest: int, domain: str) -> Fraction:
-    """Return |D|_2^2 when a record at x = 0 goes to (a, ..., a), a the largest in the domain; monomial basis.
+    """Return |D|_2^2 for a record that moves from 0 to (a, ..., a), a the largest in the domain; monomial basis.
 
     (1/2)^2 |x|^2 in degree 1, and c_j^2 times the squared coefficients of (x.w)^j in degree j.
     """
@@ -204,7 +204,7 @@ def change_squared(dimension: int, highest: int, domain: str) -> Fraction:
 
 
 def exceeds_lemma_3(dimension: int, highest: int, domain: str = "unit_box") -> bool:
-    """Return whether a polynomial of that degree moves by more than Delta_2 of Lemma 3."""
+    """Return whether a polynomial of this degree moves by more than Delta_2 of Lemma 3."""
     return change_squared(dimension, highest, domain) > published_l2_sensitivity_squared("none", dimension)
 
 
@@ -248,7 +248,7 @@ def degree_of_algorithm_2() -> Finding:
 
 
 def count_decides(first: int, second: int, domain: str) -> bool:
-    """Return whether Theorem 5 holds for epsilon_s <= epsilon_n at one number of coordinates only."""
+    """Return whether Theorem 5 holds for epsilon_s <= epsilon_n at only one number of coordinates."""
     return fails_below_one(first, domain) != fails_below_one(second, domain)
 
 

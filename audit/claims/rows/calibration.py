@@ -1,6 +1,6 @@
 """More noise on x_s, and Algorithm 2 beside No-Privacy: two sentences of the evaluation, decided on data.
 
-The numbers are of seeded runs on random splits of a fixed table; intervals cover noise and splits.
+The numbers come from seeded runs on random splits of a fixed table; intervals cover noise and splits.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def arms(trial: Trial) -> dict[Arm, list[Metrics | None]]:
 
 
 def word_of(first: Sequence[Metrics | None], second: Sequence[Metrics | None], intervals: int = 1) -> str:
-    """Return what is shown of the change of the risk difference from `second` to `first`."""
+    """Return the finding on the change of the risk difference from `second` to `first`."""
     return PairedDifference.of(paired_values(first, second), SIGNIFICANCE / intervals).word
 
 
@@ -125,7 +125,7 @@ def compare(trial: Trial) -> dict[str, Any]:
 
 
 def shown(found: Sequence[Metrics | None]) -> dict[str, Any]:
-    """Return means, two digits: the last ones depend on the machine."""
+    """Return means with two digits: further ones depend on the machine."""
     known = [metrics for metrics in found if metrics is not None]
     means = {
         name: [value for value in (getattr(metrics, name) for metrics in known) if value is not None]
@@ -153,7 +153,7 @@ TIED, UNTIED = 0, 2
 
 
 def unrepaired(fairness: str) -> NoiseSetting:
-    """Return ADFC on the box without a repair, which enough records do not need."""
+    """Return ADFC on the box without a repair, which is not needed with enough records."""
     variant = Variant("", "", Encoding("unit_box"), fairness, Readings(repair="none"), RATIO)
     return NoiseSetting(variant, "adfc", "10")
 
@@ -224,7 +224,7 @@ def changes(word: str) -> bool:
     drawn=True,
 )
 def noise_on_x_s() -> Finding:
-    """Compare on generated records without a repair; one shown increase for the tied feature refutes."""
+    """Compare on generated records without a repair; an increase shown for the tied feature refutes."""
     evidence = compare(synthetic("covariance"))
     tied = {evidence["x_s"]["x0"][name] for name in COMPARISONS}
     return Finding("refuted" if INCREASES in tied else "undecided", "none", evidence)
@@ -351,7 +351,7 @@ def small(epsilon: str) -> bool:
     drawn=True,
 )
 def relaxed_beside_no_privacy() -> Finding:
-    """Compare on all of the US table, in both domains; refuted where they differ in both."""
+    """Compare on the whole US table, in both domains; refuted if they differ in both."""
     found = differs(
         rfm.PairDesign("us", sizes=(None,), epsilons=RFM_EPSILONS, splits=RFM_SPLITS, seed=seed()),
     )

@@ -18,7 +18,7 @@ Mechanism: TypeAlias = Callable[[DataSet], Mapping[Output, Fraction]]
 ONE, ZERO = Fraction(1), Fraction(0)
 
 RECORDS = 3
-"""Data sets of three bits: every neighbouring pair is gone through."""
+"""Data sets of three bits: every neighbouring pair is tried."""
 
 
 def neighbouring_pairs() -> Iterator[tuple[DataSet, DataSet]]:
@@ -116,7 +116,7 @@ def differ(mechanism: Mechanism, factor: Fraction) -> bool:
     advice="every statement of this package, and every verdict of the ledger, is about events",
 )
 def definition_2() -> Finding:
-    """Go through all neighbouring data sets of three bits for the mechanism that publishes them with a ticket."""
+    """Try all neighbouring data sets of three bits for the mechanism that publishes them with a ticket."""
     tickets = 1000
     coins = smallest_delta(HONEST, Fraction(2))
     found = smallest_delta(publish_with_a_ticket(tickets))
@@ -140,7 +140,7 @@ def definition_2() -> Finding:
 
 
 def stretched_densities(width: int) -> dict[str, Any]:
-    """Publish `width` (x + U) for a bit x and U uniform on [0, 1): of density 1/width, and the bit is plain."""
+    """Publish `width` (x + U) for a bit x and U uniform on [0, 1): of density 1/width, and the bit is visible."""
     supports = {x: (Fraction(width * x), Fraction(width * (x + 1))) for x in (0, 1)}
     density = 1 / (supports[0][1] - supports[0][0])
     disjoint = supports[0][1] <= supports[1][0]
@@ -171,9 +171,9 @@ def bit(probability: Fraction) -> Distribution:
 
 
 def single_outputs_tell_nothing(left: Distribution, right: Distribution) -> bool:
-    """Return whether no single output has a probability, and yet an event is sure under one input only.
+    """Return whether no single output has a probability, yet some event is certain under one input only.
 
-    The event never happens under the other input.  P(X = t) is at most P(t - h < X <= t) for every h; it is looked
+    The event never happens under the other input.  P(X = t) is at most P(t - h < X <= t) for every h, checked
     at on a grid that holds all ends and atoms.
     """
     grid = [Fraction(k, 16) for k in range(-16, 49)]

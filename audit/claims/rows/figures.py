@@ -1,7 +1,7 @@
-"""The paper's figures and tables redone: which of their sentences come out on real data, under which readings.
+"""The paper's figures and tables redone: which of their sentences hold on real data, and under which readings.
 
-The numbers are means over seeded runs on random splits.  A comparison counts only beyond :data:`MARGIN`; nothing
-is said about other records than these.
+The numbers are means over seeded runs on random splits.  A comparison counts only beyond :data:`MARGIN`, and only
+for these records.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MORE_RUNS = 25
 """Runs of Figure 2, whose differences are small."""
 
 Curves = Mapping[str, Mapping[str, float]]
-"""Mean accuracy by line and by epsilon or delta; a line that depends on neither has its one value everywhere."""
+"""Mean accuracy by line and by epsilon or delta; a line that depends on neither has one value everywhere."""
 
 FIGURE_SYMBOLS = (
     "reference.experiments.exhibits",
@@ -51,7 +51,7 @@ FIGURE_SYMBOLS = (
 
 
 def curves(exhibit: str, data: str, variant: Variant, splits: int = FIRST_RUNS) -> dict[str, dict[str, float]]:
-    """Return the mean accuracies of an exhibit but for LR, which no sentence below speaks of.
+    """Return the mean accuracies of an exhibit without LR, which no sentence below mentions.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def curves(exhibit: str, data: str, variant: Variant, splits: int = FIRST_RUNS) 
     return found
 
 
-# --- Sentences: which of them given curves contradict -----------------------------------------------------------
+# --- Sentences that given curves contradict -----------------------------------------------------------
 
 
 def better(first: Mapping[str, float], second: Mapping[str, float], places: Sequence[str] | None = None) -> bool:
@@ -84,7 +84,7 @@ def better(first: Mapping[str, float], second: Mapping[str, float], places: Sequ
 
 
 def contradicted_by_figure_1(found: Curves) -> list[str]:
-    """Return the sentences on Figure 1 that do not come out."""
+    """Return the sentences on Figure 1 that do not hold."""
     relaxed, functional, none = (found[name] for name in ("relaxed", "functional mechanism", "No-Privacy"))
     failing = []
     if not better(relaxed, functional, SMALL):
@@ -95,7 +95,7 @@ def contradicted_by_figure_1(found: Curves) -> list[str]:
 
 
 def contradicted_by_figure_2(found: Curves) -> list[str]:
-    """Return the sentences on Figure 2 that do not come out."""
+    """Return the sentences on Figure 2 that do not hold."""
     relaxed, functional = found["relaxed"], found["functional mechanism"]
     largest, smallest = max(relaxed, key=float), min(relaxed, key=float)
     failing = []
@@ -107,7 +107,7 @@ def contradicted_by_figure_2(found: Curves) -> list[str]:
 
 
 def contradicted_by_figure_3(found: Curves) -> list[str]:
-    """Return the sentences on Figure 3 that do not come out, for the lines that are there."""
+    """Return the sentences on Figure 3 that do not hold, for the lines that are there."""
     baseline, failing = found["PFLR*"], []
     for name, line in found.items():
         if name.startswith("ADFC") and not better(line, baseline):
@@ -120,7 +120,7 @@ def contradicted_by_figure_3(found: Curves) -> list[str]:
 
 
 def rises(line: Mapping[str, float]) -> bool:
-    """Return whether a line is higher at its end than at its start, and falls nowhere by more than the margin."""
+    """Return whether a line is higher at its end than at its start, and nowhere falls by more than the margin."""
     values = [line[place] for place in sorted(line, key=float)]
     return values[-1] - values[0] > MARGIN and all(after >= before - MARGIN for before, after in pairwise(values))
 
@@ -303,7 +303,7 @@ def summaries(data: str, variant: Variant, lines: Sequence[str]) -> dict[tuple[s
 
 
 def never_gains(found: Mapping[tuple[str, str | None], Summary]) -> bool:
-    """Return whether no mean accuracy is above the majority class's by a share GAIN."""
+    """Return whether no mean accuracy exceeds the majority class's by GAIN."""
     gains = [summary.summary("gain_over_majority")["mean"] for summary in found.values()]
     return all(gain is None or gain <= GAIN for gain in gains)
 
@@ -371,7 +371,7 @@ def _shown(summary: Summary) -> dict[str, Any]:
 
 
 def cannot_be(entries: Sequence[PrintedEntry]) -> bool:
-    """Return whether a table has an entry that no ten risk differences have, however it was rounded."""
+    """Return whether a table has an entry that no ten risk differences can have, however rounded."""
     return any(deviations.impossible_entries(convention, "any", entries) for convention in deviations.CONVENTIONS)
 
 
@@ -390,7 +390,7 @@ NEAR = (Fraction(2, 100), Fraction(1, 100))
 def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> dict[str, bool]:
     """Return whether LR's risk difference on Adult, or on sub-samples of it, is near the printed one.
 
-    Whether, and not by how much: the last digits of a fit depend on the machine; docs/experiments.md has them.
+    Without digits, since the last ones of a fit depend on the machine; docs/experiments.md has them.
     """
     design = ExhibitDesign("adult", Variant("", "", encoding), splits=splits, seed=seed(), subset_size=size)
     (point,) = points_of_line(LR, "epsilon", EXHIBITS["table2"].grid, design)

@@ -1,13 +1,13 @@
 """Noise in floating point: outputs on one data set that no noise gives on its neighbour.
 
-The argument, for a value v of size 2^-k and any double X: fl(v + X) is a multiple of g = 2^-k-53.  Where |X| is
-at least |v|/2, both terms are multiples of g, and rounding to a coarser grid keeps that.  Where it is less, the
+The argument, for a value v of size 2^-k and any double X: fl(v + X) is a multiple of g = 2^-k-53.  If |X| is
+at least |v|/2, both terms are multiples of g, and rounding to a coarser grid keeps that.  If it is less, the
 sum is above |v|/2 in size, and doubles there are multiples of g.  On a neighbour whose value is 0 the output is X
 itself, with 53 bits of its own: below |v|/2 it mostly is not a multiple of g.  Such an output has probability 0
 beside v, whatever the law of the noise.
 
-That is for any sampler.  numpy's own give fewer numbers still: :mod:`audit.exact.float_samplers` inverts them, and
-enumerates a toy sampler.
+This holds for any sampler.  numpy's own give even fewer numbers: :mod:`audit.exact.float_samplers` inverts them,
+and enumerates a toy sampler.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def impossible(name: str, sampler: Sampler, count: int, *, source: str = "numpy"
     Parameters
     ----------
     name : str
-        A mechanism; epsilon 1, and delta 1e-3 where it takes one.
+        A mechanism; epsilon 1, and delta 1e-3 if it takes one.
     sampler : callable
     count : int
         Releases per data set.
@@ -127,7 +127,7 @@ def inverted(name: str, epsilon: str) -> tuple[int, int]:
 
 
 def toy(*, on_grid: bool) -> int:
-    """Count the draws of the toy sampler whose release the neighbour cannot give, either way: all are tried."""
+    """Count, over all draws of the toy sampler and either way, those whose release the neighbour cannot give."""
     pairs = ((0.0, -0.5), (-0.5, 0.0))
     return sum(float_samplers.toy_impossible(*pair, TOY_SCALE, on_grid=on_grid) for pair in pairs)
 
@@ -138,7 +138,7 @@ def flagged(name: str, sampler: Sampler, count: int, *, source: str = "numpy") -
 
 
 def off_grid_in_half_precision() -> int:
-    """Count the half-precision X for which fl(1/2 + X) is not a multiple of 2^-12: all X are tried.
+    """Count, over all half-precision X, those for which fl(1/2 + X) is not a multiple of 2^-12.
 
     Sums of two such numbers have at most 40 bits, so doubles hold them exactly and are rounded once.
     """
@@ -205,12 +205,12 @@ def floating_point_keeps_the_theorems() -> Finding:
             on_zero, on_half = inverted(name, epsilon)
             least = lower_bound_on_probability(on_zero, DRAWS, SIGNIFICANCE / (2 * shares))
             most = upper_bound_on_probability(on_zero, DRAWS, SIGNIFICANCE / (2 * shares))
-            # pure: any positive share is an infinite loss; else the share must exceed delta, whatever epsilon is
+            # pure: any positive share is an infinite loss; otherwise the share must exceed delta, whatever epsilon
             broken.append(least > delta and on_half == 0)
             evidence[f"{name}, epsilon {epsilon}"] = {
                 "claimed delta": delta,
                 "releases per data set": DRAWS,
-                # rounded outwards: another mathematical library rounds some logarithms otherwise
+                # rounded outwards: other mathematical libraries round some logarithms differently
                 "share impossible on the neighbour": [math.floor(50 * least) / 50, math.ceil(50 * most) / 50],
                 "of the neighbour's own releases": on_half,
                 "significance of all shares": SIGNIFICANCE,

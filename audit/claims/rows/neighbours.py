@@ -28,7 +28,7 @@ DIMENSIONS = (1, 2, 5)
 
 
 def truths(theorem: str, fairness: str, dimension: int, domain: str = "unit_ball") -> dict[str, bool | None]:
-    """Return for each adjacency whether a theorem's formula holds for all budgets, N to infinity."""
+    """Return for each adjacency whether a theorem's formula holds for all budgets, as N goes to infinity."""
     return {
         adjacency: holds_for_all_budgets(
             theorem, Setting(dimension, fairness, domain, adjacency=adjacency), "published"

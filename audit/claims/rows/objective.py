@@ -1,4 +1,4 @@
-"""The objective: a penalty that is not a polynomial, what stands in its place, and whether it makes w fairer."""
+"""The objective: a penalty that is not a polynomial, its substitutes, and whether they make w fairer."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def surrogate(data: Database, w: Sequence[Fraction]) -> Fraction:
 
 
 def differs_from_the_penalty(data: Database, w: Sequence[Fraction]) -> bool:
-    """Return whether the surrogate is not the penalty at w."""
+    """Return whether surrogate and penalty differ at w."""
     return surrogate(data, w) != abs(data.boundary_covariance(w))
 
 

@@ -13,11 +13,11 @@ from reference.readings import ADJACENCIES, FAIRNESS
 from reference.sensitivity import Setting, exact_l1
 
 NEARLY = Fraction(99, 100)
-"""Data sets of 1000 persons come so near to the limit."""
+"""Data sets of 1000 persons come this near to the limit."""
 
 
 def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
-    """Return whether data sets of three records that differ in two are farther apart than so many rows may be."""
+    """Return whether data sets of three records that differ in two are farther apart than this many rows allow."""
     return any(
         largest_change(one, adjacency, 3)
         > exact_l1(Setting(1, one, "unit_box", adjacency, rows_per_person=rows_per_person)).upper
@@ -48,7 +48,7 @@ def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
     rerun=("python -m audit sensitivity --dimension 3 --rows-per-person 3",),
 )
 def several_rows() -> Finding:
-    """Try all small data sets, and build large ones that come near."""
+    """Try all small data sets, and build large ones that come near the limit."""
     held, evidence = True, dict[str, Any]()
     for fairness, adjacency in product(FAIRNESS, ADJACENCIES):
         stated = exact_l1(Setting(1, fairness, "unit_box", adjacency, rows_per_person=PERSON)).upper

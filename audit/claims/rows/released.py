@@ -1,4 +1,4 @@
-"""Theorems 3 and 5 on the w that is released, not on the noisy coefficients: events of w, enclosed."""
+"""Theorems 3 and 5 on the released w instead of the noisy coefficients: events of w, enclosed."""
 
 from __future__ import annotations
 

@@ -93,13 +93,13 @@ def flipped_signs() -> list[Vector]:
 
 
 def imbalances(zbar: Fraction, *, centred: bool = True) -> list[Vector]:
-    """Return what a record adds to the imbalance, in each of four cases; or with the prediction instead."""
+    """Return what a record adds to the imbalance in each of four cases, perhaps with the prediction itself."""
     half = Fraction(1, 2) if centred else Fraction(0)
     return [[(z - zbar) * (chosen - half)] for z in (0, 1) for chosen in (0, 1)]
 
 
 def over_cells(cells: int, half: Fraction = Fraction(1, 2)) -> list[Vector]:
-    """Return what a record adds to the sums over cells, in each case; or with another number for the half."""
+    """Return what a record adds to the sums over cells in each case, perhaps with another number for the half."""
     found: list[Vector] = []
     for cell, chosen in itertools.product(range(cells), (False, True)):
         parts = sums.cell_selections(np.array([cell]), np.array([chosen]), cells)
@@ -113,7 +113,7 @@ def members_of_cells(cells: int) -> list[Vector]:
 
 
 def overspends(account: Account, times: float = 1.0) -> bool:
-    """Return whether an account with scales multiplied is beyond mu^2, or epsilon."""
+    """Return whether an account with multiplied scales exceeds mu^2, or epsilon."""
     budget = account.budget
     allowed = 1 / Fraction(unit_sigma(budget)) ** 2 if budget.delta else budget.epsilon
     spent = tuple(one._replace(scale=one.scale * times) for one in account.spent)
@@ -164,7 +164,7 @@ def accounts() -> list[tuple[str, Account]]:
     why="|r' x' - r x| <= |r'| |x'| + |r| |x| <= 1 in l2, as |r| <= 1/2 and |x|_2 <= 1",
 )
 def gradient_sensitivity() -> Finding:
-    """Go through all pairs, at 0 and at six w."""
+    """Try all pairs, at 0 and at six w."""
     records = encodable()
     bound = sums.gradient_change(records.domain)
     at_zero = gradients(records, np.zeros(records.domain.dimension))
@@ -201,7 +201,7 @@ def gradient_sensitivity() -> Finding:
     why="a flipped label changes both halves, |x'|^2 + |x|^2 <= 2; an unchanged one one, |x' - x|^2 <= 2 or 4",
 )
 def counts_sensitivity() -> Finding:
-    """Go through all pairs."""
+    """Try all pairs."""
     records = encodable()
     bound = sums.label_sums_change(records.domain)
     parts = counts(records)
@@ -279,7 +279,7 @@ def probe_sensitivity() -> Finding:
     why="a prediction that turns changes one sum by 1; a record that moves changes two by 1/2 each",
 )
 def cells_sensitivity() -> Finding:
-    """Go through all pairs."""
+    """Try all pairs."""
     held, attained = True, []
     for cells in range(2, 7):
         pairs = (
@@ -322,7 +322,7 @@ def cells_sensitivity() -> Finding:
     "Laplace noise epsilons to epsilon) on every transcript; what is computed between them is post-processing",
 )
 def theorem() -> Finding:
-    """Add up what fits spend, and what was promised before them."""
+    """Add up what fits spend, and what was promised beforehand."""
     shown, held = {}, True
     for name, account in accounts():
         held = held and not overspends(account)

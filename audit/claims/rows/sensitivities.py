@@ -1,4 +1,4 @@
-"""Lemmas 1 to 4: the bounds, the proofs, other weights, and a sign that is chosen from the data."""
+"""Lemmas 1 to 4: the bounds, the proofs, other weights, and a sign chosen from the data."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def bound_fails(lemma: str, multiple: int) -> bool:
     Raises
     ------
     RuntimeError
-        When it is neither proved for every d nor exceeded by the data sets that are tried.
+        When it is neither proved for every d nor exceeded by the data sets tried.
     """
     norm, fairness = LEMMAS[lemma]
     extra = multiple - MULTIPLES[lemma]
@@ -107,7 +107,7 @@ def bound_fails(lemma: str, multiple: int) -> bool:
 
 
 def settings_of(fairness: str, norm: str) -> Iterator[Setting]:
-    """Yield settings that the bound is compared in, besides the proof for every d."""
+    """Yield settings in which to compare the bound, besides the proof for every d."""
     for domain, dimensions in (("unit_box", (1, 2, 3, 4, 5, 13, 50, 200)), ("unit_ball", (1, 2, 3, 5))):
         for d in dimensions:
             for adjacency in ("replace_one", "add_or_remove_one"):
@@ -117,7 +117,7 @@ def settings_of(fairness: str, norm: str) -> Iterator[Setting]:
 
 
 def values(lemma: str) -> list[dict[str, Any]]:
-    """Return bound and exact value for the dimensions and sizes that are shown."""
+    """Return bound and exact value for the dimensions and sizes shown."""
     norm, fairness = LEMMAS[lemma]
     rows = []
     for domain in ("unit_ball", "unit_box"):
@@ -207,7 +207,7 @@ def _last_term(data: Database) -> Fraction:
 
 
 def drops_the_drift(fairness: str) -> bool:
-    """Return whether some sum changes by other than the last tuple's term, for N = 2, d = 1, x in {0, 1}."""
+    """Return whether some sum changes otherwise than the last tuple's term, for N = 2, d = 1, x in {0, 1}."""
     corners = [record([x], y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
     for shared in corners:
         for before in corners:
@@ -451,7 +451,7 @@ def alpha_rows(factor: Fraction) -> Iterator[tuple[Setting, str, Witness | None]
     for norm in ("l1", "l2"):
         for fairness in ("absolute", "covariance"):
             for domain in ("unit_ball", "unit_box"):
-                # the enclosure of the l1 change on the ball is the slow one
+                # the enclosure of the l1 change on the ball is slow
                 for d in (2,) if (norm, domain) == ("l1", "unit_ball") else (2, 5, 13):
                     setting = Setting(d, fairness, domain, records=1000)
                     threshold = alpha_threshold(setting, norm)
@@ -534,7 +534,7 @@ def other_weights() -> Finding:
 
 
 def scaled_bounds_hold() -> int:
-    """Compare the bounds times alpha_1 with the exact values, and return in how many settings they hold.
+    """Compare the bounds times alpha_1 with the exact values, and count the settings in which they hold.
 
     On the box they hold for every alpha_1 >= 1: the closed forms are polynomials of degree at most 1 (l2 squared:
     2) in A with nonnegative coefficients, and A is at most alpha_1 times its value at alpha_1 = 1.  The ball lies

@@ -15,13 +15,13 @@ ABSOLUTE = ("fairness absolute", "unit_ball as stated; unit_box", "zbar is each 
 
 
 def decided_by(*steps: Step) -> Finding:
-    """Return `refuted` when every search found a counterexample, with all of them as evidence."""
+    """Return `refuted` if every search found a counterexample, with all of them as evidence."""
     found = all(step.counterexample is not None for step in steps)
     return Finding("refuted" if found else "undecided", "none", {"searches": [step.to_json() for step in steps]})
 
 
 def drift_matters(lemma: str, fairness: str) -> bool:
-    """Return whether small data sets move further than their last tuple's terms."""
+    """Return whether small data sets move farther than their last tuple's terms."""
     return _drift_step(lemma, "unit_ball", fairness).counterexample is not None
 
 

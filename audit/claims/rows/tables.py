@@ -1,4 +1,4 @@
-"""The paper's tables: impossible entries, who wins how often, and numbers and sentences with several readings."""
+"""The paper's tables: impossible entries, counts of wins, and numbers and sentences with several readings."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def sigma_as_printed(delta: Fraction, own: Fraction) -> tuple[Ball, Ball]:
 
 
 def sigma_differs(delta: Fraction, own: Fraction) -> bool:
-    """Return whether the printed sigma_s is certainly another number than the meant one."""
+    """Return whether the printed sigma_s certainly differs from the intended one."""
     with working_precision(FIRST_BITS):
         printed, meant = sigma_as_printed(delta, own)
         return bool(printed != meant)
@@ -350,7 +350,7 @@ MISPRINTS = (
     ("proof of Lemma 4, first display", "Delta_2", "Delta_2'"),
     ("equation (4)", "E[z - zbar] d(x, w)", "E[z - zbar] E[d(x, w)]"),
 )
-"""Place, what is printed, and what must have been meant."""
+"""The place, the printed text, and what must have been meant."""
 
 
 @claim(
@@ -369,7 +369,7 @@ MISPRINTS = (
     advice="copy no formula from a proof of the supplement; the code's are on the paper map",
 )
 def misprints() -> Finding:
-    """List them; compute the two whose numbers are compared."""
+    """List the misprints; compute the two that have numbers to compare."""
     box = [str(2 * Fraction(3, 2) + Fraction(1, 8)), str(2 * (Fraction(3, 2) + Fraction(1, 8)))]
     delta, own = Fraction("1.999e-3"), Fraction("1e-3")
     printed, meant = (ends(value) for value in at_precision(FIRST_BITS, lambda: sigma_as_printed(delta, own)))

@@ -1,4 +1,4 @@
-"""Theorems 1 to 5: what they state, what is true, and what a user of the formulas should do."""
+"""Theorems 1 to 5: what they state, what is true, and advice to users of the formulas."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def laplace_mechanism() -> Finding:
         "log ratio at most |D|/b": not laplace_loss_exceeds(ONE),
         "scales rounded up": f"{len(grid)} of {len(grid)}" if rounded else "not all",
     }
-    # the two facts suffice; without them nothing is refuted
+    # the two facts suffice; their absence refutes nothing
     return Finding("proved" if holds else "undecided", "none", evidence)
 
 
@@ -157,7 +157,7 @@ def examples(name: str) -> list[dict[str, Any]]:
 def data_sets_exceed_repaired(name: str, factor: Fraction) -> bool:
     """Return whether some data sets lose more than `factor` times what the repaired theorem states.
 
-    A relative 10^-9 is left to the rounding of their coefficients.
+    A relative 10^-9 is allowed for the rounding of their coefficients.
     """
     for domain in ("unit_ball", "unit_box"):
         for fairness in ("none", "absolute", "covariance"):
@@ -282,7 +282,7 @@ def t3_slack(multiple: int, linear: Any) -> tuple[Any, Any]:
 
 
 def t3_needs_are_the_exact_ones() -> bool:
-    """Compare the needs that :func:`t3_slack` uses with the suprema of the code, for many d."""
+    """Compare the needs in :func:`t3_slack` with the suprema of the code, for many d."""
     for fairness in ("none", "absolute", "covariance"):
         for size in (*range(2, 40), 100):
             setting = Setting(size, fairness, "unit_box")
@@ -392,7 +392,7 @@ def theorem_3_exact() -> Finding:
     """Judge two data sets of 1000 records of the unit ball, and enclose the ratios for which the formula holds."""
     judgement = judged("pdfc", 2, ("10", "1"), sensitivity="exact")
     rows = []
-    # the l1 change on the ball is enclosed, which takes long in more dimensions
+    # enclosing the l1 change on the ball takes long in more dimensions
     for domain, sizes in (("unit_ball", (2, 3)), ("unit_box", (2, 3, 5, 13))):
         for size in sizes:
             interval = ratio_interval("T3", Setting(size, "absolute", domain), "exact")
@@ -437,7 +437,7 @@ def theorem_3_fixed() -> Finding:
 
 
 def extended_gaussian_identities() -> dict[str, bool]:
-    """Check by sympy what makes T2 hold at the least sigma: mu = sqrt(2)(sqrt(L + epsilon) - sqrt(L)).
+    """Check by sympy the identities behind T2 at the least sigma: mu = sqrt(2)(sqrt(L + epsilon) - sqrt(L)).
 
     Then a = epsilon/mu - mu/2 is sqrt(2L), so that the exact delta, at most Phi(-a), is at most sqrt(pi/2) phi(a),
     and phi(a) = delta/2.
@@ -459,7 +459,7 @@ def extended_gaussian_identities() -> dict[str, bool]:
 
 
 def loss_at_the_proofs_bound(l2_sensitivity: Fraction, sigma: Fraction, epsilon: Fraction) -> Fraction:
-    """Return the loss at |V| = (2 sigma^2 epsilon - 1)/2, up to which the proof has it bounded by epsilon."""
+    """Return the loss at |V| = (2 sigma^2 epsilon - 1)/2, up to which the proof bounds it by epsilon."""
     v = (2 * sigma**2 * epsilon - 1) / 2
     return (l2_sensitivity**2 + 2 * v * l2_sensitivity) / (2 * sigma**2)
 
@@ -471,7 +471,7 @@ def step_exceeds_epsilon(l2_sensitivity: Fraction) -> bool:
 
 
 def largest_delta_of_the_proof() -> tuple[float, float]:
-    """Return up to which delta the proof's tail bound gives delta/2, and up to which the tail itself does.
+    """Return the largest delta at which the proof's tail bound, and at which the tail itself, is at most delta/2.
 
     With Delta_2 = 1 the proof's r is sigma a, a = sqrt(2L): its bound is delta sqrt(pi)/(2a) <= delta/2 iff a >=
     sqrt(pi); the tail Phi(-a) = (delta/2) r(a) is iff r(a) <= 1.
@@ -608,7 +608,7 @@ RERUN_T5 = (
     ),
 )
 def theorem_5() -> Finding:
-    """Judge two data sets of 1000 records of the unit ball, from two sources; the boundary; the false step."""
+    """Judge two data sets of 1000 records of the unit ball, by two sources; enclose the boundary."""
     judgement = judged("adfc", 13, ("10", "0.1"))
     change = change_on_s(1000)
     shift = float(change) / judgement.noise.scale_s
@@ -697,7 +697,7 @@ def theorem_5_regime() -> Finding:
 
 
 def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjacency: str = "replace_one") -> bool:
-    """Return whether W(0, 1) exceeds its share of Delta_2': then some ratio below 1 fails, otherwise none."""
+    """Return whether W(0, 1) exceeds its share of Delta_2', that is, whether some ratio below 1 fails."""
     setting = Setting(dimension, "absolute", domain, adjacency=adjacency, basis=basis)
     allowed = published_l2_sensitivity_squared("absolute", dimension) * Fraction(dimension - 1, dimension) ** 2
     return exact_l2_squared(setting, ZERO, ONE).lower > allowed

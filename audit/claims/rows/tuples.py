@@ -1,6 +1,6 @@
 """Small data sets in exact rationals, and the paper's formulas on them, written out tuple by tuple.
 
-Independent of :mod:`reference`: no moments, no floats.  Used where a row needs a counterexample that a person can
+Independent of :mod:`reference`, without moments or floats.  For rows that need a counterexample that you can
 check with pencil and paper.
 """
 
@@ -65,7 +65,7 @@ class Database:
 
     @property
     def is_in_unit_ball(self) -> bool:
-        """True if every x is nonnegative and of length at most 1."""
+        """Whether every x is nonnegative and of length at most 1."""
         return all(min(t.x) >= 0 and sum(v * v for v in t.x) <= 1 for t in self.records)
 
     def total(self, coordinate: int, weights: Iterator[Fraction] | Sequence[Fraction]) -> Fraction:

@@ -1,4 +1,4 @@
-"""The auditor, and what it finds in the catalogue, as HTML."""
+"""The auditor, and its findings in the catalogue, as HTML."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def auditor(validity: dict[str, Any]) -> str:
 
 
 def catalogue(scored: dict[str, Any]) -> str:
-    """Return what the auditor finds among mechanisms of known loss."""
+    """Return the auditor's findings on mechanisms of known loss."""
     rows = [
         [
             code(row["entry"]),

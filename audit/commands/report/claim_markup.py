@@ -14,7 +14,7 @@ from audit.commands.report.formulas import typeset
 from audit.commands.report.markup import badge, code, folded, number, sign, table, terms
 
 COLUMNS = 88
-"""Characters in a line of evidence."""
+"""Most characters in a line of evidence."""
 
 OPEN_ON_PAPER = ("T5", "T3.exact")
 """The claims that the page tells you to open first."""
@@ -124,7 +124,7 @@ def _pair(pair: dict[str, Any]) -> str:
 
 
 def _records(rows: Sequence[dict[str, Any]], title: str, other: Sequence[dict[str, Any]] = ()) -> str:
-    """Return a data set as a table; rows that the other one has not are marked."""
+    """Return a data set as a table; rows that the other one lacks are marked."""
     shown = []
     for row in rows:
         mark = "" if row in other or not other else ' <b class="differs">differs</b>'
@@ -172,7 +172,7 @@ SIGNS = {"&lt;=": "≤", "&gt;=": "≥", "sqrt(": "√(", " +- ": " ± ", " - ":
 
 
 def prose(text: str) -> str:
-    """Return a sentence with its symbols as the paper writes them."""
+    """Return a sentence with its symbols in the paper's notation."""
     text = LETTER.sub(
         lambda m: f"<var>{LETTERS[m[1]]}</var>{_below(m[3][1:])}{m[2]}{m[4]}", escape(text, quote=False)
     )

@@ -11,12 +11,12 @@ from typing import Any
 CHECKOUT, SHIPPED = Path(__file__).parents[3], Path(__file__).parent / "shipped"
 
 ROOT = SHIPPED if SHIPPED.is_dir() else CHECKOUT
-"""Where `docs` is: an installed package ships the results inside."""
+"""The folder of `docs`: an installed package has the results inside."""
 
 
 @dataclass
 class CommittedResults:
-    """Files of a checkout or of the installed package, and which were read and which were absent.
+    """Files of a checkout or an installed package, with a record of those read and those absent.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class CommittedResults:
     absent: list[str] = field(default_factory=list)
 
     def text(self, place: str) -> str | None:
-        """Return a file's text; None where it is absent, which is noted."""
+        """Return a file's text; None if it is absent, which is recorded."""
         path = self.root / place
         if not path.is_file():
             self.absent.append(place)
@@ -42,7 +42,7 @@ class CommittedResults:
         return content.decode()
 
     def json(self, place: str) -> Any:
-        """Return what a JSON file holds; None where it is absent."""
+        """Return the content of a JSON file; None if it is absent."""
         text = self.text(place)
         return None if text is None else json.loads(text)
 

@@ -1,4 +1,4 @@
-"""The data sets and the losses that the evidence of a claim holds, wherever they stand in it."""
+"""The data sets and losses anywhere in the evidence of a claim."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ PAIRS = ((r"left\b.*", "right"), (r"D", "D'"))
 """Names of the two sides of a pair."""
 
 MOST = 3
-"""Pairs shown of one claim; the evidence has them all."""
+"""Most pairs shown for one claim; the evidence has them all."""
 
 LOSSES = ("claimed_epsilon", "exact_epsilon", "claimed_delta", "exact_delta")
 
 
 def pairs(evidence: Any) -> list[dict[str, Any]]:
-    """Return the pairs of neighbouring data sets in a piece of evidence, the same one once."""
+    """Return the distinct pairs of neighbouring data sets in a piece of evidence."""
     found: list[dict[str, Any]] = []
     for pair in _pairs(evidence, ""):
         if all(pair["left"] != other["left"] or pair["right"] != other["right"] for other in found):
@@ -62,7 +62,7 @@ def data_set(evidence: Any) -> list[dict[str, Any]] | None:
 
 
 def losses(evidence: Any) -> dict[str, Any]:
-    """Return what is claimed and what is exact, of the first judged statement in the evidence."""
+    """Return the claimed and the exact loss of the first judged statement in the evidence."""
     if isinstance(evidence, dict):
         if "claimed_epsilon" in evidence:
             return {name: evidence.get(name) for name in LOSSES} | {"budget": evidence.get("budget", {})}

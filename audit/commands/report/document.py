@@ -49,7 +49,7 @@ def report(files: CommittedResults, grid: PrivacyGrid) -> dict[str, Any]:
     Parameters
     ----------
     files : CommittedResults
-        What was read and what was absent is noted there.
+        Records what was read and what was absent.
     grid : PrivacyGrid
     """
     ledger = list(_ledger())
@@ -92,7 +92,7 @@ def _theorem(row: Carried) -> dict[str, str]:
 
 
 def _proofs() -> dict[str, Any]:
-    """Return what Coq has checked, as committed."""
+    """Return Coq's committed results."""
     stored = committed_proofs()
     return {
         "coq": stored["coq"],

@@ -24,7 +24,7 @@ SHIFTED = "pflr"
 
 @dataclass(frozen=True)
 class PrivacyGrid:
-    """The values that the controls of the report offer.
+    """The values of the report's controls.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _point(name: str, norm: str, dimension: int, budget: tuple[str, str, str]) -
 
 
 def _upper(value: Enclosure) -> float:
-    """Return the upper end of an enclosure, to the digits that a page shows."""
+    """Return the upper end of an enclosure, to the digits shown on a page."""
     return float(f"{float(value.upper):.6g}")
 
 

@@ -14,7 +14,7 @@ DATA = {"adult": "UCI Adult", "us": "US census (ACS 2024)", "german": "German cr
 
 
 def frontier_points(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is drawn of one table: our repaired mechanism, rivals, and the paper's mechanisms."""
+    """Yield the points to draw for one table: our repaired mechanism, rivals, and the paper's mechanisms."""
     document = found["frontier"]
     for row in document["rows"]:
         if row["encoding"] == "public" and row["slack"] == "0" and row["delta"] != "0":
@@ -57,7 +57,7 @@ def _point(row: dict[str, Any], names: tuple[str, str], budget: tuple[str | None
 
 
 def frontier(tables: dict[str, Any]) -> str:
-    """Return accuracy against fairness, a figure a table."""
+    """Return accuracy against fairness, with a figure for each table."""
     shown = (
         "<p>Accuracy on held-out records against the risk difference between the two groups. Up and to the left "
         "is better. The repaired mechanism is ours; its privacy statement is claim <a href='#claim-R'>R</a>. "
@@ -123,10 +123,10 @@ CLAIM_OF = {"fig1": "Fig1", "fig2": "Fig2", "fig3a": "Fig3", "fig3b": "Fig3", "f
 
 
 def figures(document: dict[str, Any]) -> str:
-    """Return the paper's figures redone, each beside what the paper says of it."""
+    """Return the paper's figures redone, each beside the paper's description."""
     redone, rows = document["figures"], {row["id"]: row for row in document["ledger"]}
     shown = (
-        "<p>The paper's source comes without its images, so what it says of each figure stands here beside the "
+        "<p>The paper's source comes without its images, so its text on each figure is here beside the "
         "same figure, redone. Runs are seeded, not releases. US: "
         f"{escape(redone['data']['us'])}.</p>"
     )
@@ -195,7 +195,7 @@ NAMED = {
 
 
 def _is_of(reading: str, exhibit: str) -> bool:
-    """Return whether evidence is of this figure: what is not named after one is of the first with its claim."""
+    """Return whether evidence belongs to this figure; without a name it belongs to the first of its claim."""
     named = reading in FIGURES
     return reading == exhibit if named or exhibit in ("fig3b", "fig3c") else True
 

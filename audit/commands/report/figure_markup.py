@@ -21,7 +21,7 @@ def parts(document: dict[str, Any]) -> dict[str, str]:
 
 
 def plotted(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what the script draws."""
+    """Return the data that the script draws."""
     found: dict[str, Any] = {"privacy": document["privacy"], "boundaries": document["boundaries"]}
     if document["auditor"]["validity"]:
         found["validity"] = document["auditor"]["validity"]

@@ -1,4 +1,4 @@
-"""The paper's formulas beside the claims that they belong to, typeset as MathML."""
+"""The paper's formulas with the claims that they belong to, typeset as MathML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 FORMULAS = Path(__file__).with_name("formulas.json")
-"""LaTeX as the paper's source has it, with the claims that speak of it."""
+"""LaTeX from the paper's source, with the claims about it."""
 
 TYPESET = Path(__file__).with_name("formulas_mathml.json")
 """MathML by LaTeX; ``python -m tests.typeset --write`` renews it."""
@@ -16,7 +16,7 @@ TYPESET = Path(__file__).with_name("formulas_mathml.json")
 
 @dataclass(frozen=True)
 class PrintedFormula:
-    """A formula that the paper prints.
+    """A formula in the paper.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""HTML from data: the small pieces that every part of the page is made of."""
+"""HTML from data: the small pieces of every part of the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHAPES = {
     "argued": '<path d="M2.5 13.5 4 9.5l7-7 2.5 2.5-7 7z" fill="none" stroke="currentColor" stroke-width="2"/>',
     "undecided": '<path d="M2 8h2.4M6.8 8h2.4M11.6 8H14" stroke="currentColor" stroke-width="2.8"/>',
 }
-"""A sign for each verdict, so that no colour is needed to tell them apart."""
+"""A sign for each verdict, so that they differ without colours."""
 
 MEANINGS = {
     "proved": "an argument whose every step a program checks",
@@ -44,7 +44,7 @@ def badge(verdict: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, *, classes: str = "") -> str:
-    """Return a table of cells that are HTML already; the first cell of a row is its heading."""
+    """Return a table whose cells are HTML already; the first cell of a row is its heading."""
     columns = "".join(f'<th scope="col">{name}</th>' for name in head)
     lines = []
     for first, *others in rows:
@@ -58,12 +58,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, *, c
 
 
 def terms(entries: Iterable[tuple[str, str]]) -> str:
-    """Return a list of terms and what they are, in HTML; those without a text are left out."""
+    """Return a list of terms and their texts, in HTML; those without a text are left out."""
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in entries if text) + "</dl>"
 
 
 def folded(label: str, inside: str, *, classes: str = "") -> str:
-    """Return what shows once its label is opened."""
+    """Return content that a label opens."""
     return f'<details class="{classes}"><summary>{label}</summary>{inside}</details>'
 
 
@@ -92,13 +92,13 @@ def figure(name: str, title: str, caption: str, numbers: str = "", *, classes: s
 def data_element(name: str, value: Any) -> str:
     """Return data for the script."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # neither an end of the element nor a comment, within which an end is none
+    # neither the end of the element nor a comment, which would hide an end
     text = text.replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 def number(value: Any) -> str:
-    """Return a number to the digits that a reader can use; other values as they are."""
+    """Return a number to useful digits; other values as they are."""
     if value is None:
         return ""
     if isinstance(value, dict) and set(value) == {"lo", "hi"}:

@@ -30,7 +30,7 @@ CONTENTS = {
 """The parts of the page."""
 
 TEXTS = ("overview", "ledger", "proofs", "rerun")
-"""The parts that are there even without results."""
+"""The parts that appear even without results."""
 
 
 def page(document: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ NORMS = {"unit_ball": "unit ball, as the paper states", "unit_box": "unit box, a
 
 
 def privacy(document: dict[str, Any]) -> str:
-    """Return claimed and exact privacy, and for which ratios of budgets Theorems 3 and 5 hold."""
+    """Return claimed and exact privacy, and the ratios of budgets for which Theorems 3 and 5 hold."""
     grid = document["privacy"]
     controls = (
         _select("mechanism", "Mechanism", MECHANISMS.items())

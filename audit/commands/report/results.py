@@ -1,4 +1,4 @@
-"""The parts of the report that are read from committed results."""
+"""The parts of the report that come from committed results."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ BOUNDARIES = {name: f"docs/figures/{name}.json" for name in ("t3_exact", "t5_abs
 FIGURES = ("fig1", "fig2", "fig3a", "fig3b", "fig3c")
 
 PRINTED_TABLE = "table2"
-
-LARGE = "inf"
-"""A true loss without limit, as the committed table writes it."""
 
 
 def auditor(files: CommittedResults) -> dict[str, Any]:
@@ -56,7 +53,7 @@ def _catalogue(page: str | None, table: str | None) -> dict[str, Any] | None:
 
 
 def _ceiling(claim: str, draws: int, significance: float) -> float:
-    """Return the bound of a perfect event: with half of the draws on each input, all of them to certify."""
+    """Return the bound of a perfect event, with half of the draws on each input, all of them certifying."""
     delta = float(claim.partition(", ")[2] or 0)
     return round(largest_certifiable_epsilon(draws // 2, delta, significance), 4)
 
@@ -86,5 +83,5 @@ def figures(files: CommittedResults) -> dict[str, Any] | None:
 
 
 def boundaries(files: CommittedResults) -> dict[str, Any]:
-    """Return for which ratios of budgets Theorems 3 and 5 hold, over the dimension."""
+    """Return the ratios of budgets for which Theorems 3 and 5 hold, by dimension."""
     return {name: document for name, place in BOUNDARIES.items() if (document := files.json(place)) is not None}

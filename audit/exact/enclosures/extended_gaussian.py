@@ -1,4 +1,4 @@
-"""Theorem 2 over regions of (epsilon, delta): that the extended Gaussian's sigma is enough, and how loose it is.
+"""Theorem 2 over regions of (epsilon, delta): the extended Gaussian's sigma suffices, and how loose it is.
 
 Coordinates are u = log(epsilon) and L = log(sqrt(2/pi)/delta), so that delta = sqrt(2/pi), the end of the
 theorem's range, is L = 0 exactly.  At the least sigma the shift is
@@ -73,7 +73,7 @@ def _largest_delta() -> Ball:
 def certify_calibration(
     calibration: Calibration = extended_shift, region: Box = CORE, most_boxes: int = 4_000_000
 ) -> RegionCertificate:
-    """Certify that a calibration is (epsilon, delta)-private on a whole region, or return where it is not.
+    """Certify that a calibration is (epsilon, delta)-private on a whole region, or return a point where it is not.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class Extremum:
 def extreme_sigma_ratio(region: Box, *, largest: bool, tolerance: Fraction) -> Extremum:
     """Enclose the supremum or infimum of the ratio of sigmas over a region, by branch and bound.
 
-    The box that may hold the most extreme value is halved until the bound of every box is within a relative
+    The box that may contain the most extreme value is halved until the bound of every box is within a relative
     tolerance of a value that is attained.
 
     Parameters
@@ -270,7 +270,7 @@ def extreme_sigma_ratio(region: Box, *, largest: bool, tolerance: Fraction) -> E
 
 
 def largest_deltas_of_the_t4_proof() -> tuple[Enclosure, Enclosure]:
-    """Enclose up to which delta the proof's tail bound gives delta/2, and up to which the tail is at most that.
+    """Enclose the largest delta at which the proof's tail bound, and at which the tail itself, is at most delta/2.
 
     With Delta_2 = 1 the proof's r is sigma a, a = sqrt(2 L).  Its bound is delta sqrt(pi)/(2 a): at most
     delta/2 iff a >= sqrt(pi).  The tail is Phi(-a) = (delta/2) r(a), r Mills' ratio, which falls: at most

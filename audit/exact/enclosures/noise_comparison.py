@@ -1,6 +1,6 @@
 """Where Gaussian noise is smaller than Laplace noise, for one budget (epsilon, delta) on all coefficients.
 
-Smaller is meant in two ways.  `deviation`: the standard deviation of one coefficient's noise, sigma against
+"Smaller" has two senses.  `deviation`: the standard deviation of one coefficient's noise, sigma against
 sqrt(2) b; with the same number of coefficients on both sides this is also the root of the expected squared
 length of the whole noise vector.  `length`: the expected l2 length of that vector.  Laplace noise has scale b =
 Delta_1/epsilon.  The two sigmas are Theorem 2's and the smallest one (analytic).  Claims: A.noise.  Proofs:
@@ -49,7 +49,7 @@ def exact_ratio_squared(setting: Setting) -> Enclosure:
 def length_factor(count: int) -> Enclosure:
     """Enclose the squared factor by which comparing lengths differs from comparing deviations.
 
-    Of m independent variates, E|Gaussian|_2 = sigma sqrt(2) Gamma((m + 1)/2)/Gamma(m/2) exactly, and
+    For m independent variates, E|Gaussian|_2 = sigma sqrt(2) Gamma((m + 1)/2)/Gamma(m/2) exactly, and
     E|Laplace|_2 lies between b sqrt(2 m) sqrt(m/(m + 5)) and b sqrt(2 m).  The Gaussian's is smaller iff
     sigma^2 < 2 b^2 times a number in this enclosure.
     """

@@ -1,4 +1,4 @@
-"""Certificates over whole regions: boxes that are checked as they are, or split, until each is certain.
+"""Certificates over whole regions: boxes are checked, or split, until each is certain.
 
 A box is a product of two closed intervals with rational ends.  A check answers True (certain for all points of
 the box), or None.  A probe looks at the box's middle and returns a counterexample, or None.
@@ -65,9 +65,9 @@ class RegionCertificate:
     verdict : {'enclosed', 'refuted', 'undecided'}
     region : Box
     boxes : int
-        Boxes that were certified.  They cover an enclosed region, and no other.
+        Certified boxes.  They cover the region if the verdict is `enclosed`.
     halvings : int
-        How often the smallest box that was looked at came about by halving.
+        How many halvings made the smallest box.
     counterexample : dict or None
         A point with enclosures of both sides.
     """
@@ -94,7 +94,7 @@ def certify(
 ) -> RegionCertificate:
     """Cover a region by boxes that pass a check.
 
-    A box that does not pass is probed at its middle, then halved.  So a counterexample that is found ends the
+    A box that does not pass is probed at its middle, then halved.  A counterexample ends the
     search; running out of boxes is `undecided`.
 
     Parameters
@@ -107,7 +107,7 @@ def certify(
     split_first : callable
         Whether to halve along the first coordinate.
     most_boxes : int
-        Boxes that may be looked at.
+        Most boxes to check.
     """
     waiting = [(region, 0)]
     certified = looked_at = deepest = 0

@@ -1,4 +1,4 @@
-"""Find the `mean +- standard deviation` entries that no ten numbers of [0, 1] have, however rounded.
+"""Find the `mean +- standard deviation` entries that no ten numbers in [0, 1] can have, however rounded.
 
 For n numbers in [0, U] with mean m the standard deviation is largest when all but one are 0 or U (proof:
 ``proofs/printed_tables.md``).  Everything is compared as squares of rationals.  Claims: E.sd.
@@ -31,7 +31,7 @@ ROUNDINGS = {"nearest": Fraction(1, 2), "any": ONE}
 def largest_variance(
     mean: Fraction, count: int = RUNS, convention: str = "n - 1", upper: Fraction | None = ONE
 ) -> Fraction:
-    """Return the largest variance of so many numbers in [0, upper] with a given mean.
+    """Return the largest variance of `count` numbers in [0, upper] with a given mean.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def largest_variance(
         n, at least 2.
     convention : {'n', 'n - 1'}
     upper : Fraction or None
-        None means that only nonnegativity is asked for.
+        None requires nonnegativity only.
     """
     total = count * mean
     if mean < 0 or (upper is not None and mean > upper):
@@ -87,9 +87,9 @@ class EntryJudgement:
     convention : {'n', 'n - 1'}
     rounding : {'nearest', 'any'}
     smallest_variance : Fraction
-        The square of the smallest deviation that is printed so.
+        The square of the smallest deviation that is printed this way.
     largest_variance : Fraction
-        The largest variance of ten numbers in [0, 1] whose mean is printed so.
+        The largest variance of ten numbers in [0, 1] whose mean is printed this way.
     """
 
     entry: PrintedEntry
@@ -100,7 +100,7 @@ class EntryJudgement:
 
     @property
     def impossible(self) -> bool:
-        """True if no such numbers exist."""
+        """Whether no such numbers exist."""
         return self.smallest_variance > self.largest_variance
 
     def to_json(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def judge(
     count: int = RUNS,
     upper: Fraction | None = ONE,
 ) -> EntryJudgement:
-    """Compare an entry with what is possible, under the most favourable numbers that are printed so.
+    """Compare an entry with what is possible, for the most favourable numbers printed this way.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def runs_needed(
 
 
 def _printed_so(entry: PrintedEntry, rounding: str, upper: Fraction | None) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the smallest and largest mean and the smallest variance that are printed as the entry is."""
+    """Return the smallest and largest mean and the smallest variance that round to the entry."""
     share = ROUNDINGS[rounding]
     around_mean, around_deviation = share * unit(entry.mean), share * unit(entry.deviation)
     high = entry.exact_mean + around_mean

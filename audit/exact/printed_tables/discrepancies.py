@@ -1,4 +1,4 @@
-"""Numbers and sentences with more than one reading: grids, the repeated table, delta, contradictions.
+"""Numbers and sentences with several readings: grids, the repeated table, delta, contradictions.
 
 Each function returns the readings and the facts that hold between them.  Claims: E.grid, E.dup, E.delta,
 E.contra.
@@ -37,7 +37,7 @@ def exponent(epsilon: str) -> Fraction:
 
 
 def missing_from_even_grid(exponents: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Return what an evenly spaced grid from the first to the last, in the smallest step, would have besides."""
+    """Return what an evenly spaced grid from first to last, by the smallest step, would have in addition."""
     steps = [b - a for a, b in pairwise(exponents)]
     step, last = min(steps), exponents[-1]
     full = [exponents[0] + k * step for k in range(int((last - exponents[0]) / step) + 1)]
@@ -54,7 +54,7 @@ def grid_readings(
     Returns
     -------
     dict
-        Both grids, what the text's has that the tables' lacks and the other way round, the text's gap, and
+        Both grids, what the text's has that the tables' lacks and vice versa, the text's gap, and
         `agree`.
     """
     in_text = tuple(Fraction(value) for value in text)
@@ -163,13 +163,13 @@ def _shift(epsilon: Fraction, L: Fraction) -> Enclosure:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two places of the paper that cannot both be taken at their word.
+    """Two places of the paper that cannot both be true as written.
 
     Parameters
     ----------
     topic : str
     places : tuple of (int, str)
-        Line of the source and a few words of it.
+        Line of the source, and a few of its words.
     why : str
     """
 
@@ -234,7 +234,7 @@ CONTRADICTIONS = (
         "On Adult PFLR* has the smaller mean risk difference in 7 of 8 comparisons.",
     ),
 )
-"""Numbers among them are checked by a program; the words, against the source."""
+"""A program checks their numbers, and their words against the source."""
 
 
 def constant_rows(mechanism: str = "lr") -> bool:

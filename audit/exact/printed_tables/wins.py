@@ -1,4 +1,4 @@
-"""Who has the smaller risk difference how often, counted from the printed means.  Claims: E.wins."""
+"""How often each method has the smaller risk difference, counted from the printed means.  Claims: E.wins."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Count:
 
     @property
     def is_most(self) -> bool:
-        """True if more than half are wins; a tie does not count."""
+        """Whether more than half are wins; a tie does not count."""
         return 2 * self.wins > self.cases
 
     @property
     def could_be_most(self) -> bool:
-        """The same with every tie, at three decimals, counted as a win."""
+        """The same if every tie, at three decimals, counts as a win."""
         return 2 * (self.wins + self.ties) > self.cases
 
     @property
@@ -67,7 +67,7 @@ def _by_case(entries: Iterable[PrintedEntry]) -> dict[tuple[int, str, str], dict
 
 
 def count(rivals: Iterable[str], entries: Iterable[PrintedEntry] | None = None, data: str | None = None) -> Count:
-    """Count, over every rival and every case (data set, epsilon), whose printed mean is smaller.
+    """Count, over every rival and every case (data set, epsilon), which printed mean is smaller.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def count(rivals: Iterable[str], entries: Iterable[PrintedEntry] | None = None, 
 
 
 def count_both(entries: Iterable[PrintedEntry] | None = None) -> Count:
-    """Count the cases in which PDFC and ADFC both win; a case with a loss is lost, otherwise a tie is a tie."""
+    """Count the cases in which PDFC and ADFC both win; one loss makes a loss, else one tie makes a tie."""
     results = [0, 0, 0]
     for found in _by_case(distinct_entries() if entries is None else entries).values():
         results[max(_outcome(found[rival], found["pflr"]) for rival in RIVALS)] += 1

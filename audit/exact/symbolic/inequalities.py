@@ -1,6 +1,6 @@
-"""Polynomial inequalities for all whole d >= 1, decided: held, refuted with the smallest d, or undecided.
+"""Decides polynomial inequalities for all whole d >= 1: proved, refuted with the smallest d, or undecided.
 
-Sympy is asked for exact things only (coefficients, isolated real roots).  What it does not answer is
+Sympy is asked for exact results only (coefficients, isolated real roots).  What it does not answer is
 `undecided`.
 """
 
@@ -24,7 +24,7 @@ class Decision:
     ----------
     verdict : {'proved', 'refuted', 'undecided'}
     reason : str
-        What decided it.
+        The argument that decided it.
     counterexample : int or None
         The smallest d at which it fails.
     """
@@ -37,13 +37,13 @@ class Decision:
 def nonnegative_from(expression: Expression, start: int = 1, *, strict: bool = False) -> Decision:
     """Decide whether an expression in d is >= 0 (strict: > 0) for every whole d >= start.
 
-    First the coefficients in k = d - start: none negative proves it.  Else the real roots beyond `start` are
+    First the coefficients in k = d - start: none negative is a proof.  Else the real roots beyond `start` are
     isolated: the sign is constant between them, so finitely many whole numbers decide.
 
     Parameters
     ----------
     expression : sympy expression
-        With no symbol but d.
+        In the symbol d alone.
     start : int
     strict : bool
     """

@@ -70,7 +70,7 @@ def ball_l1(root: Expression) -> Expression:
 def phi_s_sum(domain: str) -> Expression:
     """Return the sum over Phi_s of 2 max_t |lambda_(phi t)|, each monomial with its own maximum.
 
-    T3's proof has it so.  Box: each x_e x_l reaches 1.  Unit ball: x_e reaches 1, x_e x_l (e != l) reaches 1/2.
+    As in T3's proof.  Box: each x_e x_l reaches 1.  Unit ball: x_e reaches 1, x_e x_l (e != l) reaches 1/2.
     """
     pair = sp.Integer(1) if domain == "unit_box" else HALF
     linear, square = HALF + t, EIGHTH

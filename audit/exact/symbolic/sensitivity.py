@@ -110,7 +110,7 @@ def box_l2_convexity() -> Expression:
 
 
 def slack(lemma: str) -> Expression:
-    """Return a lower bound, in d, of what the published bound leaves over the exact value, alpha_1 = 1, any N.
+    """Return a lower bound, in d, on the published bound minus the exact value, for alpha_1 = 1 and any N.
 
     L1, L2: Delta_1 minus d A + d^2/8 + 1/2.  L3, L4: Delta_2^2 minus d A^2 + d (A + 1/4) + d^2/32, which is at
     least :func:`box_l2` for each k <= d and both bases (:func:`box_l2_excess`).  A is at most 1/2 without a
@@ -132,7 +132,7 @@ def box_l2_excess(basis: str) -> Expression:
 
 
 def is_positive_from_one(polynomial: Expression) -> bool:
-    """Return whether a polynomial in d is known to be positive for every whole d >= 1; a False proves nothing."""
+    """Return whether a polynomial in d is known to be positive for every whole d >= 1; False proves nothing."""
     return nonnegative_from(polynomial, strict=True).verdict == "proved"
 
 
@@ -153,7 +153,7 @@ def frobenius_square() -> Expression:
 
 
 def one_angle(others: int) -> Expression:
-    """Return the quadratic in p = x_s^2 of Proposition 5, from an explicit record with that many other entries."""
+    """Return the quadratic in p = x_s^2 of Proposition 5, from an explicit record with this many other entries."""
     p, u_s, u_n, linear = sp.symbols("p u_s u_n linear", positive=True)
     x = [sp.sqrt(p)] + [sp.sqrt((1 - p) / others)] * others
     on_s = linear * x[0] ** 2 + (x[0] ** 4 + 4 * sum((x[0] * v) ** 2 for v in x[1:])) / 64

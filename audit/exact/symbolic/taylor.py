@@ -1,4 +1,4 @@
-"""The Taylor polynomials of f(t) = log(1 + exp t) to any degree, and their remainder, by sympy.
+"""The Taylor polynomials of f(t) = log(1 + exp t) of any degree, and their remainder, by sympy.
 
 With s = 1/(1 + exp(-t)) the derivatives are polynomials in s: f' = s, and s' = s (1 - s).  So each statement
 about f^(n) on the real line is one about a polynomial on 0 < s < 1.  Proofs: ``proofs/taylor.md``.
@@ -85,7 +85,7 @@ def second_derivative_of_error() -> Expression:
 
 @lru_cache(maxsize=64)
 def critical_intervals(order: int) -> tuple[tuple[Expression, Expression], ...]:
-    """Return narrow rational intervals with the places in [0, 1] where |p_n| may be largest.
+    """Return narrow rational intervals around the places in [0, 1] where |p_n| may be largest.
 
     The ends 0 and 1, and every real root of p_n' in between, isolated by sympy.
     """

@@ -1,6 +1,6 @@
-"""Compile a certificate in a clean directory, and compare what Coq says of it with what is committed.
+"""Compile a certificate in a clean directory, and compare Coq's answers with what is committed.
 
-Only sources are copied.  Of the development, the files that the certificate needs are all compiled again.
+Only sources are copied, and all files of the development that the certificate needs are compiled again.
 Then Coq is asked what the theorem assumes, and for the definitions that its statement mentions.
 """
 
@@ -27,7 +27,7 @@ ALLOWED = LEVELS["classical"]
 """Axioms that a certificate may rest on: those of Coq's classical real numbers."""
 
 SECONDS = 1800.0
-"""Default time limit: the development takes about a minute of processor time, on a machine that may be busy."""
+"""Default time limit: the development takes about a minute of processor time, and the machine may be busy."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def check(
     text : str
         The certificate.
     library : path, optional
-        What :func:`compiled_library` returned for the same modules; the certificate is written into it.  Without
+        The result of :func:`compiled_library` for the same modules; the certificate is written into it.  Without
         one a new copy is made and compiled.
     seconds : float
-        Time limit, for all of it.
+        Time limit, in all.
     theorem : str
-        What the certificate must prove.
+        The theorem that the certificate must prove.
     """
     problems = [*source_problems(PROJECT), *(f"{FILE}: {sentence}" for sentence in refused(text))]
     if problems:
@@ -94,7 +94,7 @@ def needed_sources(target: Path, text: str) -> list[str]:
     copy = copy_sources(PROJECT, target)
     (copy / FILE).write_text(text, encoding="utf-8")
     needed = _needed(copy)
-    # what is asked afterwards is asked of these files and no others
+    # Coq is then asked about these files only
     (copy / "_CoqProject").write_text("\n".join(["-Q . CFM", *needed, FILE, ""]), encoding="utf-8")
     return needed
 
@@ -116,7 +116,7 @@ def _decide(library: Path, text: str, end: float, theorem: str) -> CoqFinding:
 
 
 def _objections(answers: Answers, theorem: str = THEOREM) -> Iterator[str]:
-    """Yield axioms beyond the allowed ones, and definitions that are not the committed ones."""
+    """Yield axioms beyond the allowed ones, and definitions that differ from the committed ones."""
     yield from answers.unexplained
     for name, found in answers.theorems.items():
         beyond = sorted(set(found.axioms) - set(ALLOWED))
@@ -135,7 +135,7 @@ def _left(end: float) -> float:
 
 
 def _needed(folder: Path) -> list[str]:
-    """Return the files of the development that the certificate needs, in an order in which they compile."""
+    """Return the files of the development that the certificate needs, in the order of compilation."""
     command = ["coqdep", "-Q", ".", "CFM", "-sort", FILE]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     names = [Path(name).name for name in done.stdout.split()]

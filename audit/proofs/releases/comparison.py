@@ -1,4 +1,4 @@
-"""A scale of a release beside the formula that it must reach."""
+"""Compares a scale of a release with the formula that it must reach."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ class Comparison:
 
     @property
     def holds(self) -> bool:
-        """True if the scale reaches the formula, in exact arithmetic."""
+        """Whether the scale reaches the formula, in exact arithmetic."""
         return self.scale >= self.formula

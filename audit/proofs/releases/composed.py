@@ -1,4 +1,4 @@
-"""The cost of a release of the repaired mechanism: its sensitivities and its account, added up once more.
+"""The cost of a release of the repaired mechanism: its sensitivities and its account, computed again.
 
 The sensitivities are those of ``proofs/repaired.md``, from the declared domain alone; nothing of
 ``reference.repaired`` but the type of the file takes part, and the public schedule (:mod:`.scheduled`).
@@ -43,7 +43,7 @@ is differentially private."""
 TOO_SMALL_FOR_THE_GRID = "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
 
 FINE = 2**100
-"""Shifts are rounded up to multiples of 1/FINE: so fine that a statement without room still holds."""
+"""Shifts are rounded up to multiples of 1/FINE, so fine that a tight statement still holds."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,16 @@ class SpentPart:
     what : str
     numbers : int
     change, needed : Fraction
-        By how much one person's records can change it: as the file states, and by the lemmas.  In l1 for Laplace
+        How far one person's records can change it: as the file states, and by the lemmas.  In l1 for Laplace
         noise, its square in l2 for Gaussian noise.
     scale : Fraction
         Exactly the float in the file.
     loss : Fraction
         Squared shift, or epsilon.
     allowed : Fraction or None
-        What it may lose where its scale follows an earlier release; None where its scale is fixed.
+        What it may lose if its scale follows an earlier release; None if its scale is fixed.
     narrowest : Fraction or None
-        The least scale that it may then have.
+        Its least possible scale then.
     """
 
     what: str
@@ -83,7 +83,7 @@ class SpentPart:
 
     @property
     def least(self) -> Fraction:
-        """The least scale that it may have."""
+        """Its least possible scale."""
         return min(self.scale, self.narrowest or self.scale)
 
 
@@ -123,17 +123,17 @@ class Composed:
 
     @property
     def discrete(self) -> bool:
-        """True if the noise is on a grid."""
+        """Whether the noise is on a grid."""
         return self.release.noise == "hardened"
 
     @property
     def spent(self) -> Fraction:
-        """What all together may lose, whatever comes out: a squared shift, or epsilon."""
+        """What all together may lose, whatever the output: a squared shift, or epsilon."""
         return sum((one.bound for one in self.entries), Fraction(0))
 
     @property
     def mu(self) -> Fraction | None:
-        """The shift of which the file speaks; None for Laplace noise.
+        """The shift in the file; None for Laplace noise.
 
         All releases together do not exceed it; unless they exceed what epsilon and delta allow: then it is what
         these allow, and Coq rejects the file.
@@ -150,7 +150,7 @@ class Composed:
 
     @property
     def grid(self) -> Grid | None:
-        """What the grid costs; None for noise with a density, and for Laplace noise, where it costs nothing."""
+        """The cost of the grid; None for noise with a density, and for Laplace noise, for which it is free."""
         if not self.discrete or self.kind == "laplace":
             return None
         most = 4 * self.numbers / (self.delta * MASS)
@@ -166,14 +166,14 @@ class Composed:
 
     @property
     def holds(self) -> bool:
-        """True if no release changes by more than it states, and all together lose at most epsilon at delta."""
+        """Whether no release changes by more than it states, and all together lose at most epsilon at delta."""
         enough = all(one.change >= one.needed for one in self.entries)
         if self.kind == "laplace":
             return enough and self.spent <= self.epsilon
         return enough and self._allows(square_root(self.spent).upper)
 
     def _allows(self, shift: Fraction) -> bool:
-        """Return whether what the theorem says of this shift is at most delta at epsilon."""
+        """Return whether the theorem's delta of this shift, at epsilon, is at most delta."""
         grid = self.grid
         if grid is None:
             return is_private_shift(shift**2, self.epsilon, self.delta)
@@ -189,7 +189,7 @@ class Composed:
         return sign(excess) < 0
 
     def require_theorem(self) -> None:
-        """Raise where Coq has none.
+        """Raise if Coq has none.
 
         Raises
         ------
@@ -201,7 +201,7 @@ class Composed:
 
 
 def composed(release: RepairedRelease) -> Composed:
-    """Return what a release spends, added up from its file.
+    """Add up what a release spends, from its file.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def _following(
 
 
 def _needed(release: RepairedRelease, kind: Kind) -> Iterator[tuple[str, Fraction]]:
-    """Yield by how much one record changes each kind of release: Lemmas 1 to 4."""
+    """Yield how far one record changes each kind of release: Lemmas 1 to 4."""
     domain, squared = release.domain.domain, kind == "gaussian"
     length = _longest(domain)
     # |r| <= 1/2 before and after, |x|_2 <= 1
@@ -283,7 +283,7 @@ class ComposedResult:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that a reader needs besides the outcome."""
+        """Notes for the reader besides the outcome."""
         return [SEEDED] if self.composed.release.seeded else []
 
     @property
@@ -299,7 +299,7 @@ class ComposedResult:
 
 
 class CertifiedPart(Document, frozen=True, kw_only=True):
-    """One of the releases that a fit is made of.
+    """One of the releases that make up a fit.
 
     Parameters
     ----------
@@ -319,12 +319,12 @@ class CertifiedPart(Document, frozen=True, kw_only=True):
 
 
 class RepairedCertificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="repaired_certificate_v1"):
-    """What ``python -m audit certify --format json`` prints of a release of the repaired mechanism.
+    """The output of ``python -m audit certify --format json`` for a release of the repaired mechanism.
 
     Parameters
     ----------
     release : str
-        The file that was read.
+        The file read.
     outcome : Outcome
     detail : str
     epsilon, delta : str
@@ -359,7 +359,7 @@ class RepairedCertificate(Document, frozen=True, kw_only=True, tag_field="schema
 
 
 def composed_certificate(result: ComposedResult, path: str) -> RepairedCertificate:
-    """Return the result on the release that the file `path` holds, as a document."""
+    """Return the result on the release in the file `path`, as a document."""
     found = result.composed
     return RepairedCertificate(
         release=path,

@@ -120,7 +120,7 @@ WIDE = """
     value_at stated_least parts (length past) <= scale past) ->"""
 
 SPARE_BITS = 144
-"""Beyond delta and exp(epsilon), with which the profile is computed."""
+"""Bits beyond delta and exp(epsilon) for computing the profile."""
 
 
 def composed_text(composed: Composed) -> str:
@@ -170,7 +170,7 @@ def _rows(composed: Composed) -> str:
 
 
 def _precision(shift: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[int, int]:
-    """Return how many terms of the profile's sums Coq adds up, and in units of 2 to minus what."""
+    """Return how many terms of the profile's sums Coq adds up, and the power of 2 that is their unit."""
     bits = SPARE_BITS + math.ceil(1.45 * float(epsilon) - math.log2(delta))
     square = float(epsilon / shift + shift / 2) ** 2
     exponent = max(float(epsilon), float(epsilon / shift - shift / 2) ** 2 / 2)
@@ -178,7 +178,7 @@ def _precision(shift: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[int
 
 
 def _terms(factor: float, first: int, step: int, bits: int) -> int:
-    """Return how many terms a sum has until they halve, and the last is below 2 to minus `bits`."""
+    """Return how many terms a sum needs until they halve and the last is below 2^-bits."""
     count, logarithm, divisor = 0, max(0.0, math.log2(factor)), float(first)
     while 2 * factor > divisor or logarithm > -bits:
         logarithm += math.log2(factor / divisor)

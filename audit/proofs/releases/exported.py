@@ -1,4 +1,4 @@
-"""The noise that a release's file states, read exactly, and checked to agree with itself."""
+"""The noise that a release's file states, read exactly and checked for consistency."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOISE_FIELDS = ("kind", "scale_s", "scale_n", "steps")
 
 @dataclass(frozen=True)
 class Exported:
-    """One release, as far as its noise goes.
+    """The noise of one release.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Exported:
     readings : Readings
     budget : Budget or SplitBudget
     epsilon, delta : Fraction
-        Stated by a theorem of the paper, or the budget's where the release states nothing.
+        Stated by a theorem of the paper, or the budget's if the release states nothing.
     is_published : bool
         Whether a theorem of the paper states them.
     scale_s, scale_n : Fraction
@@ -46,10 +46,10 @@ class Exported:
     x_s : int or None
         Coordinate with a budget of its own.
     steps : int or None
-        Of the grid per unit, where the noise is discrete.
+        Of the grid per unit, if the noise is discrete.
     seeded : bool
     declared : Domain or None
-        What the file declares of the records.
+        What the file declares about the records.
     """
 
     spec: MechanismSpec
@@ -76,7 +76,7 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
     mechanism : str, optional
         Leave out the releases of others.
     number : int, optional
-        Which of those that are left, counted from 1; needed where there are several.
+        Which of the rest, counted from 1; needed if there are several.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
 
 
 def exported(document: dict[str, Any]) -> Exported:
-    """Return what a release's document says of its noise.
+    """Return what a release's document says about its noise.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def exported(document: dict[str, Any]) -> Exported:
 
 
 def _require_one_meaning(release: Release, spec: MechanismSpec) -> None:
-    """Reject what two readers of the file could take for two different releases."""
+    """Reject a file that two readers could take for two different releases."""
     columns = release.columns
     if len(set(columns)) < len(columns):
         raise ReadingError("columns", columns, "different names")
@@ -186,7 +186,7 @@ def _exported(release: Release, spec: MechanismSpec) -> Exported:
 
 
 def _steps(release: Release) -> int | None:
-    """Return the steps of hardened noise, which has them and takes no seed; None for other noise."""
+    """Return the steps of hardened noise, which takes no seed; None for other noise."""
     steps = None if release.noise.steps is UNSET else release.noise.steps
     hardened = release.readings.readings.noise == "hardened"
     if hardened != (steps is not None):
@@ -227,7 +227,7 @@ def _epsilon(budget: Budget | SplitBudget) -> Fraction:
 
 
 def _scale(name: str, value: object) -> Fraction:
-    """Return a scale as the rational that the float is, without a detour over its decimal form."""
+    """Return a scale as the exact value of the float, without a detour via its decimal form."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
         raise ReadingError(name, value, "a positive number that a float holds")
     return Fraction(value)

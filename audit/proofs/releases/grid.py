@@ -1,6 +1,6 @@
-"""The grid of hardened noise: what rounding costs Laplace noise, and whether Gaussian noise is wide against it.
+"""The grid of hardened noise: the cost of rounding for Laplace noise, and whether Gaussian noise is wide enough.
 
-The slack of Laplace noise is part of its scale.  Gaussian noise pays out of what the paper's sigma leaves over, so
+The slack of Laplace noise is part of its scale.  Gaussian noise pays from the slack of the paper's sigma, so
 its scale is compared with the paper's formula, and the grid must be fine: ``grid_suffices`` of
 ``proofs/coq/HardenedCertificates.v``.
 """
@@ -32,7 +32,7 @@ def l1_slack(release: Exported) -> Fraction:
 
 
 def coefficients(release: Exported) -> int:
-    """Return how many coefficients there are, without the reading `separate`."""
+    """Return the number of coefficients, without the reading `separate`."""
     d = release.setting.dimension
     return d + (d * d if release.setting.basis == "matrix" else d * (d + 1) // 2)
 
@@ -70,7 +70,7 @@ class WideGrid:
 
     @property
     def suffices(self) -> bool:
-        """True if the grid costs no more than the paper's sigma leaves over; `reach` bounds the tails."""
+        """Whether the grid costs no more than the slack of the paper's sigma; `reach` bounds the tails."""
         gap = self.count * (self.reach + 1) / (2 * self.least * self.steps)
         once = self.epsilon * self.inverse
         cost = 1 + once**2 * self.inverse + 2 * once * self.inverse + once / 2
@@ -110,7 +110,7 @@ def wide_grid(
         epsilon=epsilon,
         delta=delta,
         least=min(one.scale for one in comparisons),
-        # a step more, for what Coq's exponential loses
+        # one more step, for the error of Coq's exponential
         reach=_rounded_up(enclosed(tails).upper) + Fraction(1, 2**BITS),
         inverse=_rounded_up(inverse),
         part=part,

@@ -35,7 +35,7 @@ def grid_definitions(covered: Covered) -> Iterator[str]:
 
 
 def grid_names(covered: Covered) -> list[str]:
-    """Return the names of those numbers that proofs unfold."""
+    """Return the names of the numbers that proofs unfold."""
     if covered.exported.steps is None:
         return []
     return ["steps", *([] if covered.grid is None else ["coefficients", "least", "reach", "inverse", "ratio"])]

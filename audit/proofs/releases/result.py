@@ -28,7 +28,7 @@ event.  That records stay in the domain when they are rounded, and that their su
 proofs/hardened_noise.md, on paper.  It takes the file's word for the scales.  The sampler, the solver and the
 random generator are outside: nothing here says that a program is differentially private."""
 
-SEEDED = "the release is seeded: who knows the seed can remove the noise"
+SEEDED = "the release is seeded: whoever knows the seed can remove the noise"
 
 
 Outcome = Literal["certified", "rejected", "no theorem", "not checked", "undecided"]
@@ -59,17 +59,17 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that a reader needs besides the outcome."""
+        """Notes for the reader besides the outcome."""
         return [SEEDED] if self.release.seeded else []
 
     @property
     def limits(self) -> str:
-        """What the theorem is about, and what is outside."""
+        """What the theorem covers, and what it does not."""
         return LIMITS if self.release.steps is None else LIMITS_ON_A_GRID
 
 
 def judged(found: Covered, finding: CoqFinding) -> tuple[Outcome, str]:
-    """Return the outcome: what Coq says, beside the same comparisons in Python's exact arithmetic.
+    """Return the outcome from Coq's answer and the same comparisons in Python's exact arithmetic.
 
     Coq also rejects a file whose proof fails for another reason, so a rejection counts only where a comparison
     fails.
@@ -91,7 +91,7 @@ def _too_small(found: Covered) -> Iterator[str]:
 
 
 def shown(comparison: Comparison) -> str:
-    """Return a scale beside what the theorem asks of it."""
+    """Show a scale beside what the theorem requires of it."""
     share = comparison.scale / comparison.formula - 1
     side = f"{short_text(abs(share))} of it {'above' if share > 0 else 'below'}" if share else "equal to"
     return f"{float(comparison.scale)!r}, {side} {_formula(comparison)}"
@@ -104,7 +104,7 @@ def _formula(comparison: Comparison) -> str:
 
 
 def certified_pair(result: Result) -> tuple[Fraction, Fraction]:
-    """Return the (epsilon, delta) in question: those of the theorem, else what the release states."""
+    """Return the (epsilon, delta) in question: the theorem's, else those that the release states."""
     found = result.release if result.covered is None else result.covered
     return found.epsilon, found.delta
 
@@ -141,12 +141,12 @@ class CertifiedScale(Document, frozen=True, kw_only=True):
 
 
 class ReleaseCertificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="release_certificate_v2"):
-    """What ``python -m audit certify --format json`` prints of one release.
+    """The output of ``python -m audit certify --format json`` for one release.
 
     Parameters
     ----------
     release : str
-        The file that was read.
+        The file read.
     mechanism, detail : str
     outcome : Outcome
     epsilon, delta : str
@@ -164,7 +164,7 @@ class ReleaseCertificate(Document, frozen=True, kw_only=True, tag_field="schema"
         Rows of the claims ledger.
     scales : tuple of CertifiedScale
     proof : str or None
-        The Coq file that was written.
+        The Coq file written.
     notes : tuple of str
     limits : str
     """
@@ -189,7 +189,7 @@ class ReleaseCertificate(Document, frozen=True, kw_only=True, tag_field="schema"
 
 
 def certificate_of(result: Result, path: str) -> ReleaseCertificate:
-    """Return the result on the release that the file `path` holds, as a document."""
+    """Return the result on the release in the file `path`, as a document."""
     release, found = result.release, result.covered
     epsilon, delta = certified_pair(result)
     return ReleaseCertificate(

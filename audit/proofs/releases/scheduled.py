@@ -1,4 +1,4 @@
-"""The releases that a fit of the repaired mechanism makes, which public numbers say, beside those of its file."""
+"""Compares the releases in a file of the repaired mechanism with those of a fit, known from public numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reference.repaired.sums import imbalance_change
 
 
 def require_scheduled(release: RepairedRelease) -> None:
-    """Raise unless a file's releases are those of a fit, and it states what they lose together.
+    """Raise unless a file's releases are those of a fit, and it states their joint loss.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def require_scheduled(release: RepairedRelease) -> None:
 
 
 def _known(one: Spent, release: RepairedRelease, budget: Budget) -> Spent:
-    """Return a planned release; a probe depends on the released share of the group, which no plan knows."""
+    """Return a planned release; a probe depends on the released share of the group, which a plan does not know."""
     if one.what != PROBE or release.group_share is None:
         return one
     change = imbalance_change(release.group_share).times(release.rows_per_person)

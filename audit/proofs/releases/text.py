@@ -49,7 +49,7 @@ SEEDED = """
 """
 
 MODULES = {"ball_l2_limit": " BallCertificate", "covariance_ball_l2_limit": " CovarianceCertificate"}
-"""Modules of the lemmas that are not in ``Certificates.v``."""
+"""Modules of the lemmas outside ``Certificates.v``."""
 
 EXTRA_PREMISES = {
     "l1_change_limit": "[number | lia | exact H]",
@@ -126,7 +126,7 @@ def _parts(covered: Covered) -> Iterator[str]:
 
 
 def statement(covered: Covered, said: str = "private_release") -> str:
-    """Return what the theorem says of data sets of ``records`` records; of noise with a density by a word."""
+    """Return the theorem's statement on data sets of ``records`` records; with a density, by a defined word."""
     release, d = covered.exported, covered.exported.setting.dimension
     kind, delta = ("laplace", "0") if covered.is_laplace else ("gaussian", "(Q2R delta)")
     adjacency = ADJACENCIES[release.setting.adjacency]
@@ -262,7 +262,7 @@ def _theorem_5(covered: Covered, setting: str, domain: str, bound: str) -> Itera
 
 
 def _bound(covered: Covered, setting: str) -> str:
-    """Return the proof that no neighbours are further apart than the sensitivity."""
+    """Return the proof that no neighbours are farther apart than the sensitivity."""
     without_adjacency = setting.split(" ", 1)[1] if covered.lemma in MODULES else setting
     sign = " true" if covered.lemma == "covariance_ball_l2_limit" else ""
     premises = EXTRA_PREMISES[covered.lemma]

@@ -1,4 +1,4 @@
-"""Choose the theorem of ``proofs/coq`` that covers a release, with its numbers; or say why none does."""
+"""Choose the theorem of ``proofs/coq`` that covers a release, with its numbers, or say why none does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT_GAIN = {"none": 0, "absolute": 2, "covariance": 1}
 
 @dataclass(frozen=True)
 class Covered:
-    """A release with the theorem that covers it.
+    """A release and the theorem that covers it.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class Covered:
     theorem : str
         Of ``Certificates.v`` or ``SplitCertificates.v``; with hardened noise of ``HardenedCertificates.v``.
     epsilon, delta : Fraction
-        What is certified: what the release states, or what its budget gives where it states nothing.
+        What is certified: the release's statement, or its budget if it states nothing.
     sensitivity : Fraction
         Delta_1, or the square of Delta_2.
     bound : Fraction
-        What `lemma` gives: `sensitivity`, or with two epsilons the square of the exact l2-sensitivity.
+        The bound of `lemma`: `sensitivity`, or with two epsilons the square of the exact l2-sensitivity.
     lemma : str
         The Coq lemma that bounds every change by `bound`.
     claims : tuple of str
@@ -64,12 +64,12 @@ class Covered:
 
     @property
     def is_laplace(self) -> bool:
-        """True if the noise is Laplace noise."""
+        """Whether the noise is Laplace noise."""
         return not self.exported.spec.needs_delta
 
     @property
     def reached(self) -> bool:
-        """True if every scale reaches its formula."""
+        """Whether every scale reaches its formula."""
         return all(comparison.holds for comparison in self.comparisons)
 
 
@@ -143,7 +143,7 @@ def _require_covered_noise(release: Exported) -> None:
 
 
 def _require_sensitivity_of_the_norm(release: Exported, sensitivity: Fraction) -> None:
-    """Raise where the release was calibrated to less: to the rows that its declared domain encodes."""
+    """Raise if the release was calibrated to less: to the rows that its declared domain encodes."""
     if release.readings.sensitivity != "exact" or release.declared is None:
         return
     declared = declared_of(release.declared, release.readings)

@@ -1,4 +1,4 @@
-"""Releases with two unequal epsilons: where Theorems 3 and 5 carry their statement."""
+"""Releases with two unequal epsilons: when Theorems 3 and 5 carry their statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST_ON_THE_BOX = 13
 
 
 def equal_epsilons(release: Exported) -> bool:
-    """Return whether one epsilon is enough to say what a release's budget is."""
+    """Return whether one epsilon describes a release's budget."""
     budget = release.budget
     return not isinstance(budget, SplitBudget) or budget.epsilon_s == budget.epsilon_n
 
@@ -42,7 +42,7 @@ def theorem_5(release: Exported, sensitivity: Fraction) -> tuple[str, str, Fract
     Raises
     ------
     NoTheoremError
-        When none does, saying where Theorem 5 fails.
+        If none does; the message says where Theorem 5 fails.
     """
     setting, budget = release.setting, release.budget
     if not isinstance(budget, SplitBudget):
@@ -89,7 +89,7 @@ def _certainly_outside(interval: RatioInterval, ratio: Fraction) -> bool:
 
 
 def _exact_l2_lemmas(release: Exported) -> list[tuple[str, str]]:
-    """Return the lemmas about the exact l2-sensitivity that cover a domain, with the norm they speak of."""
+    """Return the lemmas about the exact l2-sensitivity that cover a domain, with their norm."""
     setting, box = release.setting, [("l2_change_limit", "unit_box")]
     if setting.norm == "unit_box" or not setting.replaces:
         return box

@@ -14,7 +14,7 @@ from audit.subjects.adapters.outputs import OWN_ENTROPY, as_rows
 from reference.common.arrays import FloatArray
 
 ROUNDING = 1e-12
-"""Relative slack when the distance of two inputs is compared with the declared sensitivity."""
+"""Relative slack in comparing the distance of two inputs with the declared sensitivity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ class DiffprivlibMechanism:
     mechanism : diffprivlib.mechanisms.DPMechanism
         With ``random_state=None``: a seeded one would repeat its draws in every chunk.
     left, right : object
-        What `randomise` takes; numbers at most the mechanism's `sensitivity` apart.
+        Arguments of `randomise`; numbers at most the mechanism's `sensitivity` apart.
     outcomes : tuple
-        All values that an output can take, where these are not numbers.
+        All values that an output can take, if they are not numbers.
 
     Raises
     ------
@@ -74,6 +74,6 @@ class DiffprivlibMechanism:
 
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs, shape (count, k); `rng` is not used."""
-        # a copy of its own: some mechanisms keep values between calls, and threads must not share them
+        # a separate copy: some mechanisms keep values between calls, and threads must not share them
         mechanism = copy(self.mechanism)
         return as_rows((mechanism.randomise(data) for _ in range(count)), self.outcomes)

@@ -1,4 +1,4 @@
-"""Estimators in scikit-learn's manner as subjects: fit on two data sets, one attribute observed."""
+"""Estimators in scikit-learn's style as subjects: fit on two data sets, observe one attribute."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class EstimatorSubject:
     estimator : object
         Has `fit` and `get_params`; never fitted itself.
     left_data, right_data : tuple or mapping
-        Arguments of `fit`, by position or by name.  That they are neighbours is owed by the caller.
+        Arguments of `fit`, by position or by name.  The caller ensures that they are neighbours.
     attribute : str or callable
         What is released: a name, dotted for an attribute of an attribute, or a function of the fitted estimator.
     seeded : bool
         Give each clone a `random_state` of 128 bits from the auditor's generator, so that a rerun repeats the
         draws.  That audits the seeded estimator.  Otherwise `random_state` stays None, as in a release.
     epsilon, delta : float and decimal string, optional
-        The claim; where left out, the estimator's parameters of these names.
+        The claim; by default the estimator's parameters of these names.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class EstimatorSubject:
 
     @property
     def own_entropy(self) -> bool:
-        """True if the auditor's generator is not used."""
+        """Whether the estimator leaves the auditor's generator unused."""
         return not self.seeded
 
     @property
@@ -118,5 +118,5 @@ def _is_random_state(name: str) -> bool:
 
 def _random_state(rng: np.random.Generator) -> np.random.RandomState:
     words = rng.integers(0, 2**32, 4, dtype=np.uint32)
-    # 128 bits: with the 32 of an integer seed, fits would repeat each other after some ten thousands
+    # 128 bits: with the 32 of an integer seed, fits would repeat after some ten thousand
     return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(words.tolist())))

@@ -22,12 +22,12 @@ class OpenDPMeasurement:
     ----------
     measurement : opendp.mod.Measurement
     left, right : object
-        At most `d_in` apart in the measurement's input metric: OpenDP does not compute distances, so this is owed
-        by the caller.
+        At most `d_in` apart in the measurement's input metric: OpenDP does not compute distances, so the caller
+        ensures this.
     d_in : number
-        Distance at which the measurement's privacy map is read; 1 unless told.
+        Distance at which the measurement's privacy map is read; 1 by default.
     outcomes : tuple
-        All values that an output can take, where these are not numbers.
+        All values that an output can take, if they are not numbers.
     """
 
     measurement: Any

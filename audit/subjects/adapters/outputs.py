@@ -1,4 +1,4 @@
-"""Shared by all adapters: one output as a row of numbers, and the note on foreign randomness."""
+"""What all adapters share: outputs as rows of numbers, and the note on foreign randomness."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
 
 OWN_ENTROPY = "the subject draws from entropy of its own: a rerun repeats the audit, not its draws"
-"""The note of a subject that does not use the generator it is given."""
+"""The note of a subject that does not use the given generator."""
 
 
 def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
@@ -22,12 +22,12 @@ def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
     outputs : iterable
         At least one; numbers or arrays of the same shape.
     outcomes : sequence, optional
-        All values that an output can take, where these are not numbers: an output becomes its place among them.
+        All values that an output can take, if they are not numbers: an output becomes its place among them.
 
     Raises
     ------
     audit.auditor.subject.SubjectError
-        For an output that is not a number, or none of the outcomes, and for outputs of different shapes.
+        For an output that is neither a number nor one of the outcomes, and for outputs of different shapes.
     """
     rows = [_row(_place(output, outcomes) if outcomes else output) for output in outputs]
     widths = sorted({len(row) for row in rows})

@@ -1,4 +1,4 @@
-"""Mechanisms whose exact privacy loss is known: right ones and broken ones, to audit the auditor."""
+"""Mechanisms of known exact privacy loss, right ones and broken ones, to audit the auditor."""
 
 from audit.subjects.catalogue.bits import FloatLaplace
 from audit.subjects.catalogue.counts import (
@@ -170,7 +170,7 @@ CATALOGUE: dict[str, type[Entry]] = {
     "pdfc_theorem_3_tightened": Theorem3Tightened,
     "adfc_theorem_5_budgets": Theorem5Budgets,
 }
-"""The entries, by the name that the command line takes."""
+"""The entries by name, as on the command line."""
 
 __all__ = [
     "CATALOGUE",

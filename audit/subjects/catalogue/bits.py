@@ -1,4 +1,4 @@
-"""A sampler whose floats say more than the real numbers they stand for."""
+"""A sampler whose floats reveal more than the real numbers they stand for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reference.common.arrays import FloatArray
 class FloatLaplace(Entry):
     """numpy's Laplace noise in double precision, judged at the bits.  Broken there.
 
-    Exact loss: infinite in effect.  1 + L is rounded to the grid of its larger term, so every output on input 1
+    Exact loss: effectively infinite.  1 + L is rounded to the grid of its larger term, so every output on input 1
     is a multiple of 2^-53: for L below -1/2 the subtraction is exact and L has that grid, above it the sum is at
     least 1/2.  On input 0 an output below 1/2 in size has 53 bits of its own: most are not multiples.
     """

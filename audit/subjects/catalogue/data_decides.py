@@ -1,4 +1,4 @@
-"""Mistakes around the noise: the data decide what should be public, and budgets that do not add up."""
+"""Mistakes around the noise: data decide what should be public, or budgets do not add up."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LimitedCount(Unbounded):
 
 @dataclass(frozen=True)
 class HistogramOfSeenValues(Unbounded):
-    """A noisy histogram whose categories are those that occur in the data; the others have no number.  Broken.
+    """A noisy histogram of the categories that occur in the data only; the others have no number.  Broken.
 
     Exact loss: the third category has a number on the right only.  The loss is infinite.
     """
@@ -52,7 +52,7 @@ class HistogramOfSeenValues(Unbounded):
         return np.array([0.0, 0, 0, 1, 1, 1]), np.array([0.0, 0, 0, 1, 1, 2])
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` histograms, shape (count, 3); NaN where a category is not mentioned."""
+        """Return `count` histograms, shape (count, 3); NaN where a category is missing."""
         exact = np.bincount(data.astype(np.int64), minlength=self.categories)
         # a replaced record moves two counts
         noisy = exact + rng.laplace(scale=2 / self.epsilon, size=(count, self.categories))
@@ -84,7 +84,7 @@ class MeanOfPrivateSize(Unbounded):
 
 @dataclass(frozen=True)
 class UnclippedCovariance(Entry):
-    """Second moments of two columns, with noise for rows of norm 1, of rows that nobody clips.  Broken.
+    """Second moments of two columns, with noise for rows of norm 1, but rows are not clipped.  Broken.
 
     For rows of norm 1 the squares and the product change by at most 3/2 together; the scale is 3 / (2 epsilon).
 
@@ -116,7 +116,7 @@ class UnclippedCovariance(Entry):
 
 @dataclass(frozen=True)
 class ThreeReportedAsOne(Entry):
-    """Three answers to one query, each with noise for the whole budget, of which the last one is counted.  Broken.
+    """Three answers to one query, each with noise for the whole budget, but only the last is counted.  Broken.
 
     Exact loss: the noise of the answers is independent, so their losses add up: 3 epsilon, attained where all
     three are <= 0.
@@ -140,7 +140,7 @@ class ThreeReportedAsOne(Entry):
 
 @dataclass(frozen=True)
 class ComposedByRoot(ThreeReportedAsOne):
-    """Four answers at epsilon / 2 each, said to lose epsilon: the square root of their number counts.  Broken.
+    """Four answers at epsilon / 2 each, claimed to lose epsilon, by the square root of their number.  Broken.
 
     Exact loss: at delta 0 the losses of independent answers add up, to 2 epsilon, attained where all are <= 0.
     """
@@ -152,7 +152,7 @@ class ComposedByRoot(ThreeReportedAsOne):
 
 @dataclass(frozen=True)
 class ExponentOfCauchy(Entry):
-    """The exponential of a number with Cauchy noise that is too small: many outputs are astronomic.  Broken.
+    """The exponential of a number with too little Cauchy noise: many outputs are astronomical.  Broken.
 
     Exact loss: the exponential loses nothing.  Shifted by t, the log ratio of Cauchy densities is at most
     2 asinh(t / 2), at (t - sqrt(t^2 + 4)) / 2 (the derivative is 0 there).  With t = 2 sinh(3 epsilon / 2) that
@@ -194,7 +194,7 @@ class RareCodes(Unbounded):
 
     @property
     def excess_delta(self) -> float:
-        """The share: without it the claim holds, and no code is of both inputs."""
+        """The share: without it the claim holds, and no such code occurs on both inputs."""
         return self.share
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:

@@ -23,12 +23,12 @@ class Entry:
     """A subject (:class:`audit.auditor.subject.Subject`) whose loss on its own pair of inputs is known.
 
     Each class derives that loss in its docstring; `audit/gate/subjects/test_catalogue_losses.py` checks it by
-    another road.
+    another method.
 
     Parameters
     ----------
     epsilon : float
-        What the mechanism claims.
+        The claimed epsilon.
     """
 
     epsilon: float = 1.0
@@ -38,13 +38,13 @@ class Entry:
     where only its floats do."""
 
     adjacency: ClassVar[Adjacency] = "value"
-    """The relation that makes the two inputs neighbours; a test looks at each pair."""
+    """The relation that makes the two inputs neighbours; a test checks each pair."""
 
     source: ClassVar[str] = "Dwork and Roth, The algorithmic foundations of differential privacy (2014), section 3"
     """The literature that describes the mechanism, or its mistake."""
 
     loss_is_exact: ClassVar[bool] = True
-    """True if :attr:`true_epsilon` is the loss of the pair; False if it is only an upper bound."""
+    """Whether :attr:`true_epsilon` is the exact loss of the pair, and not only an upper bound."""
 
     draws: ClassVar[int] = 40_000
     """Draws, of all phases and both inputs, at which the gate scores the entry."""
@@ -56,7 +56,7 @@ class Entry:
 
     @property
     def claimed_delta(self) -> str:
-        """The delta that goes with it, a decimal number."""
+        """The claimed delta, a decimal number."""
         return "0"
 
     @property
@@ -66,15 +66,15 @@ class Entry:
 
     @property
     def excess_delta(self) -> float:
-        """The delta beyond the claimed one at the claimed epsilon, in either direction, or more than that.
+        """An upper bound on the delta beyond the claimed one at the claimed epsilon, in either direction.
 
-        From the true epsilon, unless an entry knows it exactly; 0 for a right entry.
+        By the true epsilon, unless an entry knows it exactly; 0 for a right entry.
         """
         return most_excess_delta(self.true_epsilon, self.claimed_epsilon, float(Fraction(self.claimed_delta)))
 
     @property
     def is_right(self) -> bool:
-        """True if the claim holds, for all neighbouring inputs."""
+        """Whether the claim holds for all neighbouring inputs."""
         return self.broken_at is None
 
     def inputs(self) -> tuple[Any, Any]:

@@ -34,7 +34,7 @@ class Gaussian(Entry):
 
     @property
     def claimed_delta(self) -> str:
-        """The delta that goes with epsilon."""
+        """The claimed delta."""
         return self.delta
 
     @cached_property
@@ -67,7 +67,7 @@ class ClassicGaussian(Gaussian):
     The joint bound of the best event needs 1e9 draws per input, as many as it is checked for: then it refutes with
     probability 0.896 (:func:`audit.bounds.power.power_of_event`).  That event, outputs below -0.505, has
     probability 1.1e-9 on the one input and 0.022 on the other.  An auditor that chooses its event by what it saw
-    in fewer draws cannot tell it from events a thousand times likelier; ours refutes only where it is told.
+    in fewer draws cannot tell it from events a thousand times likelier; ours refutes only if told the event.
     """
 
     epsilon: float = 15.0

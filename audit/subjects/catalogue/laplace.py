@@ -1,4 +1,4 @@
-"""Laplace noise on values of l1 sensitivity 1: right, and with the mistakes that noise invites."""
+"""Laplace noise on values of l1 sensitivity 1: right, and with typical mistakes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ProductLaplace(Laplace):
     Parameters
     ----------
     dimension : int
-        8 unless told.
+        8 by default.
     """
 
     dimension: int = 8
@@ -140,7 +140,7 @@ class LeakyLaplace(Unbounded):
     Parameters
     ----------
     leak : float
-        1e-4 unless told.
+        1e-4 by default.
     """
 
     leak: float = 1e-4

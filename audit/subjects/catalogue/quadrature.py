@@ -23,7 +23,7 @@ def nodes(kinks: Sequence[float], scale: float, widest: float | None = None) -> 
     scale : float
         Smallest scale of the densities in the integrand.
     widest : float, optional
-        Largest scale; the rule goes 60 scales beyond the kinks; the smallest one unless told.
+        Largest scale, the smallest by default; the rule goes 60 of these beyond the kinks.
     """
     reach = 60 * (widest or scale)
     corners = np.unique([min(kinks) - reach, *kinks, max(kinks) + reach])
@@ -36,5 +36,5 @@ def nodes(kinks: Sequence[float], scale: float, widest: float | None = None) -> 
 
 
 def largest_log_ratio(left: FloatArray, right: FloatArray) -> float:
-    """Return the largest |log(left / right)| over outputs that each have a positive probability."""
+    """Return the largest |log(left / right)| over outputs with positive probabilities."""
     return float(np.abs(np.log(left) - np.log(right)).max())

@@ -48,7 +48,7 @@ class Rappor(Entry):
         return left, right
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` reports of one's first time, shape (count, 8)."""
+        """Return `count` first reports of a person, shape (count, 8)."""
         shape = (count, self.bits)
         permanent = np.where(rng.random(shape) < self.randomised, rng.integers(0, 2, shape), data)
         return np.asarray((rng.random(shape) < np.where(permanent == 1, 0.75, 0.25)).astype(np.float64))

@@ -1,4 +1,4 @@
-"""Losses that no auditor can see with this many draws, whatever its events and its bounds."""
+"""Losses that no auditor can see with this many draws, whatever its events and bounds."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def largest_power(excess_delta: float, claimed_epsilon: float, draws: int, signi
     Parameters
     ----------
     excess_delta : float
-        How far the pair's delta at the claimed epsilon is above the claimed delta, in the worse direction.
+        How far the pair's delta at the claimed epsilon exceeds the claimed delta, in the worse direction.
     claimed_epsilon : float
     draws : int
-        On both inputs together; the auditor may divide them as it likes, and decide so as it goes.
+        On both inputs together; the auditor may divide them as it likes, and adaptively.
     significance : float
-        Chance that the auditor may flag a mechanism whose claim holds.
+        Largest chance that the auditor flags a mechanism whose claim holds.
 
     Notes
     -----
@@ -28,7 +28,7 @@ def largest_power(excess_delta: float, claimed_epsilon: float, draws: int, signi
     there is a pair that keeps the claim, whose distributions differ from P and Q by at most m in total variation.
 
     Each draw from it can be coupled with one from P or Q so that they differ with probability at most m.  So the
-    auditor sees the same draws with probability at least (1 - m)^draws, and then says the same; and it flags the
+    auditor sees the same draws with probability at least (1 - m)^draws, and then says the same; it flags the
     pair that keeps the claim with probability at most the significance.
     """
     moved = math.exp(-claimed_epsilon) * max(excess_delta, 0.0)
@@ -40,7 +40,7 @@ def largest_power(excess_delta: float, claimed_epsilon: float, draws: int, signi
 def most_excess_delta(true_epsilon: float, claimed_epsilon: float, delta: float) -> float:
     """Return the largest excess of delta at the claimed epsilon that a loss of `true_epsilon` at `delta` allows.
 
-    Every pair with that loss is a function of randomised response that is told the input with probability `delta`
+    Every pair with that loss is a function of randomised response that learns the input with probability `delta`
     (Kairouz, Oh, Viswanath, The composition theorem for differential privacy, ICML 2015), so it has no more.
     """
     if true_epsilon <= claimed_epsilon:

@@ -25,8 +25,8 @@ SOURCE = "Lyu, Su, Li, Understanding the sparse vector technique (PVLDB 2017), a
 class _SparseVector(Entry):
     """Compare noisy answers with a noisy threshold until `stop` are above; None never stops.
 
-    The output is where the answers above are: `stop` places, the number of answers for a place not taken; all
-    comparisons where nothing stops.
+    The output is the places of the answers above: `stop` places, the number of answers for an unused one; all
+    comparisons if it never stops.
     """
 
     adjacency = "answers"
@@ -77,14 +77,14 @@ class _SparseVector(Entry):
         return np.array(found)
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return `count` outputs, shape (count, stop), or (count, answers) where nothing stops."""
+        """Return `count` outputs, shape (count, stop), or (count, answers) if it never stops."""
         threshold = self.threshold + rng.laplace(scale=self.threshold_scale, size=(count, 1))
         above = data + rng.laplace(scale=self.answer_scale, size=(count, len(data))) >= threshold
         return above.astype(np.float64) if self.stop is None else _first_places(above, self.stop)
 
 
 def _first_places(above: BoolArray, number: int) -> FloatArray:
-    """Return where the first `number` true entries of each row are; the row's length for none."""
+    """Return the places of the first `number` true entries of each row; the row's length for missing ones."""
     k = above.shape[1]
     places = np.where(above, np.arange(k), k)
     return np.sort(places, axis=1)[:, :number].astype(np.float64)
@@ -137,7 +137,7 @@ class SparseVector2(SparseVector1):
         above = np.array([scipy.stats.laplace.sf(points, answer, self.answer_scale) for answer in data])
 
         def stretch(start: int, end: int) -> float:
-            """Return the chance of answers below from `start` on, and one above at `end` if there is one."""
+            """Return the chance of answers below from `start` on, and of one above at `end` if there is one."""
             last = above[end] if end < len(data) else 1.0
             return float((np.prod(below[start:end], axis=0) * last) @ density)
 
@@ -145,7 +145,7 @@ class SparseVector2(SparseVector1):
         for places in self.outputs():
             ends = list(places) if len(places) == self.stop else [*places, len(data)]
             starts = [0, *(end + 1 for end in ends[:-1])]
-            # after a last answer above at the very end nothing is asked: the empty stretch has chance 1
+            # nothing follows an answer above at the very end: the empty stretch has chance 1
             found.append(math.prod(stretch(start, end) for start, end in zip(starts, ends, strict=True)))
         return np.array(found)
 
@@ -311,10 +311,10 @@ class NumericalSparseVector(_SparseVector):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses on these inputs."""
+        """The loss on these inputs."""
         left, right = (self.probabilities(data) for data in self.inputs())
         losses = np.abs(np.log(left) - np.log(right))
-        # outputs(): none above first, which has no value
+        # the first of outputs() has none above, and no value
         losses[1:] += self.epsilon / 2
         return float(losses.max())
 
@@ -328,7 +328,7 @@ class NumericalSparseVector(_SparseVector):
 
 @dataclass(frozen=True)
 class GapSparseVector(SparseVector1):
-    """Sparse vector that also says by how much the first answer is above: right, and the gap is free.
+    """Sparse vector that also releases how far the first answer is above: right, and the gap is free.
 
     Algorithm 1 with c = 1; the gap is that between the same noisy answer and the same noisy threshold.
 
@@ -343,7 +343,7 @@ class GapSparseVector(SparseVector1):
 
     @property
     def true_epsilon(self) -> float:
-        """What it loses on these inputs."""
+        """The loss on these inputs."""
         left, right = (self.densities(data, self.gaps) for data in self.inputs())
         none_left, none_right = (self.probabilities(data)[:1] for data in self.inputs())
         return max(largest_log_ratio(left, right), largest_log_ratio(none_left, none_right))

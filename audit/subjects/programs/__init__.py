@@ -1,4 +1,4 @@
-"""Subjects that are programs, in any language, asked over standard input and output: docs/programs.md."""
+"""Subjects that are programs, in any language, which answer over standard input and output: docs/programs.md."""
 
 from audit.subjects.programs.errors import (
     AnswerError,

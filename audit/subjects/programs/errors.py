@@ -6,14 +6,14 @@ from audit.auditor.subject import DrawingError, SubjectError
 
 
 class ProgramError(SubjectError):
-    """A program did not do its part.  Nothing was decided about the mechanism.
+    """A program failed, so nothing was decided about the mechanism.
 
     Parameters
     ----------
     problem : str
         What happened.
     expected : str
-        What would have been right; may be empty.
+        The expected behaviour; may be empty.
 
     Attributes
     ----------
@@ -46,15 +46,15 @@ class ProgramTimeoutError(ProgramError, DrawingError):
 
 
 class AnswerError(ProgramError):
-    """An answer is not what the protocol says."""
+    """An answer does not follow the protocol."""
 
 
 class ReportedError(ProgramError, DrawingError):
-    """The program answered that it cannot do what was asked."""
+    """The program answered that it cannot serve the request."""
 
 
 class UnaskedOutputError(ProgramError):
-    """The program wrote something that was not asked for, so answers may belong to other questions."""
+    """The program wrote something unasked, so answers may belong to other questions."""
 
 
 class RepeatedDrawsError(ProgramError):
@@ -62,4 +62,4 @@ class RepeatedDrawsError(ProgramError):
 
 
 class RestartedError(ProgramError):
-    """The program answers otherwise when it is started again: it is not one mechanism, so nothing is decided."""
+    """The program answers differently after a restart: it is not one mechanism, so nothing is decided."""

@@ -1,6 +1,6 @@
 """Set limits, then become the program: ``python -I -S launch.py MEMORY_LIMIT LIFELINE WORD...``.
 
-A process of its own, because limits cannot be set safely between fork and exec of a process that has threads.
+A separate process, because limits cannot be set safely between fork and exec of a process with threads.
 """
 
 import os
@@ -14,7 +14,7 @@ def main(words: list[str]) -> None:
     memory_limit, lifeline = int(words[0]), int(words[1])
     watch(lifeline)
     if memory_limit:
-        # RLIMIT_DATA counts memory that is written to; RLIMIT_AS would also count what is only reserved
+        # RLIMIT_DATA counts written memory; RLIMIT_AS would also count what is only reserved
         resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, memory_limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Python ignores these two, and a program would inherit that
@@ -27,7 +27,7 @@ def main(words: list[str]) -> None:
 
 
 def watch(lifeline: int) -> None:
-    """Leave a process that kills the program's group when the auditor has ended, for whatever reason."""
+    """Leave a process behind that kills the program's group when the auditor ends, for whatever reason."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)

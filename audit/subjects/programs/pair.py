@@ -12,28 +12,28 @@ from reference.common.documents import Document, converted, read_file
 from reference.common.errors import DocumentError
 
 DEEPEST = 48
-"""Nesting of lists and objects in an input: less than JSON readers take, so that a certificate holds it."""
+"""Deepest nesting of an input: less than JSON readers accept, so that it fits into a certificate."""
 
 
 class PairError(DocumentError):
-    """A document that is not a pair of neighbouring inputs."""
+    """A document is not a pair of neighbouring inputs."""
 
     document = "pair of inputs"
 
 
 class InputPair(Document, frozen=True):
-    """Two inputs that their giver says are neighbours; that is checked where both are lists, of records.
+    """Two inputs, declared to be neighbours; this is checked if both are lists of records.
 
     Parameters
     ----------
     left, right : object
-        Anything that JSON can say.
+        Any JSON value.
     adjacency : {'replace_one', 'add_or_remove_one'}
 
     Raises
     ------
     ValueError
-        When an input is nothing that a program could be sent.
+        When an input cannot be sent to a program.
     """
 
     left: Any
@@ -55,7 +55,7 @@ class InputPair(Document, frozen=True):
 
     @classmethod
     def of(cls, answer: Any) -> InputPair:
-        """Return the pair that a program's answer says.
+        """Return the pair in a program's answer.
 
         Raises
         ------
@@ -70,15 +70,15 @@ class InputPair(Document, frozen=True):
         Raises
         ------
         PairError
-            When the file cannot be read or holds no pair.
+            When the file cannot be read or does not hold a pair.
         """
         return read_file(path, cls, PairError)
 
 
 def _problem(given: Any) -> str | None:
-    """Return what in an input cannot be sent to a program; None when all can.
+    """Return what in an input cannot be sent to a program; None if all of it can.
 
-    No recursion: the nesting is one of the things that are looked at.
+    Without recursion, as the nesting is among the things to check.
     """
     unseen = [(given, 0)]
     while unseen:

@@ -27,19 +27,19 @@ from reference.common.printable import printable, shown
 LAUNCHER = Path(__file__).with_name("launch.py")
 
 READ_BYTES = 2**16
-"""Read from a pipe at a time."""
+"""Bytes read from a pipe at a time."""
 
 STDERR_BYTES = 2_000
-"""End of the standard error that is kept."""
+"""Bytes kept of the end of the standard error."""
 
 WAKE = 0.2
-"""Seconds between two looks at whether the program still runs."""
+"""Seconds between two checks whether the program still runs."""
 
 LAST_WORDS = 2.0
-"""Seconds that a program which closed its output has to end, so that its exit code is told."""
+"""Seconds for a program that closed its output to end, so that its exit code is known."""
 
 GRACE = 1.0
-"""Seconds that a program has to end by itself when its standard input is closed."""
+"""Seconds for a program to end by itself when its standard input is closed."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ProgramLimits:
     timeout : float
         Seconds per answer.
     memory_limit : int or None
-        Bytes of writable memory (RLIMIT_DATA), for each process that the program consists of.
+        Bytes of writable memory (RLIMIT_DATA), for each process of the program.
     """
 
     timeout: float = 60.0
@@ -63,18 +63,18 @@ class Framing(Protocol):
 
     @property
     def expected(self) -> str:
-        """The answer that is awaited, in words."""
+        """The expected answer, in words."""
         ...
 
     def end(self, received: bytearray, searched: int) -> int | None:
-        """Return where the answer ends in what was received; None when it is not whole."""
+        """Return where the answer ends in the bytes received; None if it is incomplete."""
         ...
 
 
 class Process:
-    """A program that runs, in a process group of its own.
+    """A running program in its own process group.
 
-    Standard error is read whenever an answer is waited for, and only its end is kept, so a program that floods it
+    Standard error is read while waiting for an answer, and only its end is kept, so a program that floods it
     neither blocks nor fills the memory.
 
     Parameters
@@ -107,7 +107,7 @@ class Process:
         Raises
         ------
         ProgramError
-            The process must then be killed: nobody knows what it will write next.
+            The process must then be killed: what it will write next is unknown.
         """
         with self._busy:
             if self._ended:
@@ -171,7 +171,7 @@ class Process:
         Raises
         ------
         UnaskedOutputError
-            When it wrote anything that was not asked for.
+            When it wrote anything unasked.
         """
         self._stdin.close()
         deadline = time.monotonic() + GRACE
@@ -189,10 +189,10 @@ class Process:
             if self._ended:
                 return
             self._ended = True
-            # the child is not reaped yet, so that its number still names its own group
+            # the child is not reaped yet, so its number still names its own group
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, signal.SIGKILL)
-            # whoever waits for an answer in another thread sees the end first
+            # another thread that waits for an answer sees the end first
             with self._busy:
                 self._child.wait()
                 deadline = time.monotonic() + WAKE
@@ -203,7 +203,7 @@ class Process:
                         pipe.close()
 
     def _read_into(self, received: bytearray) -> int:
-        """Append what there is; return how many bytes there were before."""
+        """Append the available bytes; return how many there were before."""
         before = len(received)
         block = self._stdout.read(READ_BYTES)
         if block == b"":
@@ -212,14 +212,14 @@ class Process:
         return before
 
     def _send(self, unsent: memoryview) -> int:
-        """Return how many bytes were sent; all, when nobody reads them: the missing answer will tell."""
+        """Return how many bytes were sent; if nobody reads them, all: the missing answer will show it."""
         try:
             return self._stdin.write(unsent) or 0
         except BrokenPipeError:
             return len(unsent)
 
     def _keep_stderr(self) -> bool:
-        """Read what there is; return whether there can be more."""
+        """Read the available bytes; return whether there can be more."""
         block = self._stderr.read(READ_BYTES)
         self._tail = (self._tail + (block or b""))[-STDERR_BYTES:]
         return block != b""
@@ -247,7 +247,7 @@ class Process:
 def started(
     command: Sequence[str], memory_limit: int | None = None, *, bufsize: int = -1
 ) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Return the process, and the end of a pipe: when that is closed, whatever closes it, the program is killed.
+    """Return the process and the end of a pipe; when that is closed, by whatever, the program is killed.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The messages to a program and the meaning of its answers: no processes here.
+"""The messages to a program and the meaning of its answers, without processes.
 
 The page is docs/programs.md; the JSON Schemas in ``audit/common/schemas`` are generated from the types here.
 """
@@ -25,16 +25,16 @@ MOST_COORDINATES = 10_000
 """Longest output."""
 
 REQUEST_VALUES = 2**14
-"""Numbers asked for at a time."""
+"""Most numbers requested at a time."""
 
 SEEDS = 2**53
-"""Seeds are below this, so that every language's numbers hold them."""
+"""Seeds are below this, so that numbers of every language hold them."""
 
 VALUE_BYTES = 32
 """Room for one number in a line; the longest shortest-form float has 24 characters."""
 
 LINE_BYTES = 2**16
-"""Room for the rest of a line, an error message among it."""
+"""Room for the rest of a line, including an error message."""
 
 MOST_INPUT_BYTES = 2**24
 """Longest answer to the op `inputs`."""
@@ -44,7 +44,7 @@ HEADER = struct.Struct("<4sIQ")
 """Start of a binary answer: MAGIC, coordinates per draw (4 bytes), draws (8 bytes), little-endian."""
 
 FAILED = "error"
-"""In place of a draw: the mechanism failed on this draw, which is an outcome like any other."""
+"""Replaces a draw on which the mechanism failed, which is an outcome like any other."""
 
 NOT_FINITE = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
@@ -59,12 +59,12 @@ class SampleRequest(Document, frozen=True, kw_only=True, tag_field="op", tag="sa
     Parameters
     ----------
     input : object
-        Left or right of the pair, as it was given.
+        Left or right of the pair, as given.
     count : int
     seed : int
-        Only to a program that accepts seeds.
+        Only for a program that accepts seeds.
     binary : bool
-        Whether the draws are wanted as a binary answer.
+        Whether to answer in binary.
     """
 
     input: Any
@@ -82,7 +82,7 @@ Draw: TypeAlias = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=MO
 class SampleAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to `sample`: as many draws as were asked for; unknown members are ignored.
 
-    It is read by :func:`values_of`, which keeps the bits of numbers and says which draw is wrong.
+    :func:`values_of` reads it, keeps the bits of numbers and names a wrong draw.
 
     Parameters
     ----------
@@ -139,11 +139,11 @@ class AnswerLine:
 
     @property
     def expected(self) -> str:
-        """What is waited for."""
+        """The expected answer, in words."""
         return "one line of JSON"
 
     def end(self, received: bytearray, searched: int) -> int | None:
-        """Return where the answer ends in what was received; None when it is not whole.
+        """Return where the answer ends in the bytes received; None if it is incomplete.
 
         Parameters
         ----------
@@ -164,12 +164,12 @@ class AnswerLine:
 
 @dataclass(frozen=True)
 class AnswerFrame:
-    """A binary answer; an answer that starts with `{` is a line instead, such as an error.
+    """A binary answer; an answer that starts with `{`, such as an error, is a line instead.
 
     Parameters
     ----------
     rows, width : int
-        As the header must say.
+        As in the header.
     """
 
     rows: int
@@ -177,7 +177,7 @@ class AnswerFrame:
 
     @property
     def expected(self) -> str:
-        """What is waited for."""
+        """The expected answer, in words."""
         return f"a binary answer of {self.rows} draws of {self.width} coordinates"
 
     def end(self, received: bytearray, searched: int) -> int | None:
@@ -210,7 +210,7 @@ def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
     ----------
     line : bytes
     numbers : bool
-        Every number is then a float, so that the sign of -0 is kept and a number that no float holds is infinite.
+        Read every number as a float: the sign of -0 is kept, and a number that no float holds is infinite.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def width_of(values: list[Any]) -> int | None:
 
 
 def _floats(flat: list[Any]) -> FloatArray:
-    """Return numbers as they were written, bit for bit where the shortest or a longer decimal form was used."""
+    """Return the numbers as written, bit for bit if written in the shortest or a longer decimal form."""
     others = {type(value) for value in flat} - {float}
     strings = [value for value in flat if type(value) is str]
     wrong = [value for value in flat if type(value) not in (float, str)] if others - {str} else []

@@ -24,13 +24,13 @@ from reference.common.errors import ParameterError
 from reference.common.printable import shown
 
 PROBE_ROWS = 16
-"""Draws of the first question on each input; they are not used."""
+"""Draws of the first question on each input, which are not used."""
 
 COMPARED_ROWS, FEWEST_DISTINCT = 256, 64
-"""Two answers that begin alike for so many rows, with so many different ones, are the same draws."""
+"""Two answers with this many equal first rows, this many of them distinct, are the same draws."""
 
 RESTART_DOUBT = 1e-12
-"""Chance that a program which draws by one law is said to draw by another when it is started again."""
+"""Chance that a program with one law is said to have another after a restart."""
 
 OWN_RANDOMNESS = "the program's own: running again makes other draws"
 SEEDED = "from seeds that were sent to the program: running again with the same seed makes the same draws"
@@ -53,22 +53,22 @@ class Pool:
         self.lock = threading.Lock()
         self.processes: list[Process] = []
         self._idle: list[Process] = []
-        # even when the subject is forgotten, and at the interpreter's end
+        # also when the subject is garbage-collected, and at exit
         self.close = weakref.finalize(self, _kill_all, self.processes)
 
     def ask(self, request: bytes, framing: Framing, read: Callable[[bytes], Answer]) -> Answer:
-        """Return what `read` makes of the answer of an idle process, or of a new one.
+        """Ask an idle process, or a new one, and return `read(answer)`.
 
         Raises
         ------
         ProgramError
-            With the end of the process's standard error; the process is gone.
+            With the end of the process's standard error; the process is then gone.
         """
         process = self._idle_or_new()
         try:
             answer = read(process.exchange(request, framing))
         except BaseException as problem:
-            # after an interruption, too, there is an answer that nobody reads
+            # an interruption, too, leaves an answer that nobody reads
             process.kill()
             if isinstance(problem, ProgramError):
                 problem.stderr = process.stderr
@@ -90,7 +90,7 @@ class Pool:
         return process
 
     def finish(self) -> None:
-        """End all processes; those that wrote something unasked are an error."""
+        """End all processes; raise for those that wrote something unasked."""
         try:
             idle, self._idle = self._idle, []
             for process in idle:
@@ -105,7 +105,7 @@ def _kill_all(processes: list[Process]) -> None:
 
 
 class ProgramDescription(Document, frozen=True, kw_only=True, tag_field="kind", tag="program", omit_defaults=True):
-    """How a program is started and asked.
+    """How to start a program and to ask it.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class ProgramDescription(Document, frozen=True, kw_only=True, tag_field="kind", 
     inputs_file : str or None
         Where the inputs were read; None where the program gave them.
     randomness : str or None
-        What became of the auditor's seeds; it is asked for again whenever the program is started.
+        Whether it uses the auditor's seeds, in words; found out anew whenever the program is started.
 
     Raises
     ------
@@ -190,7 +190,7 @@ class ProgramSubject:
 
     @property
     def description(self) -> ProgramDescription:
-        """The description that :meth:`of` makes the subject from; the program told whose randomness it uses."""
+        """The description from which :meth:`of` makes the subject, with whose randomness the program uses."""
         return ProgramDescription(
             command=self.command,
             inputs=self.pair,
@@ -218,12 +218,12 @@ class ProgramSubject:
 
     @property
     def own_entropy(self) -> bool:
-        """True if the program has randomness of its own: then no seed repeats its draws."""
+        """Whether the program has its own randomness: then no seed repeats its draws."""
         return not self.seeded
 
     @property
     def most_rows(self) -> int:
-        """Outputs that one question asks for: what came before a failure is kept."""
+        """Outputs per question: those before a failure are kept."""
         return max(1, protocol.REQUEST_VALUES // self.width)
 
     def inputs(self) -> tuple[Any, Any]:
@@ -233,7 +233,7 @@ class ProgramSubject:
     def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs on one input, shape (count, width).
 
-        `rng` makes the seeds of a program that accepts them; another program does not notice it.
+        `rng` makes the seeds for a program that accepts them; other programs do not see it.
 
         Raises
         ------
@@ -244,21 +244,21 @@ class ProgramSubject:
         return np.concatenate([self._sample_once(data, size, rng) for size in sizes])
 
     def finish(self) -> None:
-        """End the program; where it gave draws, start it once more and compare what it answers.
+        """End the program; if it gave draws, start it once more and compare its answers.
 
         Raises
         ------
         UnaskedOutputError
-            When it wrote more than its answers: they may belong to other questions.
+            When it wrote more than its answers, which may then belong to other questions.
         RestartedError, RepeatedDrawsError
-            When it answers otherwise after a restart, or has the same noise again.
+            When it answers differently after a restart, or repeats its noise.
         """
         self._pool.finish()
         if self._kept:
             self._compare_with_restart()
 
     def close(self) -> None:
-        """Kill the program, whatever it does."""
+        """Kill the program."""
         self._pool.close()
 
     def _sample_once(self, data: Any, rows: int, rng: np.random.Generator) -> FloatArray:
@@ -293,7 +293,7 @@ class ProgramSubject:
     def _introduction(self) -> tuple[int, bool, list[FloatArray]]:
         """Return the number of coordinates, whether the program takes seeds, and unused draws on both inputs.
 
-        The second input is asked too, since all draws on one may fail; where all do on both, one coordinate is
+        The second input is asked, too, since all draws on one may fail; if all do on both, one coordinate is
         assumed.
         """
         widths, seeded, drawn = [], [], []
@@ -350,7 +350,7 @@ class ProgramSubject:
             again.close()
 
     def _refuse_repeats(self, data: Any, outputs: FloatArray, seed: int | None) -> None:
-        """Refuse draws on one input that were given before, as by a generator that the clock seeds again.
+        """Refuse draws on one input that were given before, as by a generator seeded from the clock.
 
         A sequence of n draws with 64 or more distinct ones has at most the probability 64^-64 under any law, so
         independent draws do this for one of 10^10 pairs of answers with a probability below 10^-100.
@@ -375,7 +375,7 @@ class ProgramSubject:
 
 
 def _farthest(one: FloatArray, other: FloatArray) -> float:
-    """Return the distance of Kolmogorov and Smirnov between two samples, of the coordinate where it is largest."""
+    """Return the Kolmogorov-Smirnov distance between two samples, in the coordinate where it is largest."""
     found = 0.0
     for first, second in zip(np.sort(one, axis=0).T, np.sort(other, axis=0).T, strict=True):
         values = np.concatenate([first, second])
@@ -385,7 +385,7 @@ def _farthest(one: FloatArray, other: FloatArray) -> float:
 
 
 def _introduced(line: bytes) -> tuple[int | None, bool, FloatArray]:
-    """Return the width, whether seeds are taken, and the draws, from a checked first answer."""
+    """Return the width, whether seeds are accepted, and the draws, from a checked first answer."""
     document = protocol.decoded(line, numbers=True)
     width = protocol.width_of(protocol.rows_of(document, PROBE_ROWS))
     values = protocol.values_of(document, PROBE_ROWS, width or 1)
@@ -396,7 +396,7 @@ def _introduced(line: bytes) -> tuple[int | None, bool, FloatArray]:
 
 
 def words_of(command: str) -> tuple[str, ...]:
-    """Return a command line as words, quotes understood as a shell does; nothing else of a shell is."""
+    """Split a command line into words, with a shell's quotes and nothing else of a shell."""
     try:
         words = tuple(shlex.split(command))
     except ValueError as problem:

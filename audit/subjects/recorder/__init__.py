@@ -1,4 +1,4 @@
-"""Records what reaches the noise of Python code, on two neighbouring data sets, and compares."""
+"""Records what reaches the noise of Python code on two neighbouring data sets, and compares."""
 
 from __future__ import annotations
 

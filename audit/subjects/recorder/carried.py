@@ -21,11 +21,11 @@ class Affine:
     Parameters
     ----------
     places : ndarray of int
-        Which unit variate of its call an entry has.
+        The unit variate of its call for each entry.
     offset, gain : ndarray
         Of the same shape.
     unit : ndarray
-        The gain when something was added first: the unit in which a sensitivity is declared.
+        The gain when something was first added: the unit of a declared sensitivity.
     entered : bool
         Whether anything was added.
     open_it : callable
@@ -64,10 +64,10 @@ def wide(*parts: Any, like: Affine) -> Affine:
 
 
 class FollowedNoise(NDArrayOperatorsMixin):
-    """Stands where numpy's noise would.
+    """Takes the place of numpy's noise.
 
-    Sums and products with plain numbers are followed.  Whatever else is done with it opens it: what was added is
-    recorded, and plain numbers go on.  It is not an ndarray, so that nothing reaches its numbers unseen.
+    Sums and products with plain numbers are followed.  Any other use opens it: what was added is
+    recorded, and plain numbers go on.  It is not an ndarray, so nothing reaches its numbers unseen.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class FollowedNoise(NDArrayOperatorsMixin):
 
 
 def plain(value: Any) -> Any:
-    """Return a value with every noise in it opened; a data class stays as it is, with its noise opened."""
+    """Return a value with every noise in it opened; a data class keeps its type."""
     if isinstance(value, FollowedNoise):
         opened = value.opened()
         return opened if opened.ndim else opened[()]
@@ -149,14 +149,14 @@ def plain(value: Any) -> Any:
 
 
 def followed(ufunc: Any, inputs: tuple[Any, ...]) -> Affine | None:
-    """Return a sum or product that can be followed, or None."""
+    """Return a sum or product if it can be followed, or None."""
     if ufunc is np.negative:
         return part(inputs[0]).times(-1.0)
     if ufunc not in (np.add, np.subtract, np.multiply, np.divide):
         return None
     a, b = inputs
     if isinstance(a, FollowedNoise) and isinstance(b, FollowedNoise):
-        # one of two noises goes on, if nothing was added to it so far
+        # of two noises one is followed further, if nothing was added to it yet
         if part(a).entered and part(b).entered:
             return None
         a, b = (a, plain(b)) if part(b).entered else (plain(a), b)
@@ -170,6 +170,6 @@ def followed(ufunc: Any, inputs: tuple[Any, ...]) -> Affine | None:
 
 
 def part(noise: FollowedNoise) -> Affine:
-    """Return what a noise is, without opening it."""
+    """Return the affine form of a noise, without opening it."""
     affine: Affine = noise.__dict__["_affine"]
     return affine

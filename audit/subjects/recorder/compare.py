@@ -1,4 +1,4 @@
-"""Compares what two neighbouring data sets do with the same noise."""
+"""Compares runs on two neighbouring data sets with the same noise."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RecorderFinding:
         `calls`, `public`, `scale`, `sensitivity`, `loss`, `nan`, `reused`, `around`, `randomness`, `raised`, or
         `unjudged` where the recorder cannot tell.
     line : str
-        file:line; for what passes the noise by, where the function begins; empty where that is not known.
+        file:line; for what bypasses the noise, the start of the function; empty if unknown.
     said : str
         In words.  It may quote data.
     """
@@ -72,7 +72,7 @@ class Moved:
     shift : ndarray
         In units of the noise.
     distance : ndarray
-        In the unit of what the noise was added to.
+        In the unit of the value that the noise was added to.
     scale : ndarray
         Of the noise, in that unit.
     """
@@ -92,9 +92,9 @@ def examine(
     functions: Sequence[NoiseFunction] = (),
     seed: int = 0,
 ) -> list[RecorderFinding]:
-    """Run a function on two neighbours with the same noise and return what is wrong; silence is not proof.
+    """Run a function on two neighbours with the same noise and return what is wrong; no finding is not a proof.
 
-    The second run is given the noisy numbers of the first.  A function that is private through its noise alone
+    The second run gets the noisy numbers of the first.  A function that is private through its noise alone
     must then return the same.
 
     Parameters
@@ -151,7 +151,7 @@ def _raised(problem: Exception | None, side: str) -> Iterator[RecorderFinding]:
 
 
 def _definition(run: Callable[[Any], Any]) -> str:
-    """Return where a function begins: what is returned past the noise has no line of noise."""
+    """Return where a function begins: a result that bypasses the noise has no noise line."""
     code = getattr(inspect.unwrap(run), "__code__", None)
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
@@ -166,7 +166,7 @@ def _around(line: str, repeats: bool, *, noisy: bool) -> RecorderFinding:
 
 
 def _seeds(first: Tape, second: Tape) -> Iterator[RecorderFinding]:
-    """Yield the first seed that differs: noise that data choose can be told from the seed."""
+    """Yield the first seed that differs: the seed reveals noise that data choose."""
     for (line, seed), (_, other) in zip(first.seeds, second.seeds, strict=False):
         if not same(seed, other):
             yield RecorderFinding("public", line, "the seed of a generator depends on data")
@@ -257,7 +257,7 @@ def _moved(a: NoiseCall, b: NoiseCall) -> tuple[Moved, list[RecorderFinding]]:
     scale, seen = np.full(size, np.inf), np.zeros(size, dtype=bool)
     findings = []
     for (x, _), (y, _) in zip(a.opened, b.opened, strict=True):
-        # one entry after the other: a variate may stand at several places
+        # entry by entry: a variate may be at several places
         change = np.ravel(y.offset - x.offset)
         slack = np.ravel(ROUNDING * (1 + np.abs(x.offset)))
         rows = zip(np.ravel(x.places), change, np.ravel(x.gain), np.ravel(x.unit), slack, strict=True)
@@ -278,7 +278,7 @@ def _moved(a: NoiseCall, b: NoiseCall) -> tuple[Moved, list[RecorderFinding]]:
 
 
 def _distances(moves: list[Moved], claim: NoiseClaim) -> Iterator[RecorderFinding]:
-    """Yield where data move farther than declared, and where the declared sensitivity needs more noise."""
+    """Yield where data move farther than declared, or the declared sensitivity needs more noise."""
     if claim.sensitivity is None or not moves:
         return
     each = isinstance(claim.sensitivity, Sequence)
@@ -308,7 +308,7 @@ def _distances(moves: list[Moved], claim: NoiseClaim) -> Iterator[RecorderFindin
 
 
 def _beyond(a: NoiseCall, b: NoiseCall) -> Iterator[RecorderFinding]:
-    """Yield where data move farther than the sensitivity that a mechanism was given."""
+    """Yield where data move farther than the sensitivity given to a mechanism."""
     given = getattr(a.mechanism, "sensitivity", None)
     if given is not None and abs(b.value - a.value) > given * (1 + ROUNDING):
         moved = float(abs(b.value - a.value))
@@ -317,7 +317,7 @@ def _beyond(a: NoiseCall, b: NoiseCall) -> Iterator[RecorderFinding]:
 
 
 def stated_loss(a: NoiseCall, b: NoiseCall) -> tuple[float, float] | None:
-    """Return the pure epsilon, and the squared shift of a Gaussian, that a mechanism states for two inputs."""
+    """Return the pure epsilon, and the squared Gaussian shift, that a mechanism states for two inputs."""
     if not hasattr(a.mechanism, "map"):
         moved, sensitivity = abs(b.value - a.value), a.mechanism.sensitivity
         return float(a.mechanism.epsilon * moved / sensitivity) if sensitivity else _endless(moved), 0.0

@@ -1,4 +1,4 @@
-"""Puts a tape where libraries draw noise, for the length of one run."""
+"""Puts a tape in place of the libraries' noise for one run."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ DIFFPRIVLIB = ("Laplace", "Geometric")
 
 @dataclass(frozen=True)
 class NoiseFunction:
-    """A function of one's own that adds noise to a value.
+    """Your own function that adds noise to a value.
 
     Parameters
     ----------
     module, name : str
         Where it is; a method is `Class.method`.
     value, scale : str
-        Its parameters of that name; every other one is public, and so is the scale.
+        The names of these parameters; all others are public, and so is the scale.
     kind : {'laplace', 'gaussian'}
     """
 
@@ -57,7 +57,7 @@ class NoiseFunction:
 
 
 def numpy_method(tape: Tape, name: str) -> Callable[..., Any]:
-    """Return what stands for a method of a generator."""
+    """Return the stand-in for a method of a generator."""
 
     def located(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         given = loc if np.any(np.asarray(loc) != 0) else None
@@ -97,7 +97,7 @@ Change = tuple[Any, str, tuple[Any, Any]]
 
 
 def _functions(tape: Tape) -> Iterator[Change]:
-    """Yield numpy's functions wherever a module has them by a name."""
+    """Yield every name in a module that refers to one of numpy's functions."""
     generator = _seen(tape, np.random.Generator)
     stand_ins: dict[int, Any] = {id(getattr(np.random, name)): numpy_method(tape, name) for name in KINDS}
     stand_ins[id(np.random.Generator)] = generator
@@ -113,14 +113,14 @@ def _functions(tape: Tape) -> Iterator[Change]:
 
 
 class _StandsIn(type):
-    """A class whose instances include whatever the real class made."""
+    """A class whose instances include those of the real class."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[-2])
 
 
 def _seen(tape: Tape, real: type) -> type:
-    """Return a class of generators whose noise is recorded, and whose seed is."""
+    """Return a class of generators whose noise and seed are recorded."""
 
     def made(self: Any, *given: Any, **named: Any) -> None:
         for value in (*given, *named.values()):

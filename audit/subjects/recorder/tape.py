@@ -34,9 +34,9 @@ class NoiseCall:
     public : dict
         Parameters that may not depend on data.
     mechanism, value, answer : object, optional
-        What it was, what it was given, and what it answered.
+        The mechanism, its value, and its answer.
     opened : list
-        For other kinds: what the noise was added to, and the noisy numbers.
+        For other kinds: the values that the noise was added to, and the noisy numbers.
     """
 
     name: str
@@ -50,14 +50,14 @@ class NoiseCall:
 
 
 class Tape:
-    """The noise calls of a run, in their order.
+    """The noise calls of a run, in order.
 
     Parameters
     ----------
     seed : int
         Of the unit variates.
     answers : Tape, optional
-        Of a run on other data: what it saw as noisy numbers is given again.
+        Of a run on other data, whose noisy numbers are given again.
     """
 
     def __init__(self, seed: int, answers: Tape | None = None) -> None:
@@ -66,7 +66,7 @@ class Tape:
         self.seeds: list[tuple[str, Any]] = []
 
     def seeded(self, seed: Any) -> None:
-        """Write down the numbers that a generator is made from; one made from another has none."""
+        """Record the seed of a generator; one made from another generator has none."""
         if isinstance(seed, (int, np.integer, list, tuple, np.ndarray)):
             self.seeds.append((users_line(), seed))
 
@@ -78,7 +78,7 @@ class Tape:
         return rng.standard_normal(size) if kind == "gaussian" else rng.standard_exponential(size)
 
     def noise(self, name: str, kind: str, *, loc: Any, scale: Any, public: dict[str, Any]) -> FollowedNoise:
-        """Return noise, and write down the call."""
+        """Return noise, and record the call."""
         size = public.get("size")
         entered = loc is not None
         offset, gain = np.asarray(loc if entered else 0.0, np.float64), np.asarray(scale, np.float64)
@@ -97,7 +97,7 @@ class Tape:
     def mechanism(
         self, name: str, mechanism: Any, value: Any, public: dict[str, Any], ask: Callable[[], Any]
     ) -> Any:
-        """Return a mechanism's answer, the recorded one where there is one, and write down the call."""
+        """Return a mechanism's answer, the recorded one if there is one, and record the call."""
         number, call = len(self.calls), NoiseCall(name, "mechanism", users_line(), public, mechanism, value)
         self.calls.append(call)
         before = self._answers.calls[number] if self._answers and number < len(self._answers.calls) else None
@@ -106,9 +106,9 @@ class Tape:
         else:
             seeds = len(self.seeds)
             call.answer = plain(ask())
-            # noise inside of a mechanism is the mechanism's own
+            # noise inside a mechanism belongs to the mechanism
             del self.calls[number + 1 :], self.seeds[seeds:]
-        # a caller may change what it gets
+        # the caller may modify the answer
         return copy.deepcopy(call.answer)
 
     def _written(self, number: int, affine: Affine, noisy: FloatArray) -> FloatArray:
@@ -121,7 +121,7 @@ class Tape:
 
 
 def users_line() -> str:
-    """Return file:line of the innermost frame outside of libraries and this folder."""
+    """Return file:line of the innermost frame outside libraries and this folder."""
     frame = sys._getframe(1)
     while frame.f_back and any(part in frame.f_code.co_filename for part in LIBRARIES):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Search for a pair of neighbouring inputs on which a mechanism loses most, where nobody names one."""
+"""Search for the pair of neighbouring inputs on which a mechanism loses most, if none is named."""
 
 from audit.subjects.search.neighbourhoods import DataSet, DataSets, Listed, Neighbourhood, Vectors
 from audit.subjects.search.releases import ReleaseOverDomain

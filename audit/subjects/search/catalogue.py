@@ -1,8 +1,8 @@
-"""Declared domains of the catalogue's mechanisms, where their inputs have a natural one.
+"""Declared domains of the catalogue's mechanisms, if their inputs have a natural one.
 
-A right mechanism keeps its claim on every pair of its neighbourhood.  Mechanisms on real values get a box.  Where
-inputs are counts or codes, all pairs are listed.  The others have none: a value that is NaN is of no domain, and
-the functional mechanisms of the catalogue are the paper's, which have a search of their own.
+A right mechanism keeps its claim on every pair of its neighbourhood.  Mechanisms on real values get a box.  If
+inputs are counts or codes, all pairs are listed.  The others have none: NaN is in no domain, and
+the functional mechanisms of the catalogue are the paper's, which have their own search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _counts() -> Listed:
 
 
 def _bloom_filters() -> Listed:
-    """Return all pairs of different filters of eight bits with two set."""
+    """Return all pairs of different eight-bit filters with two bits set."""
     filters = [np.isin(np.arange(8), places).astype(np.float64) for places in combinations(range(8), 2)]
     return Listed(tuple(combinations(filters, 2)))
 
@@ -103,7 +103,7 @@ class OverDataSets:
 
 
 def over_domain(subject: Any) -> tuple[Any, Neighbourhood] | None:
-    """Return a mechanism of the catalogue with its neighbourhood; None where it has none."""
+    """Return a mechanism of the catalogue with its neighbourhood; None if it has none."""
     names = [name for name, entry in CATALOGUE.items() if type(subject) is entry and name in DOMAINS]
     if not names or getattr(subject, "dimension", 8) != 8:
         return None

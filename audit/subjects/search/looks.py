@@ -1,6 +1,6 @@
 """Judge one pair from few draws: the promise of its best event, and the distance of its outputs.
 
-Nothing here certifies anything: these numbers only decide which pair is audited, on other draws.
+Nothing here certifies anything: these numbers only choose the pair to audit, on other draws.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from audit.auditor.events import QUICK, Quantiser, proposals
 from reference.common.arrays import FloatArray
 
 SCREENED = 16
-"""Coordinates from which a look's events are made; of wider outputs those that differ most."""
+"""Most coordinates for the events of a look; of wider outputs, those that differ most."""
 
 LARGEST_MOVE = 10.0
-"""Difference of two outputs, in units of their spread, beyond which it counts as no larger."""
+"""Cap on the difference of two outputs, in units of their spread."""
 
 LEARN, CHOOSE = 1, 2
-"""Phases, as the draws of a look are numbered."""
+"""Phases in the numbering of a look's draws."""
 
 
 Sides: TypeAlias = tuple[FloatArray, FloatArray]
@@ -32,12 +32,12 @@ Sides: TypeAlias = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, order=True)
 class Look:
-    """One look at a pair; ordered by the promise, and by the distance where nothing is promised.
+    """One look at a pair; ordered by the promise, then by the distance.
 
     Parameters
     ----------
     promise : float
-        About the bound that the best event would certify; 0 where none promises anything.
+        Approximately the bound that the best event would certify; 0 if none promises anything.
     distance : float
         Of the ranks of the outputs, by :func:`rank_distance`.
     """
@@ -47,7 +47,7 @@ class Look:
 
 
 def look(source: Draws, rows: int, prospect: Prospect) -> Look:
-    """Return what so many outputs per input show of a pair.
+    """Return what this many outputs per input show about a pair.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def look(source: Draws, rows: int, prospect: Prospect) -> Look:
         Of the subject on the pair.
     rows : int
     prospect : Prospect
-        What the certification will be like.
+        The certification to expect.
     """
     learning, choosing = source.phase(LEARN, rows // 2), source.phase(CHOOSE, rows - rows // 2)
     distance = rank_distance(*(np.concatenate(sides) for sides in zip(learning, choosing, strict=True)))
@@ -69,7 +69,7 @@ def look(source: Draws, rows: int, prospect: Prospect) -> Look:
 
 
 def screened(learning: Sides, choosing: Sides) -> tuple[Sides, Sides]:
-    """Return few coordinates of wide outputs: those that differ most, and one that adds up all of them.
+    """Return a few coordinates of wide outputs: those that differ most, and the sum of all.
 
     A look at each of a thousand coordinates would take seconds, and the best of a thousand events is mostly luck.
     Learning draws alone decide, so that the choosing draws of a look stay fresh.
@@ -97,16 +97,16 @@ def screened(learning: Sides, choosing: Sides) -> tuple[Sides, Sides]:
 
 
 def _places(pooled: FloatArray, outputs: FloatArray) -> FloatArray:
-    """Return the share of a sorted sample that is below each output, by coordinate, shape (n, k)."""
+    """Return the share of a sorted sample below each output, by coordinate, shape (n, k)."""
     columns = [np.searchsorted(pooled[:, k], outputs[:, k]) for k in range(outputs.shape[1])]
     return np.column_stack(columns) / len(pooled)
 
 
 def rank_distance(left: FloatArray, right: FloatArray) -> float:
-    """Return how much the ranks of two samples differ in place and in spread, added up over the coordinates.
+    """Return how much the ranks of two samples differ in location and spread, summed over the coordinates.
 
     Per coordinate the squares of the statistics of Wilcoxon (ranks) and of Mood (squared distances of ranks from
-    the middle), each with variance 1 where the samples are alike.  Many small shifts add up, which no single
+    the middle), each with variance 1 if the samples are alike.  Many small shifts add up, which no single
     coordinate shows.
 
     Parameters
@@ -144,7 +144,7 @@ def _standardised(values: FloatArray, size: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class CoupledDraws(Draws):
-    """Draws with the same random numbers on both inputs: for comparisons, and for nothing that is certified."""
+    """Draws with the same random numbers on both inputs: for comparisons only, not for certifying."""
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk, the same on both inputs."""
@@ -154,9 +154,9 @@ class CoupledDraws(Draws):
 def coupled_move(source: CoupledDraws, rows: int, *, pure: bool) -> float:
     """Return how far the outputs move from the left input to the right one under the same random numbers.
 
-    Where noise is added to an answer, the difference of two such outputs is that of the two answers, whatever the
-    noise is: a few draws then show what thousands of independent ones would not.  Each difference is in units of
-    its coordinate's median distance from the median.  Where delta is 0 they add up over the coordinates, as the
+    If noise is added to an answer, the difference of two such outputs is that of the two answers, whatever the
+    noise: a few draws then show what thousands of independent ones would not.  Each difference is in units of
+    its coordinate's median distance from the median.  If delta is 0 they add up over the coordinates, as the
     losses of independent Laplace noise do, else their squares do, as those of Gaussian noise.
 
     Parameters
@@ -167,13 +167,13 @@ def coupled_move(source: CoupledDraws, rows: int, *, pure: bool) -> float:
         Whether delta is 0.
     """
     left, right = source.phase(LEARN, rows)
-    # a coordinate that is a number on one input and none on the other has moved as far as any can
+    # a coordinate that is a number on only one input has moved as far as any can
     broken = np.isfinite(left) != np.isfinite(right)
     left, right = (np.where(np.isfinite(side), side, 0.0) for side in (left, right))
     with np.errstate(over="ignore", invalid="ignore"):
         units = (_spread(left) + _spread(right)) / 2
         both = np.concatenate([left, right])
-        # constant on either input: then the inputs alone spread it
+        # constant on each input: only the inputs spread it
         units = np.where(units > 0, units, np.abs(both - np.median(both, axis=0)).mean(axis=0))
         moves = np.abs(left - right)
         known = np.isfinite(units) & (units > 0)
@@ -188,12 +188,12 @@ def _spread(outputs: FloatArray) -> FloatArray:
 
 
 def repeats(source: CoupledDraws, rows: int) -> bool:
-    """Return whether the same random numbers give the same outputs: else a difference shows their noise only.
+    """Return whether the same random numbers give the same outputs: else differences show only noise.
 
     Parameters
     ----------
     source : CoupledDraws
-        Of one input as left and right.
+        With one input as both left and right.
     rows : int
     """
     first, again = source.phase(LEARN, rows)

@@ -1,8 +1,8 @@
-"""Declared domains of inputs, and how pairs of neighbours in them are proposed.
+"""Declared domains of inputs, and proposals of pairs of neighbours in them.
 
-A neighbourhood is public: nothing here looks at an output.  Whatever is proposed must be a pair of neighbours of
-the domain, since inputs that are not neighbours would refute nothing; :meth:`Neighbourhood.holds` says whether
-they are.
+A neighbourhood is public: nothing here looks at an output.  Every proposal must be a pair of neighbours of
+the domain, since inputs that are not neighbours would refute nothing; :meth:`Neighbourhood.holds` checks
+that.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ ROUNDING = 1e-9
 """Relative slack of :meth:`Neighbourhood.holds` for the rounding of differences."""
 
 ENUMERATED = 2**12
-"""Corners of a box that are gone through; of more, random ones are drawn."""
+"""Most corners of a box to go through; if there are more, random ones are drawn."""
 
 SHARES = (0.5, 0.1, 0.25, 0.75, 0.9)
-"""Of the rows, those that are lowest where the others are highest."""
+"""Shares of rows that are lowest while the others are highest."""
 
 REGROUPED, MOST_DISTINCT = 0.25, 8
-"""Share of small steps that leave the rows as they are and change how many are alike; distinct rows at most."""
+"""Share of small steps that keep the rows and change their counts; and the most distinct rows."""
 
 
 class Neighbourhood(Protocol):
     """All pairs of neighbouring inputs of a domain, and ways to propose some."""
 
     def patterns(self) -> Iterator[Pair]:
-        """Yield pairs of simple shape, which are tried first."""
+        """Yield pairs of a simple shape, to try first."""
         ...
 
     def corners(self, rng: np.random.Generator) -> Iterator[Pair]:
-        """Yield pairs at the ends of the domain; perhaps without end."""
+        """Yield pairs at the ends of the domain, perhaps endlessly."""
         ...
 
     def random(self, rng: np.random.Generator) -> Pair | None:
-        """Return a pair from anywhere; None where there is no such thing."""
+        """Return a random pair; None if there is none."""
         ...
 
     def moved(self, pair: Pair, reach: float, rng: np.random.Generator) -> Pair | None:
-        """Return a pair near another one, at about the share `reach` of the domain; None where there is none."""
+        """Return a pair near another one, at about the share `reach` of the domain; None if there is none."""
         ...
 
     def holds(self, pair: Pair) -> bool:
-        """Return whether both inputs are of the domain, and neighbours."""
+        """Return whether both inputs are in the domain, and neighbours."""
         ...
 
     def to_json(self, pair: Pair) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Neighbourhood(Protocol):
 
 @dataclass(frozen=True)
 class Listed:
-    """The pairs that a subject lists itself, and no others."""
+    """The pairs that a subject lists, and no others."""
 
     pairs: tuple[Pair, ...]
 
@@ -90,7 +90,7 @@ class Listed:
         return None
 
     def holds(self, pair: Pair) -> bool:
-        """Trust the subject: that listed pairs are neighbours is owed by who listed them."""
+        """Trust the subject: whoever lists pairs ensures that they are neighbours."""
         return any(pair is listed for listed in self.pairs)
 
     def to_json(self, pair: Pair) -> dict[str, Any]:
@@ -109,8 +109,8 @@ NORMS = {"l1": 1, "l2": 2, "linf": np.inf}
 class Vectors:
     """Vectors of `count` numbers in [lower, upper]; neighbours are at most `change` apart in a norm.
 
-    For mechanisms on answers: `linf` where one record moves every answer (noisy maximum, sparse vector, prefix
-    sums), `l1` or `l2` where the sensitivity is given in that norm.
+    For mechanisms on answers: `linf` if one record moves every answer (noisy maximum, sparse vector, prefix
+    sums), `l1` or `l2` if the sensitivity is given in that norm.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Vectors:
             key = (left.tobytes(), right.tobytes())
             if (left != right).any() and key not in seen:
                 seen.add(key)
-                # the difference gets as long as it may
+                # the difference gets the largest allowed length
                 longest = min(self.change / self._length(right - left), self.upper - self.lower)
                 yield self.lower + longest * left, self.lower + longest * right
 
@@ -170,7 +170,7 @@ class Vectors:
                 yield left, self._beside(left, direction)
 
     def random(self, rng: np.random.Generator) -> Pair:
-        """Return a vector from anywhere with a neighbour in a direction of one, several or all numbers."""
+        """Return a random vector with a neighbour in a direction of one, several or all numbers."""
         left = rng.uniform(self.lower, self.upper, self.count)
         direction = rng.normal(size=self.count) * (rng.random(self.count) < rng.random())
         if not direction.any():
@@ -209,7 +209,7 @@ class Vectors:
         return float(np.linalg.norm(difference, ord=NORMS[self.norm]))
 
     def _beside(self, left: FloatArray, direction: FloatArray) -> FloatArray:
-        """Return the vector as far from `left` in a direction as neighbours may be, cut off at the box."""
+        """Return the vector as far from `left` in a direction as neighbours may be, clipped to the box."""
         step = direction * (self.change / self._length(direction))
         return np.asarray(np.clip(left + step, self.lower, self.upper))
 
@@ -221,7 +221,7 @@ class DataSet:
     Parameters
     ----------
     common : tuple of (row, count)
-        What both neighbours share.
+        The rows that both neighbours share.
     last : row or None
         The row in which they differ; None where it was removed.
     """
@@ -244,19 +244,19 @@ class DataSet:
 class DataSets:
     """Data sets of rows in a box; neighbours differ in one row.
 
-    Proposed are data sets whose common rows take at most two values; small steps then move single records.
+    Proposed data sets have at most two distinct common rows; small steps then move single records.
 
     Parameters
     ----------
     lower, upper : tuple of float
         Bounds of each column.
     records : int
-        Rows of a data set; of the larger one where a row is added or removed.
+        Rows of a data set; of the larger one if a row is added or removed.
     adjacency : {'replace_one', 'add_or_remove_one'}
     beside : int
-        Further rows that all data sets share and that the subject adds itself.
+        Further rows that all data sets share; the subject adds them itself.
     flags : int
-        How many of the last columns are labels or groups, which have two values: patterns flip them one by one.
+        How many of the last columns are labels or groups, with two values: patterns flip them one by one.
     """
 
     lower: tuple[float, ...]
@@ -281,7 +281,7 @@ class DataSets:
             raise DeclarationError("flags", self.flags, f"from 0 to the number of columns, {len(self.lower)}")
 
     def patterns(self) -> Iterator[Pair]:
-        """Yield data sets of lowest and highest rows only; then all but the flags at one end, and any flags.
+        """Yield data sets of lowest and highest rows only; then rows with any flags and all else at one end.
 
         The differing rows are opposite corners, or one corner with other flags, and the shared rows are alike: the
         worst neighbours of the exact analysis often are of this kind.
@@ -296,18 +296,18 @@ class DataSets:
             yield DataSet(common, left), DataSet(common, right)
 
     def corners(self, rng: np.random.Generator) -> Iterator[Pair]:
-        """Yield data sets of corner rows, without end."""
+        """Yield data sets of corner rows, endlessly."""
         while True:
             yield self._pair(rng, self._corner)
 
     def random(self, rng: np.random.Generator) -> Pair:
-        """Return data sets of rows from anywhere."""
+        """Return data sets of random rows."""
         return self._pair(rng, self._anywhere)
 
     def moved(self, pair: Pair, reach: float, rng: np.random.Generator) -> Pair:
         """Move one of the distinct rows, or both that differ: all columns a little, or one of them to an end.
 
-        Or one shared record alone; or some of those that are alike become like others.
+        Or move one shared record alone; or make some equal records equal to others.
         """
         left, right = pair
         if left.common and rng.random() < REGROUPED:
@@ -316,7 +316,7 @@ class DataSets:
         places = len(left.common) + (1 if right.last is None else 3)
         place = int(rng.integers(places))
         if place == len(left.common) + 2:
-            # the same move on both sides: what differs between them stays so
+            # the same move on both sides: their difference stays
             seed = int(rng.integers(2**32))
             first, second = (self._moved(side.last, reach, np.random.default_rng(seed)) for side in pair)
             return replace(left, last=first), replace(right, last=second)
@@ -331,7 +331,7 @@ class DataSets:
     def _regrouped(
         self, common: tuple[tuple[Row, int], ...], reach: float, rng: np.random.Generator
     ) -> tuple[tuple[Row, int], ...]:
-        """Return shared rows of which one record, or a share of those that are alike, became another."""
+        """Return shared rows in which one record, or a share of equal ones, became another."""
         counts = dict.fromkeys((row for row, _ in common), 0)
         for row, alike in common:
             counts[row] += alike
@@ -379,13 +379,13 @@ class DataSets:
         return DataSet(common, left), DataSet(common, right)
 
     def _last(self, rows: Sequence[Row]) -> list[tuple[Row, Row | None]]:
-        """Return what the differing row can be on both sides, from some rows."""
+        """Return the choices of the differing row on both sides, from some rows."""
         if self.adjacency == "replace_one":
             return list(combinations(rows, 2))
         return [(row, None) for row in rows]
 
     def _flagged(self) -> list[Row]:
-        """Return the rows whose flags are any, and whose other columns are all at one end; none without flags."""
+        """Return the rows with any flags and all other columns at one end; none without flags."""
         if not self.flags:
             return []
         plain = len(self.lower) - self.flags
@@ -398,7 +398,7 @@ class DataSets:
         return np.array(self.lower), np.array(self.upper)
 
     def _common(self, rows: Sequence[Row], first: int | None = None) -> tuple[tuple[Row, int], ...]:
-        """Return the shared rows: of two the first so often, else of as equal counts as can be."""
+        """Return the shared rows: of two, the first this often; else with counts as equal as possible."""
         shared = self.records - 1
         counts = [shared // len(rows) + (place < shared % len(rows)) for place in range(len(rows))]
         if first is not None and len(rows) == 2:
@@ -406,7 +406,7 @@ class DataSets:
         return tuple((row, count) for row, count in zip(rows, counts, strict=True) if count)
 
     def _splits(self) -> list[int]:
-        """Return how many shared rows lie below a usual quantile, or do so once another one is there."""
+        """Return how many shared rows lie below a usual quantile, with or without one more row."""
         found = (round(share * self.records) + step for share in SHARES for step in (-1, 0))
         return [count for count in dict.fromkeys(found) if 0 < count < self.records - 1]
 

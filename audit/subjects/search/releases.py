@@ -26,8 +26,8 @@ class ReleaseOverDomain:
     """A release as a function of the data set, over the domain that its records declare.
 
     A row of the search is a point of the unit cube: one number per attribute, then the label and the group.
-    :meth:`record` decodes it, so every row is an admissible record.  Where the release is of real data, only the
-    record that differs is searched.
+    :meth:`record` decodes it, so every row is an admissible record.  If the release is of real data, only the
+    differing record is searched.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ReleaseOverDomain:
 
     @cached_property
     def coefficients(self) -> Callable[[DataSet], FloatArray]:
-        """The exact coefficients of a data set; those used last are kept."""
+        """The exact coefficients of a data set, cached."""
         return lru_cache(maxsize=64)(self._coefficients)
 
     def sample(self, data: DataSet, count: int, rng: np.random.Generator) -> FloatArray:

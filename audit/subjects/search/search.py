@@ -1,8 +1,8 @@
-"""The search: many pairs looked at with few draws, few with many.
+"""The search: looks at many pairs with few draws, and at few with many.
 
-The search decides which pair is audited and nothing else.  It has draws of its own; the pair it finds is audited
-like any other, on fresh draws and at the full significance.  So it costs draws, never validity: the bound holds
-for whatever pair was found, since that pair was fixed before the draws that certify it.
+The search chooses the pair to audit and nothing else.  It has its own draws; the pair that it finds is audited
+like any other, on fresh draws and at the full significance.  So it costs draws, not validity: the bound holds
+for any pair found, since that pair was fixed before the draws that certify it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from audit.subjects.search.neighbourhoods import Listed, Neighbourhood, Pair
 from audit.subjects.search.subjects import AtPair
 
 SEARCH_SHARE = 0.3
-"""Share of an audit's draws, and of its time where that is limited, that the search gets."""
+"""The search's share of an audit's draws, and of its time if that is limited."""
 
 SIFT_SHARE, RACE_SHARE, CLIMB_SHARE = 0.1, 0.4, 0.1
 """Shares of the search's draws for sifting proposals, racing them and climbing; local races get the rest."""
@@ -35,22 +35,22 @@ LISTED_SIFT_SHARE = 0.5
 """Share of the search's draws for sifting listed pairs: the one that moves most may be the last of a long list."""
 
 SIFT_ROWS, FEWEST_SIFT_ROWS = 16, 4
-"""Outputs per input for a pair's coupled move; the fewest, where a list is long."""
+"""Outputs per input for a pair's coupled move; and the fewest, for a long list."""
 
 FIRST_ROWS, LOCAL_ROWS = 128, 256
 """Outputs per input in the first look at a pair."""
 
 SMALLEST_POOL, LARGEST_POOL, LARGEST_SIFT = 4, 512, 4096
-"""Pairs that race at first, and that are sifted for that."""
+"""Pairs in the first race, and pairs sifted for it."""
 
 GENERATIONS = 4
-"""Local races, each among moves of half the reach of the one before."""
+"""Local races, each with half the reach of the one before."""
 
 ALIKE = 0.75
-"""Share of the largest promise from which on another counts as about the same."""
+"""Share of the largest promise from which on another counts as equal."""
 
 KEPT = 4
-"""One pair in so many stays after each look."""
+"""One in this many pairs stays after each look."""
 
 
 Seen = TypeVar("Seen")
@@ -58,23 +58,23 @@ Seen = TypeVar("Seen")
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The pair that a search settled on.
+    """The result of a search.
 
     Parameters
     ----------
     pair : tuple
     promise : float
-        About the bound that its last look promised: chosen as the best of many, it certifies nothing.
+        Approximately the bound promised by its last look: as the best of many it certifies nothing.
     origin : {'pattern', 'corner', 'random', 'local'}
         How the pair was proposed.
     tried : int
-        Pairs looked at, also those by their coupled move alone.
+        Pairs tried, including those judged by their coupled move alone.
     draws : int
         All looks, both inputs.
     stopped : {'interrupted', 'max_seconds'} or None
-        Why the search ended early; the pair is then the best so far.
+        Why the search ended early, with the best pair so far.
     untried : int
-        Of listed pairs, those that were not looked at: the draws or the time did not suffice.
+        Listed pairs not looked at, for lack of draws or time.
     """
 
     pair: Pair
@@ -99,11 +99,11 @@ class Effort:
     Parameters
     ----------
     draws : int
-        Of all looks and both inputs; exceeded only where a look would get fewer than 64 outputs per input.
+        Of all looks and both inputs; exceeded only if a look would get fewer than 64 outputs per input.
     workers : int
         Cores; the result does not depend on it.
     max_seconds : float, optional
-        When this time has passed the best pair so far is returned.
+        After this time the best pair so far is returned.
     """
 
     draws: int
@@ -122,7 +122,7 @@ def search(
     """Return the pair whose best event promises the largest bound.
 
     Proposals are patterns, then corners and random pairs in turn.  Many are sifted by how far their outputs move
-    under the same random numbers.  The first of them and those that move most race: all are looked at with few
+    under the same random numbers.  The first of them and those that move most race: each gets a look with few
     draws, the better quarter with four times as many, and so on.  Then the pair that moves most climbs by small
     steps, and the winner races against pairs near both.
 
@@ -144,7 +144,7 @@ def search(
     audit.auditor.subject.SubjectError
         When a proposal is not a pair of neighbours, or the subject fails on one.
     KeyboardInterrupt
-        When it comes before the first look is finished; later, the best pair so far is returned.
+        When it comes before the first look is complete; later, the best pair so far is returned.
     """
     state = _Search(subject, neighbourhood, effort, prospect, rng, progress)
     stopped = None
@@ -179,12 +179,12 @@ def _proposals(neighbourhood: Neighbourhood, rng: np.random.Generator) -> Iterat
 
 
 def _rounds(size: int) -> int:
-    """Return how many looks it takes until one of so many is left."""
+    """Return how many looks it takes until one of this many is left."""
     return max(1, math.ceil(math.log(size, KEPT) - 1e-9))
 
 
 class _Search:
-    """Looks at pairs, counts what they cost, and knows the best pair so far.
+    """Looks at pairs, counts their cost, and knows the best pair so far.
 
     Parameters
     ----------
@@ -207,14 +207,14 @@ class _Search:
         self.rng = rng
         self.workers = effort.workers
         self.deadline = Deadline.after(effort.max_seconds)
-        # asked between calls: then these are small
+        # the time is checked between calls, so these are small
         self.limited: dict[str, Any] = {"looks": effort.max_seconds is not None, "deadline": self.deadline}
         self.progress = progress
         self.draws = 0
         self._width = -1
         self._coupled = False
         self._coupling: tuple[int, ...] = ()
-        # how far each pair's outputs move, and what the last finished round of looks showed of its pairs
+        # how far each pair's outputs move, and the last complete round of looks
         self._moves: dict[_Entry, float] = {}
         self._seen: dict[_Entry, Look] = {}
         self._rows = 1
@@ -223,18 +223,18 @@ class _Search:
 
     @property
     def tried(self) -> int:
-        """Pairs that were looked at, or whose move was."""
+        """The number of pairs looked at, by draws or by their move."""
         return len(self._tried)
 
     @property
     def looked_at(self) -> int:
-        """Pairs that were looked at, their move alone not counted."""
+        """The number of pairs looked at by draws."""
         return len(self._looked_at)
 
     def best(self) -> tuple[_Entry, float]:
         """Return the best pair so far, and its promise.
 
-        Among promises that are about the same the pair that moves most: a promise is from few draws, and the
+        Among about equal promises it is the pair that moves most: a promise is from few draws, and the
         largest of several is the luckiest.
         """
         if not self._seen:
@@ -249,14 +249,14 @@ class _Search:
         return ranked[0], self._seen[ranked[0]].promise
 
     def run(self, draws: int) -> None:
-        """Search with this many draws; :meth:`best` then is what was found."""
+        """Search with this many draws; :meth:`best` is then the result."""
         proposals = _proposals(self.neighbourhood, self.rng)
         first = next(proposals, None)
         if first is None:
             return
         self._introduce(first)
         if isinstance(self.neighbourhood, Listed):
-            # all of them, and all draws: there is nothing near a listed pair to race against later
+            # all of them, with all draws: listed pairs have no neighbourhood to race against later
             listed = [first, *proposals]
             sift = draws * LISTED_SIFT_SHARE / 2
             rows = max(FEWEST_SIFT_ROWS, min(SIFT_ROWS, int(sift / len(listed))))
@@ -287,8 +287,8 @@ class _Search:
             winner = self._race([*parents, *children], budget)
 
     def _introduce(self, entry: _Entry) -> None:
-        """Learn from the first pair how outputs look and whether the same random numbers repeat them."""
-        # draws that are checked here are not used, and not counted
+        """Learn the form of outputs from the first pair, and whether the same random numbers repeat them."""
+        # the draws checked here are not used, and not counted
         self._width = Draws.of(AtPair(self.subject, entry.pair), self._entropy(), **self.limited).width
         self._coupling = self._entropy()
         left = entry.pair[0]
@@ -299,7 +299,7 @@ class _Search:
         return tuple(int(word) for word in self.rng.integers(0, 2**32, 4))
 
     def _pool(self, entries: Sequence[_Entry], size: int) -> list[_Entry]:
-        """Return so many entries: half of the places to the first, the others to those that move most."""
+        """Return this many entries: half of them the first, half those that move most."""
         self._measure(entries)
         if len(entries) <= size:
             return list(entries)
@@ -308,13 +308,13 @@ class _Search:
         return kept + others[: size - len(kept)]
 
     def _foremost(self, listed: list[_Entry], most: int) -> list[_Entry]:
-        """Return so many listed pairs: those that move most, else the first."""
+        """Return this many listed pairs: those that move most, else the first."""
         if len(listed) <= most:
             return listed
         return sorted(listed, key=lambda entry: self._moves.get(entry, 0.0), reverse=True)[:most]
 
     def _climb(self, steps: int) -> _Entry:
-        """Return the pair that moves most after so many tries to move it farther, of ever smaller reach."""
+        """Return the pair that moves most after this many tries, of ever smaller reach, to move it farther."""
         best = max(self._moves, key=self._moves.__getitem__)
         for step in range(steps):
             child = self._moved(best, 0.5 ** (1 + GENERATIONS * step / steps))
@@ -330,13 +330,13 @@ class _Search:
         return None if pair is None else _Entry(pair, "local")
 
     def _measure(self, entries: Sequence[_Entry], rows: int = SIFT_ROWS) -> None:
-        """Find out how far the outputs of pairs move under the same random numbers."""
+        """Measure how far the outputs of pairs move under the same random numbers."""
         if not self._coupled:
             return
         pure = self.prospect.delta == 0
 
         def work(entry: _Entry, _entropy: tuple[int, ...]) -> float:
-            # the same random numbers for all pairs, too: their moves are compared
+            # the same random numbers for all pairs, too, to compare their moves
             source = CoupledDraws(AtPair(self.subject, entry.pair), entry.pair, self._width, self._coupling)
             return coupled_move(source, rows, pure=pure)
 
@@ -352,13 +352,13 @@ class _Search:
         return self.best()[0]
 
     def _look_at(self, entries: list[_Entry], rows: int) -> None:
-        """Look at all pairs with so many outputs per input."""
+        """Look at all pairs with this many outputs per input."""
 
         def work(entry: _Entry, entropy: tuple[int, ...]) -> Look:
             source = Draws(AtPair(self.subject, entry.pair), entry.pair, self._width, entropy, **self.limited)
             return look(source, rows, self.prospect)
 
-        # the very first looks count as they come; later rounds, on more draws, when they are finished
+        # the very first looks count as they come; later rounds, on more draws, once complete
         seen: dict[_Entry, Look] = {}
         if not self._seen:
             self._seen, self._rows = seen, rows
@@ -370,8 +370,8 @@ class _Search:
     def _survivors(self) -> list[_Entry]:
         """Return the better quarter of the last round: those of the best looks and those that move most, in turn.
 
-        What moves most is known almost without error where noise is added, and says nothing of other leaks; a
-        look sees those too, and errs.
+        The largest move is known almost exactly if noise is added, and says nothing about other leaks; a
+        look sees those, too, but errs.
         """
         ranked = sorted(self._seen, key=self._seen.__getitem__, reverse=True)
         number = math.ceil(len(ranked) / KEPT)
@@ -384,17 +384,17 @@ class _Search:
     def _each(
         self, entries: Sequence[_Entry], rows: int, work: Callable[[_Entry, tuple[int, ...]], Seen]
     ) -> Iterator[tuple[_Entry, Seen]]:
-        """Yield what `work` makes of each pair with draws of its own, so many at a time as there are workers.
+        """Yield `work` on each pair with its own draws, as many at a time as there are workers.
 
         Raises
         ------
         audit.auditor.deadline.OutOfTimeError
-            When the time is over and something is known.
+            When the time is over and there is a result.
         """
         for entry in entries:
             if not self.neighbourhood.holds(entry.pair):
                 raise SubjectError(f"a proposed pair is not a pair of neighbours: {entry.pair!r}")
-        # seeded in order, beforehand: the result depends neither on workers nor on who is ready first
+        # seeded beforehand, in order: the result depends neither on workers nor on their order
         jobs = [(entry, self._entropy()) for entry in entries]
         with Parallel(n_jobs=self.workers, backend="threading") as pool:
             for start in range(0, len(jobs), self.workers):

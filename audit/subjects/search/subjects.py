@@ -1,4 +1,4 @@
-"""Subjects whose inputs are searched for; the audit is then of the subject on the pair found."""
+"""Subjects whose inputs are searched for; the audit is then on the pair found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_j
 
 @dataclass(frozen=True, eq=False)
 class AtPair:
-    """A subject on a pair that was found: what the auditor gets.
+    """A subject on the pair found: what the auditor gets.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class AtPair:
     pair: Pair
 
     def __getattr__(self, name: str) -> Any:
-        """Pass on what says how the subject draws; an exact likelihood ratio would be that of another pair."""
+        """Pass on how the subject draws, but not an exact likelihood ratio, which belongs to another pair."""
         if name in ("notes", "own_entropy", "most_rows"):
             return getattr(self.subject, name)
         raise AttributeError(name)
@@ -52,8 +52,8 @@ class AtPair:
 def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
     """Return a subject that samples on the inputs of a neighbourhood, and that neighbourhood.
 
-    Our own mechanisms have their declared domain, and so have those of the catalogue whose inputs have one
-    (:mod:`audit.subjects.search.catalogue`).  Another subject has an attribute `neighbourhood`, or a method
+    Our own mechanisms have their declared domain, and so do those of the catalogue whose inputs have one
+    (:mod:`audit.subjects.search.catalogue`).  Other subjects have an attribute `neighbourhood`, or a method
     `candidates` that returns the same pairs each time.
 
     Raises

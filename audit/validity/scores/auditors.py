@@ -1,4 +1,4 @@
-"""Auditors to score: of an entry they see only samples, and only so many."""
+"""Auditors to score: they see only samples of an entry, and only so many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Auditor(Protocol):
     """An auditor to score: a function from a subject and a claim to a lower bound on epsilon.
 
     The bound must exceed the true epsilon at `claimed_delta` with probability at most `significance`.  An auditor
-    that judges the bits too returns a pair: the bound for the ideal mechanism, and the one for its floats; a
+    that also judges the bits returns a pair: the bound for the ideal mechanism, and the one for its floats; a
     single number stands for both.  It must be importable, and repeatable for a seed.
     """
 
@@ -51,7 +51,7 @@ def our_auditor(
         np.random.default_rng(seed),
     )
     if found.stopped is not None:
-        # Ctrl-C ends the score, not one audit of it: a bound from fewer draws would not compare with the others
+        # Ctrl-C ends the score, not one audit: a bound from fewer draws would not compare with the others
         raise KeyboardInterrupt
     return found.ideal.epsilon_lower_bound, found.implementation.epsilon_lower_bound
 
@@ -76,7 +76,7 @@ def _itself(found: Any) -> Any:
 
 
 def most_draws(draws: int) -> int:
-    """Return how many draws an auditor that is given `draws` may make: it may look at the subject first.
+    """Return how many draws an auditor with `draws` may make: it may look at the subject first.
 
     Ours makes 963 more, and from 100,000 on another 4,096 in short calls.
     """
@@ -85,9 +85,9 @@ def most_draws(draws: int) -> int:
 
 @dataclass(frozen=True)
 class Blind:
-    """An entry that shows only the subject's methods, so that nobody audits by reading the answer.
+    """Shows only the subject's methods of an entry, so that no auditor can read the answer.
 
-    It gives no more draws than the auditor was told it has: bounds from more would not compare with others.
+    It gives no more draws than the auditor was promised: bounds from more would not compare with others.
     """
 
     _entry: Entry
@@ -104,9 +104,9 @@ class Blind:
         Raises
         ------
         SubjectError
-            When the auditor has had its draws.
+            When the auditor has used up its draws.
         """
-        # several threads may ask: a list loses none of their numbers
+        # thread-safe: a list loses none of the numbers
         self._given.append(count)
         if sum(self._given) > most_draws(self._draws):
             raise SubjectError(f"the auditor asks for more than its {self._draws:,} draws")
@@ -115,7 +115,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class BlindScored(Blind):
-    """:class:`Blind`, for an entry that knows its log likelihood ratio."""
+    """:class:`Blind` for an entry that knows its log likelihood ratio."""
 
     def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
         """Return log density on the left less log density on the right."""
@@ -142,5 +142,5 @@ def audit_entry(
 
 
 def _is_number(bound: Any) -> bool:
-    """Return whether a bound may be what it says: true is not a bound of 1, nor is a text."""
+    """Return whether an answer is a number: neither true nor a text is one."""
     return type(bound) is not bool and isinstance(bound, Real) and not math.isnan(bound)

@@ -1,4 +1,4 @@
-"""A picture of a score: claim, truth and bounds, an entry a line."""
+"""A plot of a score: claim, truth and bounds, one line per entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reference.common.errors import ReadingError
 
 
 def check_ending(path: str) -> None:
-    """Reject a file whose ending names no format.
+    """Reject a file whose ending does not name a format.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A score, and the catalogue itself: cells of tables, lines for a page, and a file of rows."""
+"""A score and the catalogue: cells of tables, lines for a page, and a file of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADJACENCIES = {
     "add_or_remove_one": "add or remove one",
     "any_two": "any two values",
 }
-"""Names, in the tables, of the ways in which neighbours differ."""
+"""Names in the tables for the ways in which neighbours differ."""
 
 SCORE_COLUMNS = ("entry", "broken at", "claim", "true", "median bound", "flagged", "power at most", "tightness")
 FILE_COLUMNS = (*SCORE_COLUMNS, "neighbours", "what", "source")
@@ -32,12 +32,12 @@ def what(kind: type[Entry]) -> str:
     """Return the first sentence, or paragraph, of an entry's docstring, in plain words."""
     paragraph = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
     plain = re.sub(r":\w+:`(?:[\w.]*\.)?(\w+)`", r"\1", paragraph)
-    # the columns say which are broken
+    # a column says which are broken
     return re.sub(r"\s*Broken( for [^.]*)?\.$", "", plain).rstrip(".")
 
 
 def claim(entry: Entry) -> str:
-    """Return epsilon, and delta where there is one."""
+    """Return epsilon, and delta if there is one."""
     return f"{entry.claimed_epsilon:g}" + (f", {entry.claimed_delta}" if entry.claimed_delta != "0" else "")
 
 
@@ -47,7 +47,7 @@ def loss(entry: Entry) -> str:
 
 
 def entry_json(name: str, entry: Entry) -> dict[str, Any]:
-    """Return what an entry says of itself, as a JSON object."""
+    """Return an entry's description as a JSON object."""
     true = entry.true_epsilon
     return {
         "name": name,
@@ -81,7 +81,7 @@ def score_cells(line: EntryScore, seeds: int) -> tuple[str, ...]:
 
 
 def summary(score: AuditorScore) -> list[str]:
-    """Return what the entries come to, in lines of Markdown."""
+    """Summarise the entries in lines of Markdown."""
     tightness = "not known" if score.tightness is None else f"{score.tightness:.2f}"
     lines = [
         f"- broken mechanisms flagged: {_rate(score.detection)}",
@@ -104,7 +104,7 @@ def _rate(rate: Rate) -> str:
 
 
 def score_lines(score: AuditorScore) -> list[str]:
-    """Return what a score comes to, for a page."""
+    """Summarise a score for a page."""
     return [f"{score.seeds} audits of each entry, at significance {score.significance:g}:", "", *summary(score)]
 
 
@@ -126,12 +126,12 @@ BEGIN, END = "<!-- scores: begin -->", "<!-- scores: end -->"
 
 
 def around(page: Path) -> tuple[str, str]:
-    """Return what stands before and after the score on a page, the marks included.
+    """Return the text before and after the score on a page, including the marks.
 
     Raises
     ------
     reference.common.errors.ReadingError
-        When the page cannot be read, or has not each mark once.
+        When the page cannot be read, or does not have each mark exactly once.
     """
     try:
         before, rest = page.read_text(encoding="utf-8").split(BEGIN)

@@ -1,4 +1,4 @@
-"""How good is an auditor?  Its bounds on mechanisms whose loss is known, counted."""
+"""How good an auditor is: its bounds on mechanisms of known loss, counted."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from audit.validity.scores.auditors import Auditor, audit_entry, most_draws
 from reference.common.workers import parallel
 
 DOUBT = 1e-3
-"""An auditor is refuted where so many wrong bounds are less likely than this at its stated significance."""
+"""An auditor is refuted if its number of wrong bounds is less likely than this at its stated significance."""
 
 EVEN = 0.5
-"""A broken entry is out of reach where no valid auditor can flag it with this chance."""
+"""A broken entry is out of reach if no valid auditor can flag it with this chance."""
 
 ROUNDING = 1e-6
 """Relative excess of a bound over the true loss that counts as its numerical error."""
@@ -57,7 +57,7 @@ class EntryScore:
 
     @property
     def ceiling(self) -> float:
-        """The joint bound of a perfect event, with half of the draws on each input and all of them to certify."""
+        """The joint bound of a perfect event, with half of the draws on each input, all of them certifying."""
         return largest_certifiable_epsilon(self.draws // 2, float(self.entry.claimed_delta), self.significance)
 
     @property
@@ -72,25 +72,25 @@ class EntryScore:
 
     @property
     def largest_power(self) -> float:
-        """No valid auditor flags this entry with a larger chance, whatever its events and its bounds."""
+        """The largest chance with which a valid auditor flags this entry, whatever its events and bounds."""
         entry = self.entry
         draws = most_draws(self.draws)
         return largest_power(entry.excess_delta, entry.claimed_epsilon, draws, self.significance)
 
     @property
     def within_reach(self) -> bool:
-        """True if the entry is broken, and this many draws may show it."""
+        """Whether the entry is broken and this many draws may show it."""
         return not self.entry.is_right and self.largest_power >= EVEN
 
     @property
     def tightness(self) -> float | None:
-        """The median bound over the smaller of true loss and ceiling; None where the loss is not known exactly."""
+        """The median bound over the smaller of true loss and ceiling; None if the loss is not known exactly."""
         if not self.bounds or not self.entry.loss_is_exact:
             return None
         return median(self.bounds) / min(self.entry.true_epsilon, self.ceiling)
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON object; infinity is the word."""
+        """Return a JSON object, with infinity as a word."""
         entry = self.entry
         return {
             "name": self.name,
@@ -131,7 +131,7 @@ class Rate:
 
     @property
     def enclosure(self) -> tuple[float, float]:
-        """Lower and upper bound; each is wrong with probability 0.05 at most, for independent audits alike."""
+        """Lower and upper bound, each wrong with probability at most 0.05 for independent, identical audits."""
         if not self.of:
             return 0.0, 1.0
         return lower_bound_on_probability(self.count, self.of, 0.05), upper_bound_on_probability(
@@ -157,7 +157,7 @@ class Exam:
     seeds : int
         Audits per entry.
     first_seed : int
-        Every audit has a seed of its own, derived from this one, its entry and its number.
+        Every audit has its own seed, derived from this one, its entry and its number.
     significance : float
     """
 
@@ -178,7 +178,7 @@ class AuditorScore:
     significance : float
     seeds : int
     entries : tuple of EntryScore
-        Those whose audits were all made.
+        Those with all audits done.
     stopped : str or None
         Why others are missing.
     """
@@ -209,7 +209,7 @@ class AuditorScore:
 
     @property
     def wrong_bounds(self) -> Rate:
-        """Audits whose bound exceeds the true loss, of those where it is finite."""
+        """Audits whose bound exceeds the true loss, among those with a finite one."""
         finite = [score for score in self.entries if math.isfinite(score.entry.true_epsilon)]
         return Rate(sum(score.wrong for score in finite), len(finite) * self.seeds)
 
@@ -226,12 +226,12 @@ class AuditorScore:
 
     @property
     def out_of_reach(self) -> tuple[str, ...]:
-        """Broken entries that no valid auditor can flag with this many draws; no fault of this one."""
+        """Broken entries that no valid auditor can flag with this many draws, through no fault of this one."""
         return tuple(s.name for s in self.entries if not s.entry.is_right and not s.within_reach)
 
     @property
     def refuted(self) -> bool:
-        """True if so many wrong bounds contradict the significance that the auditor was given.
+        """Whether the number of wrong bounds contradicts the auditor's significance.
 
         Each bound may be wrong with probability at most the significance, and audits have seeds of their own, so
         that many wrong ones, or more, have at most the binomial tail.
@@ -283,7 +283,7 @@ def score_auditor(
     workers : int
         Processes; the score does not depend on it.
     progress : callable
-        Told the draws of every audit that is done.
+        Told the draws of every finished audit.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def score_auditor(
         Ctrl-C ends it early: the entries whose audits are all done make the score, marked `interrupted`.
     """
     tasks = [(name, number) for name in exam.names for number in range(exam.seeds)]
-    # the longest first, so that no core is left with one at the end
+    # the longest first, so that none is left alone at the end
     order = sorted(tasks, key=lambda task: -_cost(task[0], exam.draws))
     results: dict[tuple[str, int], tuple[float | None, str | None]] = {}
     stopped = None
@@ -320,7 +320,7 @@ def score_auditor(
 
 
 def _seed(first: int, name: str, number: int) -> int:
-    """Return a seed that no other audit has, whatever else is scored."""
+    """Return the seed of an audit, which does not depend on what else is scored."""
     return int(np.random.SeedSequence([first, number, *name.encode()]).generate_state(1)[0])
 
 

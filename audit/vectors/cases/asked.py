@@ -1,4 +1,4 @@
-"""One case as it is asked, and the numbers that cases are made of."""
+"""A case without its answer, and the numbers in cases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AskedCase:
 
 
 class Stream:
-    """Dyadic numbers that the name of a case determines, so that no other case moves them."""
+    """Dyadic numbers determined by the name of a case, whatever the other cases."""
 
     def __init__(self, name: str) -> None:
         self._random = Random(name)
@@ -50,7 +50,7 @@ class Stream:
         return [str(self.dyadic(low, high, steps)) for _ in range(count)]
 
     def bits(self, count: int) -> list[str]:
-        """Return zeros and ones, both among them where there are two or more."""
+        """Return zeros and ones, with both among two or more."""
         found = [str(self.whole(0, 1)) for _ in range(count)]
         return [*found[:-1], str(1 - int(found[0]))] if len(set(found)) == 1 < count else found
 

@@ -1,4 +1,4 @@
-"""Cases about sensitivities, scales and what they give."""
+"""Cases about sensitivities, scales and privacy."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def sensitivities() -> Iterator[AskedCase]:
 
 
 def _balls() -> Iterator[AskedCase]:
-    """Yield suprema over the balls, and pairs of data sets to be found that attain the supremum."""
+    """Yield suprema over the balls, and questions for pairs of data sets that attain them."""
     settings = []
     for d, fairness, adjacency in product((2, 3), FAIRNESS, ADJACENCIES):
         settings.append(_setting(d, fairness, adjacency, "monomial"))

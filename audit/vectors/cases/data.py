@@ -32,7 +32,7 @@ def declared(count: int, norm: str, *, intercept: bool, keep: bool, mixed: bool)
 
 
 def raw_rows(domain: dict[str, Any], count: int, stream: Stream) -> list[list[str]]:
-    """Return records strictly inside the declared bounds, so that the data's own ends differ from them."""
+    """Return records strictly inside the declared bounds, so that the data's own ends differ."""
     rows = []
     for _ in range(count):
         row = []

@@ -10,7 +10,6 @@ from audit.vectors.cases.asked import AskedCase, Stream
 from audit.vectors.cases.data import declared, with_data
 
 SPLIT = ("pdfc", "adfc")
-LAPLACE = ("functional", "pdfc")
 
 
 def releases() -> Iterator[AskedCase]:

@@ -51,9 +51,6 @@ def repaired_budgets() -> Iterator[AskedCase]:
         yield AskedCase(f"{count} releases together, delta = {delta}", account)
 
 
-SHARES = (("30", "100"), ("1/2", "100"), ("-3", "100"), ("99", "100"), ("1000/7", "300"), ("41/4", "64"))
-"""Noisy counts of group 1, and numbers of records."""
-
 SHAPES = ((("2", "3"), "0"), (("3", "2", "1"), "1"), (("2", "1", "2", "1"), "0"), (("4",), "0"))
 """Columns of each attribute, and whether there is an intercept; one, two or four entries a record."""
 
@@ -138,7 +135,7 @@ def _probes(number: int, count: int, slack: str) -> dict[str, Any]:
     stream = Stream(f"probes {number}")
     size = 12
     members = stream.bits(size)
-    # group 1 is the better off, more or less
+    # group 1 is better off, to different degrees
     advantage = [stream.dyadic(-1, 1) + Fraction(int(z), 2 + number) for z in members]
     belonging = [Fraction(int(z)) - Fraction(3, 8) + stream.dyadic(-1, 1, 64) / 8 for z in members]
     multipliers = ["0", *stream.several(3, -1, 2)]

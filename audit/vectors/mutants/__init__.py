@@ -1,6 +1,6 @@
-"""Broken variants of the reference: each is one step done wrongly, and one flag of the vectors.
+"""Broken variants of the reference: each does one step wrongly, and is one flag of the vectors.
 
-The name of the class is the flag; its docstring is what the flag says: the bug, and below it the effect.
+The name of the class is the flag; its docstring is the flag's note: the bug, and below it the effect.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def _map_values(inputs: Answer, change: Any) -> Answer:
 
 
 def _moved(change: Any) -> Any:
-    """Return a change of numeric values only, in floats; what is not a finite number stays."""
+    """Return a change of numeric values only, in floats; values that are not finite stay."""
 
     def changed(text: str, kind: str, lower: str, upper: str) -> str:
         if kind != "numeric" or "N" in text or "I" in text:
@@ -58,7 +58,7 @@ class LowerBoundSubtractedTwice(Broken):
         moved = _map_values(inputs, _moved(lambda v, low, high: v - low if low <= v <= high else v))
         if moved is inputs or _is_outside(inputs):
             return super().encode(inputs)
-        # what the bug moves out of its bounds is clipped
+        # clips what the bug moves out of bounds
         return super().encode(moved | {"clip": "1"})
 
 

@@ -41,7 +41,7 @@ def _on_eigenvectors(noisy: NoisyCoefficients, eigenvalues: FloatArray, kept: Fl
 
 
 def _shifted(noisy: NoisyCoefficients, readings: Readings, shift: float | None = None) -> FloatArray:
-    """Return the eigenvalues as they are repaired."""
+    """Return the repaired eigenvalues."""
     own = 4 * noisy.noise.largest_standard_deviation if shift is None else shift
     found: FloatArray = np.linalg.eigvalsh(_parts(noisy)[1]).astype(np.float64)
     return found + (own if readings.repair == "shift_and_trim" else 0.0)
@@ -179,7 +179,7 @@ class _Shift(Broken):
             return super().minimise(noisy, readings)
         e, k = noisy.layout.pairs
         d, values = noisy.layout.dimension, noisy.values.astype(np.float64)
-        # what the wrong shift lacks is taken from the diagonal
+        # subtracts what the wrong shift lacks from the diagonal
         lacking = self.shift(noisy) - 4 * noisy.noise.largest_standard_deviation
         values[d : d + len(e)] += np.where(e == k, lacking, 0.0)
         return super().minimise(replace(noisy, values=values), readings)

@@ -1,4 +1,4 @@
-"""Suprema on the balls from below: records that climb, from many starts; no closed form is used.
+"""Suprema on the balls from below: records climb from many starts, without closed forms.
 
 The reference gives them from above, by its proofs.  Where both meet, that is the supremum.
 """
@@ -20,7 +20,7 @@ STARTS = 8
 STEPS = 140
 
 MOMENTUM = 0.9
-"""Share of the last move that is made again: where a and o have to turn together, single moves are short."""
+"""Share of the last move to repeat: if a and o have to turn together, single moves are short."""
 
 
 class _Climb:
@@ -37,7 +37,7 @@ class _Climb:
         # of the squares of a symmetric matrix: 2 (2 x)^2/2 for a pair in the monomial basis
         twice = 2.0 if inputs["basis"] == "monomial" and power == 2 else 1.0
         self.weights = np.where(np.eye(self.d) > 0, 1.0, twice)
-        # of a step: what an added record gains is convex, and bears long ones
+        # step lengths: the gain of an added record is convex, and allows long ones
         steep = 4.0 * (1.0 + self.alpha) ** 2 + 1.0 if self.replaces else 0.05
         self.size = steep if power == 2 else 1.0
 
@@ -48,7 +48,7 @@ class _Climb:
         return rows / np.maximum(length, 1.0)
 
     def top(self) -> float:
-        """Return the largest change that was reached."""
+        """Return the largest change reached."""
         random = np.random.default_rng(20240001 + self.d)
         choices = np.array([(y, before, side) for y in (0, 1) for before in (0, 1) for side in (1, -1)], float)
         to, back, side = np.repeat(choices, STARTS, axis=0).T[:, :, None]

@@ -1,4 +1,4 @@
-"""Declared bounds, norms and what is refused: from the definition of the domain, with 60 digits of its root."""
+"""Declared bounds, norms and refusals, from the definition of the domain, with 60 digits of its root."""
 
 from __future__ import annotations
 

@@ -11,16 +11,16 @@ from audit.vectors.sources.polynomial import pairs
 Vector = list[Fraction]
 
 ROUNDING = Fraction(1, 2**42)
-"""Relative error of a linear solve in doubles with condition 1, a thousand roundings."""
+"""Relative error of a linear solve in doubles with condition 1: a thousand roundings."""
 
 SEARCH = Fraction(1, 2**30)
 """The same for the radius equation, which is solved by search."""
 
 CURVED = WORK.mpf("1e-25")
-"""Added to a singular quadratic: its minimiser is that of least norm, to as many digits."""
+"""Added to a singular quadratic, whose minimiser is then that of least norm, to as many digits."""
 
 ENDLESS = WORK.mpf("1e15")
-"""A minimiser that is longer, of an objective that is curved so little, runs away as that goes to 0."""
+"""A longer minimiser, of an objective with so little curvature, runs away as the curvature goes to 0."""
 
 
 class Problem:
@@ -75,7 +75,7 @@ class Problem:
         return list(range(len(self.eigenvalues)))
 
     def condition(self, kept: list[int]) -> Fraction:
-        """Return how far rounding of the matrix is magnified: in the solve, and in the choice of eigenvectors."""
+        """Return how much the solve, and the choice of eigenvectors, magnify rounding of the matrix."""
         values = self.eigenvalues
         dropped = [values[i] for i in range(len(values)) if i not in kept]
         found = max([self.largest / abs(values[i]) for i in kept] or [WORK.mpf(1)])
@@ -108,7 +108,7 @@ def _plain(problem: Problem, inputs: Answer) -> tuple[Any, Fraction]:
 
 
 def _in_ball(problem: Problem, radius: Any) -> tuple[Any, bool]:
-    """Return w inside the ball, and whether there is a mirror image as good."""
+    """Return w inside the ball, and whether a mirror image is as good."""
     values, along = problem.eigenvalues, problem.along
     inside = [i for i, value in enumerate(values) if value > problem.zero]
     if len(inside) == len(values):
@@ -143,7 +143,7 @@ def minimum(inputs: Answer) -> tuple[str, Vector | None, Fraction, Answer]:
     Raises
     ------
     RefusedError
-        Where the covariance is kept in a ball: the paper's objective may have several minima there.
+        If the covariance is kept in a ball: the paper's objective may have several minima there.
     """
     problem, unique = Problem(inputs), True
     if inputs["repair"] == "ball":
@@ -163,7 +163,7 @@ def minimum(inputs: Answer) -> tuple[str, Vector | None, Fraction, Answer]:
 
 
 def answer_minimiser(inputs: Answer) -> Answer:
-    """Answer a case of Minimiser; where a mirror image is as good only the objective is asked for."""
+    """Answer a case of Minimiser; if a mirror image is as good, only with the objective."""
     status, w, spread, objective = minimum(inputs)
     answer: Answer = {"status": status}
     if w is not None:

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+/[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)")
 
 
 class RefusedError(ValueError):
-    """An input that a right program refuses; the message is the error's name."""
+    """A right program refuses the input; the message is the error's name."""
 
 
 def read_number(text: str) -> Fraction:
@@ -38,7 +38,7 @@ def read_number(text: str) -> Fraction:
 
 @lru_cache(maxsize=2**16)
 def number(text: str) -> Fraction:
-    """Return the value of a text of ours: the same ones come again and again."""
+    """Return the value of one of our texts; cached, as they recur."""
     return read_number(text)
 
 

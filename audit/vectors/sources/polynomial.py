@@ -11,7 +11,7 @@ Vector = list[Fraction]
 
 
 def pairs(dimension: int, basis: str) -> list[tuple[int, int]]:
-    """Return the quadratic monomials in their order."""
+    """Return the quadratic monomials in order."""
     every = product(range(dimension), repeat=2)
     return [(e, k) for e, k in every if basis == "matrix" or e <= k]
 
@@ -45,7 +45,7 @@ def coefficients(inputs: Answer) -> tuple[Vector, Vector, Vector]:
 
 
 def magnitudes(inputs: Answer) -> tuple[Vector, Vector, Vector]:
-    """Return sums of absolute values of all that a right program may add up, however it groups the terms."""
+    """Return sums of absolute values of everything that a right program may add up, however it groups terms."""
     x, weight = [numbers(row) for row in inputs["x"]], number(inputs["fairnessWeight"])
     total = [sum((abs(v) for v in column), Fraction(0)) for column in zip(*x, strict=True)]
     linear = [(2 + 3 * weight) * v for v in total]
@@ -54,7 +54,7 @@ def magnitudes(inputs: Answer) -> tuple[Vector, Vector, Vector]:
 
 
 def answer_coefficients(inputs: Answer) -> Answer:
-    """Answer a case of Coefficients: an enclosure holds every order of adding up in doubles."""
+    """Answer a case of Coefficients; the enclosures allow for every order of adding up in doubles."""
     spread = (8 + 2 * len(inputs["x"])) * UNIT
     found = zip(coefficients(inputs), magnitudes(inputs), strict=True)
     linear, quadratic, covariance = (

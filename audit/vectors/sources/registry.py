@@ -38,7 +38,7 @@ TYPES = tuple(SOURCES)
 
 
 def expected(kind: str, inputs: Answer) -> tuple[Answer | None, str | None]:
-    """Return the answer, or the name of the error where a right program refuses the inputs."""
+    """Return the answer, or the name of the error if a right program refuses the inputs."""
     try:
         return SOURCES[kind][1](inputs), None
     except RefusedError as refused:

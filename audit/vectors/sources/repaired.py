@@ -25,13 +25,13 @@ from audit.vectors.sources.numbers import (
 from audit.vectors.sources.scales import analytic_sigma
 
 TINY = Fraction(1, 10**9)
-"""Relative: what a root finder in doubles gives; the reference's scales are larger by 2^-30."""
+"""Relative accuracy of a root finder in doubles; the reference's scales are larger by 2^-30."""
 
 GRID = 2**20
 """Residuals and shares are multiples of 1/GRID."""
 
 SMALL = Fraction(1, 10**6)
-"""Least distance of a decision from its edge, in steps: rounding does not turn it."""
+"""Least distance of a decision from its edge, in steps, so that rounding does not turn it."""
 
 Vector = list[Any]
 
@@ -76,7 +76,7 @@ def _added(inputs: Answer) -> list[Vector]:
 
 
 def _change(inputs: Answer) -> Answer:
-    # every record against every other one in doubles, and the farthest two with all digits
+    # compares all records in doubles, and the farthest two with all digits
     added = _added(inputs)
     rows = np.array([[float(v) for v in one] for one in added])
     moved = np.abs(rows[:, None, :] - rows[None, :, :])
@@ -156,7 +156,7 @@ def _account(inputs: Answer) -> Answer:
 
 
 def _residual(score: Any, target: Fraction) -> Any:
-    """Return the slope of the capped loss, towards zero on the grid."""
+    """Return the slope of the capped loss, rounded towards zero on the grid."""
     slope = 1 / (1 + WORK.exp(-score)) - to_work(target)
     steps = max(-WORK.mpf(1) / 2, min(WORK.mpf(1) / 2, slope)) * GRID
     rest = abs(steps - WORK.nint(steps))
@@ -242,7 +242,7 @@ def _descent(inputs: Answer) -> Answer:
 
 
 def _close(rows: list[Vector]) -> list[list[Any]]:
-    """Return enclosures as wide as a linear solve in doubles is off."""
+    """Return enclosures as wide as the error of a linear solve in doubles."""
     longest = max(from_work(abs(v)) for row in rows for v in row)
     return [[around(from_work(v), longest / 2**36) for v in row] for row in rows]
 

@@ -40,7 +40,7 @@ def extended_sigma(squared: Fraction, epsilon: Fraction, delta: Fraction) -> tup
     logarithm = WORK.log(WORK.sqrt(2 / WORK.pi) / to_work(delta))
     if logarithm < 0:
         raise RefusedError("Delta")
-    # the argument of the logarithm is rounded: an error of one unit of 1, beside that of the result
+    # the argument of the logarithm is rounded: an error of one unit of 1, besides that of the result
     slack = to_work(8 * UNIT) * (1 + logarithm)
 
     def sigma(log: Any) -> Any:
@@ -60,7 +60,7 @@ def delta_of(squared_shift: Fraction, epsilon: Any) -> tuple[Any, Any]:
 
 
 def epsilon_of(squared_shift: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the ends of the epsilon at delta, to a relative 1e-9: what a root finder in doubles gives."""
+    """Return the ends of the epsilon at delta, to a relative 1e-9: the accuracy of a root finder in doubles."""
     target = to_work(delta)
     if squared_shift == 0 or delta_of(squared_shift, 0)[0] <= target:
         return Fraction(0), Fraction(0)
@@ -180,7 +180,7 @@ def answer_accounting(inputs: Answer) -> Answer:
         total = sum(epsilons, Fraction(0)), min(Fraction(1), sum(deltas, Fraction(0)))
         ends = [around(v, 2 * len(epsilons) * UNIT * v) for v in total]
         return {"epsilon": ends[0], "delta": ends[1]}
-    # a replaced record takes one contribution away and brings another one
+    # replacing a record removes one contribution and adds another
     moved = number(inputs["bound"]) * (2 if inputs["adjacency"] == "replace_one" else 1)
     count, scale = int(inputs["count"]), number(inputs["scale"])
     if inputs["kind"] == "laplace":

@@ -16,7 +16,7 @@ from audit.vectors.sources.numbers import UNIT, Answer, around, exactly, number
 from audit.vectors.sources.polynomial import coefficients, in_s
 
 OFFSET, EDGE = Fraction(17, 100), Fraction(1, 20)
-"""The grid, in steps, for suprema that a search finds: round numbers stay clear of its edges."""
+"""The grid, in steps, for suprema found by a search: round numbers stay clear of its edges."""
 
 Changes = npt.NDArray[np.float64]
 
@@ -107,8 +107,8 @@ def _supremum(inputs: Answer, power: int) -> Fraction:
 
 
 def _nearly(value: Fraction) -> Any:
-    """Return the enclosure of what a search finds, on a coarse grid: other machines find the same to 1e-7."""
-    # a power of two is found from below or from above
+    """Enclose the result of a search on a coarse grid: other machines find the same to 1e-7."""
+    # a search finds a power of two from below or from above
     step = Fraction(2) ** (math.frexp(1.37 * float(value))[1] - 20)
     place = value / step + OFFSET
     assert EDGE < place % 1 < 1 - EDGE, f"rounding decides the enclosure of {float(value)}"

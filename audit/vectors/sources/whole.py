@@ -85,7 +85,7 @@ def answer_release(inputs: Answer) -> Answer:
 
 
 def _problem(inputs: Answer, d: int, noisy: list[Fraction], scales: tuple[Fraction, Fraction]) -> Answer:
-    """Return the minimisation that the noisy coefficients pose."""
+    """Return the minimisation problem of the noisy coefficients."""
     texts = [exactly(v) for v in noisy]
     stop = len(texts) - (d if inputs["fairness"] == "separate" else 0)
     return {

@@ -1,5 +1,5 @@
-"""The functional mechanisms, right ones, and single mistakes in them.
+"""The functional mechanisms: right ones, and ones with a single mistake.
 
 The broken ones are calibrated to the *exact* sensitivity, so that each mistake alone violates the claim; with the
-paper's constants several of them are hidden by slack, and stand here as right ones.
+paper's constants, slack hides several of them, which are here as right ones.
 """

@@ -27,7 +27,7 @@ FAIR = Readings(fairness="absolute", repair="none")
 
 @dataclass(frozen=True)
 class Pdfc(Functional):
-    """PDFC as the paper has it, epsilon_s = 20 epsilon_n: right, by the slack of the published constant.
+    """PDFC as in the paper, epsilon_s = 20 epsilon_n: right, by the slack of the published constant.
 
     On the unit ball with d = 3; the claim is Theorem 3's formula, epsilon = epsilon_s / 3 + 2 epsilon_n / 3.
 
@@ -41,7 +41,7 @@ class Pdfc(Functional):
 
     @property
     def split(self) -> SplitBudget:
-        """Both parts; Theorem 3 makes epsilon of them."""
+        """Both parts, which Theorem 3 combines to epsilon."""
         return SplitBudget.from_ratio(self.epsilon, self.ratio, self.setting.dimension)
 
     @cached_property
@@ -76,19 +76,19 @@ class Theorem3Tightened(Pdfc):
 
     @property
     def mended(self) -> NoisyObjective:
-        """Equal budgets, for which the formula says what each has."""
+        """Equal budgets, at which the formula gives the common epsilon."""
         sibling = ExactPdfc(self.epsilon)
         return Mended(self.epsilon, sibling.neighbours, sibling.noise)
 
 
 @dataclass(frozen=True)
 class ThinlyNoisedWeights(Pdfc):
-    """PDFC's w for 13 features, from a twentieth of the noise, claimed to keep what its coefficients do: right.
+    """PDFC's w for 13 features, from a twentieth of the noise, with the claim of its coefficients: right.
 
     On the unit ball at 1,000 records, repaired; the noise is that of sensitivity 65/16 instead of 325/4.
 
     Loss: at most that of the noisy coefficients, since w is computed from them: 2.97 on this pair.  How much less
-    is not known.  In 200,000 draws the gradients at w show 0.19.
+    is unknown.  In 200,000 draws the gradients at w show 0.19.
     """
 
     source = "claim T3; the released w hides what its coefficients show"
@@ -99,7 +99,7 @@ class ThinlyNoisedWeights(Pdfc):
 
     @property
     def claimed_epsilon(self) -> float:
-        """What the coefficients keep, rounded up."""
+        """The epsilon of the coefficients, rounded up."""
         return 3 * self.epsilon
 
     @cached_property
@@ -112,13 +112,13 @@ class ThinlyNoisedWeights(Pdfc):
         return self.released.sample(data, count, rng)
 
     def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
-        """Return about how much likelier w is on the left, by the gradients at w."""
+        """Return approximately the log ratio of w's likelihoods, left over right, by the gradients at w."""
         return self.released.log_likelihood_ratio(outputs)
 
 
 @dataclass(frozen=True)
 class RelaxedFunctional(Functional):
-    """The relaxed functional mechanism as the paper has it: right.
+    """The relaxed functional mechanism as in the paper: right.
 
     Without fairness term, on the unit ball with d = 3.
 
@@ -133,7 +133,7 @@ class RelaxedFunctional(Functional):
 
     @property
     def claimed_delta(self) -> str:
-        """The delta that goes with epsilon."""
+        """The claimed delta."""
         return self.delta
 
     @cached_property
@@ -155,7 +155,7 @@ class RelaxedFunctional(Functional):
 
 @dataclass(frozen=True)
 class Adfc(RelaxedFunctional):
-    """ADFC as the paper has it, with equal budgets: right on this domain.
+    """ADFC as in the paper, with equal budgets: right on this domain.
 
     On the unit box with d = 13.  Exact loss: as for :class:`RelaxedFunctional`.
     """

@@ -1,4 +1,4 @@
-"""The functional mechanism as an entry: the reference's own steps, of which an entry replaces at most one."""
+"""The functional mechanism as an entry: the reference's own steps, at most one of them replaced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reference.records import check_matrix
 from reference.sensitivity import Setting
 
 Row: TypeAlias = tuple[tuple[float, ...], int, int, int]
-"""x, y, z, and how many records are like it."""
+"""x, y, z, and how many records are equal to it."""
 
 PAPER = "the paper, "
 EXACT = Readings(fairness="absolute", sensitivity="exact", repair="none")
@@ -57,7 +57,7 @@ class NoisyObjective(Entry):
 
     @property
     def noise(self) -> Noise:
-        """What the mechanism adds."""
+        """The noise that the mechanism adds."""
         raise NotImplementedError
 
     @property
@@ -113,7 +113,7 @@ class Functional(NoisyObjective):
 
     @property
     def noise(self) -> Noise:
-        """What the mechanism adds."""
+        """The noise that the mechanism adds."""
         return self.right_noise
 
     @cached_property
@@ -142,7 +142,7 @@ class Mended(NoisyObjective):
 
     @property
     def noise(self) -> Noise:
-        """What the mechanism adds."""
+        """The noise that the mechanism adds."""
         if self.right_noise is None:
             raise ValueError("a mended mechanism needs its noise")
         return self.right_noise
@@ -157,7 +157,7 @@ class Mended(NoisyObjective):
 
 @dataclass(frozen=True)
 class PublishedFunctional(Functional):
-    """The functional mechanism as the paper has it: right.
+    """The functional mechanism as in the paper: right.
 
     Without fairness term, on the unit ball with d = 3; Delta_1 = d^2 / 4 + d = 21/4 by Lemma 1.
 

@@ -24,11 +24,11 @@ TRIMMED = Readings(fairness="absolute", sensitivity="exact", repair="trim")
 
 @dataclass(frozen=True)
 class TrimmedWeights(Functional):
-    """w where the eigenvectors of nonpositive noisy eigenvalues are dropped: right, and post-processing.
+    """w without the eigenvectors of nonpositive noisy eigenvalues: right, as post-processing.
 
     A hundred records at (1, 0), of which one moves to (0, 1).
 
-    Loss: at most that of the noisy coefficients, since w is computed from them.  How much less is not known.
+    Loss: at most that of the noisy coefficients, since w is computed from them.  How much less is unknown.
     """
 
     source = "claim A.fix; Zhang et al., Functional mechanism (PVLDB 2012), section 6"
@@ -49,7 +49,7 @@ class TrimmedWeights(Functional):
 
 @dataclass(frozen=True)
 class TrimmedOnExactEigenvalues(TrimmedWeights):
-    """w where the eigenvectors of zero *exact* eigenvalues are dropped.  Broken.
+    """w without the eigenvectors of zero *exact* eigenvalues.  Broken.
 
     Exact loss: on the left all records are on the first axis, so the second eigenvalue is 0 and w_2 is exactly 0;
     on the right it is 1/8 and w_2 has a density.  Infinite.
