@@ -41,8 +41,8 @@ BLOCK_ROWS = 4096
 EXACT_ROWS = 2 * BLOCK_ROWS
 """Rows that an exact sum takes at a time: 2^13 whole numbers up to 2^40 add up in a float, in any order."""
 
-CACHED = 2**19
-"""Entries of x encoded and added up at a time: they stay in cache, and few calls suffice."""
+CACHED = 2**17
+"""Entries of x that stay in a core's own cache while they are encoded and added up; fewer take more calls."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,9 +194,9 @@ class NumericEncoder:
         bounds = [(entry.lower, entry.upper) for entry in domain.attributes if type(entry) is Numeric]
         self.domain = domain
         self.columns = slice(int(domain.intercept), int(domain.intercept) + len(bounds))
-        lower, upper = np.array(bounds, dtype=np.float64).T
+        lower, upper = np.array(bounds, dtype=np.float64).T[:, :, None]
         self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
-        self._lower, self._upper = lower, upper
+        self._lower, self._upper = (lower[0, 0], upper[0, 0]) if self._same else (lower, upper)
         self._factor = domain.column_factor
 
     @classmethod
@@ -210,35 +210,29 @@ class NumericEncoder:
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
         if not self._same:
-            columns = list(raw.T)
-            if not self.admits(columns):
-                return False
-            self.encode_columns(columns, x, z)
-            return True
-        if not _is_within(raw, self._lower[0], self._upper[0]):
-            return False
-        _scale(raw, self._lower[0], self._upper[0], self._factor, x[:, self.columns])
-        self._complete(x, z)
-        return True
+            return self.encode_columns(list(raw.T), x, z)
+        return self._encode(raw, x[:, self.columns]) and self._complete(x, z)
 
-    def admits(self, columns: Sequence[NumberArray]) -> bool:
-        """Return whether all numbers of some held columns are within their bounds."""
-        return all(map(_is_within, columns, self._lower, self._upper))
-
-    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
-        """Write a block of admitted columns into x, shape (n, d)."""
+    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
+        """Write a block of columns, each held, into x, shape (n, d); False when a number is outside its bounds."""
         places = x[:, self.columns].T
         for column, place in zip(columns, places, strict=True):
             # arithmetic on whole numbers would cast them piece by piece
             place[:] = column
-        _scale(places, self._lower[:, None], self._upper[:, None], self._factor, places)
-        self._complete(x, z)
+        return self._encode(places, places) and self._complete(x, z)
 
-    def _complete(self, x: FloatArray, z: FloatArray | None) -> None:
+    def _encode(self, raw: FloatArray, out: FloatArray) -> bool:
+        if not _is_within(raw, self._lower, self._upper):
+            return False
+        _scale(raw, self._lower, self._upper, self._factor, out)
+        return True
+
+    def _complete(self, x: FloatArray, z: FloatArray | None) -> bool:
         if self.domain.intercept:
             x[:, 0] = self._factor
         if self.domain.keep_group and z is not None:
             np.multiply(z, self._factor, out=x[:, -1])
+        return True
 
 
 def is_held(values: NumberArray) -> bool:
@@ -246,12 +240,16 @@ def is_held(values: NumberArray) -> bool:
     return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
 
 
-def _is_within(raw: NumberArray, lower: np.float64, upper: np.float64) -> bool:
-    if lower == 0.0 and raw.dtype == np.float64:
+def _is_within(raw: FloatArray, lower: FloatArray | np.float64, upper: FloatArray | np.float64) -> bool:
+    """Return whether all numbers are within the bounds: one pair, or one for each row."""
+    axis = -1 if np.ndim(lower) else None
+    if not lower.any():
         # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
-        return bool(raw.view(np.uint64).max() <= upper.view(np.uint64))
+        bits = raw.view(np.uint64).max(axis, keepdims=axis is not None)
+        return bool((bits <= upper.view(np.uint64)).all())
     # NaN makes a comparison fail too
-    return bool(raw.min() >= lower and raw.max() <= upper)
+    least, most = (find(raw, axis, keepdims=axis is not None) for find in (np.min, np.max))
+    return bool((least >= lower).all() and (most <= upper).all())
 
 
 def _scale(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +33,16 @@ def experiments(*words: str) -> int:
 def environment(**variables: str) -> dict[str, str]:
     """Return the environment of a program that imports this project, with some variables set."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+
+
+@contextmanager
+def killed_at_last(started: subprocess.Popen[Any]) -> Iterator[None]:
+    """End a process that leads a session, and what is left of it: nobody then waits for one that hangs."""
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
 
 
 def program(

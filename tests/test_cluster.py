@@ -48,7 +48,7 @@ from reference.domain.markers import Marker
 from reference.experiments import frontier
 from reference.moments import Moments, sum_of
 from reference.records import Records
-from tests.command_lines import environment
+from tests.command_lines import environment, killed_at_last
 from tests.file_commands import Run, listing
 
 audit = program()
@@ -374,7 +374,7 @@ def test_interruption_of_a_cluster_is_one_line_and_releases_nothing(run: Run, fi
     words = [sys.executable, "-c", INTERRUPTED, str(marker), "fit", *asked.split(), "--scheduler", "local"]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment(), "text": True}
     # as a terminal sends it: to the command and to its workers
-    with subprocess.Popen(words, start_new_session=True, **piped) as started:
+    with subprocess.Popen(words, start_new_session=True, **piped) as started, killed_at_last(started):
         while not marker.exists():
             assert started.poll() is None, started.communicate()
             time.sleep(0.05)

@@ -85,6 +85,7 @@ BAD_FILES: list[tuple[str, str]] = [
     ("--data people.csv --domain domain.json --x-s income", "x_s must be one of age, school"),
     ("--data missing.csv --domain domain.json", "there is no such file (file missing.csv)"),
     ("--data people.xlsx --domain domain.json", "or a file ending in .csv, .csv.gz, .parquet"),
+    ("--data people --domain domain.json", "or a folder's name followed by /"),
     ("--data affairs --domain domain.json", "a norm for affairs, whose domain is known"),
     ("--data affairs --domain-file domain.json", "left out for affairs"),
     ("--data affairs --label age", "left out for affairs"),

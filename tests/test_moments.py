@@ -53,7 +53,7 @@ def test_moments_do_not_depend_on_how_x_lies_in_memory(d: int, exact: bool) -> N
     assert (one.sum_xx == one.sum_xx.T).all()
 
 
-@pytest.mark.parametrize("d", [3, NARROW + 1])
+@pytest.mark.parametrize("d", [3, 20, NARROW + 1])
 @pytest.mark.parametrize("norm", ["unit_ball", "unit_box"])
 def test_exact_moments_are_those_of_records_on_the_grid(d: int, norm: str) -> None:
     records = random_records(BLOCK_ROWS + 17, d, 1, norm)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import gzip
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,10 +39,12 @@ from reference.datasets.from_file import encode_raw, record_blocks
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table_file import open_table
 from reference.domain import Domain
+from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile, domain_file_of
+from reference.domain.markers import Marker
 from reference.fairness import boundary_covariance, evaluate, risk_difference
 from reference.moments import Moments
-from reference.records import Records, check_matrix
+from reference.records import EXACT_ROWS, Records, check_matrix, encode_table
 from reference.registry import MECHANISMS
 
 DECLARED = domain_file_of(
@@ -346,6 +349,28 @@ def test_moments_do_not_depend_on_the_rows_read_at_a_time(large: Path, rows: int
     # to the last bit, and the same as those of records in memory
     assert same_moments(blocks.moments(), Moments.of(whole))
     assert same_moments(blocks.moments(exact=True), Moments.of(whole, exact=True))
+
+
+@pytest.mark.parametrize("bounds", [(0, 1000), (-3, 7)])
+@pytest.mark.parametrize("value", [-0.0, math.nan, 1000.5])
+def test_numbers_in_the_middle_of_a_block_are_all_read(
+    value: float, bounds: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the steps are of EXACT_ROWS records
+    monkeypatch.setattr("reference.records.CACHED", 1)
+    random, row = np.random.default_rng(0), EXACT_ROWS + 1000
+    a, b = random.random(3 * EXACT_ROWS), random.integers(0, 8, 3 * EXACT_ROWS, np.int16)
+    y, a[row] = b > 3, value
+    declared = DomainFile(attributes=(Numeric("a", 0, 1000), Numeric("b", *bounds)), label=Marker("y"))
+    path = parquet_file(tmp_path, {"a": a, "b": b, "y": y})
+    if value == 0:
+        expected = encode_table(declared.domain, {"a": a, "b": b, "y": y})
+        assert np.array_equal(read(path, declared).x, expected.x)
+        return
+    with pytest.raises(DataError) as problem:
+        record_blocks(open_table(path), declared).moments(exact=True)
+    assert (problem.value.record, problem.value.column) == (row + 1, "a")
+    assert str(problem.value.value) == str(value)
 
 
 @settings(max_examples=30)

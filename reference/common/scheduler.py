@@ -22,6 +22,12 @@ LOCAL = "local"
 CONNECTING = 20.0
 """Seconds to wait for a scheduler, and then for a first worker."""
 
+LOOKING = 20.0
+"""Seconds after which a call that is waited for has its workers counted."""
+
+RETURNING = 60.0
+"""Seconds to wait for a worker where none is left: a scheduler would wait without end."""
+
 FAILURES = (Exception, CancelledError)
 """Exceptions of asking a worker for its result."""
 
@@ -149,20 +155,26 @@ class Workers:
                 except FAILURES as problem:
                     raise explained(problem, task) from problem
                 if len(waiting) == ahead:
-                    yield _result(*waiting.popleft())
+                    yield self._result(*waiting.popleft())
             while waiting:
-                yield _result(*waiting.popleft())
+                yield self._result(*waiting.popleft())
         finally:
             self.client.cancel([future for _, future in waiting])
 
-
-def _result(task: str, future: Any) -> Any:
-    try:
-        return future.result()
-    except InputError:
-        raise
-    except FAILURES as problem:
-        raise explained(problem, task) from problem
+    def _result(self, task: str, future: Any) -> Any:
+        while True:
+            try:
+                return future.result(timeout=LOOKING)
+            except InputError:
+                raise
+            except FAILURES as problem:
+                # the call itself may have raised one
+                if not isinstance(problem, TimeoutError) or future.status != "pending":
+                    raise explained(problem, task) from problem
+            try:
+                self.client.wait_for_workers(1, timeout=RETURNING)
+            except FAILURES as problem:
+                raise ClusterError(f"no worker is left for {task}") from problem
 
 
 _cluster: Workers | None = None

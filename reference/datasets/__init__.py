@@ -90,7 +90,9 @@ def shipped_domain(name: str, choices: Encoding | None = None, *, dimension: int
 
 def unknown_data(name: str) -> UnknownDataError:
     """Return the error for a name that is not a data set."""
-    return UnknownDataError("data", name, f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}")
+    named = ", ".join(SOURCES)
+    allowed = f"one of {named}, or a file ending in {', '.join(ENDINGS)}, or a folder's name followed by /"
+    return UnknownDataError("data", name, allowed)
 
 
 def _sized(name: str, chosen: Encoding, records: int | None, dimension: int | None, seed: int) -> Source:

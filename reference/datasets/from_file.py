@@ -151,13 +151,17 @@ class FileReader:
 
     def _records(self, block: Block, encoder: NumericEncoder | None) -> Iterator[Records]:
         """Yield the records of a block; if all are valid numbers, as many at a time as stay in cache."""
-        numbers = _Numbers.of(encoder, self.declared, block.columns)
-        if numbers is None:
-            yield self._other_records(block)
-            return
-        step = rows_in_cache(numbers.encoder.domain.dimension)
-        for start in range(0, len(block.records), step):
-            yield numbers.records(slice(start, start + step))
+        numbers, start = _Numbers.of(encoder, self.declared, block.columns), 0
+        if numbers is not None:
+            step = rows_in_cache(numbers.encoder.domain.dimension)
+            for start in range(0, len(block.records), step):
+                records = numbers.records(slice(start, start + step))
+                if records is None:
+                    break
+                yield records
+            else:
+                return
+        yield self._other_records(block).take(slice(start, None))
 
     def _other_records(self, block: Block) -> Records:
         try:
@@ -251,8 +255,9 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     """
     names = declared.columns_to_read(list(table))
     numbers = _Numbers.of(NumericEncoder.of(declared.domain), declared, table)
-    if numbers is not None:
-        return numbers.records(slice(None))
+    records = None if numbers is None else numbers.records(slice(None))
+    if records is not None:
+        return records
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
@@ -304,7 +309,7 @@ def _numbers_with_hint(attribute: Numeric, values: Column) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Columns of numbers within their bounds, with the marks as 0 and 1."""
+    """Columns that are all numbers, with the marks as 0 and 1."""
 
     encoder: NumericEncoder
     columns: Sequence[NumberArray]
@@ -315,13 +320,13 @@ class _Numbers:
     def of(
         cls, encoder: NumericEncoder | None, declared: DomainFile, table: Mapping[str, Column]
     ) -> _Numbers | None:
-        """Return a table in this form; None if it has other columns or something is wrong."""
+        """Return a table in this form; None if it has other columns or a mark is wrong."""
         label, group = declared.label, declared.group
         if encoder is None or label is None or not label.column:
             return None
         columns = [table[attribute.name] for attribute in declared.attributes]
         numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
-        if len(numbers) < len(columns) or not encoder.admits(numbers):
+        if len(numbers) < len(columns):
             return None
         try:
             y = label.decode(table[label.column], LabelError)
@@ -330,13 +335,14 @@ class _Numbers:
             return None
         return cls(encoder, numbers, y, z)
 
-    def records(self, rows: slice) -> Records:
-        """Encode some rows."""
+    def records(self, rows: slice) -> Records | None:
+        """Encode some rows; None where a number is outside its bounds."""
         domain = self.encoder.domain
         y = self.y[rows].astype(np.float64)
         z = None if self.z is None else self.z[rows].astype(np.float64)
         x = np.empty((len(y), domain.dimension), order="F")
-        self.encoder.encode_columns([values[rows] for values in self.columns], x, z)
+        if not self.encoder.encode_columns([values[rows] for values in self.columns], x, z):
+            return None
         return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain), marked=True)
 
 
