@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
-from audit.auditor.choose import Candidate, Prospect, best_event, best_of, method_for
+from audit.auditor.choose import Candidate, Pair, Prospect, best_event, best_of, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
-from audit.auditor.deadline import Deadline
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
+from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.events.values import mostly_repeated, share_of_new
 from audit.bounds import Method
@@ -45,12 +44,13 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 ONE_SCORE_ROWS = 2**16
 """Outputs per input that choose a threshold of the exact likelihood ratio, when that is the only family."""
 
+A_FEW = 100
+"""Outputs that are looked at before all."""
+
 ONE_OUTPUT_EACH = (
     "each input gives one output of its own again and again: a release without noise, or noise that is drawn once "
     "and kept (sticky, memoised), which draws of one process cannot tell apart"
 )
-
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 def most_rows(draws: int, width: int, enough: int, values: int) -> int:
@@ -183,7 +183,8 @@ def select_from(
     histogram = np.array([between(levels, side) for side in scores])
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-    methods = (method_for(ideal, prospect), method_for(implementation, prospect))
+    by_ideal = method_for(ideal, prospect)
+    methods = (by_ideal, by_ideal if implementation is ideal else method_for(implementation, prospect))
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
         known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
@@ -203,15 +204,15 @@ class Proposed:
     learning : tuple of ndarray, or None
         Quantised where `quantiser` is given; None where no draws were set apart for learning.
     quantiser : Quantiser or None
-    deadline : Deadline
-        Asked before each score.
+    source : Draws
+        Its workers judge the scores, until its deadline.
     """
 
     fitted: list[Score]
     given: list[Score]
     learning: Pair | None
     quantiser: Quantiser | None
-    deadline: Deadline
+    source: Draws
 
     @classmethod
     def of(
@@ -219,14 +220,14 @@ class Proposed:
     ) -> Proposed:
         """Return what some families propose from the draws `taught`, which were set `apart` for that or not."""
         if not families:
-            return cls([], [], None, quantiser, source.deadline)
+            return cls([], [], None, quantiser, source)
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio is of whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
         scores = list(source.deadline.during(proposals(families, *taught, subject, source.inputs)))
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
-        return cls(fitted, given, taught if apart else None, quantiser, source.deadline)
+        return cls(fitted, given, taught if apart else None, quantiser, source)
 
     def best(self, choosing: Pair, prospect: Prospect) -> Candidate | None:
         """Return the best event of all scores; None without one."""
@@ -236,12 +237,12 @@ class Proposed:
         found = []
         if self.fitted:
             few = replace(prospect, competitors=len(self.fitted))
-            found.append(best_event(self.deadline.during(self.fitted), *choosing, few, self.quantiser))
+            found.append(best_event(self.fitted, *choosing, few, self.quantiser, each=self.source.each))
         if self.given:
-            left, right = choosing if self.learning is None else _joined(self.learning, choosing)
             # dozens of fitted intervals are no reason to doubt the few scores that were given
             few = replace(prospect, competitors=len(self.given))
-            found.append(best_event(self.deadline.during(self.given), left, right, few, self.quantiser))
+            how = {"more": self.learning, "each": self.source.each}
+            found.append(best_event(self.given, *choosing, few, self.quantiser, **how))
         return best_of(candidate for candidate in found if candidate is not None)
 
 
@@ -273,19 +274,21 @@ def _unseen(learning: Pair, choosing: Pair) -> float:
     Of continuous outputs none repeats, and of many whole numbers few do: there events look at ranges of values.
     """
     largest = 0.0
-    known, new = np.concatenate(learning), np.concatenate(choosing)
-    for k in range(known.shape[1]):
-        values, counts = np.unique(known[:, k], return_counts=True)
-        if counts[counts > 1].sum() > MOSTLY * len(known):
-            column = new[:, k]
-            largest = max(largest, float((~np.isin(column, values) & ~np.isnan(column)).mean()))
+    for k in range(learning[0].shape[1]):
+        known = np.sort(np.concatenate([side[:, k] for side in learning]))
+        # those that are no numbers are last, and alike
+        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
+            column = np.concatenate([side[:, k] for side in choosing])
+            largest = max(largest, float((~np.isin(column, known) & ~np.isnan(column)).mean()))
     return largest if largest >= MANY_UNSEEN else 0.0
 
 
 def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
     """Return a note where many outputs are combinations that were not learned, though most repeat."""
+    if learning[0].shape[1] == 1:
+        return ()
     known = np.concatenate(learning)
-    if known.shape[1] == 1 or not mostly_repeated(known):
+    if not mostly_repeated(known):
         return ()
     share = share_of_new(known, np.concatenate(choosing))
     if share < MANY_UNSEEN:
@@ -294,15 +297,19 @@ def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
     return (f"{what}: more draws would show if one input has some of them alone",)
 
 
+def _equal_to(one: FloatArray, outputs: FloatArray) -> bool:
+    """Return whether all outputs are this one; a few mostly tell."""
+    return bool((outputs[:A_FEW] == one).all() and (outputs == one).all())
+
+
 def _notes(choosing: Pair) -> tuple[str, ...]:
     """Return what a reader must know about the outputs."""
-    both = np.concatenate(choosing)
-    notes = []
-    if (both == both[:1]).all() or np.isnan(both).all():
+    notes, first = [], choosing[0][:1]
+    if all(_equal_to(first, side) for side in choosing) or all(bool(np.isnan(side).all()) for side in choosing):
         notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
-    elif all((side == side[:1]).all() for side in choosing):
+    elif all(_equal_to(side[:1], side) for side in choosing):
         notes.append(ONE_OUTPUT_EACH)
-    share = float((~np.isfinite(both).all(axis=1)).mean())
+    share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
     if share:
         notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
     return tuple(notes)

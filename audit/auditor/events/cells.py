@@ -12,7 +12,7 @@ from reference.common.arrays import FloatArray, IntArray
 MOST_CELLS = 2**14
 """EdgeTable of a table, at most: it should stay in a processor's cache."""
 
-SMALLEST_TABLE = 32
+SMALLEST_TABLE = 8
 """With fewer edges a search is as quick."""
 
 
