@@ -194,6 +194,17 @@ def one_by_one(work: Callable[[int], Made], number: int) -> Iterator[Made]:
 
 
 def best_event(
+    scores: Iterable[Score], left: FloatArray, right: FloatArray, prospect: Prospect, quantiser: Quantiser | None
+) -> Candidate | None:
+    """Return the half-line of a score that promises the largest bound, of those that :func:`candidates_of` gives.
+
+    Where no event promises a positive bound, the event whose shares differ most in units of their standard
+    error: then at least something common is tested, and not the luckiest tail.
+    """
+    return best_of(candidates_of(scores, left, right, prospect, quantiser))
+
+
+def candidates_of(
     scores: Iterable[Score],
     left: FloatArray,
     right: FloatArray,
@@ -202,11 +213,8 @@ def best_event(
     *,
     more: Pair | None = None,
     each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
-) -> Candidate | None:
-    """Return the half-line of a score that promises the largest bound.
-
-    Where no event promises a positive bound, the event whose shares differ most in units of their standard
-    error: then at least something common is tested, and not the luckiest tail.
+) -> list[Candidate]:
+    """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
 
     Parameters
     ----------
@@ -246,7 +254,21 @@ def best_event(
         for place, at_least in enumerate((True, False)):
             events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
             found += _candidates(events, list(indicated[:, :, place].T), outputs.rows, prospect)
-    return best_of(found)
+    return found
+
+
+def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate) -> list[Score]:
+    """Return the scores that more draws may still choose, once some have been judged.
+
+    A common event of another score must come near the best, and a rarer one must have the hope that is a reason to
+    make these draws (:attr:`Candidate.clear`).  Binary scores, which cost little, all stay.
+    """
+    if best.promise <= CLEARLY:
+        return list(scores)
+    enough = best.promise - CLEARLY
+    near = [one for one in found if one.spare or one.rival >= enough or (one.common and one.face_value >= enough)]
+    kept = {id(one.event.score) for one in near}
+    return [score for score in scores if score.binary or id(score) in kept]
 
 
 @dataclass(frozen=True, eq=False)

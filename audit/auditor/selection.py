@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.auditor.choose import Candidate, Pair, Prospect, best_event, best_of, method_for
+from audit.auditor.choose import Candidate, Pair, Prospect, best_of, candidates_of, hopeful, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
@@ -173,10 +173,12 @@ def select_from(
             ([family for family in families if family in EXACT], None),
         )
     ]
-    ideal, implementation = _choice(proposed, choosing, prospect)
+    ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     if more and not ideal.clear:
         choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
-        ideal, implementation = _choice(proposed, choosing, prospect)
+        best = (ideal, implementation)
+        proposed = [some.still(*what) for some, *what in zip(proposed, found, best, strict=True)]
+        ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
     scores = [ideal.event.scores(side) for side in choosing]
     levels = levels_of(np.concatenate(scores))
@@ -206,6 +208,8 @@ class Proposed:
     quantiser : Quantiser or None
     source : Draws
         Its workers judge the scores, until its deadline.
+    competitors : (int, int)
+        Fitted and given scores that there were at first.
     """
 
     fitted: list[Score]
@@ -213,6 +217,7 @@ class Proposed:
     learning: Pair | None
     quantiser: Quantiser | None
     source: Draws
+    competitors: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(
@@ -227,28 +232,37 @@ class Proposed:
         scores = list(source.deadline.during(proposals(families, *taught, subject, source.inputs)))
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
-        return cls(fitted, given, taught if apart else None, quantiser, source)
+        competitors = len(fitted), len(given)
+        return cls(fitted, given, taught if apart else None, quantiser, source, competitors)
 
-    def best(self, choosing: Pair, prospect: Prospect) -> Candidate | None:
-        """Return the best event of all scores; None without one."""
+    def found(self, choosing: Pair, prospect: Prospect) -> list[list[Candidate]]:
+        """Return the candidates of the fitted scores, and those of the given ones, on these draws."""
         if not (self.fitted or self.given):
-            return None
+            return []
         choosing = _rounded(choosing, self.quantiser)
-        found = []
-        if self.fitted:
-            few = replace(prospect, competitors=len(self.fitted))
-            found.append(best_event(self.fitted, *choosing, few, self.quantiser, each=self.source.each))
-        if self.given:
-            # dozens of fitted intervals are no reason to doubt the few scores that were given
-            few = replace(prospect, competitors=len(self.given))
-            how = {"more": self.learning, "each": self.source.each}
-            found.append(best_event(self.given, *choosing, few, self.quantiser, **how))
-        return best_of(candidate for candidate in found if candidate is not None)
+        # dozens of fitted intervals are no reason to doubt the few scores that were given
+        few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
+        each, grid = self.source.each, self.quantiser
+        return [
+            candidates_of(self.fitted, *choosing, few[0], grid, each=each) if self.fitted else [],
+            candidates_of(self.given, *choosing, few[1], grid, more=self.learning, each=each)
+            if self.given
+            else [],
+        ]
+
+    def still(self, found: Sequence[Sequence[Candidate]], best: Candidate) -> Proposed:
+        """Return the scores that more draws may still choose."""
+        if not found:
+            return self
+        fitted, given = (
+            hopeful(some, these, best) for some, these in zip((self.fitted, self.given), found, strict=True)
+        )
+        return replace(self, fitted=fitted, given=given)
 
 
-def _choice(proposed: Sequence[Proposed], choosing: Pair, prospect: Prospect) -> tuple[Candidate, Candidate]:
+def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[Candidate, Candidate]:
     """Return the best ideal event, and the best of it and the exact ones."""
-    ideal, exact = (some.best(choosing, prospect) for some in proposed)
+    ideal, exact = (best_of(filter(None, map(best_of, some))) for some in found)
     if ideal is None:
         raise ValueError("no score to choose an event from in the families named")
     return ideal, ideal if exact is None else best_of((ideal, exact)) or ideal
