@@ -266,7 +266,7 @@ def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate
     if best.promise <= CLEARLY:
         return list(scores)
     enough = best.promise - CLEARLY
-    near = [one for one in found if one.spare or one.rival >= enough or (one.common and one.face_value >= enough)]
+    near = [one for one in found if one.rival >= enough or (one.common and one.face_value >= enough)]
     kept = {id(one.event.score) for one in near}
     return [score for score in scores if score.binary or id(score) in kept]
 

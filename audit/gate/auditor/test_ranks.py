@@ -12,8 +12,8 @@ SAMPLES = {
     "continuous": lambda rng: rng.normal(size=5_000),
     "few values": lambda rng: rng.integers(0, 40, size=5_000).astype(float),
     "some ties": lambda rng: np.round(rng.normal(size=5_000), 3),
-    "one value": lambda rng: np.zeros(50),
-    "two": lambda rng: np.array([1.0, 2.0]),
+    "one value": lambda rng: np.full(50, rng.random()),
+    "two": lambda rng: np.sort(rng.random(2)),
 }
 
 
