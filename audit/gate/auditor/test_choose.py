@@ -10,7 +10,7 @@ import pytest
 from audit.auditor.choose import Candidate, Prospect, best_event, best_of, candidates_of, hopeful
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, Draws
-from audit.auditor.events import FAMILIES, Event
+from audit.auditor.events import FAMILIES, Event, Score
 from audit.auditor.events.scores import CoordinateScore, IntervalScore
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts
@@ -125,7 +125,7 @@ def test_scores_without_hope_are_not_judged_again() -> None:
         for side in (0.0, 1.0)
     ]
     scores = [CoordinateScore(0), CoordinateScore(1)]
-    found = candidates_of(scores, *samples, Prospect(170_000, 0.0, 0.05), None)
+    found = candidates_of(scores, samples[0], samples[1], Prospect(170_000, 0.0, 0.05), None)
     best = best_of(found)
     assert best is not None
     assert hopeful(scores, found, best) == [scores[0]]
@@ -136,6 +136,7 @@ def test_scores_without_hope_are_not_judged_again() -> None:
 def test_draws_in_two_parts_are_judged_as_if_joined() -> None:
     rng = np.random.default_rng(5)
     left, right = (HalfNoiseLaplace(1.0).sample(side, 9_000, rng) for side in (0.0, 1.0))
-    scores, prospect = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2)], Prospect(50_000, 0.0, 0.05)
+    scores: list[Score] = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2)]
+    prospect = Prospect(50_000, 0.0, 0.05)
     parts = candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(left[4_000:], right[4_000:]))
     assert parts == candidates_of(scores, left, right, prospect, None)
