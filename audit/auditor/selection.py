@@ -176,8 +176,8 @@ def select_from(
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     if more and not ideal.clear:
         choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
-        known = zip(proposed, found, (ideal, implementation), strict=True)
-        proposed = [some.still(these, best) for some, these, best in known]
+        judged = zip(proposed, found, (ideal, implementation), strict=True)
+        proposed = [some.still(these, best) for some, these, best in judged]
         ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
     scores = [ideal.event.scores(side) for side in choosing]
