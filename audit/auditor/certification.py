@@ -22,8 +22,8 @@ INTERRUPTED, TIME_IS_OVER, REPEATED = "interrupted", "the time is over", "as in 
 WAVE = 16
 """Chunks counted together if no looks are planned."""
 
-LOOK_SHARE = 16
-"""A planned look is due when 1 / LOOK_SHARE of the stage's draws were made since the last."""
+LOOK_SHARE, LOOK_SHARE_OF_CLOCK = 16, 4
+"""A planned look is due after this fraction of a stage's draws; fewer looks suffice if only the clock can end it."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,6 @@ def certify(
     tally: EventTally,
     progress: Progress,
     ending: Ending,
-    level: AnytimeBound,
     kept: Retained | None = None,
 ) -> str | None:
     """Count the events on fresh draws until a stage is complete; return why it ended earlier, if it did.
@@ -85,13 +84,11 @@ def certify(
     tally : EventTally
     progress : callable
     ending : Ending
-    level : AnytimeBound
-        Before any draw of the stage, at its share of the significance.
     kept : Retained, optional
         Receives the outputs that a later stage chooses from.
     """
     per_call, keeps = tally.outputs_per_call, kept is not None and not stage.last
-    looks = _Looks(stage, tally, progress, ending, level)
+    looks = _Looks(stage, tally, progress, ending)
 
     def work(left: FloatArray, right: FloatArray) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
         return tally.count(left, right), (left[::per_call], right[::per_call]) if keeps else None
@@ -123,7 +120,6 @@ class _Looks:
     tally: EventTally
     progress: Progress
     ending: Ending
-    level: AnytimeBound
     rows: int = 0
     waiting: list[ChunkCounts] = field(default_factory=list)
 
@@ -137,16 +133,16 @@ class _Looks:
             return None
         self.add()
         self.progress(2 * self.tally.waves[-1].rows * self.tally.outputs_per_call)
-        if self.ending.rule is not None:
-            self.level = self.level.after(self.tally.counts(0, self.tally.waves[-1:]))
-            stopped = self.ending.reason(self.level, self.stage) or stopped
+        if self.ending.rule is not None and self.tally.looked is not None:
+            stopped = self.ending.reason(self.tally.looked, self.stage) or stopped
         return stopped
 
     @property
     def _due(self) -> bool:
         if not self.ending.planned:
             return len(self.waiting) == WAVE
-        return LOOK_SHARE * sum(block.rows for block in self.waiting) >= self.rows
+        share = LOOK_SHARE_OF_CLOCK if self.ending.rule is None else LOOK_SHARE
+        return share * sum(block.rows for block in self.waiting) >= self.rows
 
     def add(self) -> None:
         """Add the waiting chunks to the tally."""

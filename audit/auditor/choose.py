@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
 from audit.auditor.events import Event, Quantiser, Score, score_all
-from audit.bounds import POWER, Counts, Method, epsilon_lower_bound
+from audit.auditor.events.scores import CoordinateScore, IntervalScore
+from audit.bounds import POWER, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray
 
 EVEN_THRESHOLDS = 500
@@ -178,13 +181,40 @@ class Prospect:
         return able
 
 
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+Judged: TypeAlias = list[Candidate] | FloatArray
+
+Made = TypeVar("Made")
+
+
+def one_by_one(work: Callable[[int], Made], number: int) -> Iterator[Made]:
+    """Yield `work(0)`, `work(1)` and so on."""
+    return map(work, range(number))
+
+
 def best_event(
     scores: Iterable[Score], left: FloatArray, right: FloatArray, prospect: Prospect, quantiser: Quantiser | None
 ) -> Candidate | None:
-    """Return the half-line of a score that promises the largest bound.
+    """Return the half-line of a score that promises the largest bound, of those that :func:`candidates_of` gives.
 
     Where no event promises a positive bound, the event whose shares differ most in units of their standard
     error: this tests at least something common, not the luckiest tail.
+    """
+    return best_of(candidates_of(scores, left, right, prospect, quantiser))
+
+
+def candidates_of(
+    scores: Iterable[Score],
+    left: FloatArray,
+    right: FloatArray,
+    prospect: Prospect,
+    quantiser: Quantiser | None,
+    *,
+    more: Pair | None = None,
+    each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
+) -> list[Candidate]:
+    """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
 
     Parameters
     ----------
@@ -194,34 +224,112 @@ def best_event(
     prospect : Prospect
     quantiser : Quantiser or None
         Of the returned events.
+    more : (ndarray, ndarray), optional
+        Further draws, judged together with these.
+    each : callable
+        Judges the scores: `each(work, number)` yields `work(0)`, `work(1)`, ...
     """
-    # one look at all outputs instead of one per score
-    finite = bool(np.isfinite(left).all() and np.isfinite(right).all())
-    evaluate = _directly if finite else score_all
-    # most scores look at one coordinate
-    left, right = np.asfortranarray(left), np.asfortranarray(right)
-    found: list[Candidate] = []
-    binary: list[Score] = []
-    indicated: list[list[FloatArray]] = []
-    for score in scores:
-        values = [evaluate(score, side) for side in (left, right)]
+    outputs, listed = _Outputs.of(left, right, more), list(scores)
+
+    def judge(place: int) -> Judged:
+        """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""
+        score = listed[place]
         if score.binary:
-            # there may be many, of one event each: judge them together
-            binary.append(score)
-            indicated.append([_binary_counts(side) for side in values])
-            continue
-        ordered = [np.sort(side) for side in values]
+            return np.array(outputs.binary(score))
+        candidates: list[Candidate] = []
+        ordered = outputs.ordered(score)
         thresholds = _thresholds(*ordered)
         for at_least in (True, False):
             counts = [_counts(side, thresholds, at_least) for side in ordered]
             events = _Events([score], thresholds, at_least, quantiser)
-            found += _candidates(events, counts, len(left), prospect)
-    for place, at_least in enumerate((True, False)):
-        if binary:
-            counts = [np.array([sides[side][place] for sides in indicated]) for side in (0, 1)]
+            candidates += _candidates(events, counts, outputs.rows, prospect)
+        return candidates
+
+    judged = list(each(judge, len(listed)))
+    found = [candidate for one in judged if isinstance(one, list) for candidate in one]
+    # there may be many binary ones, of one event each: they are judged together
+    binary = [score for score in listed if score.binary]
+    if binary:
+        indicated = np.array([one for one in judged if not isinstance(one, list)])
+        for place, at_least in enumerate((True, False)):
             events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
-            found += _candidates(events, counts, len(left), prospect)
-    return best_of(found)
+            found += _candidates(events, list(indicated[:, :, place].T), outputs.rows, prospect)
+    return found
+
+
+def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate) -> list[Score]:
+    """Return the scores that more draws may still choose, once some have been judged.
+
+    A common event of another score must come near the best, and a rarer one must have the hope that is a reason to
+    make these draws (:attr:`Candidate.clear`).  Binary scores, which cost little, all stay.
+    """
+    if best.promise <= CLEARLY:
+        return list(scores)
+    enough = best.promise - CLEARLY
+    near = [one for one in found if one.rival >= enough or (one.common and one.face_value >= enough)]
+    kept = {id(one.event.score) for one in near}
+    return [score for score in scores if score.binary or id(score) in kept]
+
+
+@dataclass(frozen=True, eq=False)
+class _Outputs:
+    """Draws that scores are judged on: parts whose order, and that of their rows, plays no part.
+
+    Parameters
+    ----------
+    parts : sequence of (left, right)
+    finite : bool
+        Whether all numbers are: one look at them instead of one per score.
+    """
+
+    parts: Sequence[Pair]
+    finite: bool
+
+    @classmethod
+    def of(cls, left: FloatArray, right: FloatArray, more: Pair | None) -> _Outputs:
+        parts = [(left, right)] if more is None else [more, (left, right)]
+        finite = all(np.isfinite(side).all() for part in parts for side in part)
+        if left.shape[1] == 1:
+            # scores of sorted numbers are nearly sorted, and quicker to find
+            columns = (np.sort(np.concatenate(sides), axis=0) for sides in zip(*parts, strict=True))
+            return cls([(next(columns), next(columns))], finite)
+        # most scores look at one coordinate
+        return cls([(np.asfortranarray(one), np.asfortranarray(other)) for one, other in parts], finite)
+
+    @property
+    def rows(self) -> int:
+        """Outputs per input."""
+        return sum(len(left) for left, _ in self.parts)
+
+    def ordered(self, score: Score) -> list[FloatArray]:
+        """Return the scores on both inputs, sorted."""
+        evaluate = _directly if self.finite else score_all
+        sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
+        for side in sides:
+            side.sort()
+        return sides
+
+    def binary(self, score: Score) -> list[FloatArray]:
+        """Return of a score of 0 or 1, or -infinity, on both inputs how many are at least 1, and at most 0."""
+        if self.finite and isinstance(score, IntervalScore):
+            ones = [score.count(side) for side in self._column(score.coordinate)]
+        else:
+            # the ones are last
+            ones = [len(side) - int(np.searchsorted(side, 1.0)) for side in self.ordered(score)]
+        return [np.array([one, self.rows - one], dtype=np.float64) for one in ones]
+
+    def _column(self, k: int) -> list[FloatArray]:
+        """Return a coordinate on both inputs, sorted; intervals of one coordinate follow each other."""
+        column = self._columns.get(k)
+        if column is None:
+            column = self.ordered(CoordinateScore(k))
+            self._columns.clear()
+            self._columns[k] = column
+        return column
+
+    @cached_property
+    def _columns(self) -> dict[int, list[FloatArray]]:
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,9 +402,7 @@ def method_for(candidate: Candidate, prospect: Prospect) -> Method:
         for count in (seen.likely, seen.unlikely + 0.5)
     ]
     counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
-    methods: tuple[Method, ...] = ("joint", "conditional")
-    # the first of equals: the second gains nothing where both say nothing
-    return max(methods, key=lambda method: epsilon_lower_bound(counts, 0.0, prospect.significance, method))
+    return better_method(counts, prospect.significance)
 
 
 def _directly(score: Score, outputs: FloatArray) -> FloatArray:
@@ -352,12 +458,6 @@ def _thresholds(left: FloatArray, right: FloatArray) -> FloatArray:
     found = np.unique(np.concatenate([even, *tails]))
     finite = found[np.isfinite(found)]
     return finite if len(finite) else np.zeros(1)
-
-
-def _binary_counts(values: FloatArray) -> FloatArray:
-    """Return how many scores of 0 or 1, or -infinity, are at least 1, and at most 0."""
-    ones = np.count_nonzero(values == 1.0)
-    return np.array([ones, len(values) - ones], dtype=np.float64)
 
 
 def _counts(ordered: FloatArray, thresholds: FloatArray, at_least: bool) -> FloatArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.choose import Prospect, promised
+from audit.auditor.events import ranks
 from audit.bounds import Counts, Method
 from audit.bounds.curve import EpsilonCurve, epsilon_curve
 from reference.common.arrays import FloatArray, IntArray
@@ -62,7 +63,7 @@ def levels_of(scores: FloatArray) -> FloatArray:
 
 def between(levels: FloatArray, scores: FloatArray) -> IntArray:
     """Return how many scores have 0, 1, 2, ... levels at or below them."""
-    return np.bincount(np.searchsorted(levels, scores, side="right"), minlength=len(levels) + 1)
+    return ranks.between(levels, np.sort(scores))
 
 
 def best_cut(histogram: IntArray, prospect: Prospect) -> Cut:

@@ -414,9 +414,15 @@ class _Run:
     def _certify(self, selection: Selection, selected: int, stage: Stage, kept: Retained | None = None) -> None:
         """Certify the events of a stage."""
         terms = self.terms
-        tally = EventTally(selection, with_curve=terms.with_curve, outputs_per_call=terms.outputs_per_call)
+        looks = self.ending.planned and terms.outputs_per_call == 1
+        tally = EventTally(
+            selection,
+            with_curve=terms.with_curve,
+            outputs_per_call=terms.outputs_per_call,
+            start=self._level(stage) if looks else None,
+        )
         try:
-            self.stopped = certify(self.source, stage, tally, self.progress, self.ending, self._level(stage), kept)
+            self.stopped = certify(self.source, stage, tally, self.progress, self.ending, kept)
         except DrawingError as problem:
             if not self.parts:
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -147,7 +147,7 @@ class Draws:
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return a whole phase, for learning and choosing."""
         parts = list(self.deadline.during(self.map(phase, rows, _itself)))
-        left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        left, right = (_by_columns([part[side] for part in parts]) for side in (0, 1))
         return left, right
 
     def map(
@@ -168,6 +168,15 @@ class Draws:
             return work(*self.chunk(phase, chunk, sizes[chunk]))
 
         yield from in_order(one, len(sizes), self.workers)
+
+    def each(self, work: Callable[[int], Made], number: int) -> Iterator[Made]:
+        """Yield `work(0)`, `work(1)` and so on, while there is time.
+
+        Raises
+        ------
+        audit.auditor.deadline.OutOfTimeError
+        """
+        return self.deadline.during(in_threads(work, number, self.workers))
 
     def _sizes(self, rows: int, before: int) -> Iterator[int]:
         """Yield the rows of each chunk, independent of the clock, so that a run can be repeated."""
@@ -222,7 +231,12 @@ def in_order(work: Callable[[int], Made], number: int, workers: int) -> Iterator
     if machines is not None:
         calls: Iterator[Call] = ((work, (place,), {}) for place in range(number))
         yield from machines.in_order(calls, AHEAD * machines.threads)
-        return
+    else:
+        yield from in_threads(work, number, workers)
+
+
+def in_threads(work: Callable[[int], Made], number: int, workers: int) -> Iterator[Made]:
+    """Yield `work(0)`, `work(1)` and so on; threads of this process go on while the results are used."""
     if workers == 1:
         yield from map(work, range(number))
         return
@@ -265,6 +279,12 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
             )
     # a plain array: a matrix would keep two dimensions where one is meant
     return np.asarray(outputs, dtype=np.float64)
+
+
+def _by_columns(parts: Sequence[FloatArray]) -> FloatArray:
+    """Return parts as one array, each column in one piece: most scores look at one."""
+    joined = np.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
+    return np.concatenate(parts, out=joined)
 
 
 def _itself(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
-from audit.auditor.choose import Candidate, Prospect, best_event, best_of, method_for
+from audit.auditor.choose import Candidate, Pair, Prospect, best_of, candidates_of, hopeful, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
-from audit.auditor.deadline import Deadline
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
+from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.events.values import mostly_repeated, share_of_new
 from audit.bounds import Method
@@ -45,12 +44,13 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 ONE_SCORE_ROWS = 2**16
 """Outputs per input to choose a threshold of the exact likelihood ratio on, when that is the only family."""
 
+A_FEW = 100
+"""Outputs to look at before all others."""
+
 ONE_OUTPUT_EACH = (
     "each input always gives the same output of its own: a release without noise, or noise that is drawn once "
     "and kept (sticky, memoised), which draws of one process cannot tell apart"
 )
-
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 def most_rows(draws: int, width: int, enough: int, values: int) -> int:
@@ -173,17 +173,20 @@ def select_from(
             ([family for family in families if family in EXACT], None),
         )
     ]
-    ideal, implementation = _choice(proposed, choosing, prospect)
+    ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     if more and not ideal.clear:
         choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
-        ideal, implementation = _choice(proposed, choosing, prospect)
+        judged = zip(proposed, found, (ideal, implementation), strict=True)
+        proposed = [some.still(these, best) for some, these, best in judged]
+        ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
     scores = [ideal.event.scores(side) for side in choosing]
     levels = levels_of(np.concatenate(scores))
     histogram = np.array([between(levels, side) for side in scores])
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-    methods = (method_for(ideal, prospect), method_for(implementation, prospect))
+    by_ideal = method_for(ideal, prospect)
+    methods = (by_ideal, by_ideal if implementation is ideal else method_for(implementation, prospect))
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
         known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
@@ -203,15 +206,18 @@ class Proposed:
     learning : tuple of ndarray, or None
         Quantised if `quantiser` is given; None if no draws were set apart for learning.
     quantiser : Quantiser or None
-    deadline : Deadline
-        Checked before each score.
+    source : Draws
+        Its workers judge the scores, until its deadline.
+    competitors : (int, int)
+        Fitted and given scores that there were at first.
     """
 
     fitted: list[Score]
     given: list[Score]
     learning: Pair | None
     quantiser: Quantiser | None
-    deadline: Deadline
+    source: Draws
+    competitors: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(
@@ -219,35 +225,44 @@ class Proposed:
     ) -> Proposed:
         """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
-            return cls([], [], None, quantiser, source.deadline)
+            return cls([], [], None, quantiser, source)
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
         scores = list(source.deadline.during(proposals(families, *taught, subject, source.inputs)))
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
-        return cls(fitted, given, taught if apart else None, quantiser, source.deadline)
+        competitors = len(fitted), len(given)
+        return cls(fitted, given, taught if apart else None, quantiser, source, competitors)
 
-    def best(self, choosing: Pair, prospect: Prospect) -> Candidate | None:
-        """Return the best event of all scores; None without one."""
+    def found(self, choosing: Pair, prospect: Prospect) -> list[list[Candidate]]:
+        """Return the candidates of the fitted scores, and those of the given ones, on these draws."""
         if not (self.fitted or self.given):
-            return None
+            return []
         choosing = _rounded(choosing, self.quantiser)
-        found = []
-        if self.fitted:
-            few = replace(prospect, competitors=len(self.fitted))
-            found.append(best_event(self.deadline.during(self.fitted), *choosing, few, self.quantiser))
-        if self.given:
-            left, right = choosing if self.learning is None else _joined(self.learning, choosing)
-            # dozens of fitted intervals must not count against the few given scores
-            few = replace(prospect, competitors=len(self.given))
-            found.append(best_event(self.deadline.during(self.given), left, right, few, self.quantiser))
-        return best_of(candidate for candidate in found if candidate is not None)
+        # dozens of fitted intervals are no reason to doubt the few scores that were given
+        few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
+        each, grid = self.source.each, self.quantiser
+        return [
+            candidates_of(self.fitted, *choosing, few[0], grid, each=each) if self.fitted else [],
+            candidates_of(self.given, *choosing, few[1], grid, more=self.learning, each=each)
+            if self.given
+            else [],
+        ]
+
+    def still(self, found: Sequence[Sequence[Candidate]], best: Candidate) -> Proposed:
+        """Return the scores that more draws may still choose."""
+        if not found:
+            return self
+        fitted, given = (
+            hopeful(some, these, best) for some, these in zip((self.fitted, self.given), found, strict=True)
+        )
+        return replace(self, fitted=fitted, given=given)
 
 
-def _choice(proposed: Sequence[Proposed], choosing: Pair, prospect: Prospect) -> tuple[Candidate, Candidate]:
-    """Return the best ideal event, and the best among it and the exact ones."""
-    ideal, exact = (some.best(choosing, prospect) for some in proposed)
+def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[Candidate, Candidate]:
+    """Return the best ideal event, and the best of it and the exact ones."""
+    ideal, exact = (best_of(filter(None, map(best_of, some))) for some in found)
     if ideal is None:
         raise ValueError("no score to choose an event from in the families named")
     return ideal, ideal if exact is None else best_of((ideal, exact)) or ideal
@@ -273,19 +288,21 @@ def _unseen(learning: Pair, choosing: Pair) -> float:
     Continuous outputs do not repeat, and many whole numbers seldom do: there, events cover ranges of values.
     """
     largest = 0.0
-    known, new = np.concatenate(learning), np.concatenate(choosing)
-    for k in range(known.shape[1]):
-        values, counts = np.unique(known[:, k], return_counts=True)
-        if counts[counts > 1].sum() > MOSTLY * len(known):
-            column = new[:, k]
-            largest = max(largest, float((~np.isin(column, values) & ~np.isnan(column)).mean()))
+    for k in range(learning[0].shape[1]):
+        known = np.sort(np.concatenate([side[:, k] for side in learning]))
+        # NaN come last, and are alike
+        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
+            column = np.concatenate([side[:, k] for side in choosing])
+            largest = max(largest, float((~np.isin(column, known) & ~np.isnan(column)).mean()))
     return largest if largest >= MANY_UNSEEN else 0.0
 
 
 def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
     """Return a note if many outputs are unlearned combinations, though most repeat."""
+    if learning[0].shape[1] == 1:
+        return ()
     known = np.concatenate(learning)
-    if known.shape[1] == 1 or not mostly_repeated(known):
+    if not mostly_repeated(known):
         return ()
     share = share_of_new(known, np.concatenate(choosing))
     if share < MANY_UNSEEN:
@@ -294,15 +311,19 @@ def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
     return (f"{what}: more draws would show if one input has some of them alone",)
 
 
+def _equal_to(one: FloatArray, outputs: FloatArray) -> bool:
+    """Return whether all outputs are this one; a few mostly tell."""
+    return bool((outputs[:A_FEW] == one).all() and (outputs == one).all())
+
+
 def _notes(choosing: Pair) -> tuple[str, ...]:
     """Return what a reader must know about the outputs."""
-    both = np.concatenate(choosing)
-    notes = []
-    if (both == both[:1]).all() or np.isnan(both).all():
+    notes, first = [], choosing[0][:1]
+    if all(_equal_to(first, side) for side in choosing) or all(bool(np.isnan(side).all()) for side in choosing):
         notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
-    elif all((side == side[:1]).all() for side in choosing):
+    elif all(_equal_to(side[:1], side) for side in choosing):
         notes.append(ONE_OUTPUT_EACH)
-    share = float((~np.isfinite(both).all(axis=1)).mean())
+    share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
     if share:
         notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
     return tuple(notes)

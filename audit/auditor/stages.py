@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from audit.auditor.choose import Pair
 from audit.auditor.draws import CERTIFY, STAGES
 from audit.auditor.selection import (
     CHOOSE_SHARE,
     LEARN_SHARE,
     MOST_ROWS,
     MOST_VALUES,
-    Pair,
     Phases,
 )
 

@@ -61,6 +61,8 @@ class EventTally:
         Whether to count between the levels of the curve, too.
     outputs_per_call : int
         With more than one, rows are calls.
+    start : AnytimeBound, optional
+        Before any draw, where looks are planned: then the ideal event is looked at with each wave, not at the end.
 
     Attributes
     ----------
@@ -69,8 +71,16 @@ class EventTally:
         What ended the draws.
     """
 
-    def __init__(self, selection: Selection, *, with_curve: bool, outputs_per_call: int = 1) -> None:
+    def __init__(
+        self,
+        selection: Selection,
+        *,
+        with_curve: bool,
+        outputs_per_call: int = 1,
+        start: AnytimeBound | None = None,
+    ) -> None:
         self.selection = selection
+        self.looked = start
         self.calls = np.zeros((2, 2, outputs_per_call + 1), dtype=np.int64)
         self.events = (selection.ideal, selection.implementation)
         self.levels = selection.levels if with_curve else None
@@ -128,6 +138,17 @@ class EventTally:
         for block in blocks:
             if block.calls is not None:
                 self.calls += block.calls
+        if self.looked is not None:
+            self.looked = self.looked.after(self.counts(0, self.waves[-1:]))
+
+    def _looked_at(self, place: int, start: AnytimeBound) -> AnytimeBound:
+        """Return the anytime bound of the ideal event (0) or the implementation's (1) after all waves."""
+        if self.looked is not None and self.events[place] is self.events[0]:
+            return self.looked
+        level = start
+        for wave in self.waves:
+            level = level.after(self.counts(place, [wave]))
+        return level
 
     def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
         """Return the counts of the ideal event (0) or the implementation's (1), by default of all waves."""
@@ -141,9 +162,7 @@ class EventTally:
         if method is not None:
             bound = epsilon_lower_bound(counts, start.delta, start.significance, method)
             return CertifiedEvent(event, counts, bound, counts, method)
-        level = start
-        for wave in self.waves:
-            level = level.after(self.counts(place, [wave]))
+        level = self._looked_at(place, start)
         return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
 
     def certified_by_calls(self, place: int, start: AnytimeBound) -> CertifiedEvent:

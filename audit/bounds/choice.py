@@ -13,7 +13,12 @@ from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_bound_of_coun
 from audit.bounds.conditional import conditional_epsilon_lower_bound, conditional_p_value
 from audit.bounds.counts import Counts
 from audit.bounds.e_value import ANYTIME_METHODS
-from audit.bounds.joint import joint_delta_lower_bound, joint_epsilon_lower_bound, joint_p_value
+from audit.bounds.joint import (
+    joint_delta_lower_bound,
+    joint_epsilon_lower_bound,
+    joint_p_value,
+    joint_rejects,
+)
 
 Method: TypeAlias = Literal["joint", "clopper_pearson", "conditional"]
 
@@ -26,6 +31,9 @@ METHODS_AT_ZERO: tuple[Method, ...] = (*METHODS, "conditional")
 
 METHODS_OF_COUNTS: tuple[Method | ClusterMethod, ...] = (*METHODS_AT_ZERO, CLUSTERS)
 """All methods that bound from counts, including counts by calls."""
+
+COARSE = 0.02
+"""How much lower a coarse look may put the joint bound."""
 
 
 def check_method(method: str, delta: float = 0.0) -> None:
@@ -42,6 +50,19 @@ def refutes(bound: float, claimed_epsilon: float, method: str) -> bool:
     An anytime bound is a level that was itself rejected, so the true epsilon is above it, not only at it.
     """
     return bound > claimed_epsilon or (method in ANYTIME_METHODS and bound >= claimed_epsilon > 0)
+
+
+def better_method(counts: Counts, significance: float) -> Method:
+    """Return the method of the larger bound at delta = 0, joint or conditional; joint where both say nothing.
+
+    Where a coarse look tells, the joint bound is not computed.
+    """
+    bound = conditional_epsilon_lower_bound(counts, significance)
+    if bound == 0 or joint_rejects(counts, bound, 0.0, significance):
+        return "joint"
+    if not joint_rejects(counts, max(0.0, bound - COARSE), 0.0, significance):
+        return "conditional"
+    return "joint" if joint_epsilon_lower_bound(counts, 0.0, significance) >= bound else "conditional"
 
 
 def epsilon_lower_bound(

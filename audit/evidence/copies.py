@@ -8,6 +8,7 @@ draw, and each of them builds the subject anew.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import signal
@@ -20,7 +21,7 @@ from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import scipy
+from scipy.special import gammaln
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
@@ -29,7 +30,7 @@ from audit.auditor.subject import Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 from reference.common.processes import end_with
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ FEWEST_COPIES = 4
 """With fewer, nothing is concluded: kept noise may come out the same in all of them."""
 
 PATIENCE, LEAST_PATIENCE = 20.0, 0.5
-"""Seconds for all copies together; and the fewest, if the audit's time is limited."""
+"""Seconds for all copies together; and the fewest, unless that is too much of a limited time."""
 
 CHANCE = 1e-9
 """Chance that independent draws are said to differ between processes, in each of two checks."""
@@ -87,6 +88,11 @@ class Copies:
             if answer is not None:
                 found[answer[0].tobytes() + answer[1].tobytes()] = answer
         return list(found.values())
+
+
+def patience_within(max_seconds: float) -> float:
+    """Return the seconds that copies get of an audit's time: half a second or a twentieth, a quarter at most."""
+    return min(PATIENCE, max_seconds / 4, max(LEAST_PATIENCE, max_seconds / 20))
 
 
 @contextmanager
@@ -184,7 +190,7 @@ def confirmed(
     carry_out: Callable[[], Estimate],
     refuting: Callable[[Estimate], CertifiedEvent | None],
     entropy: int,
-    max_seconds: float | None = None,
+    patience: float = PATIENCE,
 ) -> Estimate:
     """Return the estimate; if it refutes the claim, only after other processes did not contradict it.
 
@@ -196,7 +202,7 @@ def confirmed(
         Makes the estimate, and the first draws.
     refuting : callable
         Returns what refutes the claim; None if nothing does.
-    entropy, max_seconds
+    entropy, patience
         As for :func:`compare_with`.
 
     Raises
@@ -209,7 +215,7 @@ def confirmed(
         refuted = refuting(found)
         if refuted is None:
             return found
-        note = compare_with(copies, refuted.event, refuted.counts, entropy, max_seconds)
+        note = compare_with(copies, refuted.event, refuted.counts, entropy, patience)
     if note is None:
         # nothing was kept: it is a release without noise, and no question is left
         notes = tuple(NO_NOISE if one == ONE_OUTPUT_EACH else one for one in found.notes)
@@ -222,7 +228,7 @@ def compare_with(
     event: Event,
     counts: Counts,
     entropy: int,
-    max_seconds: float | None = None,
+    patience: float = PATIENCE,
 ) -> str | None:
     """Compare an event's counts with those in other processes; return a note if that is impossible.
 
@@ -235,8 +241,8 @@ def compare_with(
         Of the draws here.
     entropy : int
         Seeds the draws of the copies; none of them certifies anything.
-    max_seconds : float, optional
-        Of the audit: if limited, this may take half a second, or a twentieth of that time.
+    patience : float
+        Seconds that all copies together may take.
 
     Raises
     ------
@@ -247,7 +253,6 @@ def compare_with(
         return NOT_COMPARED
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
     calls = min(MOST_CALLS, max(2, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
-    patience = PATIENCE if max_seconds is None else min(PATIENCE, max(LEAST_PATIENCE, max_seconds / 20))
     drawn = copies.draw(entropy, calls, per_call, patience)
     return check_copies(event, counts, drawn)
 
@@ -298,8 +303,24 @@ def homogeneity(first: Counts, second: Counts) -> float:
         (first.likely, first.likely_draws, second.likely, second.likely_draws),
         (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
     ]
-    smallest = 1.0
-    for count, draws, other, other_draws in tables:
-        law = scipy.stats.hypergeom(draws + other_draws, count + other, draws)
-        smallest = min(smallest, float(law.cdf(count)), float(law.sf(count - 1)))
-    return min(1.0, 4 * smallest)
+    return min(1.0, 4 * min(_tail(*table) for table in tables))
+
+
+def _tail(count: int, draws: int, other: int, other_draws: int) -> float:
+    """Return the smaller tail of a hypergeometric count, `other` included."""
+    # how the occurrences may be divided, given their number: as far from the mean as a share of 1e-300 reaches
+    total = count + other
+    share = other_draws / (draws + other_draws)
+    mean, far = total * share, 40 * (math.sqrt(total * share * (1 - share)) + 1)
+    low, high = max(0, total - draws, math.floor(mean - far)), min(total, other_draws, math.ceil(mean + far))
+    places = np.arange(low, high + 1)
+    logs = _log_choices(other_draws, places) + _log_choices(draws, total - places)
+    shares = np.exp(logs - logs.max())
+    shares /= shares.sum()
+    return float(min(shares[places <= other].sum(), shares[places >= other].sum()))
+
+
+def _log_choices(draws: int, counts: IntArray) -> FloatArray:
+    """Return the logs of binomial coefficients."""
+    found: FloatArray = gammaln(draws + 1) - gammaln(counts + 1) - gammaln(draws - counts + 1)
+    return found

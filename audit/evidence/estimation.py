@@ -21,7 +21,7 @@ from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds.counts import LARGEST_EPSILON
-from audit.evidence.copies import confirmed
+from audit.evidence.copies import PATIENCE, confirmed, patience_within
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
 from audit.subjects.descriptions import (
@@ -193,6 +193,11 @@ def estimated(
     progress : callable
     """
     request = audit.request
+    copies, patience = isinstance(core(request.subject), ImportDescription), PATIENCE
+    if copies and max_seconds is not None:
+        # a refutation is confirmed within the limit
+        patience = patience_within(max_seconds)
+        max_seconds -= patience
     # before any draw: inputs that are not neighbours cost nothing
     neighbours = neighbours_of(request.subject, audit.subject)
     if stopped_at is not None and request.max_seconds is not None:
@@ -206,11 +211,9 @@ def estimated(
     def carried() -> Estimate:
         return estimate(audit.subject, asked, audit.generator(), workers=workers, progress=progress)
 
-    if isinstance(core(request.subject), ImportDescription):
+    if copies:
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
-        found = confirmed(
-            lambda: rebuilt_anew(request.subject), carried, audit.refuted_by, entropy, request.max_seconds
-        )
+        found = confirmed(lambda: rebuilt_anew(request.subject), carried, audit.refuted_by, entropy, patience)
     else:
         found = carried()
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
-from reference.common.arrays import BoolArray, FloatArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray
 
 ZERO_EXPONENT = 2000
 """The exponent of 0, which every power of two divides: above all others."""
@@ -22,8 +22,10 @@ ZERO_EXPONENT = 2000
 SIGNIFICAND_BITS, LARGEST_EXPONENT, EXPONENT_OF_ONE = 52, 2047, 1075
 """Of a double: stored bits of the significand, largest stored exponent, and the one whose last bit is worth 1."""
 
-ONE, ALL_BUT_SIGN = 1 << SIGNIFICAND_BITS, 2**63 - 1
-"""The leading bit, which is not stored; all bits but the sign."""
+ONE = 1 << SIGNIFICAND_BITS
+"""The leading bit, which is not stored."""
+
+SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 
 MOST_EXACT = 1022
 """Powers of two up to this exponent have an inverse that is a normal double."""
@@ -60,22 +62,24 @@ class BitScore(StoredByItsFields):
         if self.offset:
             values = values - self.offset
         bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
-        exponent = (bits >> SIGNIFICAND_BITS) & LARGEST_EXPONENT
-        significand = bits & (ONE - 1)
-        zero = (bits & ALL_BUT_SIGN) == 0
-        small = (exponent == 0) & ~zero
-        if small.any():
-            # below the normal range: shift until the leading bit is in its usual place
-            shifts = SIGNIFICAND_BITS + 1 - np.frexp(significand[small].astype(np.float64))[1]
-            exponent[small] = 1 - shifts
-            significand[small] <<= shifts
+        # 0, or below the normal range
+        small = np.flatnonzero(np.abs(values) < SMALLEST_NORMAL)
         if self.kind == "low_bits":
-            return (significand & 7).astype(np.float64)
-        significand |= ONE
-        places: FloatArray = np.bitwise_count((significand & -significand) - 1).astype(np.float64)
+            found = bits & 7
+            found[small] = _normal(bits[small])[0] & 7
+            return found.astype(np.float64)
+        marked = bits | ONE
+        marked &= -marked
+        marked -= 1
+        places: FloatArray = np.bitwise_count(marked).astype(np.float64)
+        significand, exponent = _normal(bits[small])
+        places[small] = np.bitwise_count((significand & -significand) - 1)
         if self.kind == "divisor":
-            places += exponent - EXPONENT_OF_ONE
-        places[zero] = ZERO_EXPONENT
+            bits = (bits >> SIGNIFICAND_BITS) & LARGEST_EXPONENT
+            bits[small] = exponent
+            bits -= EXPONENT_OF_ONE
+            places += bits
+        places[small[(values[small] == 0.0)]] = ZERO_EXPONENT
         return places
 
     def divisible_by(self, exponent: float, *, at_least: bool) -> Callable[[FloatArray], BoolArray] | None:
@@ -96,6 +100,16 @@ class BitScore(StoredByItsFields):
             return whole if at_least else ~whole
 
         return divides
+
+
+def _normal(bits: IntArray) -> tuple[IntArray, IntArray]:
+    """Return significands and exponents of numbers below the normal range, as if it had no end; something of 0.
+
+    They are shifted until the leading bit is where it always is.
+    """
+    significand = bits & (ONE - 1)
+    shifts = SIGNIFICAND_BITS + 1 - np.frexp(significand.astype(np.float64))[1]
+    return (significand << shifts) | ONE, 1 - shifts
 
 
 @dataclass(frozen=True)

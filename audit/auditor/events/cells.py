@@ -12,8 +12,8 @@ from reference.common.arrays import FloatArray, IntArray
 MOST_CELLS = 2**14
 """Most cells of a table: it should stay in the processor's cache."""
 
-SMALLEST_TABLE = 32
-"""With fewer edges a search is as fast."""
+SMALLEST_TABLE = 8
+"""With fewer edges a search is as quick."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.protocol import Score
 from audit.auditor.events.quantiser import are_whole
+from audit.auditor.events.ranks import ranks_among, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
     CoordinateScore,
@@ -78,11 +79,13 @@ def proposals(
     inputs : tuple
         If they are numbers, the bits of an output less an input are looked at.
     """
-    finite = tuple(sample[np.isfinite(sample).all(axis=1)] for sample in (left, right))
+    finite = tuple(_finite(sample) for sample in (left, right))
     taught = min(len(sample) for sample in finite) >= FEW
     for family in families:
         if family == "rare":
-            yield from _rare(left, right, finite if taught else None)
+            if any(len(some) < len(all_) for some, all_ in zip(finite, (left, right), strict=True)):
+                yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
+            yield from _off_grid(*finite) if taught else ()
         elif family == "likelihood_ratio":
             if hasattr(subject, "log_likelihood_ratio"):
                 yield LikelihoodRatioScore.of(subject)
@@ -96,10 +99,16 @@ def proposals(
             yield from LEARNERS[family](*finite)
 
 
+def _finite(sample: FloatArray) -> FloatArray:
+    """Return the outputs of finite coordinates."""
+    rows = np.isfinite(sample).all(axis=1)
+    return sample if rows.all() else sample[rows]
+
+
 def _intervals(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    most = max(1, INTERVALS // left.shape[1])
     for k in range(left.shape[1]):
         columns = np.sort(left[:, k]), np.sort(right[:, k])
-        most = max(1, INTERVALS // left.shape[1])
         for likely, other in (columns, columns[::-1]):
             yield from (IntervalScore(k, low, high) for low, high in _windows(likely, other)[:most])
 
@@ -111,16 +120,15 @@ def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]
     """
     found = []
     # the ranks of all draws in both samples, those of equal values alike
-    first, last = (np.searchsorted(likely, likely, side=side) for side in ("left", "right"))
-    below, until = (np.searchsorted(other, likely, side=side) for side in ("left", "right"))
+    (first, last), (below, until) = runs(likely), ranks_among(other, likely)
     size = 8
     while size <= len(likely) // 2:
-        starts = np.arange(0, len(likely) - size + 1, max(1, size // 8))
-        ends = starts + size - 1
-        inside, own = until[ends] - below[starts], last[ends] - first[starts]
-        ratios = np.log((own - np.sqrt(own)) / (inside + 1 + np.sqrt(inside + 1)))
+        step = size // 8
+        starts, ends = slice(0, len(likely) - size + 1, step), slice(size - 1, None, step)
+        own, inside = last[ends] - first[starts], until[ends] - below[starts] + 1
+        ratios = (own - np.sqrt(own)) / (inside + np.sqrt(inside))
         best = int(ratios.argmax())
-        found.append((float(ratios[best]), float(likely[starts[best]]), float(likely[ends[best]])))
+        found.append((float(ratios[best]), float(likely[starts][best]), float(likely[ends][best])))
         size *= 2
     return [(low, high) for _, low, high in sorted(found, reverse=True)]
 
@@ -133,7 +141,7 @@ def _additive(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _few(sample: FloatArray) -> FloatArray:
-    return sample[: max(FEW, LEARNING_VALUES // sample.shape[1])]
+    return np.ascontiguousarray(sample[: max(FEW, LEARNING_VALUES // sample.shape[1])])
 
 
 def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
@@ -168,29 +176,26 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         rows = (OneSidedRowsScore.learn(*pair) for pair in ((left, right), (right, left)))
         yield from (score for score in rows if score is not None)
     for k in range(width):
-        both = np.concatenate([left[:, k], right[:, k]])
-        counts = np.unique(both, return_counts=True)[1]
-        if counts[counts > 2].sum() > len(both) / 2:
+        both = np.sort(np.concatenate([left[:, k], right[:, k]]))
+        if repeated(both, 3) > len(both) / 2:
             # besides repeating values, some that are too rare to repeat
             alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
             yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to tell them one by one
-        if are_whole(both) and len(counts) > min(LARGEST_TABLE, len(both) / 4):
+        if are_whole(both) and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
             yield from (ResidueScore.learn(left, right, k, modulus) for modulus in MODULI)
 
 
-def _rare(left: FloatArray, right: FloatArray, finite: tuple[FloatArray, ...] | None) -> Iterator[Score]:
-    """Yield scores of outputs that are not numbers, and of values off the grid of all others."""
-    if not (np.isfinite(left).all() and np.isfinite(right).all()):
-        yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
-    if finite is None:
-        return
-    both = np.concatenate(finite)
-    for k in range(both.shape[1]):
-        values, counts = np.unique(both[:, k], return_counts=True)
+def _off_grid(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """Yield values off the grid of all others."""
+    for k in range(left.shape[1]):
+        both = np.sort(np.concatenate([left[:, k], right[:, k]]))
+        # a grid: a few values that make up nearly all outputs
+        if repeated(both, 3) <= len(both) / 2:
+            continue
+        values, counts = np.unique(both, return_counts=True)
         usual = values[counts > 2]
-        # a grid: few values that make up nearly all outputs
-        if 0 < len(usual) <= LARGEST_TABLE and counts[counts > 2].sum() > len(both) / 2:
+        if len(usual) <= LARGEST_TABLE:
             yield UnseenScore(k, usual)
 
 

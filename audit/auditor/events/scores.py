@@ -12,6 +12,7 @@ from scipy.optimize import isotonic_regression
 
 from audit.auditor.events.cells import EdgeTable
 from audit.auditor.events.protocol import READERS, StoredByItsFields
+from audit.auditor.events.ranks import between, quantiles
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.arrays import FloatArray, IntArray
 
@@ -53,6 +54,10 @@ class IntervalScore(StoredByItsFields):
         values = outputs[:, self.coordinate]
         indicators: FloatArray = ((values >= self.low) & (values <= self.high)).astype(np.float64)
         return indicators
+
+    def count(self, ordered: FloatArray) -> int:
+        """Return how many of a coordinate's sorted values lie in the interval."""
+        return int(np.searchsorted(ordered, self.high, side="right") - np.searchsorted(ordered, self.low))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,14 +117,13 @@ class AdditiveScore(StoredByItsFields):
             Fine bins whose ratios rise or fall (noise whose density is log-concave), or fewer free ones.
         """
         bins = FINE_BINS if monotone else BINS
-        edges = np.quantile(np.concatenate([left, right]), np.linspace(0, 1, bins + 1)[1:-1], axis=0).T
-        log_ratios = np.empty((edges.shape[0], bins))
-        for k, cuts in enumerate(edges):
-            in_left, in_right = (
-                np.bincount(np.searchsorted(cuts, sample[:, k], side="right"), minlength=bins)
-                for sample in (left, right)
-            )
-            log_ratios[k] = smoothed(in_left, in_right) if monotone else _free(in_left, in_right)
+        shares = np.linspace(0, 1, bins + 1)[1:-1]
+        edges, log_ratios = np.empty((left.shape[1], bins - 1)), np.empty((left.shape[1], bins))
+        for k in range(left.shape[1]):
+            columns = [np.sort(sample[:, k]) for sample in (left, right)]
+            edges[k] = quantiles(np.sort(np.concatenate(columns)), shares)
+            counts = [between(edges[k], ordered) for ordered in columns]
+            log_ratios[k] = smoothed(*counts) if monotone else _free(*counts)
         return cls(edges, log_ratios)
 
     @classmethod

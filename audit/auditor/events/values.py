@@ -9,6 +9,7 @@ import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
 from audit.auditor.events.quantiser import QUANTISED_BITS
+from audit.auditor.events.ranks import most_often, repeated
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
 LARGEST_TABLE = 4096
@@ -81,7 +82,7 @@ class CategoryScore(StoredByItsFields):
         # more often than a quantised continuous value repeats by chance
         chance = len(both) * 2.0**-QUANTISED_BITS
         often = 2 + chance + 4 * np.sqrt(chance)
-        if np.unique(keys, return_counts=True)[1].max() <= often:
+        if not most_often(np.sort(keys), int(often) + 1):
             return None
         distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
         counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
@@ -250,12 +251,11 @@ class OneSidedRowsScore(StoredByItsFields):
 
 def mostly_repeated(values: FloatArray) -> bool:
     """Return whether most rows of an array occur three times or more."""
-    keys = _keys(values + 0.0)
     # if numbers never repeat, a few of them show it
-    if len(np.unique(keys[:LOOKED_AT])) == len(keys[:LOOKED_AT]) > 1:
+    some = np.sort(_keys(values[:LOOKED_AT] + 0.0))
+    if len(some) > 1 and not most_often(some, 2):
         return False
-    counts = np.unique(keys, return_counts=True)[1]
-    return bool(counts[counts > 2].sum() > len(keys) / 2)
+    return repeated(np.sort(_keys(values + 0.0)), 3) > len(values) / 2
 
 
 def share_of_new(known: FloatArray, rows: FloatArray) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from audit.auditor.choose import Candidate, Prospect, best_event, best_of
+from audit.auditor.choose import Candidate, Prospect, best_event, best_of, candidates_of, hopeful
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, Draws
-from audit.auditor.events import FAMILIES, Event
-from audit.auditor.events.scores import CoordinateScore
+from audit.auditor.events import FAMILIES, Event, Score
+from audit.auditor.events.scores import CoordinateScore, IntervalScore
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts
 from audit.subjects.catalogue import HalfNoiseLaplace, LeakyLaplace
@@ -113,3 +115,28 @@ def test_bounds_after_an_early_choice_are_seldom_above_the_truth(monkeypatch: py
         )
         above += found.epsilon_lower_bound > 2.0
     assert above <= 6
+
+
+def test_scores_without_hope_are_not_judged_again() -> None:
+    """A leak in one coordinate of two is a reason to look at that one again, and the other is left."""
+    rng = np.random.default_rng(4)
+    samples = [
+        np.hstack([LeakyLaplace(1.0, leak=0.001).sample(side, 30_000, rng), rng.normal(size=(30_000, 1))])
+        for side in (0.0, 1.0)
+    ]
+    scores = [CoordinateScore(0), CoordinateScore(1)]
+    found = candidates_of(scores, samples[0], samples[1], Prospect(170_000, 0.0, 0.05), None)
+    best = best_of(found)
+    assert best is not None
+    assert hopeful(scores, found, best) == [scores[0]]
+    # where nothing is promised, nothing is left out
+    assert hopeful(scores, found, replace(best, promise=0.0)) == scores
+
+
+def test_draws_in_two_parts_are_judged_as_if_joined() -> None:
+    rng = np.random.default_rng(5)
+    left, right = (HalfNoiseLaplace(1.0).sample(side, 9_000, rng) for side in (0.0, 1.0))
+    scores: list[Score] = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2)]
+    prospect = Prospect(50_000, 0.0, 0.05)
+    parts = candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(left[4_000:], right[4_000:]))
+    assert parts == candidates_of(scores, left, right, prospect, None)

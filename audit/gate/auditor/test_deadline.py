@@ -7,6 +7,7 @@ import pytest
 
 from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.draws import FEWEST_ROWS
+from audit.evidence.copies import patience_within
 from audit.gate.auditor.auditing import audit
 from audit.subjects.catalogue import HalfNoiseLaplace
 
@@ -112,3 +113,9 @@ def test_calls_are_short_beside_what_was_drawn(clock):
     audit(slow(clock, Noted), 20_000, max_seconds=LIMIT, **QUICKLY)
     drawn = np.cumsum(asked)
     assert all(count <= max(FEWEST_ROWS, before / 16) for count, before in zip(asked[1:], drawn, strict=False))
+
+
+@pytest.mark.parametrize(("limit", "patience"), [(1.0, 0.25), (3.0, 0.5), (10.0, 0.5), (30.0, 1.5), (1e9, 20.0)])
+def test_confirmation_has_a_part_of_the_limit(limit, patience):
+    """Of a short limit a quarter; the draws end as much earlier."""
+    assert patience_within(limit) == patience

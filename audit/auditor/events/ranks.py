@@ -1,0 +1,60 @@
+"""What sorted values tell: a sort takes less time than a search for each value, or numpy's own quantiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
+
+
+def most_often(ordered: NumberArray, times: int) -> bool:
+    """Return whether any of some sorted values occurs so many times, or more."""
+    return bool(_starts(ordered, times).any())
+
+
+def repeated(ordered: NumberArray, times: int) -> int:
+    """Return how many of some sorted values occur so many times, or more."""
+    starts = _starts(ordered, times)
+    found = np.zeros(len(ordered), dtype=np.bool_)
+    for shift in range(times):
+        found[shift : shift + len(starts)] |= starts
+    return int(np.count_nonzero(found))
+
+
+def _starts(ordered: NumberArray, times: int) -> BoolArray:
+    """Return for each place whether so many values from it on are equal; the last places are left out."""
+    starts: BoolArray = ordered[times - 1 :] == ordered[: max(0, len(ordered) - times + 1)]
+    return starts
+
+
+def quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return what ``numpy.quantile`` does of finite values, sorted here."""
+    places = (len(ordered) - 1) * shares
+    below = np.floor(places).astype(np.intp)
+    rest = places - below
+    low, high = ordered[below], ordered[np.minimum(below + 1, len(ordered) - 1)]
+    found: FloatArray = np.where(rest < 0.5, low + (high - low) * rest, high - (high - low) * (1 - rest))
+    return found
+
+
+def between(levels: FloatArray, ordered: FloatArray) -> IntArray:
+    """Return how many sorted values have 0, 1, 2, ... ascending levels at or below them."""
+    return np.diff(np.searchsorted(ordered, levels, side="left"), prepend=0, append=len(ordered))
+
+
+def ranks_among(values: FloatArray, others: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return how many of some sorted values are below each of others, sorted too, and how many at or below it."""
+    order = np.argsort(np.concatenate([others, values]), kind="stable")
+    # equal ones of `others` come first
+    below = np.flatnonzero(order < len(others)) - np.arange(len(others))
+    tied = np.flatnonzero(np.append(values, np.nan)[below] == others)
+    until = below.copy()
+    until[tied] = np.searchsorted(values, others[tied], side="right")
+    return below, until
+
+
+def runs(ordered: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return for each of some sorted values how many are below it, and how many at or below it."""
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    ends = np.append(starts[1:], len(ordered))
+    return np.repeat(starts, ends - starts), np.repeat(ends, ends - starts)
