@@ -35,7 +35,7 @@ from reference.common.processes import end_with
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-COPIES, MOST_CALLS, CALLS_PER_DRAWS = 16, 32, 200
+COPIES, FEWEST_CALLS, MOST_CALLS, CALLS_PER_DRAWS = 16, 8, 32, 200
 """Processes that draw, and calls of each on each input; one call for so many draws on an input here."""
 
 FEWEST_COPIES = 4
@@ -248,7 +248,7 @@ def compare_with(
     if copies is None:
         return NOT_COMPARED
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
-    calls = min(MOST_CALLS, max(2, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
+    calls = min(MOST_CALLS, max(FEWEST_CALLS, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
     patience = PATIENCE if max_seconds is None else min(PATIENCE, max(LEAST_PATIENCE, max_seconds / 20))
     drawn = copies.draw(entropy, calls, per_call, patience)
     return check_copies(event, counts, drawn)
@@ -269,13 +269,16 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
         return NOT_COMPARED
     try:
         happened = np.array([[event.occurs(outputs) for outputs in pair] for pair in drawn])
+        scores = np.array([[event.scores(outputs) for outputs in pair] for pair in drawn])
+        whole = np.array(drawn)
     except (IndexError, ValueError):
         return NOT_COMPARED
     # per process and input
     found = happened.sum(axis=2)
     size = happened.shape[2]
-    by_process = [np.bincount(side, minlength=size + 1) for side in found.T]
-    kept = len(drawn) >= FEWEST_COPIES and log_p_value(by_process) < np.log(CHANCE)
+    # kept noise may lie on one side of the event in all of them, and still be another in each
+    looks = np.concatenate([happened[..., np.newaxis], scores[..., np.newaxis], whole], axis=3)
+    kept = len(drawn) >= FEWEST_COPIES and log_p_of_independence(looks) < np.log(CHANCE)
     left, right = (int(count) for count in found.sum(axis=0))
     others = Counts.of(left, right, len(drawn) * size, event.likely_input)
     # outputs of one call may depend on each other: then the law of their counts is not known
@@ -289,6 +292,31 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
         f"{counts.likely_draws:,} outputs here, and in {others.likely:,} of {others.likely_draws:,} in "
         f"{len(drawn)} other processes: {pattern}; each output must be drawn with all that is random in it"
     )
+
+
+def log_p_of_independence(looks: FloatArray) -> float:
+    """Return the log of a bound on the chance that independent outputs differ so much between processes.
+
+    Each look is cut in the middle of all its values on an input.  Where outputs are independent, whichever lie
+    above are any of them with the same chance, as for an event (:mod:`audit.bounds.overdispersion`).  The look
+    that differs most is taken, for the price of all.
+
+    Parameters
+    ----------
+    looks : ndarray, shape (processes, 2, calls, looks)
+    """
+    processes, _, calls, number = looks.shape
+    middle = np.sort(looks.swapaxes(1, 2).reshape(-1, 2, number), axis=0)[processes * calls // 2]
+    middle = middle[:, np.newaxis]
+    above = looks > middle
+    above = np.where(above.any(axis=(0, 2), keepdims=True), above, looks >= middle)
+    counts = above.sum(axis=2)
+    share = counts.mean(axis=0) / calls
+    usual = calls * share * (1 - share)
+    ratios = np.divide(counts.var(axis=0), usual, out=np.zeros_like(usual), where=usual > 0)
+    most = counts[:, :, ratios.max(axis=0).argmax()]
+    p_value = log_p_value([np.bincount(side, minlength=calls + 1) for side in most.T])
+    return min(0.0, p_value + float(np.log(number)))
 
 
 def homogeneity(first: Counts, second: Counts) -> float:
