@@ -243,7 +243,7 @@ LAWS = {
     "rare ones": lambda rng, shape: (rng.random(shape) < 0.02).astype(float),
     "rare zeros": lambda rng, shape: (rng.random(shape) >= 0.02).astype(float),
     "NaN": lambda rng, shape: np.where(rng.random(shape) < 0.3, np.nan, rng.laplace(size=shape)),
-    "a constant": lambda rng, shape: np.zeros(shape),
+    "a constant": lambda _rng, shape: np.zeros(shape),
 }
 
 
