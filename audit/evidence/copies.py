@@ -29,6 +29,7 @@ from audit.auditor.subject import Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
+from audit.evidence.nearness import p_value_of_nearness, p_value_of_order
 from reference.common.arrays import FloatArray
 from reference.common.processes import end_with
 
@@ -44,8 +45,12 @@ FEWEST_COPIES = 4
 PATIENCE, LEAST_PATIENCE = 20.0, 0.5
 """Seconds that all copies together may take; that they get where the audit's time is limited."""
 
+MOST_MORE, MORE_SHARE, MORE_SHARE_BY_CLOCK = 2048, 8, 40
+"""Outputs on an input that are compared one by one: the most, one for so many that certified, and where time is
+limited.  So many come from other processes, and twice as many are drawn here."""
+
 CHANCE = 1e-9
-"""Chance that independent draws are said to differ between processes, in each of two looks."""
+"""Chance that independent draws are said to differ between processes, in each of four looks."""
 
 NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
@@ -60,6 +65,31 @@ NO_NOISE = (
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The draws that a copy makes on each input.
+
+    Parameters
+    ----------
+    calls, per_call : int
+        Calls, of which the first output is told, and outputs of each.
+    more : int
+        Outputs of one further call, all of which are told; 0 for none.
+    """
+
+    calls: int
+    per_call: int
+    more: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The outputs of one copy on both inputs: the first of each call, and those of one long call."""
+
+    firsts: Pair
+    more: Pair
+
+
 @dataclass(frozen=True, eq=False)
 class Copies:
     """A process as it was before the first draw, which makes copies of itself on request.
@@ -71,23 +101,23 @@ class Copies:
 
     pipe: Connection[Any, Any]
 
-    def draw(self, entropy: int, calls: int, per_call: int, patience: float) -> list[Pair]:
-        """Return the first output of so many calls on each input, from each copy that answered in time.
+    def draw(self, entropy: int, asked: Asked, patience: float) -> list[Drawn]:
+        """Return what each copy drew that answered in time.
 
         Copies that gave the same bits are one: their generator is that of the process they were made from.
         """
-        found: dict[bytes, Pair] = {}
+        found: dict[bytes, Drawn] = {}
         deadline = time.monotonic() + patience
         for copy in range(COPIES):
             try:
-                self.pipe.send(((entropy, copy), calls, per_call))
+                self.pipe.send(((entropy, copy), asked))
                 if not self.pipe.poll(max(0.0, deadline - time.monotonic())):
                     break
                 answer = self.pipe.recv()
             except (OSError, EOFError):
                 break
             if answer is not None:
-                found[answer[0].tobytes() + answer[1].tobytes()] = answer
+                found[b"".join(side.tobytes() for side in answer.firsts)] = answer
         return list(found.values())
 
 
@@ -141,11 +171,11 @@ def _alone(parent: int, work: Callable[[], None]) -> None:
 def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
     """Have each request answered by a copy of its own."""
     while True:
-        seed, calls, per_call = pipe.recv()
+        seed, asked = pipe.recv()
         parent, (answered, answer) = os.getpid(), Pipe(duplex=False)
         child = os.fork()
         if not child:
-            _alone(parent, lambda: answer.send(_outputs(make, seed, calls, per_call)))  # noqa: B023
+            _alone(parent, lambda: answer.send(_outputs(make, seed, asked)))  # noqa: B023
         answer.close()
         try:
             drawn = answered.recv()
@@ -156,26 +186,27 @@ def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
         pipe.send(drawn)
 
 
-def _outputs(make: Callable[[], Subject], seed: tuple[int, int], calls: int, per_call: int) -> Pair:
-    """Return the first output of each call, on both inputs."""
+def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: Asked) -> Drawn:
+    """Return the outputs that are asked for."""
     # generators that a process shares must not repeat what the original draws
     shared = np.random.SeedSequence(seed).generate_state(1)
     np.random.seed(shared)  # noqa: NPY002
     random.seed(int(shared[0]))
     subject = make()
-    sides = [
-        [
-            np.asarray(subject.sample(given, per_call, _generator(seed, side, call)), dtype=np.float64)[:1]
-            for call in range(calls)
-        ]
-        for side, given in enumerate(subject.inputs())
-    ]
-    left, right = (np.concatenate(drawn) for drawn in sides)
-    return left, right
+    sides = []
+    for side, given in enumerate(subject.inputs()):
+        calls = [_call(subject, given, asked.per_call, (*seed, side, call))[:1] for call in range(asked.calls)]
+        sides.append((np.concatenate(calls), _call(subject, given, asked.more, (*seed, side, asked.calls))))
+    (left, more_left), (right, more_right) = sides
+    return Drawn((left, right), (more_left, more_right))
 
 
-def _generator(seed: tuple[int, int], side: int, call: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(side, call)))
+def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
+    """Return the outputs of one call, with a generator of its own."""
+    if not rows:
+        return np.empty((0, 1))
+    rng = np.random.default_rng(np.random.SeedSequence(stream[:-2], spawn_key=stream[-2:]))
+    return np.asarray(subject.sample(given, rows, rng), dtype=np.float64)
 
 
 # --- What they tell --------------------------------------------------------------------------------------------
@@ -186,6 +217,7 @@ def confirmed(
     carry_out: Callable[[], Estimate],
     refuting: Callable[[Estimate], CertifiedEvent | None],
     entropy: int,
+    here: Callable[[], Subject],
     max_seconds: float | None = None,
 ) -> Estimate:
     """Return the estimate; where it refutes the claim, once other processes do not contradict it.
@@ -198,7 +230,7 @@ def confirmed(
         Makes the estimate, and the first draws.
     refuting : callable
         Returns what refutes the claim; None where nothing does.
-    entropy, max_seconds
+    entropy, here, max_seconds
         As for :func:`compare_with`.
 
     Raises
@@ -211,7 +243,7 @@ def confirmed(
         refuted = refuting(found)
         if refuted is None:
             return found
-        note = compare_with(copies, refuted.event, refuted.counts, entropy, max_seconds)
+        note = compare_with(copies, refuted.event, refuted.counts, entropy, here, max_seconds)
     if note is None:
         # nothing was kept: then it is a release without noise, and no question is left
         notes = tuple(NO_NOISE if one == ONE_OUTPUT_EACH else one for one in found.notes)
@@ -224,6 +256,7 @@ def compare_with(
     event: Event,
     counts: Counts,
     entropy: int,
+    here: Callable[[], Subject],
     max_seconds: float | None = None,
 ) -> str | None:
     """Compare an event's counts with those in other processes; return a note where that cannot be done.
@@ -236,7 +269,9 @@ def compare_with(
     counts : Counts
         Of the draws here.
     entropy : int
-        Seeds the draws of the copies; none of them certifies anything.
+        Seeds the draws of the copies, and further ones here; none of them certifies anything.
+    here : callable
+        Returns the subject with all that it has kept.
     max_seconds : float, optional
         Of the audit: where it is limited, this may take half a second, or a twentieth of that.
 
@@ -249,9 +284,45 @@ def compare_with(
         return NOT_COMPARED
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
     calls = min(MOST_CALLS, max(FEWEST_CALLS, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
+    # of calls that are taken whole, outputs may depend on each other
+    share = MORE_SHARE if max_seconds is None else MORE_SHARE_BY_CLOCK
+    more = 0 if counts.calls is not None else min(MOST_MORE, counts.likely_draws // share)
     patience = PATIENCE if max_seconds is None else min(PATIENCE, max(LEAST_PATIENCE, max_seconds / 20))
-    drawn = copies.draw(entropy, calls, per_call, patience)
-    return check_copies(event, counts, drawn)
+    drawn = copies.draw(entropy, Asked(calls, per_call, -(-more // COPIES)), patience)
+    note = check_copies(event, counts, [one.firsts for one in drawn])
+    if note is None and more and len(drawn) >= FEWEST_COPIES:
+        subject = here()
+        ours = [
+            _call(subject, given, 2 * more, (entropy, COPIES, side, 0))
+            for side, given in enumerate(subject.inputs())
+        ]
+        check_more(ours, [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)])
+    return note
+
+
+def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None:
+    """Refuse outputs that are alike one after another, or come back here and not in other processes.
+
+    Parameters
+    ----------
+    ours, theirs : pair of ndarray, shape (n, k)
+        Of left and right, in the order of the draws.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if p_value_of_order(ours) < CHANCE:
+        raise SubjectError(
+            "successive outputs of a call are alike: each must be drawn with all that is random in it; "
+            "or take calls whole, by outputs_per_call"
+        )
+    half = len(ours[0]) // 2
+    if p_value_of_nearness([side[:half] for side in ours], [side[half:] for side in ours], theirs) < CHANCE:
+        raise SubjectError(
+            "outputs come back that other processes never have: noise is taken from a pool that is kept; "
+            "each output must be drawn with all that is random in it"
+        )
 
 
 def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | None:

@@ -209,7 +209,12 @@ def estimated(
     if isinstance(core(request.subject), ImportDescription):
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
         found = confirmed(
-            lambda: rebuilt_anew(request.subject), carried, audit.refuted_by, entropy, request.max_seconds
+            lambda: rebuilt_anew(request.subject),
+            carried,
+            audit.refuted_by,
+            entropy,
+            lambda: audit.subject,
+            request.max_seconds,
         )
     else:
         found = carried()

@@ -434,7 +434,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
 
     # a stream of its own for draws in other processes
     entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
-    found = confirmed(subject, carried, refuting, entropy)
+    found = confirmed(subject, carried, refuting, entropy, subject)
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 

@@ -170,7 +170,8 @@ def test_generator_of_its_own_repeats_in_copies_and_is_no_reason_to_refuse():
 def test_certificate_of_kept_noise_does_not_hold(capsys, tmp_path, monkeypatch):
     """As an auditor writes it that draws in one process only."""
     out = tmp_path / "certificate.json"
-    monkeypatch.setattr("audit.evidence.copies.check_copies", lambda *_: None)
+    for check in ("check_copies", "check_more"):
+        monkeypatch.setattr(f"audit.evidence.copies.{check}", lambda *_: None)
     words = [f"{HERE}:KeptByClass", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
     assert main([*words, "--out", str(out)]) == 1
     monkeypatch.undo()
