@@ -86,6 +86,8 @@ def test_undecided_is_no_success_unless_that_is_allowed():
     assert UNCHECKED in found.notes
 
 
+LONG = [0.0] * 2_000
+
 RECORDS = np.array([[0.0, 1.0], [2.0, 3.0]])
 
 
@@ -129,6 +131,13 @@ def test_noise_that_calls_share_is_named_and_audited_by_calls(scale, verdict):
         ([1, 2, 3, 4], [1, 3, 4], "add_or_remove_one", True),
         ([1, 2, 3, 4], [1, 4, 3], "add_or_remove_one", False),
         ([1, 2, 3], [3, 2, 1], "add_or_remove_one", False),
+        # as doubles the first records are equal; as numpy shows them those of the next three are
+        ([2**53, 0], [2**53 + 1, 1], "replace_one", False),
+        (np.array([2**53, 0]), np.array([2**53 + 1, 1]), "replace_one", False),
+        ([{"x": np.array([1.0])}, 0], [{"x": np.array([1 + 1e-12])}, 1], "replace_one", False),
+        ([LONG, 0], [[*LONG[:999], 1.0, *LONG[1_000:]], 1], "replace_one", False),
+        ([np.array(LONG, dtype=object), 0], [np.arange(2_000).astype(object), 1], "replace_one", False),
+        ([{"x": 1, "y": 2}, 0], [{"y": 2, "x": 1.0}, 1], "replace_one", True),
         (3.0, 4.0, lambda left, right: abs(left - right) <= 1, True),
         (3.0, 5.0, lambda left, right: abs(left - right) <= 1, False),
     ],
