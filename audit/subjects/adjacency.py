@@ -80,36 +80,36 @@ def _records(given: Any) -> list[Any]:
     if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
         if len({len(part) for part in given}) > 1:
             raise SubjectError("the arrays of an input must have one row for each record")
-        return [[_key(row) for row in rows] for rows in zip(*given, strict=True)]
+        return [[key_of(row) for row in rows] for rows in zip(*given, strict=True)]
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
-        return [_key(row) for row in given]
+        return [key_of(row) for row in given]
     raise SubjectError(f"a named adjacency needs records, one a row, not {given!r:.100}; give a function instead")
 
 
-def _key(record: Any) -> Any:
-    """Return what tells a record from others: numbers by all their digits, wherever they stand in it.
+def key_of(record: Any) -> Any:
+    """Return what tells a record, or records, from others: numbers by all their digits, wherever they stand.
 
     How numpy shows an array would hide the later digits, and most of a long one.  Other objects are told apart by
     how Python shows them.
     """
     match record:
         case int() | float() | np.generic() | np.ndarray():
-            return _key_of_numbers(np.asarray(record))
+            return _of_numbers(np.asarray(record))
         case list() | tuple():
-            return [type(record).__name__, *map(_key, record)]
+            return [type(record).__name__, *map(key_of, record)]
         case dict():
-            return [(repr(name), _key(record[name])) for name in sorted(record, key=repr)]
+            return [(repr(name), key_of(record[name])) for name in sorted(record, key=repr)]
         case _ if is_dataclass(record) and not isinstance(record, type):
-            return [type(record).__name__, *(_key(getattr(record, entry.name)) for entry in fields(record))]
+            return [type(record).__name__, *(key_of(getattr(record, entry.name)) for entry in fields(record))]
         case _ if hasattr(record, "__array__"):
-            return [type(record).__name__, _key(np.asarray(record))]
+            return [type(record).__name__, key_of(np.asarray(record))]
     return repr(record)
 
 
-def _key_of_numbers(values: AnyArray) -> Any:
+def _of_numbers(values: AnyArray) -> Any:
     if values.dtype.kind not in "fiub" or values.dtype.itemsize > np.dtype(np.float64).itemsize:
         plain = values.tolist()
-        return repr(plain) if not isinstance(plain, list) else [_key(value) for value in plain]
+        return repr(plain) if not isinstance(plain, list) else [key_of(value) for value in plain]
     if values.dtype.kind in "iu" and values.size and int(np.abs(values).max()) not in range(LARGEST_EXACT):
         # as doubles some of them would be one
         return repr(values.tolist())
