@@ -260,6 +260,7 @@ def at_worst_pair(
     note = {
         "origin": found.origin,
         "pairs_tried": found.tried,
+        "pairs_sifted": found.sifted,
         "pairs_untried": found.untried,
         "draws": found.draws,
         "stopped": found.stopped,
