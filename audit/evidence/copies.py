@@ -25,11 +25,11 @@ import scipy
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.selection import ONE_OUTPUT_EACH
-from audit.auditor.subject import Subject, SubjectError
+from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
-from audit.evidence.nearness import p_value_of_nearness, p_value_of_order
+from audit.evidence.nearness import MOST_COORDINATES, p_value_of_nearness, p_value_of_order
 from reference.common.arrays import FloatArray
 from reference.common.processes import end_with
 
@@ -45,9 +45,12 @@ FEWEST_COPIES = 4
 PATIENCE, LEAST_PATIENCE = 20.0, 0.5
 """Seconds that all copies together may take; that they get where the audit's time is limited."""
 
-MOST_MORE, MORE_SHARE, MORE_SHARE_BY_CLOCK = 2048, 8, 40
+MOST_MORE, MORE_SHARE, MORE_SHARE_BY_CLOCK = 2048, 8, 80
 """Outputs on an input that are compared one by one: the most, one for so many that certified, and where time is
 limited.  So many come from other processes, and twice as many are drawn here."""
+
+MOST_VALUES = 2**20
+"""Numbers in one of these calls: wide outputs are fewer."""
 
 CHANCE = 1e-9
 """Chance that independent draws are said to differ between processes, in each of four looks."""
@@ -196,9 +199,10 @@ def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: Asked) -
     sides = []
     for side, given in enumerate(subject.inputs()):
         calls = [_call(subject, given, asked.per_call, (*seed, side, call))[:1] for call in range(asked.calls)]
-        sides.append((np.concatenate(calls), _call(subject, given, asked.more, (*seed, side, asked.calls))))
+        more = min(asked.more, MOST_VALUES // calls[0].shape[1])
+        sides.append((np.concatenate(calls), _call(subject, given, more, (*seed, side, asked.calls))))
     (left, more_left), (right, more_right) = sides
-    return Drawn((left, right), (more_left, more_right))
+    return Drawn((left, right), (more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]))
 
 
 def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
@@ -291,11 +295,16 @@ def compare_with(
     drawn = copies.draw(entropy, Asked(calls, per_call, -(-more // COPIES)), patience)
     note = check_copies(event, counts, [one.firsts for one in drawn])
     if note is None and more and len(drawn) >= FEWEST_COPIES:
-        subject = here()
-        ours = [
-            _call(subject, given, 2 * more, (entropy, COPIES, side, 0))
-            for side, given in enumerate(subject.inputs())
-        ]
+        rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
+        try:
+            subject = here()
+            ours = [
+                _call(subject, given, rows, (entropy, COPIES, side, 0))[:, :MOST_COORDINATES]
+                for side, given in enumerate(subject.inputs())
+            ]
+        except FAILURES:
+            # after the draws that certify: they stand
+            return NOT_COMPARED
         check_more(ours, [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)])
     return note
 
@@ -312,12 +321,14 @@ def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None
     ------
     audit.auditor.subject.SubjectError
     """
+    half = len(ours[0]) // 2
+    if not half or not len(theirs[0]):
+        return
     if p_value_of_order(ours) < CHANCE:
         raise SubjectError(
             "successive outputs of a call are alike: each must be drawn with all that is random in it; "
             "or take calls whole, by outputs_per_call"
         )
-    half = len(ours[0]) // 2
     if p_value_of_nearness([side[:half] for side in ours], [side[half:] for side in ours], theirs) < CHANCE:
         raise SubjectError(
             "outputs come back that other processes never have: noise is taken from a pool that is kept; "
@@ -341,7 +352,7 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
     try:
         happened = np.array([[event.occurs(outputs) for outputs in pair] for pair in drawn])
         scores = np.array([[event.scores(outputs) for outputs in pair] for pair in drawn])
-        whole = np.array(drawn)
+        whole = np.array([[outputs[:, :MOST_COORDINATES] for outputs in pair] for pair in drawn])
     except (IndexError, ValueError):
         return NOT_COMPARED
     # per process and input

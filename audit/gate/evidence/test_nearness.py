@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.epsilon_estimate import main
-from audit.evidence.copies import CHANCE
+from audit.evidence.copies import CHANCE, NOT_COMPARED, check_more
 from audit.evidence.nearness import p_value_of_nearness, p_value_of_order
 
 HERE = "audit.gate.evidence.test_nearness"
@@ -81,3 +81,33 @@ def test_ring_of_noise_refutes_nothing_and_is_named(capsys, monkeypatch):
     error = capsys.readouterr().err
     assert "taken from a pool that is kept" in error
     assert error.count("\n") == 1
+
+
+def test_outputs_that_are_too_wide_for_more_are_not_compared():
+    empty = [np.empty((0, 16))] * 2
+    check_more(empty, empty)
+
+
+class Ending:
+    """Half the noise that a claim of 1 needs, until it was called for the audit's draws."""
+
+    left = 10_000
+
+    def inputs(self):
+        return 0.0, 1.0
+
+    def sample(self, data, count, rng):
+        Ending.left -= count
+        if Ending.left < 0:
+            raise OSError("the budget of draws is spent")
+        return data + rng.laplace(scale=0.5, size=(count, 1))
+
+
+def test_subject_that_ends_after_the_audit_keeps_its_refutation(capsys, monkeypatch):
+    words = [f"{HERE}:Ending", "--epsilon", "1", "--draws", "4000", "--seed", "1", "--events", "coordinates"]
+    assert main(words) == 1
+    assert NOT_COMPARED not in capsys.readouterr().out
+    # as many as the audit itself took
+    monkeypatch.setattr(Ending, "left", 10_000 - Ending.left - 500)
+    assert main(words) == 1
+    assert NOT_COMPARED in capsys.readouterr().out
