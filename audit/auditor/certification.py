@@ -23,7 +23,7 @@ WAVE = 16
 """Chunks counted together if no looks are planned."""
 
 LOOK_SHARE, LOOK_SHARE_OF_CLOCK = 16, 4
-"""A planned look is due after this fraction of a stage's draws; fewer looks suffice if only the clock can end it."""
+"""A planned look is due after one in so many of a stage's draws; few suffice if only the clock can end it."""
 
 
 @dataclass(frozen=True)

@@ -121,11 +121,14 @@ def _search_text(search: dict[str, Any]) -> str:
     origins = {"pattern": "a pattern", "corner": "a corner", "random": "at random", "local": "by local search"}
     reasons = {"interrupted": "interrupted", "max_seconds": "out of time"}
     early = "" if search["stopped"] is None else f"; {reasons[search['stopped']]}: the best pair so far"
-    untried = f", {search['pairs_untried']:,} listed pairs not tried" if search["pairs_untried"] else ""
-    return (
-        f"  search: found {origins[search['origin']]}, {search['pairs_tried']:,} pairs tried with "
-        f"{search['draws']:,} draws{untried}{early}"
-    )
+    sifted = search["pairs_sifted"]
+    seen = f"{search['pairs_tried'] - sifted:,} pairs looked at"
+    if sifted:
+        seen += f" and {sifted:,} sifted by how far their outputs move"
+    # of a list; what was sifted is said already
+    left = max(0, search["pairs_untried"] - sifted)
+    untried = f", {left:,} listed pairs not tried" if left else ""
+    return f"  search: found {origins[search['origin']]}, {seen}, with {search['draws']:,} draws{untried}{early}"
 
 
 def _input_text(given: Any) -> str:

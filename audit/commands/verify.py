@@ -36,6 +36,9 @@ from reference.common.files import json_text
 from reference.common.numbers import text_below
 from reference.common.printable import shown
 
+DRAWN_AGAIN = ("stored counts", "replay")
+"""Checks that make draws."""
+
 BELOW_THE_BOUND = Fraction(999_999, 1_000_000)
 """Share of the bound on epsilon to ask Coq about: its sums are rounded to the safe side."""
 
@@ -194,6 +197,8 @@ def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:
     yield f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"
     for check in document["checks"]:
         yield f"  {check['name']}: {words[check['holds']]} ({check['detail']})"
+    if not any(check["name"] in DRAWN_AGAIN for check in document["checks"]):
+        yield "  the counts are those of whoever wrote the certificate: --replay or --fresh draws again"
     yield f"  {AGAIN} {certificate.request.command}"
     found = document["outcome"]
     yield f"the certificate {found}" if found != "undecided" else "undecided"

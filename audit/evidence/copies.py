@@ -26,17 +26,18 @@ from scipy.special import gammaln
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.selection import ONE_OUTPUT_EACH
-from audit.auditor.subject import Subject, SubjectError
+from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
+from audit.evidence.nearness import MOST_COORDINATES, p_value_of_nearness, p_value_of_order
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.processes import end_with
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-COPIES, MOST_CALLS, CALLS_PER_DRAWS = 16, 32, 200
+COPIES, FEWEST_CALLS, MOST_CALLS, CALLS_PER_DRAWS = 16, 8, 32, 200
 """Processes that draw, and calls of each on each input: one call per this many draws on an input here."""
 
 FEWEST_COPIES = 4
@@ -45,8 +46,15 @@ FEWEST_COPIES = 4
 PATIENCE, LEAST_PATIENCE = 20.0, 0.5
 """Seconds for all copies together; and the fewest, unless that is too much of a limited time."""
 
+MOST_MORE, MORE_SHARE, MORE_SHARE_BY_CLOCK = 2048, 8, 80
+"""Outputs on an input that are compared one by one: the most, one for so many that certified, and where time is
+limited.  So many come from other processes, and twice as many are drawn here."""
+
+MOST_VALUES = 2**20
+"""Numbers in one of these calls: wide outputs are fewer."""
+
 CHANCE = 1e-9
-"""Chance that independent draws are said to differ between processes, in each of two checks."""
+"""Chance that independent draws are said to differ between processes, in each of four checks."""
 
 NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
@@ -57,6 +65,31 @@ NO_NOISE = "each input always gives the same output of its own, also in other pr
 """A note that replaces the one that leaves it open."""
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The draws that a copy makes on each input.
+
+    Parameters
+    ----------
+    calls, per_call : int
+        Calls, of which the first output is told, and outputs of each.
+    more : int
+        Outputs of one further call, all of which are told; 0 for none.
+    """
+
+    calls: int
+    per_call: int
+    more: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The outputs of one copy on both inputs: the first of each call, and those of one long call."""
+
+    firsts: Pair
+    more: Pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +103,23 @@ class Copies:
 
     pipe: Connection[Any, Any]
 
-    def draw(self, entropy: int, calls: int, per_call: int, patience: float) -> list[Pair]:
-        """Return the first output of this many calls on each input, from each copy that answered in time.
+    def draw(self, entropy: int, asked: Asked, patience: float) -> list[Drawn]:
+        """Return what each copy drew that answered in time.
 
         Copies that gave the same bits count as one: their generator is that of the original process.
         """
-        found: dict[bytes, Pair] = {}
+        found: dict[bytes, Drawn] = {}
         deadline = time.monotonic() + patience
         for copy in range(COPIES):
             try:
-                self.pipe.send(((entropy, copy), calls, per_call))
+                self.pipe.send(((entropy, copy), asked))
                 if not self.pipe.poll(max(0.0, deadline - time.monotonic())):
                     break
                 answer = self.pipe.recv()
             except (OSError, EOFError):
                 break
             if answer is not None:
-                found[answer[0].tobytes() + answer[1].tobytes()] = answer
+                found[b"".join(side.tobytes() for side in answer.firsts)] = answer
         return list(found.values())
 
 
@@ -145,11 +178,11 @@ def _alone(parent: int, work: Callable[[], None]) -> None:
 def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
     """Let a new copy answer each request."""
     while True:
-        seed, calls, per_call = pipe.recv()
+        seed, asked = pipe.recv()
         parent, (answered, answer) = os.getpid(), Pipe(duplex=False)
         child = os.fork()
         if not child:
-            _alone(parent, lambda: answer.send(_outputs(make, seed, calls, per_call)))  # noqa: B023
+            _alone(parent, lambda: answer.send(_outputs(make, seed, asked)))  # noqa: B023
         answer.close()
         try:
             drawn = answered.recv()
@@ -160,26 +193,28 @@ def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
         pipe.send(drawn)
 
 
-def _outputs(make: Callable[[], Subject], seed: tuple[int, int], calls: int, per_call: int) -> Pair:
-    """Return the first output of each call, on both inputs."""
+def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: Asked) -> Drawn:
+    """Return the outputs that are asked for."""
     # the process's global generators must not repeat the original's draws
     shared = np.random.SeedSequence(seed).generate_state(1)
     np.random.seed(shared)  # noqa: NPY002
     random.seed(int(shared[0]))
     subject = make()
-    sides = [
-        [
-            np.asarray(subject.sample(given, per_call, _generator(seed, side, call)), dtype=np.float64)[:1]
-            for call in range(calls)
-        ]
-        for side, given in enumerate(subject.inputs())
-    ]
-    left, right = (np.concatenate(drawn) for drawn in sides)
-    return left, right
+    sides = []
+    for side, given in enumerate(subject.inputs()):
+        calls = [_call(subject, given, asked.per_call, (*seed, side, call))[:1] for call in range(asked.calls)]
+        more = min(asked.more, MOST_VALUES // calls[0].shape[1])
+        sides.append((np.concatenate(calls), _call(subject, given, more, (*seed, side, asked.calls))))
+    (left, more_left), (right, more_right) = sides
+    return Drawn((left, right), (more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]))
 
 
-def _generator(seed: tuple[int, int], side: int, call: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(side, call)))
+def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
+    """Return the outputs of one call, with a generator of its own."""
+    if not rows:
+        return np.empty((0, 1))
+    rng = np.random.default_rng(np.random.SeedSequence(stream[:-2], spawn_key=stream[-2:]))
+    return np.asarray(subject.sample(given, rows, rng), dtype=np.float64)
 
 
 # --- What they show --------------------------------------------------------------------------------------------
@@ -190,6 +225,7 @@ def confirmed(
     carry_out: Callable[[], Estimate],
     refuting: Callable[[Estimate], CertifiedEvent | None],
     entropy: int,
+    here: Callable[[], Subject],
     patience: float = PATIENCE,
 ) -> Estimate:
     """Return the estimate; if it refutes the claim, only after other processes did not contradict it.
@@ -202,7 +238,7 @@ def confirmed(
         Makes the estimate, and the first draws.
     refuting : callable
         Returns what refutes the claim; None if nothing does.
-    entropy, patience
+    entropy, here, patience
         As for :func:`compare_with`.
 
     Raises
@@ -215,7 +251,7 @@ def confirmed(
         refuted = refuting(found)
         if refuted is None:
             return found
-        note = compare_with(copies, refuted.event, refuted.counts, entropy, patience)
+        note = compare_with(copies, refuted.event, refuted.counts, entropy, here, patience)
     if note is None:
         # nothing was kept: it is a release without noise, and no question is left
         notes = tuple(NO_NOISE if one == ONE_OUTPUT_EACH else one for one in found.notes)
@@ -228,6 +264,7 @@ def compare_with(
     event: Event,
     counts: Counts,
     entropy: int,
+    here: Callable[[], Subject],
     patience: float = PATIENCE,
 ) -> str | None:
     """Compare an event's counts with those in other processes; return a note if that is impossible.
@@ -240,7 +277,9 @@ def compare_with(
     counts : Counts
         Of the draws here.
     entropy : int
-        Seeds the draws of the copies; none of them certifies anything.
+        Seeds the draws of the copies, and further ones here; none of them certifies anything.
+    here : callable
+        Returns the subject with all that it has kept.
     patience : float
         Seconds that all copies together may take.
 
@@ -252,9 +291,52 @@ def compare_with(
     if copies is None:
         return NOT_COMPARED
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
-    calls = min(MOST_CALLS, max(2, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
-    drawn = copies.draw(entropy, calls, per_call, patience)
-    return check_copies(event, counts, drawn)
+    calls = min(MOST_CALLS, max(FEWEST_CALLS, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
+    # of calls that are taken whole, outputs may depend on each other
+    share = MORE_SHARE if patience == PATIENCE else MORE_SHARE_BY_CLOCK
+    more = 0 if counts.calls is not None else min(MOST_MORE, counts.likely_draws // share)
+    drawn = copies.draw(entropy, Asked(calls, per_call, -(-more // COPIES)), patience)
+    note = check_copies(event, counts, [one.firsts for one in drawn])
+    if note is None and more and len(drawn) >= FEWEST_COPIES:
+        rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
+        try:
+            subject = here()
+            ours = [
+                _call(subject, given, rows, (entropy, COPIES, side, 0))[:, :MOST_COORDINATES]
+                for side, given in enumerate(subject.inputs())
+            ]
+        except FAILURES:
+            # after the draws that certify: they stand
+            return NOT_COMPARED
+        check_more(ours, [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)])
+    return note
+
+
+def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None:
+    """Refuse outputs that are alike one after another, or come back here and not in other processes.
+
+    Parameters
+    ----------
+    ours, theirs : pair of ndarray, shape (n, k)
+        Of left and right, in the order of the draws.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    half = len(ours[0]) // 2
+    if not half or not len(theirs[0]):
+        return
+    if p_value_of_order(ours) < CHANCE:
+        raise SubjectError(
+            "successive outputs of a call are alike: each must be drawn with all that is random in it; "
+            "or take calls whole, by outputs_per_call"
+        )
+    if p_value_of_nearness([side[:half] for side in ours], [side[half:] for side in ours], theirs) < CHANCE:
+        raise SubjectError(
+            "outputs come back that other processes never have: noise is taken from a pool that is kept; "
+            "each output must be drawn with all that is random in it"
+        )
 
 
 def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | None:
@@ -272,13 +354,16 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
         return NOT_COMPARED
     try:
         happened = np.array([[event.occurs(outputs) for outputs in pair] for pair in drawn])
+        scores = np.array([[event.scores(outputs) for outputs in pair] for pair in drawn])
+        whole = np.array([[outputs[:, :MOST_COORDINATES] for outputs in pair] for pair in drawn])
     except (IndexError, ValueError):
         return NOT_COMPARED
     # per process and input
     found = happened.sum(axis=2)
     size = happened.shape[2]
-    by_process = [np.bincount(side, minlength=size + 1) for side in found.T]
-    kept = len(drawn) >= FEWEST_COPIES and log_p_value(by_process) < np.log(CHANCE)
+    # kept noise may lie on one side of the event in all of them, and still be another in each
+    looks = np.concatenate([happened[..., np.newaxis], scores[..., np.newaxis], whole], axis=3)
+    kept = len(drawn) >= FEWEST_COPIES and log_p_of_independence(looks) < np.log(CHANCE)
     left, right = (int(count) for count in found.sum(axis=0))
     others = Counts.of(left, right, len(drawn) * size, event.likely_input)
     # outputs of one call may depend on each other: the law of their counts is then unknown
@@ -292,6 +377,31 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
         f"{counts.likely_draws:,} outputs here, and in {others.likely:,} of {others.likely_draws:,} in "
         f"{len(drawn)} other processes: {pattern}; each output must be drawn with all that is random in it"
     )
+
+
+def log_p_of_independence(looks: FloatArray) -> float:
+    """Return the log of a bound on the chance that independent outputs differ so much between processes.
+
+    Each look is cut in the middle of all its values on an input.  Where outputs are independent, whichever lie
+    above are any of them with the same chance, as for an event (:mod:`audit.bounds.overdispersion`).  The look
+    that differs most is taken, for the price of all.
+
+    Parameters
+    ----------
+    looks : ndarray, shape (processes, 2, calls, looks)
+    """
+    processes, _, calls, number = looks.shape
+    middle = np.sort(looks.swapaxes(1, 2).reshape(-1, 2, number), axis=0)[processes * calls // 2]
+    middle = middle[:, np.newaxis]
+    above = looks > middle
+    above = np.where(above.any(axis=(0, 2), keepdims=True), above, looks >= middle)
+    counts = above.sum(axis=2)
+    share = counts.mean(axis=0) / calls
+    usual = calls * share * (1 - share)
+    ratios = np.divide(counts.var(axis=0), usual, out=np.zeros_like(usual), where=usual > 0)
+    most = counts[:, :, ratios.max(axis=0).argmax()]
+    p_value = log_p_value([np.bincount(side, minlength=calls + 1) for side in most.T])
+    return min(0.0, p_value + float(np.log(number)))
 
 
 def homogeneity(first: Counts, second: Counts) -> float:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -213,7 +214,8 @@ def estimated(
 
     if copies:
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
-        found = confirmed(lambda: rebuilt_anew(request.subject), carried, audit.refuted_by, entropy, patience)
+        make = partial(rebuilt_anew, request.subject)
+        found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience)
     else:
         found = carried()
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
@@ -258,6 +260,7 @@ def at_worst_pair(
     note = {
         "origin": found.origin,
         "pairs_tried": found.tried,
+        "pairs_sifted": found.sifted,
         "pairs_untried": found.untried,
         "draws": found.draws,
         "stopped": found.stopped,

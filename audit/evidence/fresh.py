@@ -181,10 +181,11 @@ def elsewhere(certificate: Certificate, counts: Counts, entropy: int) -> list[Ch
     """
     if certificate.verdict != "refuted" or not isinstance(core(certificate.subject), ImportDescription):
         return []
-    event = event_of(certificate.event, rebuild_small(certificate.subject))
+    subject = rebuild_small(certificate.subject)
+    event = event_of(certificate.event, subject)
     with copied(lambda: rebuilt_anew(certificate.subject)) as copies:
         try:
-            note = compare_with(copies, event, counts, entropy)
+            note = compare_with(copies, event, counts, entropy, lambda: subject)
         except SubjectError as problem:
             return [Check("other processes", False, str(problem))]
     said = "the event is as frequent there as here"

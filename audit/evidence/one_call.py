@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -19,9 +20,11 @@ from audit.auditor.draws import Draws
 from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
+from audit.auditor.subject import SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
 from audit.bounds import (
+    SMALLEST_SIGNIFICANCE,
     CanaryMethod,
     Counts,
     TradeOffBand,
@@ -34,11 +37,11 @@ from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.copies import confirmed
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
-from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours
+from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.arrays import FloatArray
 from reference.common.documents import plain
-from reference.common.errors import ReadingError
+from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text, text_below
 
 DRAWS = 200_000
@@ -352,7 +355,7 @@ class OneCallFinding:
         ]
         if self.verdict == "undecided":
             detectable = found.detectable_epsilon(self.claimed_epsilon)
-            shown = "no loss" if detectable is None else f"only a loss of {detectable:.3g} or more"
+            shown = "no loss of any size" if detectable is None else f"only a loss of {detectable:.3g} or more"
             lines.insert(1, f"  this event would have shown {shown}: more draws are needed")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
@@ -396,18 +399,46 @@ def assert_private(
     """
     # makes pytest show the caller's line, not this function
     __tracebackhide__ = True
-    unknown = sorted(set(how) - set(How.__annotations__))
-    if unknown:
-        raise TypeError(f"assert_private() has no argument {unknown[0]!r}")
-    finding = audited(mechanism, (left, right), (epsilon, delta), **how)
+    finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
     undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
     if finding.verdict == "refuted" or undecided:
         raise AssertionError(str(finding))
     return finding
 
 
+def audited_briefly(
+    mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]
+) -> OneCallFinding:
+    """Return what :func:`audited` does; an error shows the caller's code and the mechanism's, and none of ours."""
+    __tracebackhide__ = True
+    unknown = sorted(set(how) - set(How.__annotations__))
+    if unknown:
+        raise TypeError(f"assert_private() has no argument {unknown[0]!r}")
+    try:
+        return audited(mechanism, inputs, claim, **how)
+    except InputError as problem:
+        cause = problem.__cause__
+        if cause is not None:
+            cause = cause.with_traceback(_of_others(cause.__traceback__))
+        raise problem.with_traceback(None) from cause
+
+
+def _of_others(trace: TracebackType | None) -> TracebackType | None:
+    """Return the frames from the first one that is not of this package."""
+    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "audit":
+        trace = trace.tb_next
+    return trace
+
+
 def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]) -> OneCallFinding:
     """Return the finding of an audit, whatever the verdict; arguments as for :func:`assert_private`."""
+    for name, least in (("draws", SMALLEST_DRAWS), ("seed", 0), ("workers", 1), ("outputs_per_call", 1)):
+        given = how.get(name, least)
+        if type(given) is not int or given < least:
+            raise ReadingError(name, given, f"a whole number, at least {least:,}")
+    significance = how.get("significance", 0.05)
+    if not SMALLEST_SIGNIFICANCE <= significance < 1:
+        raise ReadingError("significance", significance, f"in [{SMALLEST_SIGNIFICANCE:g}, 1)")
     epsilon, delta = parse_epsilon("epsilon", str(claim[0])), parse_delta("delta", str(claim[1]))
     if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
         raise ReadingError(
@@ -417,7 +448,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     terms = Terms(
         draws=how.get("draws", DRAWS),
         delta=float(delta),
-        significance=how.get("significance", 0.05),
+        significance=significance,
         claimed_epsilon=float(epsilon),
         outputs_per_call=how.get("outputs_per_call", 1),
     )
@@ -434,8 +465,22 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
 
     # a separate stream for draws in other processes
     entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
-    found = confirmed(subject, carried, refuting, entropy)
+    before = [key_of(given) for given in inputs]
+    try:
+        found = confirmed(subject, carried, refuting, entropy, subject)
+    except SubjectError:
+        # which would be said to be dependent draws
+        _require_unchanged(inputs, before)
+        raise
+    _require_unchanged(inputs, before)
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+
+
+def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
+    if [key_of(given) for given in inputs] != before:
+        raise SubjectError(
+            "the mechanism changes its input, so that later outputs are of other data: copy it first"
+        )
 
 
 __all__ = [
@@ -444,6 +489,7 @@ __all__ = [
     "OneCallFinding",
     "assert_private",
     "audited",
+    "audited_briefly",
     "canary_lower_bound",
     "canary_mu_lower_bound",
     "epsilon_lower_bound",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,16 +33,19 @@ def assert_private_fixture(
     ) -> OneCallFinding:
         __tracebackhide__ = True
         # loaded by the first call: a test run without one stays fast
-        from audit.evidence.one_call import audited
+        from audit.evidence.one_call import audited_briefly
 
         if unspent[0] is not None:
+            if not unspent[0]:
+                pytest.fail("no draws are left of the test's budget", pytrace=False)
             draws = how.setdefault("draws", unspent[0])
             if draws > unspent[0]:
                 pytest.fail(f"{draws:,} draws asked for, {unspent[0]:,} left of the test's budget", pytrace=False)
             unspent[0] -= draws
-        finding = audited(mechanism, (left, right), (epsilon, delta), **how)
+        finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
         for name, value in finding.to_json().items():
-            record_property(f"audit.{name}", value)
+            # parts as JSON, which others than Python read
+            record_property(f"audit.{name}", json.dumps(value) if isinstance(value, dict | list) else value)
         undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
         if finding.verdict == "refuted" or undecided:
             # short: the trace would show nothing about the mechanism
@@ -55,5 +59,5 @@ def _budget(marker: pytest.Mark | None) -> int | None:
     if marker is None:
         return None
     if marker.kwargs or len(marker.args) != 1 or type(marker.args[0]) is not int or marker.args[0] < 1:
-        raise pytest.UsageError(f"{MARKER} takes one whole number, at least 1")
+        pytest.fail(f"{MARKER} takes one whole number, at least 1", pytrace=False)
     return int(marker.args[0])

@@ -223,7 +223,11 @@ class EstimateResult:
         parts = ["other neighbouring inputs"]
         search = self.inputs.get("search", {})
         if search.get("pairs_untried"):
-            parts.append(f"{search['pairs_untried']:,} listed pairs, which the search did not try")
+            sifted = search["pairs_sifted"]
+            if left := search["pairs_untried"] - sifted:
+                parts.append(f"{left:,} listed pairs, which the search did not try")
+            if sifted:
+                parts.append(f"{sifted:,} listed pairs, of which the search saw only how far their outputs move")
         untried = [family for family in FAMILIES if family not in self.request.events]
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.errors import ReadingError
@@ -13,6 +15,11 @@ from reference.readings import ADJACENCIES
 
 Relation: TypeAlias = str | Callable[[Any, Any], Any]
 """`replace_one`, `add_or_remove_one`, or a function that returns True if its two inputs are neighbours."""
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+LARGEST_EXACT = 2**53
+"""Whole numbers below it are doubles."""
 
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
@@ -68,20 +75,42 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
     return None
 
 
-def _records(given: Any) -> list[bytes]:
-    """Return one key for each record: equal for records that are equal bit for bit, -0.0 taken as 0."""
+def _records(given: Any) -> list[Any]:
+    """Return one key for each record: equal for records that are equal digit for digit, -0.0 taken as 0."""
     if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
         if len({len(part) for part in given}) > 1:
             raise SubjectError("the arrays of an input must have one row for each record")
-        return [b"|".join(_key(row) for row in rows) for rows in zip(*given, strict=True)]
+        return [[key_of(row) for row in rows] for rows in zip(*given, strict=True)]
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
-        return [_key(row) for row in given]
+        return [key_of(row) for row in given]
     raise SubjectError(f"a named adjacency needs records, one a row, not {given!r:.100}; give a function instead")
 
 
-def _key(record: Any) -> bytes:
-    if isinstance(record, int | float | np.generic | np.ndarray):
-        values = np.asarray(record)
-        if values.dtype.kind in "fiub":
-            return (values.astype(np.float64) + 0.0).tobytes()
-    return repr(record).encode()
+def key_of(record: Any) -> Any:
+    """Return what tells a record, or records, from others: numbers by all their digits, wherever they stand.
+
+    How numpy shows an array would hide the later digits, and most of a long one.  Other objects are told apart by
+    how Python shows them.
+    """
+    match record:
+        case int() | float() | np.generic() | np.ndarray():
+            return _of_numbers(np.asarray(record))
+        case list() | tuple():
+            return [type(record).__name__, *map(key_of, record)]
+        case dict():
+            return [(repr(name), key_of(record[name])) for name in sorted(record, key=repr)]
+        case _ if is_dataclass(record) and not isinstance(record, type):
+            return [type(record).__name__, *(key_of(getattr(record, entry.name)) for entry in fields(record))]
+        case _ if hasattr(record, "__array__"):
+            return [type(record).__name__, key_of(np.asarray(record))]
+    return repr(record)
+
+
+def _of_numbers(values: AnyArray) -> Any:
+    if values.dtype.kind not in "fiub" or values.dtype.itemsize > np.dtype(np.float64).itemsize:
+        plain = values.tolist()
+        return repr(plain) if not isinstance(plain, list) else [key_of(value) for value in plain]
+    if values.dtype.kind in "iu" and values.size and int(np.abs(values).max()) not in range(LARGEST_EXACT):
+        # as doubles some of them would be one
+        return repr(values.tolist())
+    return (values.astype(np.float64) + 0.0).tobytes()

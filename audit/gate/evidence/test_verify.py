@@ -299,6 +299,10 @@ def test_text_says_what_was_checked(right, capsys, tmp_path):
     text = capsys.readouterr().out
     for part in ("epsilon at least", "arithmetic: holds", "the certificate holds"):
         assert part in text
+    believed = "the counts are those of whoever wrote the certificate"
+    assert believed in text
+    assert main([str(path), "--fresh", "--seed", "1"]) == 0
+    assert believed not in capsys.readouterr().out
 
 
 def test_name_in_a_certificate_forges_no_line(right, capsys, tmp_path):

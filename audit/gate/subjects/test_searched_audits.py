@@ -166,10 +166,28 @@ def test_every_listed_pair_is_tried_or_said_not_to_be(draws, claim, capsys):
     search, inputs = result["witness"]["inputs"]["search"], result["witness"]["inputs"]
     assert (found, inputs["right"]) == (int(claim == "1"), 2.0)
     assert (search["pairs_tried"], search["pairs_untried"] == 0) == (135, draws == 400_000)
+    assert search["pairs_sifted"] == search["pairs_untried"]
     if draws == 20_000 and claim == "3":
-        assert "listed pairs, which the search did not try" in result["not_ruled_out"]
+        said = f"{search['pairs_sifted']} listed pairs, of which the search saw only how far their outputs move"
+        assert said in result["not_ruled_out"]
     # a list has nothing near its pairs: all draws of the search race
     assert search["draws"] > 0.8 * draws * SEARCH_SHARE
+
+
+class ManyOfItsOwn(ManyCandidates):
+    """Takes no randomness that could be repeated: its pairs cannot be sifted."""
+
+    def sample(self, data, count, rng):
+        return np.random.default_rng().laplace(data, size=(count, 1))
+
+
+def test_listed_pairs_that_nobody_tried_are_counted(capsys):
+    words = [f"{HERE}:ManyOfItsOwn", "--search", "--seed", "1", "--epsilon", "3", "--draws", "20000"]
+    _, result = run(capsys, *words)
+    search = result["witness"]["inputs"]["search"]
+    assert search["pairs_sifted"] == 0
+    assert 0 < search["pairs_untried"] == 135 - search["pairs_tried"]
+    assert f"{search['pairs_untried']} listed pairs, which the search did not try" in result["not_ruled_out"]
 
 
 @pytest.mark.parametrize("name", ["WithoutInputs", "CandidatesOnly"])

@@ -75,6 +75,8 @@ class Found:
         Why the search ended early, with the best pair so far.
     untried : int
         Listed pairs not looked at, for lack of draws or time.
+    sifted : int
+        Tried pairs of which only the move of the outputs was seen.
     """
 
     pair: Pair
@@ -84,6 +86,7 @@ class Found:
     draws: int
     stopped: str | None = None
     untried: int = 0
+    sifted: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +165,8 @@ def search(
         raise SubjectError("nothing to search: no pair was proposed")
     entry, promise = state.best()
     untried = len(neighbourhood.pairs) - state.looked_at if isinstance(neighbourhood, Listed) else 0
-    return Found(entry.pair, promise, entry.origin, state.tried, state.draws, stopped, untried)
+    sifted = state.tried - state.looked_at
+    return Found(entry.pair, promise, entry.origin, state.tried, state.draws, stopped, untried, sifted)
 
 
 def _proposals(neighbourhood: Neighbourhood, rng: np.random.Generator) -> Iterator[_Entry]:
