@@ -17,7 +17,6 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
-from reference.repaired.advice import said_of_probes
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
@@ -55,8 +54,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
     label, group = release.domain.label, release.domain.group
     assert label is not None
-    model = release.model
-    measured = model.measured
+    measured = release.model.measured
     return {
         "records": release.records,
         "predicts": label.called,
@@ -77,7 +75,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "measured_with_noise": None if measured is None else min(1.0, measured.noise),
         "measured_in_probe": None if measured is None else [measured.place, measured.of],
         "measured_at_the_end": None if measured is None else measured.final,
-        "warnings": said_of_probes(model.noise_of_probes),
+        "warnings": release.warnings,
     }
 
 
