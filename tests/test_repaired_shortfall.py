@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import Records, encode_table
 from reference.repaired import guessed, repaired_logistic
+from reference.repaired.advice import said_of_probes
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
 from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, shortfall_of
 from reference.repaired.threshold import Probe, Root
@@ -120,6 +122,46 @@ def test_three_guessed_groups_say_what_is_left(fairness):
 def test_no_shortfall_without_fairness():
     records = workers(0, shown=True)
     assert shortfall_of(repaired_logistic(records, BUDGET, rng=0), records.domain, 0.0) is None
+
+
+# --- What the noise of the group's share adds -------------------------------------------------------------------
+
+
+def unequal(seed: int, share: float, n: int = 4000) -> Records:
+    """Return records of a group of this share that one column shows, and that is chosen more often."""
+    random = np.random.default_rng(seed)
+    z = (random.random(n) < share).astype(int)
+    home = np.where(random.random(n) < 0.6, 5 * z, random.integers(0, 6, n))
+    jobs = random.integers(0, 6, (4, n))
+    score = 0.5 * (home - 2.5) + 0.3 * (jobs.sum(axis=0) - 10) - 1.5
+    y = (random.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+    table = dict(zip(COLUMNS, (home, *jobs), strict=True)) | {"y": y, "z": z}
+    return encode_table(DECLARED.with_(keep_group=True).domain, {k: v.tolist() for k, v in table.items()})
+
+
+def test_probes_of_a_model_that_chooses_everybody_are_as_noisy_as_said():
+    """Every difference is 0; the error of zbar moves all probes of a fit alike."""
+    base, said, alone = unequal(0, 0.3, 1000), [], []
+    records = Records(base.domain, base.x, np.ones(len(base)), base.z)
+    for seed in range(40):
+        model = repaired_logistic(records, BUDGET, fairness="demographic_parity", rng=seed)
+        (first, *_), chosen = model.probes, replace(model, multiplier=0.0).predict(records.x, records.z)
+        assert chosen.mean() > 0.95
+        said.append(first.difference / math.hypot(first.noise, model.noise_of_share))
+        alone.append(first.difference / first.noise)
+    assert 0.7 < np.std(said) < 1.4
+    # the broken control: without the share's noise
+    assert np.std(alone) > 1.7
+
+
+@pytest.mark.parametrize(("share", "cut"), [(0.03, True), (0.97, True), (0.2, False)])
+def test_a_group_smaller_than_its_least_share_is_warned_of(share, cut):
+    records = unequal(1, share)
+    model = repaired_logistic(records, Budget(4, "1e-5"), fairness="demographic_parity", rng=0)
+    assert model.share_is_cut is cut
+    assert (difference(model, records) > 0.1) is cut
+    assert any("at most a sixteenth" in one for one in said_of_probes(0.0, cut=cut)) is cut
+    assert shortfall_of(model, records.domain, 0.0) is None
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

@@ -54,7 +54,8 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
     label, group = release.domain.label, release.domain.group
     assert label is not None
-    measured = release.model.measured
+    model = release.model
+    measured = model.measured
     return {
         "records": release.records,
         "predicts": label.called,
@@ -72,7 +73,9 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "slack": release.slack,
         "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
         "measured_difference": None if measured is None else max(-1.0, min(1.0, measured.difference)),
-        "measured_with_noise": None if measured is None else min(1.0, measured.noise),
+        "measured_with_noise": None
+        if measured is None
+        else min(1.0, math.hypot(measured.noise, model.noise_of_share)),
         "measured_in_probe": None if measured is None else [measured.place, measured.of],
         "measured_at_the_end": None if measured is None else measured.final,
         "warnings": release.warnings,

@@ -346,8 +346,9 @@ class RepairedRelease(
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to beware of when the model is used: from the release alone."""
-        shortfall = self.shortfall
-        return said_of_probes(self.model.noise_of_probes) + (() if shortfall is None else (str(shortfall),))
+        model, shortfall = self.model, self.shortfall
+        short = () if shortfall is None else (str(shortfall),)
+        return said_of_probes(model.noise_of_probes, cut=model.share_is_cut) + short
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from reference.domain import Domain
 from reference.repaired import guessed
 from reference.repaired.cells import Cells, Curves, differences, errors, fair_thresholds, spread
-from reference.repaired.expected import LARGEST_MULTIPLIER
+from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
 from reference.repaired.model import Model
 
 CHANCE = 0.01
@@ -76,8 +76,13 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
         return None
     root = model.root(model.expected_curve(domain), slack)
     estimate, variance = root.estimate(model.multiplier)
-    found = Shortfall(abs(estimate), math.sqrt(variance), slack)
-    if not _beyond(found, 1):
+    # what the noise of zbar adds, where this share of all is chosen
+    drawn = drawn_records(model.counts, domain, model.n).x
+    chosen = model.predict(drawn, (drawn[:, -1] > 0).astype(np.float64)).mean()
+    found = Shortfall(
+        abs(estimate), math.hypot(math.sqrt(variance), model.noise_of_share * (2 * chosen - 1)), slack
+    )
+    if model.share_is_cut or not _beyond(found, 1):
         return None
     refused, allowed = root.wanted(), root.allowed()
     if model.group_weights is None or abs(refused) <= allowed:
