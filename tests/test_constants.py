@@ -48,7 +48,7 @@ def test_only_what_is_better_beyond_its_error_is_chosen():
     assert chosen(compared(dict.fromkeys(choices, found[COMMITTED]), COMMITTED), choices) == {}
 
 
-TABLES = {"compas"}
+TABLES = {"compas", "german"}
 NEWER = ("threshold.SHOWN", "guessed.FREE_PRICE", "cells.HIDDEN")
 OLDER = tuple(name for name in ALTERNATIVES if name not in NEWER)
 
