@@ -341,6 +341,7 @@ def test_metrics_of_many_groups():
 
 
 @pytest.mark.filterwarnings("ignore:noise leaves")
+@pytest.mark.filterwarnings("ignore:the fit stopped short")
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_the_estimator_and_its_file_guess_the_group(tmp_path, fairness):
     columns = table(3000, 0)
@@ -363,6 +364,7 @@ def test_the_estimator_and_its_file_guess_the_group(tmp_path, fairness):
 
 
 @pytest.mark.filterwarnings("ignore:noise leaves")
+@pytest.mark.filterwarnings("ignore:the fit stopped short")
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_the_estimator_takes_three_groups_and_its_file_predicts(tmp_path, fairness):
     columns = table(3000, 0)

@@ -19,6 +19,7 @@ from reference.common.page import Page
 from reference.repaired.advice import Advice, advise, said_of_probes
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
+from reference.repaired.shortfall import most_paid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +85,13 @@ def as_text(found: Advice, on: Page) -> str:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
         lines.append(f"Fairness: noise leaves a difference of {rates} of about {found.risk_difference_noise:.3g}.")
         lines += [f"warning: {warning}" for warning in said_of_probes(found.risk_difference_noise)]
+    most = most_paid(found.fairness, group_at_prediction=found.group_at_prediction)
+    if most is not None:
+        unless = "" if found.fairness == "equalised_odds" else ", unless probes show that it shrinks"
+        lines.append(
+            f"Without the group a fit pays at most {most:g} points of accuracy for a point of difference{unless}. "
+            "If the columns hardly show the group, it stops short of the slack and says so."
+        )
     for signal, outlook in ((USABLE, "usable"), (NEAR_THE_BEST, "near the best")):
         if found.signal < signal:
             times = signal / found.signal

@@ -17,7 +17,6 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
-from reference.repaired.advice import said_of_probes
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
@@ -74,10 +73,12 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "slack": release.slack,
         "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
         "measured_difference": None if measured is None else max(-1.0, min(1.0, measured.difference)),
-        "measured_with_noise": None if measured is None else min(1.0, measured.noise),
+        "measured_with_noise": None
+        if measured is None
+        else min(1.0, math.hypot(measured.noise, model.noise_of_share)),
         "measured_in_probe": None if measured is None else [measured.place, measured.of],
         "measured_at_the_end": None if measured is None else measured.final,
-        "warnings": said_of_probes(model.noise_of_probes),
+        "warnings": release.warnings,
     }
 
 

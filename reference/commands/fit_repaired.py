@@ -40,7 +40,7 @@ from reference.fairness.metrics import MEASURES, ODDS, SAMPLING_ERROR, measures,
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
-from reference.repaired.advice import advise, laid_out, planned, said_of_probes
+from reference.repaired.advice import advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
 
 REPAIRED = "repaired"
@@ -161,7 +161,8 @@ def fit_repaired(
         if ledger is not None:
             ledger.reserve(counted)
         made = fit_once(wanted, kept, split)
-        _warn(said_of_probes(made.model.noise_of_probes) if not split else ())
+        if not split:
+            _warn(made.warnings)
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))

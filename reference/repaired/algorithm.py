@@ -19,12 +19,9 @@ from reference.records import Records, require_on_grid
 from reference.repaired import descent, sums
 from reference.repaired.cells import Cells, best_thresholds, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
-from reference.repaired.model import Model, margins
+from reference.repaired.model import SMALLEST_GROUP, Model, margins
 from reference.repaired.schedule import PROBES, Schedule, persons, schedule_of
 from reference.repaired.spent import CELL_COUNTS, CELL_PROBE, COUNTS, GRADIENT, GROUP_COUNT, PROBE
-
-SMALLEST_GROUP = Fraction(1, 16)
-"""zbar is released within [1/16, 15/16]: both on the grid."""
 
 
 def repaired_logistic(

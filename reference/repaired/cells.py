@@ -7,6 +7,7 @@ A cell is a group, or for equalised odds a group and a label; every record is in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -216,6 +217,18 @@ def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
 
     If few rows are distinct, a step of the true curve may lie between fair probes and the next thresholds.
     """
+    difference = differences(cells, expected)
+    level = min(slack, difference(cells.probes[0].thresholds)[0])
+
+    def miss(thresholds: tuple[float, ...]) -> float:
+        estimate, variance = difference(thresholds)
+        return (estimate - level) ** 2 + variance
+
+    return min((fair_thresholds(cells, expected, slack), *(one.thresholds for one in cells.probes)), key=miss)
+
+
+def differences(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]], tuple[float, float]]:
+    """Return a function from thresholds to the difference that all probes say is there, and its variance."""
     off = errors(cells, expected)
 
     def rates(thresholds: tuple[float, ...]) -> FloatArray:
@@ -228,13 +241,7 @@ def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
         estimates, variances = carried(np.clip(found, 0.0, 1.0), noise, rates(thresholds) - thought)
         return spread(estimates, variances, cells)
 
-    level = min(slack, difference(cells.probes[0].thresholds)[0])
-
-    def miss(thresholds: tuple[float, ...]) -> float:
-        estimate, variance = difference(thresholds)
-        return (estimate - level) ** 2 + variance
-
-    return min((fair_thresholds(cells, expected, slack), *(one.thresholds for one in cells.probes)), key=miss)
+    return difference
 
 
 def spread(rates: FloatArray, variances: FloatArray, cells: Cells) -> tuple[float, float]:

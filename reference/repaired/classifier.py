@@ -37,6 +37,10 @@ class FewRecordsWarning(UserWarning):
     """The noise of a fit drowns its signal."""
 
 
+class StoppedShortWarning(UserWarning):
+    """A model is less fair than the slack asked for."""
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Private, fair logistic regression; every ``fit`` is a release and spends the budget again.
@@ -143,6 +147,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         FewRecordsWarning
             Before anything is spent, where the noise drowns the data; afterwards, where it drowns the
             differences between groups, as for small groups.
+        StoppedShortWarning
+            Where the released probes show that the slack is missed, with the price that was refused.
         reference.common.errors.DataHolderWarning
             When all records are of one group: not private, for the data holder.
         """
@@ -172,9 +178,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rng=self.random_state,
             rows_per_person=rows,
         )
-        for warning in said_of_probes(model.noise_of_probes):
+        for warning in said_of_probes(model.noise_of_probes, cut=model.share_is_cut):
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
+        _warn_of_shortfall(release)
         return self._take(release)
 
     @classmethod
@@ -202,7 +209,13 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found._take(release)
 
     def tuned(self, slack: RealLike) -> Self:
-        """Return the estimator for another slack, from what is already released: at no cost in privacy."""
+        """Return the estimator for another slack, from what is already released: at no cost in privacy.
+
+        Warns
+        -----
+        StoppedShortWarning
+            As `fit` does.
+        """
         check_is_fitted(self)
         tolerated = exact("slack", slack)
         if not 0 <= tolerated <= 1:
@@ -212,7 +225,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.release_.cells is not None and model.cells is not None:
             changed["cells"] = replace(self.release_.cells, thresholds=model.cells.thresholds)
         found = type(self)(**{**self.get_params(deep=False), "slack": slack})
-        return found._take(replace(self.release_, **changed))
+        release = replace(self.release_, **changed)
+        _warn_of_shortfall(release)
+        return found._take(release)
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
         """Return how far each record is beyond its threshold, shape (n,); above 0 is the positive class."""
@@ -313,6 +328,12 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             table[marker.column] = _values(groups)
         records = encode_raw(declared, table)
         return records.x, records.z
+
+
+def _warn_of_shortfall(release: RepairedRelease) -> None:
+    shortfall = release.shortfall
+    if shortfall is not None:
+        warnings.warn(str(shortfall), StoppedShortWarning, stacklevel=3)
 
 
 def _domain_file(domain: str | Path | DomainFile | Domain) -> DomainFile:

@@ -20,8 +20,11 @@ from reference.repaired.cells import Cells, Curves, best_thresholds, expected_of
 from reference.repaired.expected import drawn_records, expected_difference
 from reference.repaired.guessed import Guessed
 from reference.repaired.loss import probability
-from reference.repaired.spent import Spent
+from reference.repaired.spent import GROUP_COUNT, Spent
 from reference.repaired.threshold import Probe, Root
+
+SMALLEST_GROUP = Fraction(1, 16)
+"""zbar is released within [1/16, 15/16]: both on the grid."""
 
 Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
 
@@ -146,7 +149,26 @@ class Model:
         Released counts tell how large the groups are.
         """
         measured = self.measured
-        return None if measured is None else measured.noise / math.sqrt(measured.of)
+        return (
+            None if measured is None else math.hypot(measured.noise / math.sqrt(measured.of), self.noise_of_share)
+        )
+
+    @property
+    def noise_of_share(self) -> float:
+        """Standard deviation of what the noise of zbar adds to every probe alike, at most.
+
+        Where a share p is chosen of each group, a probe finds (mean of z - zbar) (p - 1/2) / (zbar (1 - zbar)).
+        """
+        scale = next((one.scale for one in self.spent if one.what == GROUP_COUNT), 0.0)
+        if self.zbar is None or not scale:
+            return 0.0
+        deviation = scale * (1.0 if self.delta else math.sqrt(2)) / self.n
+        return deviation / (2 * float(self.zbar * (1 - self.zbar)))
+
+    @property
+    def share_is_cut(self) -> bool:
+        """Whether a group is smaller than zbar may say: then probes find a difference that is not there."""
+        return self.zbar in (SMALLEST_GROUP, 1 - SMALLEST_GROUP)
 
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack, from what is already released: at no cost in privacy."""

@@ -19,10 +19,12 @@ from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
 from reference.repaired import sums
 from reference.repaired.account import Account
+from reference.repaired.advice import said_of_probes
 from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
+from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -335,6 +337,18 @@ class RepairedRelease(
             self.rows_per_person,
             None if self.cells is None else _cells(self.cells, odds=self.fairness == "equalised_odds"),
         )
+
+    @property
+    def shortfall(self) -> Shortfall | None:
+        """By what the model misses its slack, as far as the released probes show."""
+        return shortfall_of(self.model, self.domain.domain, float(self.slack))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to beware of when the model is used: from the release alone."""
+        model, shortfall = self.model, self.shortfall
+        short = () if shortfall is None else (str(shortfall),)
+        return said_of_probes(model.noise_of_probes, cut=model.share_is_cut) + short
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""

@@ -75,21 +75,34 @@ class Root:
         """
 
         def miss(multiplier: float) -> float:
-            estimate, variance = self._estimate(multiplier)
+            estimate, variance = self.estimate(multiplier)
             return (estimate - self._level) ** 2 + variance
 
         places: tuple[float, ...] = (self._crossing(1.0), *self._multipliers.tolist())
         return min(places, key=miss)
 
-    def _crossing(self, reach: float) -> float:
-        """Return where the corrected curve crosses the level, as far as probes allow."""
+    def wanted(self) -> float:
+        """Return where the corrected curve crosses the level."""
         sides = bracket(self._expected, (self._level - self._error) / self._scale)
         # where the expected curve has a step, its better side
-        crossing = min(sides, key=lambda multiplier: abs(self._estimate(multiplier)[0] - self._level))
+        return min(sides, key=lambda multiplier: abs(self.estimate(multiplier)[0] - self._level))
+
+    def allowed(self, reach: float = 1.0) -> float:
+        """Return the largest multiplier that is free, or so many times one that was shown to help."""
         misses = np.abs(self._found - self._level)
         shown = misses[0] - misses > SHOWN * math.sqrt(2) * self._noise
-        allowed = max([self._free, *(reach * np.abs(self._multipliers[shown]))])
-        return float(np.clip(crossing, -allowed, allowed))
+        return float(max([self._free, *(reach * np.abs(self._multipliers[shown]))]))
+
+    def estimate(self, multiplier: float) -> tuple[float, float]:
+        """Return the risk difference at a multiplier, and its variance: of probes carried along the curve."""
+        moved = self._scale * (self._expected(multiplier) - self._curve)
+        estimate, variance = carried(self._found, self._noise, moved)
+        return float(estimate), float(variance)
+
+    def _crossing(self, reach: float) -> float:
+        """Return where the corrected curve crosses the level, as far as probes allow."""
+        allowed = self.allowed(reach)
+        return float(np.clip(self.wanted(), -allowed, allowed))
 
     def _fitted(self) -> tuple[float, float]:
         """Return a and b of the risk difference a + b times the expected curve.
@@ -105,12 +118,6 @@ class Root:
         scale = float(np.clip(1 + steeper, FLATTEST, STEEPEST))
         # where b moved to a limit, the level follows
         return float((precision * (found - scale * curve)).sum() / (precision.sum() + PRIOR_ERROR**-2)), scale
-
-    def _estimate(self, multiplier: float) -> tuple[float, float]:
-        """Return the risk difference at a multiplier and its variance, from probes carried along the curve."""
-        moved = self._scale * (self._expected(multiplier) - self._curve)
-        estimate, variance = carried(self._found, self._noise, moved)
-        return float(estimate), float(variance)
 
 
 def carried(found: FloatArray, noise: FloatArray, moved: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,112 @@
+"""Whether a fit stopped short of the slack that was asked, and what it refused to pay: post-processing."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from reference.domain import Domain
+from reference.repaired import guessed
+from reference.repaired.cells import Cells, Curves, differences, errors, fair_thresholds, spread
+from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
+from reference.repaired.model import Model
+
+CHANCE = 0.01
+"""How often noise alone may look like a shortfall, in a model that is exactly as fair as asked."""
+
+
+class Shortfall(NamedTuple):
+    """A difference between groups that is above the slack by more than noise explains (see CHANCE).
+
+    Parameters
+    ----------
+    difference, noise : float
+        What all probes together say of the fitted records, and the standard deviation of its noise.
+    slack : float
+    limit : float or None
+        Accuracy that the fit was ready to lose for the last unit of it; None where no price stopped it.
+    refused : float or None
+        What the last unit would have cost: infinite where nothing reaches the slack, None where it is not known.
+    """
+
+    difference: float
+    noise: float
+    slack: float
+    limit: float | None = None
+    refused: float | None = None
+
+    def __str__(self) -> str:
+        """Return what to tell the user, in a line."""
+        said = (
+            f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
+            f"{self.difference:.2g} ± {self.noise:.1g} is left"
+        )
+        if self.limit is None:
+            return said
+        if self.refused is None:
+            return f"{said}; its last point would cost more than {self.limit:.2g} points of accuracy"
+        cost = "no price evens it out" if math.isinf(self.refused) else f"its last point costs {self.refused:.2g}"
+        return f"{said}; by forecast {cost}, and probes justified {self.limit:.2g} points of accuracy for a point"
+
+
+def most_paid(fairness: str, *, group_at_prediction: bool) -> float | None:
+    """Return the accuracy that the last unit of a difference may cost at first; None where nothing limits it."""
+    if fairness == "none" or group_at_prediction:
+        return None
+    return guessed.PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
+
+
+def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None:
+    """Return by what a released model misses its slack; None where the probes do not show that it does.
+
+    Parameters
+    ----------
+    model : Model
+    domain : Domain
+        Of the release.
+    slack : float
+        For which the model was made or tuned.
+    """
+    if model.cells is not None:
+        return _of_cells(model.cells, model.expected_cells(domain), slack, guesses=model.group_weights is not None)
+    if model.zbar is None:
+        return None
+    root = model.root(model.expected_curve(domain), slack)
+    estimate, variance = root.estimate(model.multiplier)
+    # what the noise of zbar adds, where this share of all is chosen
+    drawn = drawn_records(model.counts, domain, model.n).x
+    chosen = model.predict(drawn, (drawn[:, -1] > 0).astype(np.float64)).mean()
+    found = Shortfall(
+        abs(estimate), math.hypot(math.sqrt(variance), model.noise_of_share * (2 * chosen - 1)), slack
+    )
+    if model.share_is_cut or not _beyond(found, 1):
+        return None
+    refused, allowed = root.wanted(), root.allowed()
+    if model.group_weights is None or abs(refused) <= allowed:
+        return found
+    # the last unit costs 2 lambda zbar (1 - zbar)
+    unit = 2 * float(model.zbar * (1 - model.zbar))
+    reached = abs(refused) < LARGEST_MULTIPLIER * (1 - 1e-6)
+    return found._replace(limit=allowed * unit, refused=abs(refused) * unit if reached else math.inf)
+
+
+def _of_cells(cells: Cells, expected: Curves, slack: float, *, guesses: bool) -> Shortfall | None:
+    estimate, variance = differences(cells, expected)(cells.thresholds)
+    found = Shortfall(estimate, math.sqrt(variance), slack)
+    pairs = sum(math.comb(int(seen), 2) for seen in cells.seen.sum(axis=0))
+    if not _beyond(found, pairs):
+        return None
+    # at the thresholds sought, the corrected forecast is still above the slack
+    rates = errors(cells, expected).corrected(
+        expected.rates(np.array(fair_thresholds(cells, expected, slack)), odds=cells.odds)
+    )
+    stopped = guesses and spread(rates, rates, cells)[0] > slack + found.noise
+    return found._replace(limit=guessed.PRICE if cells.odds else guessed.FREE_PRICE) if stopped else found
+
+
+def _beyond(found: Shortfall, pairs: int) -> bool:
+    """Return whether a difference, the largest of these pairs in either direction, is above the slack."""
+    return pairs > 0 and found.difference - found.slack > -float(ndtri(CHANCE / (2 * pairs))) * found.noise

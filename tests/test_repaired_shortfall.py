@@ -1,0 +1,213 @@
+"""A fit that stops short of its slack says so, and what it refused to pay."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reference.budgets import Budget
+from reference.common.documents import plain
+from reference.common.exit_codes import EXIT_FINE
+from reference.domain.attributes import OneHot
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
+from reference.records import Records, encode_table
+from reference.repaired import guessed, repaired_logistic
+from reference.repaired.advice import said_of_probes
+from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
+from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, shortfall_of
+from reference.repaired.threshold import Probe, Root
+from tests.command_lines import reference
+from tests.test_repaired_ends import BUDGET, difference, towns, workers
+
+SAID = "stopped short of slack 0: a difference between groups of about"
+
+
+COLUMNS = ("decides", "other", "job1", "job2", "job3")
+
+
+def linked(seed: int, *, shown: bool, n: int = 4000) -> dict[str, list]:
+    """Return raw columns where the one that decides the label is the one that hints at the group.
+
+    Where the group is shown, another column has it, too.
+    """
+    random = np.random.default_rng(seed)
+    z = (random.random(n) < 0.4).astype(int)
+    decides = np.clip(random.integers(0, 6, n) + z * (random.random(n) < 0.3), 0, 5)
+    other = np.where(random.random(n) < 0.7 * shown, z, random.integers(0, 6, n))
+    jobs = random.integers(0, 6, (3, n))
+    score = (decides - 2.5) * 0.8 + np.array([0.1, 0.15, 0.2]) @ (jobs - 2.5)
+    y = (random.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+    columns = dict(zip(COLUMNS, (decides, other, *jobs), strict=True)) | {"y": y, "z": z}
+    return {name: one.tolist() for name, one in columns.items()}
+
+
+DECLARED = DomainFile(
+    attributes=tuple(OneHot(name, tuple(range(6))) for name in COLUMNS),
+    label=Marker("y"),
+    group=Marker("z"),
+)
+
+
+def encoded(table: dict[str, list]) -> Records:
+    return encode_table(DECLARED.domain, table)
+
+
+def shortfalls(*, shown: bool) -> list[Shortfall | None]:
+    found = []
+    for seed in range(5):
+        records = encoded(linked(seed, shown=shown))
+        model = repaired_logistic(records, BUDGET, fairness="demographic_parity", rng=seed)
+        one = shortfall_of(model, records.domain, 0.0)
+        assert one is None or abs(one.difference - difference(model, records)) < 4 * one.noise
+        found.append(one)
+    return found
+
+
+def test_a_shortfall_is_found_with_the_price_that_was_refused(monkeypatch):
+    found = [one for one in shortfalls(shown=False) if one is not None]
+    assert len(found) == 5
+    for one in found:
+        assert one.limit == pytest.approx(guessed.FREE_PRICE)
+        assert one.refused is not None
+        assert one.refused > one.limit
+        assert SAID in str(one)
+        assert "probes justified 0.5 points of accuracy" in str(one)
+    # the null control: a column shows the group, and parity is reached
+    assert shortfalls(shown=True) == [None] * 5
+    # the broken control: no limit, so that none is blamed
+    monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
+    assert [one for one in shortfalls(shown=False) if one is not None and one.limit is not None] == []
+
+
+@pytest.mark.parametrize(("at_parity", "least", "most"), [(True, 0.0, 3 * CHANCE), (False, 0.9, 1.0)])
+def test_noise_alone_looks_like_a_shortfall_as_seldom_as_stated(at_parity, least, most):
+    """Four probes of a straight curve; the model ends at the crossing, or where .05 is left."""
+    random, said, repeats = np.random.default_rng(0), 0, 400
+    for _ in range(repeats):
+        probes = [Probe(m, 0.2 - 0.2 * m + random.normal(0, 0.01), 0.01) for m in (0.0, 0.9, 1.1, 1.02)]
+        root = Root(probes, 0.0, lambda m: 0.2 - 0.2 * m)
+        estimate, variance = root.estimate(root.best() if at_parity else 0.75)
+        said += _beyond(Shortfall(abs(estimate), math.sqrt(variance), 0.0), 1)
+    assert least <= said / repeats <= most
+
+
+def test_the_largest_of_many_pairs_needs_more():
+    one = Shortfall(0.03, 0.01, 0.0)
+    assert _beyond(one, 1)
+    assert not _beyond(one, 36)
+    assert not _beyond(one, 0)
+    assert not _beyond(one._replace(slack=0.01), 1)
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
+def test_three_guessed_groups_say_what_is_left(fairness):
+    said = []
+    for seed in range(4):
+        records = towns("plain", seed)
+        model = repaired_logistic(records, Budget(10, "1e-5"), fairness=fairness, rng=seed)
+        found = shortfall_of(model, records.domain, 0.0)
+        if found is not None:
+            said.append(str(found))
+        assert shortfall_of(model, records.domain, 1.0) is None
+    limit = guessed.PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
+    assert any(f"would cost more than {limit:g} points of accuracy" in one for one in said)
+
+
+def test_no_shortfall_without_fairness():
+    records = workers(0, shown=True)
+    assert shortfall_of(repaired_logistic(records, BUDGET, rng=0), records.domain, 0.0) is None
+
+
+# --- What the noise of the group's share adds -------------------------------------------------------------------
+
+
+def unequal(seed: int, share: float, n: int = 4000) -> Records:
+    """Return records of a group of this share that one column shows, and that is chosen more often."""
+    random = np.random.default_rng(seed)
+    z = (random.random(n) < share).astype(int)
+    home = np.where(random.random(n) < 0.6, 5 * z, random.integers(0, 6, n))
+    jobs = random.integers(0, 6, (4, n))
+    score = 0.5 * (home - 2.5) + 0.3 * (jobs.sum(axis=0) - 10) - 1.5
+    y = (random.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+    table = dict(zip(COLUMNS, (home, *jobs), strict=True)) | {"y": y, "z": z}
+    return encode_table(DECLARED.with_(keep_group=True).domain, {k: v.tolist() for k, v in table.items()})
+
+
+def test_probes_of_a_model_that_chooses_everybody_are_as_noisy_as_said():
+    """Every difference is 0; the error of zbar moves all probes of a fit alike."""
+    base, said, alone = unequal(0, 0.3, 1000), [], []
+    records = Records(base.domain, base.x, np.ones(len(base)), base.z)
+    for seed in range(40):
+        model = repaired_logistic(records, BUDGET, fairness="demographic_parity", rng=seed)
+        (first, *_), chosen = model.probes, replace(model, multiplier=0.0).predict(records.x, records.z)
+        assert chosen.mean() > 0.95
+        said.append(first.difference / math.hypot(first.noise, model.noise_of_share))
+        alone.append(first.difference / first.noise)
+    assert 0.7 < np.std(said) < 1.4
+    # the broken control: without the share's noise
+    assert np.std(alone) > 1.7
+
+
+@pytest.mark.parametrize(("share", "cut"), [(0.03, True), (0.97, True), (0.2, False)])
+def test_a_group_smaller_than_its_least_share_is_warned_of(share, cut):
+    records = unequal(1, share)
+    model = repaired_logistic(records, Budget(4, "1e-5"), fairness="demographic_parity", rng=0)
+    assert model.share_is_cut is cut
+    assert (difference(model, records) > 0.1) is cut
+    assert any("at most a sixteenth" in one for one in said_of_probes(0.0, cut=cut)) is cut
+    assert shortfall_of(model, records.domain, 0.0) is None
+
+
+# --- What users see ---------------------------------------------------------------------------------------------
+
+
+def estimator(**options) -> RepairedClassifier:
+    return RepairedClassifier(domain=DECLARED, group_at_prediction=False, random_state=0, **options)
+
+
+def fitted(*, shown: bool) -> RepairedClassifier:
+    table = linked(0, shown=shown)
+    columns = {name: table[name] for name in COLUMNS}
+    return estimator().fit(columns, table["y"], sensitive_features=table["z"])
+
+
+def test_the_estimator_warns_at_the_fit_and_after_tuning():
+    with pytest.warns(StoppedShortWarning, match=SAID):
+        model = fitted(shown=False)
+    assert [SAID in one for one in model.release_.warnings] == [True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loose = model.tuned("0.2")
+        assert fitted(shown=True).release_.warnings == ()
+    assert loose.release_.warnings == ()
+    with pytest.warns(StoppedShortWarning, match="slack 0.01:"):
+        loose.tuned("0.01")
+
+
+def test_fit_and_card_say_it_in_a_line_and_advice_before(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "domain.json").write_text(json.dumps(plain(DECLARED)))
+    for shown in (False, True):
+        table = linked(0, shown=shown)
+        lines = [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+        (tmp_path / "table.csv").write_text("\n".join(lines))
+        words = "fit --mechanism repaired --data table.csv --domain domain.json --seed 1 --test-share 0"
+        assert reference(*words.split(), "--without-group", "--release", "release.json") == EXIT_FINE
+        said = [line for line in capsys.readouterr().err.splitlines() if SAID in line]
+        assert len(said) == (0 if shown else 1)
+        assert reference("card", "release.json") == EXIT_FINE
+        card = " ".join(capsys.readouterr().out.split())
+        assert (SAID in card) is not shown
+        assert all(line.removeprefix("warning: ") in card for line in said)
+    words = "advise --domain domain.json --records 4000"
+    for more, named in (("--without-group", "0.5"), ("--without-group --fairness equalised_odds", "1"), ("", "")):
+        assert reference(*words.split(), *more.split()) == EXIT_FINE
+        advice = " ".join(capsys.readouterr().out.split())
+        assert (f"a fit pays at most {named} points of accuracy" in advice) is bool(named)
+        assert ("stops short of the slack and says so" in advice) is bool(named)
