@@ -156,7 +156,9 @@ def mixture(
 
     def tilted(t: float, s: float) -> FloatArray:
         fair = counts.likely_draws * np.log1p(inside * math.expm1(t))
-        return t * likely - s * unlikely - fair - counts.unlikely_draws * np.log1p(-nuisance * -math.expm1(-s))
+        found: FloatArray = t * likely - s * unlikely - fair
+        found -= counts.unlikely_draws * np.log1p(-nuisance * -math.expm1(-s))
+        return found
 
     def staked(c: float) -> FloatArray:
         fair = counts.likely_draws * np.log1p(inside * c / ratio)

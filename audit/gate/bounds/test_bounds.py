@@ -77,7 +77,8 @@ def probabilities(wrong: np.ndarray, likely: np.ndarray, unlikely: float) -> np.
     first, second = (np.arange(size) for size in wrong.shape[1:])
     left = binom.pmf(first, len(first) - 1, likely[:, None])
     right = binom.pmf(second, len(second) - 1, unlikely)
-    return np.einsum("pk,pkm,m->p", left, wrong, right)
+    found: np.ndarray = np.einsum("pk,pkm,m->p", left, wrong, right)
+    return found
 
 
 def worst_error(bounds: np.ndarray, delta: float) -> float:
