@@ -22,6 +22,7 @@ from audit.claims.registry import claims
 from audit.commands import cfm, thresholds
 from audit.commands.family import ROWS, command
 from audit.gate.worker_processes import interrupted
+from reference.commands import parsing
 from reference.commands.family import ROWS as REFERENCE
 from reference.commands.parsing import Command, CommandRow, Family, run
 from reference.common.errors import InputError
@@ -382,6 +383,8 @@ def test_console_script_finds_modules_of_the_current_folder(
     monkeypatch.setattr(sys, "path", list(sys.path))
     # which would be a copy of the tests
     monkeypatch.setattr(cfm, "supervised", lambda: None)
+    # which would leave the tests deaf to Ctrl-C
+    monkeypatch.setattr(parsing, "finish", sys.exit)
     monkeypatch.setattr(sys, "argv", ["cfm", "audit", "estimate", "my_mechanism:noisy", "--epsilon", "1"])
     with pytest.raises(SystemExit) as ended:
         cfm.main()
