@@ -68,7 +68,7 @@ Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
-class Asked:
+class CopyRequest:
     """The draws that a copy makes on each input.
 
     Parameters
@@ -85,7 +85,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class CopyOutputs:
     """The outputs of one copy on both inputs: the first of each call, and those of one long call."""
 
     firsts: Pair
@@ -103,12 +103,12 @@ class Copies:
 
     pipe: Connection[Any, Any]
 
-    def draw(self, entropy: int, asked: Asked, patience: float) -> list[Drawn]:
+    def draw(self, entropy: int, asked: CopyRequest, patience: float) -> list[CopyOutputs]:
         """Return what each copy drew that answered in time.
 
         Copies that gave the same bits count as one: their generator is that of the original process.
         """
-        found: dict[bytes, Drawn] = {}
+        found: dict[bytes, CopyOutputs] = {}
         deadline = time.monotonic() + patience
         for copy in range(COPIES):
             try:
@@ -193,7 +193,7 @@ def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
         pipe.send(drawn)
 
 
-def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: Asked) -> Drawn:
+def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: CopyRequest) -> CopyOutputs:
     """Return the outputs that are asked for."""
     # the process's global generators must not repeat the original's draws
     shared = np.random.SeedSequence(seed).generate_state(1)
@@ -206,7 +206,7 @@ def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: Asked) -
         more = min(asked.more, MOST_VALUES // calls[0].shape[1])
         sides.append((np.concatenate(calls), _call(subject, given, more, (*seed, side, asked.calls))))
     (left, more_left), (right, more_right) = sides
-    return Drawn((left, right), (more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]))
+    return CopyOutputs((left, right), (more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]))
 
 
 def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
@@ -226,7 +226,7 @@ def confirmed(
     refuting: Callable[[Estimate], CertifiedEvent | None],
     entropy: int,
     here: Callable[[], Subject],
-    patience: float = PATIENCE,
+    patience: float | None = None,
 ) -> Estimate:
     """Return the estimate; if it refutes the claim, only after other processes did not contradict it.
 
@@ -265,7 +265,7 @@ def compare_with(
     counts: Counts,
     entropy: int,
     here: Callable[[], Subject],
-    patience: float = PATIENCE,
+    patience: float | None = None,
 ) -> str | None:
     """Compare an event's counts with those in other processes; return a note if that is impossible.
 
@@ -280,8 +280,8 @@ def compare_with(
         Seeds the draws of the copies, and further ones here; none of them certifies anything.
     here : callable
         Returns the subject with all that it has kept.
-    patience : float
-        Seconds that all copies together may take.
+    patience : float, optional
+        Seconds that all copies together may take, where the audit's time is limited.
 
     Raises
     ------
@@ -293,9 +293,11 @@ def compare_with(
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
     calls = min(MOST_CALLS, max(FEWEST_CALLS, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
     # of calls that are taken whole, outputs may depend on each other
-    share = MORE_SHARE if patience == PATIENCE else MORE_SHARE_BY_CLOCK
+    share = MORE_SHARE if patience is None else MORE_SHARE_BY_CLOCK
     more = 0 if counts.calls is not None else min(MOST_MORE, counts.likely_draws // share)
-    drawn = copies.draw(entropy, Asked(calls, per_call, -(-more // COPIES)), patience)
+    drawn = copies.draw(
+        entropy, CopyRequest(calls, per_call, -(-more // COPIES)), PATIENCE if patience is None else patience
+    )
     note = check_copies(event, counts, [one.firsts for one in drawn])
     if note is None and more and len(drawn) >= FEWEST_COPIES:
         rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])

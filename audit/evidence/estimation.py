@@ -22,7 +22,7 @@ from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds.counts import LARGEST_EPSILON
-from audit.evidence.copies import PATIENCE, confirmed, patience_within
+from audit.evidence.copies import confirmed, patience_within
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
 from audit.subjects.descriptions import (
@@ -194,7 +194,7 @@ def estimated(
     progress : callable
     """
     request = audit.request
-    copies, patience = isinstance(core(request.subject), ImportDescription), PATIENCE
+    copies, patience = isinstance(core(request.subject), ImportDescription), None
     if copies and max_seconds is not None:
         # a refutation is confirmed within the limit
         patience = patience_within(max_seconds)
