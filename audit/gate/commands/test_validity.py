@@ -50,7 +50,7 @@ def test_interrupted_run_leaves_the_document_alone_and_resumes(tmp_path, monkeyp
     assert main(words) == 3
     assert target.read_text(encoding="utf-8") == "an older document"
     assert not target.with_suffix(".md").exists()
-    assert "goes on from here" in capsys.readouterr().err
+    assert "resumes from here" in capsys.readouterr().err
     assert main(words) in (0, 1)
     # two tasks were done, and are not measured again
     assert measured == [*tasks([1_000])[:3], *tasks([1_000])[2:]]

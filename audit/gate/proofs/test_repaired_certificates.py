@@ -170,7 +170,7 @@ def test_without_coq_the_file_is_written_and_json_is_as_its_schema_says(file, tm
         (("spent", 0, "scale"), 1.0, "lose more than the budget"),
         (("spent", 0, "l1_sensitivity"), "1/2", "changes by more than the file states"),
         (("budget", "delta"), "1e-6", "states less than the budget"),
-        (("adjacency",), "add_or_remove_one", "none of 'replace_one'"),
+        (("adjacency",), "add_or_remove_one", "is not one of 'replace_one'"),
     ],
 )
 def test_release_that_contradicts_itself_is_bad_input(file, capsys, place, value, message):
