@@ -224,8 +224,8 @@ def test_the_page_states_the_share_that_guessing_takes():
             guessing = spent.group_models * spent.group_model
             found.add(guessing / (guessing + spent.label_model))
         shares.append(str(*found))
-    wanted = "of what counts and probes leave of the budget for 2 groups, {} for 3, and {} for 9 groups"
-    assert ("Guessing takes {} " + wanted).format(*shares) in said
+    wanted = "Of the budget that is left, guessing takes {} with 2 groups, {} with 3, and {} with 9."
+    assert wanted.format(*shares) in said
 
 
 def test_fair_thresholds_are_found_on_known_curves():
