@@ -19,6 +19,7 @@ from reference.fairness import (
     positive_rate,
     predict,
     risk_difference,
+    warn_if_constant,
 )
 from reference.fairness.metrics import risk_difference_error
 from reference.records import Records, check_matrix
@@ -104,6 +105,19 @@ def test_constant_predictor_warns(w: tuple[float, float]) -> None:
         metrics = evaluate(w, records())
     assert metrics.risk_difference == 0.0
     assert metrics.positive_rate == float(w[0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("norm", "constant"), [("unit_box", True), ("unit_ball", True), ("symmetric_ball", False)]
+)
+def test_negative_weights_are_constant_where_no_entry_is_negative(norm: str, constant: bool) -> None:
+    domain = Domain.of_columns(["a", "b"], norm=norm)
+    x = np.array([[0.0, 0.0], [0.5, 0.25], [0.5, -0.25 if norm == "symmetric_ball" else 0.0]])
+    known = check_matrix(domain, x, np.array([0, 1, 1]), np.array([0, 1, 0]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_if_constant((0.0, -1.0), known)
+    assert bool(caught) == constant == (not predict((0.0, -1.0), x).any())
 
 
 def test_varying_predictor_does_not_warn() -> None:

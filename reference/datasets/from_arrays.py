@@ -129,7 +129,7 @@ class Arrays:
         x = np.empty((len(raw), self.domain.dimension))
         if not self._encoder.encode(raw, x, z):
             return None
-        return Records(domain=self.domain, x=x, y=y, z=z, inside=is_inside(self.domain))
+        return Records(domain=self.domain, x=x, y=y, z=z, inside=is_inside(self.domain), marked=True)
 
     def _marks(self, rows: slice) -> tuple[FloatArray, FloatArray | None]:
         group = None if self.group is None else self.group[rows].astype(np.float64)

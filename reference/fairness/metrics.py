@@ -247,6 +247,9 @@ def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
 
 
 def _is_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> bool:
+    if records.domain.norm != "symmetric_ball" and (np.asarray(w) <= 0.0).all():
+        # no entry of x is negative, so no score is positive
+        return True
     if isinstance(records, RecordBlocks) and records.on_one_side is not None:
         seen = records.on_one_side(w)
         if seen is not None:
