@@ -211,9 +211,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label = np.zeros(_num_samples(X), dtype=np.bool_)
         second = None
         if domain.group is not None:
-            declaration.require_unmasked("sensitive_features", group)
+            column = column_or_1d(declaration.one_column("sensitive_features", group))
             pair = declaration.declared_pair("groups", self.groups)
-            second = declaration.is_second(domain.group, column_or_1d(group), pair, GroupError)
+            second = declaration.is_second(domain.group, column, pair, GroupError)
         return Arrays(domain, features, label, second, self.clip).records()
 
     def _columns(self, declared: list[str]) -> list[str]:
