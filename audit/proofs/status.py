@@ -60,7 +60,7 @@ def _lines() -> Iterator[str]:
     yield f"Coq {stored['coq']} checks {len(stored['theorems'])} theorems; their statements"
     yield f"([Statements.v](coq/Statements.v)) mention {len(stored['definitions'])} definitions."
     yield "[How we check](coq/README.md)."
-    yield "`python -m audit proofs --write` writes this page. Readings, symbols, and code without a theorem:"
+    yield "`cfm audit proofs --write` writes this page. Readings, symbols, and code without a theorem:"
     yield "[claims.json](../audit/proofs/claims.json)."
     yield ""
     yield LIMITS
