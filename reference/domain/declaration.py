@@ -199,7 +199,7 @@ def one_column(name: str, values: Any) -> Any:
         if len(names) != 1:
             raise ParameterError(name, f"a table of {len(names)} columns", "one column, a value for each record")
         return values[names[0]]
-    shape = values.shape if isinstance(values, np.ndarray) else ()
+    shape: tuple[int, ...] = values.shape if isinstance(values, np.ndarray) else ()
     if len(shape) == 2 and shape[1] == 1:
         return values[:, 0]
     if len(shape) > 1:
