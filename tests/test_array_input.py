@@ -92,6 +92,7 @@ def test_a_table_of_one_column_is_a_group(kind: str) -> None:
     ("changed", "said"),
     [
         ({"x": polars.LazyFrame(dict(zip(NAMES, X.T, strict=True)))}, "X must be loaded, .* give X.collect"),
+        ({"x": dict(zip(NAMES, X.T, strict=True))}, "a table or an array, .* give pandas.DataFrame"),
         ({"z": pd.DataFrame({"a": Z, "b": Z})}, "must be one column, .* not 'a table of 2 columns'"),
         ({"z": Z[None, :]}, "must be one column, .* not 'an array of shape"),
         ({"z": polars.LazyFrame({"a": Z})}, "give sensitive_features.collect"),

@@ -170,6 +170,19 @@ def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
             raise ExtraColumnError(f"{count} columns of X have this name", column=name)
 
 
+def require_table(X: Any) -> None:
+    """Raise for what :func:`require_plain` refuses, and for a mapping of columns.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError, reference.common.errors.ExtraColumnError
+        With the remedy.
+    """
+    require_plain(X)
+    if isinstance(X, Mapping):
+        raise ParameterError("X", type(X).__name__, "a table or an array; give pandas.DataFrame(X)")
+
+
 def require_loaded(name: str, table: Any) -> None:
     """Raise for a table whose values are not computed yet, as polars and dask have them.
 
