@@ -72,7 +72,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array, shape (n,)
             Labels, of the two declared classes.
         sensitive_features : array, shape (n,), optional
-            Group of each record, of the two declared groups.  Needed unless `fairness` is ``'none'``.
+            Group of each record, of the two declared groups; a table of one column will do.  Needed unless
+            `fairness` is ``'none'``.
 
         Raises
         ------
@@ -94,7 +95,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         spec, readings = MECHANISMS[self._mechanism], self._readings()
         if readings.fairness != "none" and sensitive_features is None:
             raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")
-        declaration.require_plain(X)
+        declaration.require_table(X)
         declaration.require_unmasked("y", y)
         # public: the names and the number of columns
         validate_data(self, X, y, skip_check_array=True)
@@ -192,7 +193,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any, sensitive_features: Any) -> FloatArray:
         """Return x.w of encoded records, shape (n,)."""
         check_is_fitted(self)
-        declaration.require_plain(X)
+        declaration.require_table(X)
         validate_data(self, X, reset=False, skip_check_array=has_columns(X), **ANY_VALUES)
         if self.release_.w is None:
             raise ParameterError("w", None, "a vector: the release is unbounded, so it predicts nothing")
@@ -211,9 +212,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label = np.zeros(_num_samples(X), dtype=np.bool_)
         second = None
         if domain.group is not None:
-            declaration.require_unmasked("sensitive_features", group)
+            column = column_or_1d(declaration.one_column("sensitive_features", group))
             pair = declaration.declared_pair("groups", self.groups)
-            second = declaration.is_second(domain.group, column_or_1d(group), pair, GroupError)
+            second = declaration.is_second(domain.group, column, pair, GroupError)
         return Arrays(domain, features, label, second, self.clip).records()
 
     def _columns(self, declared: list[str]) -> list[str]:

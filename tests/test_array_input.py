@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow
 import pytest
 import scipy.sparse
@@ -17,10 +18,18 @@ from hypothesis import strategies as st
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LargeEpsilonWarning
 from reference.classifier import NoPrivacyClassifier, PDFCClassifier
-from reference.common.errors import DataError, DataHolderWarning, InputError, NotANumberError, OutOfBoundsError
+from reference.common.errors import (
+    DataError,
+    DataHolderWarning,
+    InputError,
+    NotANumberError,
+    OutOfBoundsError,
+    ParameterError,
+)
 from reference.datasets.from_arrays import Arrays
 from reference.domain import Domain
 from reference.domain.attributes import Binned, Numeric, OneHot, Ordinal
+from reference.domain.declaration import one_column
 from reference.domain.values import Coded, codes_of
 from reference.fairness import predict
 from reference.moments import Moments
@@ -63,6 +72,35 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table_gives_the_same_release(kind: str) -> None:
     assert w_of(KINDS[kind]) == EXPECTED
+
+
+COLUMN = {
+    "a frame": pd.DataFrame({"group": Z}),
+    "an array": Z[:, None],
+    "polars": polars.DataFrame({"group": Z}),
+    "pyarrow": pyarrow.table({"group": Z}),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMN)
+def test_a_table_of_one_column_is_a_group(kind: str) -> None:
+    assert w_of(X, z=COLUMN[kind]) == EXPECTED
+    assert np.asarray(one_column("sensitive_features", COLUMN[kind])).tolist() == Z.tolist()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"x": polars.LazyFrame(dict(zip(NAMES, X.T, strict=True)))}, "X must be loaded, .* give X.collect"),
+        ({"x": dict(zip(NAMES, X.T, strict=True))}, "a table or an array, .* give pandas.DataFrame"),
+        ({"z": pd.DataFrame({"a": Z, "b": Z})}, "must be one column, .* not 'a table of 2 columns'"),
+        ({"z": Z[None, :]}, "must be one column, .* not 'an array of shape"),
+        ({"z": polars.LazyFrame({"a": Z})}, "give sensitive_features.collect"),
+    ],
+)
+def test_tables_that_are_lazy_or_too_wide_are_told_what_to_do(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        w_of(changed.get("x", X), z=changed.get("z", Z))
 
 
 MARKS: dict[str, tuple[Any, Any]] = {
@@ -187,7 +225,9 @@ def test_nulls_of_all_columns_are_in_one_message() -> None:
     x = pd.DataFrame(X, columns=NAMES)
     x.loc[[3, 8000], "b"] = np.nan
     x.loc[7, "c"] = np.nan
-    with pytest.raises(NotANumberError, match="missing values: b 2, c 1") as caught:
+    with pytest.raises(
+        NotANumberError, match="with `missing` what it counts as; missing values: b 2, c 1"
+    ) as caught:
         w_of(x)
     assert (caught.value.row, caught.value.column) == (3, "b")
 

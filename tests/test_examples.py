@@ -61,13 +61,13 @@ SHOWN = {
 """Fences that are no input of ours, by their first line."""
 
 LONG = {
-    "python -m audit.epsilon_estimate": "five audits; `make audit` runs it",
-    "python -m audit.epsilon_estimate adfc": "half a minute",
-    "python -m audit.epsilon_estimate package.module:attribute": "a placeholder",
-    "python -m audit accountant package.module:attribute": "a placeholder",
-    "python -m audit catalogue": "minutes",
-    "python -m audit certify": "needs coqc",
-    "python -m reference experiments": "needs the real data",
+    "cfm audit estimate": "five audits; `make audit` runs it",
+    "cfm audit estimate adfc": "half a minute",
+    "cfm audit estimate package.module:attribute": "a placeholder",
+    "cfm audit accountant package.module:attribute": "a placeholder",
+    "cfm audit catalogue": "minutes",
+    "cfm audit certify": "needs coqc",
+    "cfm experiments": "needs the real data",
     "make peers": "an environment of its own",
 }
 """Commands of which only the options are read."""
@@ -152,7 +152,7 @@ def read_only(program: click.Command, words: list[str]) -> None:
 
 def known(line: str) -> set[str]:
     """Return the entries of LONG that speak of a line; the bare command stands for itself only."""
-    bare = "python -m audit.epsilon_estimate"
+    bare = "cfm audit estimate"
     words = line.partition("#")[0].strip()
     return {name for name in LONG if (words == name if name == bare else words.startswith(name))}
 
@@ -212,7 +212,7 @@ class Reader:
             return
         if words[0] == "cd":
             return
-        if before == ["estimate"]:
+        if given[0] == "estimate" or given[:2] == ["audit", "estimate"]:
             # chance decides nothing here, and a page's draws are for a page's reader
             given += ["--seed", "1"] * ("--seed" not in given) + ["--draws", "40000"] * ("--draws" not in given)
         code = run(program, given, name=name)

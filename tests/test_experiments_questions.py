@@ -375,7 +375,7 @@ def test_committed_pages_have_the_committed_numbers(question):
     assert question_pages.filled(question, page, document) == page
     assert list(document) == list(questions.QUESTIONS[question].data)
     # a number that was changed by hand is seen
-    place = page.index("0.", page.index("<!-- "))
+    place = page.index(".", page.index(f"<!-- {question}-")) - 1
     changed = page[:place] + "7" + page[place + 1 :]
     assert question_pages.filled(question, changed, document) == page
 
@@ -395,8 +395,8 @@ def test_pages_are_written_from_what_the_command_wrote(tmp_path, monkeypatch):
     docs.mkdir()
     document = rfm.measure(rfm.PairDesign("affairs", sizes=(500,), norms=("unit_box",), epsilons=("1",), splits=2))
     (folder / "rfm-us.json").write_text(json.dumps(document), encoding="utf-8")
-    (docs / "experiments_rfm.md").write_text("<!-- rfm-us -->\n<!-- end -->\n", encoding="utf-8")
+    (docs / "experiments.md").write_text("<!-- rfm-us -->\n<!-- end -->\n", encoding="utf-8")
     monkeypatch.setattr(question_pages, "DOCS", docs)
     assert experiments("question_pages", "--from", str(folder), "--only", "rfm") == 0
-    assert "| domain | n = 500 |" in (docs / "experiments_rfm.md").read_text(encoding="utf-8")
+    assert "| domain | n = 500 |" in (docs / "experiments.md").read_text(encoding="utf-8")
     assert question_pages.read("rfm")["us"]["splits"] == 2

@@ -14,6 +14,7 @@ import pytest
 
 from reference.accounting import NOT_PRIVATE
 from reference.accounting.release import release_of
+from reference.commands.options import is_kept
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.from_file import record_blocks
@@ -208,6 +209,41 @@ def test_a_file_that_is_read_is_never_written_over(run: Run, files: Path, argume
     assert {path: path.read_bytes() for path in files.iterdir()} == before
     # beside its input the same output is welcome
     assert run(*arguments[:-1], "elsewhere.csv")[0] == EXIT_FINE
+
+
+PDFC = (*FIT, "people.csv", "--quiet")
+
+
+def test_what_cannot_be_made_again_is_replaced_only_by_force(run: Run, files: Path) -> None:
+    assert run(*PDFC, "--release", "release.json", "--format", "json", "--out", "result.json")[0] == EXIT_FINE
+    run("ledger", "create", "ledger.jsonl", "--data", "people", "--epsilon", "9")
+    (files / "result.json").rename(files / "r.json")
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    described = ("domain", "--describe", "--data", "people.csv", "--label", "income")
+    over = [
+        (*PDFC, "--release", "release.json"),
+        (*PDFC, "--out", "r.json"),
+        ("predict", "--data", "people.csv", "--release", "r.json", "--out", "release.json"),
+        (*described, "--out", "domain.json"),
+        (*described, "--out", "ledger.jsonl"),
+    ]
+    for arguments in over:
+        code, out, err = run(*arguments)
+        assert (code, out, "cannot be made again: move it away" in err) == (EXIT_USAGE, "", True)
+    assert {path: path.read_bytes() for path in files.iterdir()} == before
+    assert run(*PDFC, "--release", "release.json", "--force")[0] == EXIT_FINE
+    assert (files / "release.json").read_bytes() != before[files / "release.json"]
+
+
+def test_what_can_be_made_again_is_replaced(run: Run, files: Path) -> None:
+    (files / "mine.txt").write_text("anything else")
+    for _ in range(2):
+        for file in ("seeded.json", "mine.txt"):
+            assert run(*PDFC, "--seed", "1", "--release", file, "--out", "report.txt")[0] == EXIT_FINE
+        arguments = ("--data", "people.csv", "--release", "seeded.json", "--out", "predictions.csv")
+        assert run("predict", *arguments)[0] == EXIT_FINE
+    assert is_kept(files / "domain.json")
+    assert not any(is_kept(files / name) for name in listing(files) - {"domain.json"})
 
 
 # --- Corners -------------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     assert "uses the group" not in run("predict --release release.json --data no_hours.csv", EXIT_USAGE).err
     card = run("card release.json").out
     assert "Nothing: the noise came from a seed" in card
+    assert "from age, job, town, hours; and from the group, sex." in card
     facts = json.loads(run("card release.json --format json").out)
     assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
 
@@ -66,7 +67,8 @@ def test_missing_numbers_are_fitted_and_predicted_as_declared(run, folder):
     table = NEW.assign(income=NEW_Y, sex=NEW_Z, hours=NEW["hours"].where(NEW["hours"] > 20))
     table.to_csv(folder / "gaps.csv", index=False)
     lines = "fit --mechanism repaired --seed 1 --data gaps.csv --domain {} --release gaps.json"
-    assert "missing values: hours" in run(lines.format("domain.json"), EXIT_USAGE).err
+    refused = run(lines.format("domain.json"), EXIT_USAGE).err
+    assert "declare what it counts as with `missing`; missing values: hours" in refused
     document = plain(DOMAIN)
     document["attributes"][3] = {"kind": "binned", "name": "hours", "lower": 0, "upper": 60, "missing": "own_bin"}
     (folder / "gaps_domain.json").write_text(json.dumps(document))
@@ -164,8 +166,9 @@ def test_a_card_says_which_probe_its_number_is_of_and_when_noise_hides_it(run, f
 
 
 def test_a_card_of_many_columns_names_the_first():
-    assert _features(["a", "b"]) == "a, b"
-    assert _features([str(k) for k in range(30)]).startswith("30 columns: 0, 1, 2,")
+    alone = {"group_at_prediction": False}
+    assert _features({"features": ["a", "b"], **alone}) == "a, b"
+    assert _features({"features": [str(k) for k in range(30)], **alone}).startswith("30 columns: 0, 1, 2,")
 
 
 def test_few_records_are_warned_of_before_they_are_spent(run):

@@ -211,3 +211,6 @@ def test_fit_and_card_say_it_in_a_line_and_advice_before(tmp_path, monkeypatch, 
         advice = " ".join(capsys.readouterr().out.split())
         assert (f"a fit pays at most {named} points of accuracy" in advice) is bool(named)
         assert ("stops short of the slack and says so" in advice) is bool(named)
+        assert "Not forecast: the accuracy that fairness itself costs" in advice
+    assert reference(*words.split(), "--fairness", "none") == EXIT_FINE
+    assert "Not forecast" not in capsys.readouterr().out

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from audit.claims.ledger import committed
-from audit.claims.paper_map import ROOT, source_file
+from audit.claims.places import ROOT, source_file
 from audit.claims.registry import claims
 from audit.claims.render import evidence_lines
 from audit.proofs import pages
@@ -108,10 +108,10 @@ MOST = 4
 def page(name: str) -> str:
     """Return one page."""
     title, ids = FINDINGS[name]
-    ledger, theorems = committed(), {entry.theorem: entry.page for entry in pages.entries()}
+    ledger, theorems = committed(), pages.places()
     kind = "proof" if "/proofs/" in MORE[name] else "study"
     more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
-    lines = [f"# {title}", "", f"{more} · `python -m audit claims --claim {ids[0]}`", ""]
+    lines = [f"# {title}", "", f"{more} · `cfm audit claims --claim {ids[0]}`", ""]
     linked: set[str] = set()
     for id in ids:  # noqa: A001
         lines += _section(id, ledger[id])
@@ -126,12 +126,17 @@ def written() -> dict[str, str]:
     return {f"{name}.md": page(name) for name in FINDINGS}
 
 
-def _section(id: str, row: Mapping[str, Any]) -> Iterator[str]:  # noqa: A002
+def heading(id: str, row: Mapping[str, Any]) -> str:  # noqa: A002
+    """Return the heading of a claim on its page."""
     proof = ", its proof is wrong" if row["proof"] == "wrong" else ""
-    yield f"## {id}: {row['verdict']}{proof}"
+    return f"{id}: {row['verdict']}{proof}"
+
+
+def _section(id: str, row: Mapping[str, Any]) -> Iterator[str]:  # noqa: A002
+    yield f"## {heading(id, row)}"
     yield from ("", f"**Claim** ({_escaped(row['place'])}): {_sentence(row['statement'])}", "")
     # without a proof the claim itself is the step
-    told = {**row, "paper_step": claims()[id].paper_step if proof else None}
+    told = {**row, "paper_step": claims()[id].paper_step if row["proof"] == "wrong" else None}
     yield from _told(told, TOLD)
     lines = [line for way in SHOWN.get(id, ()) for line in _evidence(row["evidence"], way)]
     if lines:
@@ -181,7 +186,7 @@ def _links(row: Mapping[str, Any], theorems: Mapping[str, str]) -> Iterator[str]
     for name in row["symbols"][:1]:
         yield f"code: [`{name}`](../../{source_file(name)})"
     named = re.findall(r"[\w']+", row["machine_proof"] or "")
-    coq = [f"[`{name}`](../../proofs/{theorems[name]}#{name.lower()})" for name in named if name in theorems]
+    coq = [f"[`{name}`](../../proofs/{theorems[name]})" for name in named if name in theorems]
     if coq:
         yield "Coq: " + ", ".join(coq[:THEOREMS])
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
+from audit.claims import findings
 from audit.claims.ledger import committed
 from audit.claims.paper_items import ITEMS, PAGE_OF, Item
+from audit.claims.places import ROOT, anchor, source_file
 from audit.proofs import pages
-
-ROOT = Path(__file__).parents[2]
 
 PATH = ROOT / "docs" / "paper-map.md"
 
@@ -22,7 +21,7 @@ INTRODUCTION = """\
 # The paper map
 
 With the paper open, find the code, verdict and proof of each definition, lemma, theorem, equation, algorithm line,
-figure and table. `python -m audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of
+figure and table. `cfm audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of
 them; [claims](claims.md#how-a-row-is-decided) says what verdicts mean. A test compares this page, which is
 generated, with the paper.
 """
@@ -39,7 +38,7 @@ def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
         Rows of a ledger by claim id; by default the committed ones.
     """
     ledger = committed() if decided is None else decided
-    theorems = {entry.theorem: entry.page for entry in pages.entries()}
+    theorems = pages.places()
     lines = [INTRODUCTION]
     for heading, items in ITEMS.items():
         rows = [_cells(item, ledger, theorems) for item in _together(items)]
@@ -51,17 +50,6 @@ def page(decided: Mapping[str, Mapping[str, Any]] | None = None) -> str:
     rest = [_cells(item, ledger, theorems) for item in _others(ledger)]
     lines += [f"## {REST}", "", *(_line(cells) for cells in rest), ""]
     return "\n".join(lines)
-
-
-def source_file(name: str) -> str:
-    """Return the file of a dotted name, below the root: that of its longest part that is a module."""
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        stem = ROOT.joinpath(*parts[:length])
-        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
-            if path.is_file():
-                return path.relative_to(ROOT).as_posix()
-    raise ModuleNotFoundError(name)
 
 
 def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
@@ -103,13 +91,21 @@ def _proof(place: str) -> Iterator[str]:
         yield f"[{page}](../proofs/{page}.md{sign}{heading})"
 
 
-def _theorem(name: str, page: str) -> str:
-    return f"[`{name}`](../proofs/{page}#{name.lower()})"
+def _theorem(name: str, place: str) -> str:
+    return f"[`{name}`](../proofs/{place})"
 
 
 def _verdict(name: str, row: Mapping[str, Any]) -> str:
     proof = ", proof wrong" if row["proof"] == "wrong" else ""
-    return f"{name}: {row['verdict']}{proof}"
+    return f"[{name}: {row['verdict']}{proof}]({_decided(name, row)})"
+
+
+def _decided(name: str, row: Mapping[str, Any]) -> str:
+    """Return where a claim is explained: the page of its finding, or the check that decides it."""
+    for finding, (_, told) in findings.FINDINGS.items():
+        if name in told:
+            return f"findings/{finding}.md{anchor(findings.heading(name, row))}"
+    return f"../{source_file(row['check'])}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -94,6 +94,11 @@ def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
     return found
 
 
+def places() -> dict[str, str]:
+    """Return where each theorem is told: its page, and the last heading of its entry, which has the text below."""
+    return {entry.theorem: f"{entry.page}#{entry.together[-1].lower()}" for entry in entries()}
+
+
 def head_of(theorems: Sequence[Carried], stored: dict[str, Any]) -> dict[str, str | None]:
     """Return the fields of the line below the headings of an entry."""
     claimed = ", ".join(dict.fromkeys(claim for row in theorems for claim in row.claims))

@@ -8,7 +8,7 @@ from pathlib import Path
 from audit.proofs.assumptions import LEVELS
 from audit.proofs.check import committed
 from audit.proofs.claims import STATUSES, Carried, rows
-from audit.proofs.pages import entries
+from audit.proofs.pages import places
 from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
 
@@ -37,18 +37,19 @@ def write() -> None:
     write_whole(path(), page())
 
 
-def _linked(row: Carried, page: str) -> str:
-    return f"[`{row.theorem}`]({page}#{row.theorem.lower()}){MARKS[row.level]}"
+def _linked(row: Carried, place: str) -> str:
+    return f"[`{row.theorem}`]({place}){MARKS[row.level]}"
 
 
 def _groups() -> dict[str, list[str]]:
     """Return the linked names by claims and status; those that support no claim by their page."""
-    where = {entry.theorem: entry.page for entry in entries()}
+    where = places()
     found: dict[str, list[str]] = {}
     for row in rows():
-        page = where.get(row.theorem, "")
+        place = where.get(row.theorem, "")
+        page = place.partition("#")[0]
         says = f"{', '.join(row.claims)} *{row.status}*" if row.claims else f"*{row.status}*, [{page}]({page})"
-        found.setdefault(says, []).append(_linked(row, page))
+        found.setdefault(says, []).append(_linked(row, place))
     return found
 
 
@@ -59,7 +60,7 @@ def _lines() -> Iterator[str]:
     yield f"Coq {stored['coq']} checks {len(stored['theorems'])} theorems; their statements"
     yield f"([Statements.v](coq/Statements.v)) mention {len(stored['definitions'])} definitions."
     yield "[How we check](coq/README.md)."
-    yield "`python -m audit proofs --write` writes this page. Readings, symbols, and code without a theorem:"
+    yield "`cfm audit proofs --write` writes this page. Readings, symbols, and code without a theorem:"
     yield "[claims.json](../audit/proofs/claims.json)."
     yield ""
     yield LIMITS

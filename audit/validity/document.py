@@ -42,7 +42,7 @@ WHAT = {
 
 PAGE = """# Is the auditor right as often as it says?
 
-The auditor may err in at most a share {significance:g} of its audits. `python -m audit validity` (`make validity`)
+The auditor may err in at most a share {significance:g} of its audits. `cfm audit validity` (`make validity`)
 audits mechanisms whose loss is known, {audits} times each, and counts the bounds above that loss. It writes this
 page and [every row of it](auditor-validity.json).
 

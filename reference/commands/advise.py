@@ -85,6 +85,9 @@ def as_text(found: Advice, on: Page) -> str:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
         lines.append(f"Fairness: noise leaves a difference of {rates} of about {found.risk_difference_noise:.3g}.")
         lines += [f"warning: {warning}" for warning in said_of_probes(found.risk_difference_noise)]
+        lines.append(
+            "Not forecast: the accuracy that fairness itself costs. It depends on how groups differ in your data."
+        )
     most = most_paid(found.fairness, group_at_prediction=found.group_at_prediction)
     if most is not None:
         unless = "" if found.fairness == "equalised_odds" else ", unless probes show that it shrinks"

@@ -69,6 +69,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "seeded": release.seeded,
         "fairness": release.fairness,
         "group": None if group is None else group.called,
+        "group_column": None if group is None else group.column,
         "group_at_prediction": release.domain.keep_group,
         "slack": release.slack,
         "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
@@ -86,7 +87,7 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
     """Return the page."""
     parts = {
         "What it is": [
-            f"A model that predicts {facts['predicts']} from {_features(facts['features'])}.",
+            f"A model that predicts {facts['predicts']} from {_features(facts)}.",
             f"It was fitted to {facts['records']:,} records, and noise was added on purpose.",
         ],
         "What is promised, and to whom": _promised(facts),
@@ -104,10 +105,12 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
     return on.text(*lines)
 
 
-def _features(names: list[str]) -> str:
-    if len(names) <= MOST_NAMED:
-        return ", ".join(names)
-    return f"{len(names)} columns: {', '.join(names[:MOST_NAMED])} and others"
+def _features(facts: dict[str, Any]) -> str:
+    names = facts["features"]
+    named = ", ".join(names)
+    if len(names) > MOST_NAMED:
+        named = f"{len(names)} columns: {', '.join(names[:MOST_NAMED])} and others"
+    return f"{named}; and from the group, {facts['group_column']}" if facts["group_at_prediction"] else named
 
 
 def _records(facts: dict[str, Any]) -> str:

@@ -116,6 +116,7 @@ class FitFileOptions(LargeFileOptions):
         metavar="E,E,...",
         help=f"run for each epsilon, releases of their own ({DEFAULT_GRID} with --plot and no --epsilon)",
     )
+    force: bool = option("--force", is_flag=True, help="replace even a file that holds a release")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")
 
 
@@ -165,6 +166,7 @@ def command(
         predictions=files.predictions,
         plot=files.plot,
         checkpoint=files.checkpoint,
+        replace_all=files.force,
     )
     if files.plot is not None:
         require_plot(files.plot)
@@ -266,7 +268,7 @@ def run_repaired(
         "domain_file": named.domain_file,
         "ledger": files.ledger,
     }
-    require_writable(inputs, out=output.out, release=files.release)
+    require_writable(inputs, out=output.out, release=files.release, replace_all=files.force)
     unused = {
         "private_metrics": asked.private_metrics,
         "predictions": files.predictions,

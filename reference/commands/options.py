@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -338,13 +339,24 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
     )
 
 
-def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -> None:
+KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
+"""Schemas of files that nobody can make again: they cost budget, or were written by hand."""
+
+MOST_READ = 1 << 28
+"""Bytes of a file in which :func:`is_kept` looks."""
+
+
+def require_writable(
+    inputs: Mapping[str, str | None], /, *, replace_all: bool = False, **paths: str | None
+) -> None:
     """Raise unless every given file can be written, before anything is computed for it.
 
     Parameters
     ----------
     inputs : mapping
         The files that the command reads, by option: none of them is overwritten.
+    replace_all : bool
+        Also replace what cannot be made again.
     **paths : str or None
         What it writes.
 
@@ -368,6 +380,23 @@ def require_writable(inputs: Mapping[str, str | None], /, **paths: str | None) -
             raise ReadingError(name, path, "a file that can be written (No such directory)")
         if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
             raise ReadingError(name, path, "a file that can be written (Permission denied)")
+        if not replace_all and is_there(target, Path.is_file) and is_kept(target):
+            raise ReadingError(name, path, f"a new file; that one cannot be made again: {MOVE_AWAY}")
+
+
+MOVE_AWAY = "move it away first (`fit` also takes --force)"
+
+
+def is_kept(path: Path) -> bool:
+    """Return whether a file holds a release without a seed, a release ledger or a domain file."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(MOST_READ)
+    except OSError:
+        return False
+    held = any(f'"schema"{colon}"{start}'.encode() in text for start in KEPT for colon in (":", ": "))
+    # a seed makes the same release again
+    return held and re.search(rb'"seeded": ?true', text) is None
 
 
 def _files_of(path: str) -> list[Path]:

@@ -150,11 +150,10 @@ class Arrays:
             return encode_table(self.domain, table, clip=self.clip)
         except DataError as problem:
             whole = slice(None)
-            missing = (
-                missing_values({name: _part(self._column(name), whole) for name in self._positions})
-                if is_missing(problem.value)
-                else ""
-            )
+            missing = ""
+            if problem.column in self._positions and is_missing(problem.value):
+                missing = "; fill it in, or declare a Domain that says with `missing` what it counts as"
+                missing += missing_values({name: _part(self._column(name), whole) for name in self._positions})
             row = None if problem.row is None else rows.start + problem.row
             raise type(problem)(
                 problem.problem + missing, row=row, column=problem.column or read, value=problem.value

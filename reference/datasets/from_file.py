@@ -263,10 +263,19 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     except DataError as problem:
         if problem.value != "" and not is_missing(problem.value):
             raise
-        missing = _missing(declared, {name: table[name] for name in names})
-        raise type(problem)(
-            problem.problem + missing, row=problem.row, column=problem.column, value=problem.value
-        ) from problem
+        said = problem.problem + _remedy(declared, problem.column)
+        said += _missing(declared, {name: table[name] for name in names})
+        raise type(problem)(said, row=problem.row, column=problem.column, value=problem.value) from problem
+
+
+def _remedy(declared: DomainFile, column: str | None) -> str:
+    """Say what to declare for a missing value of a feature."""
+    kinds = {one.name: isinstance(one, Numeric) for one in declared.attributes}
+    if column not in kinds:
+        return ""
+    if kinds[column]:
+        return "; fill it in, or declare what it counts as with `missing`"
+    return "; give it a text, and declare that as a category"
 
 
 def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:

@@ -146,13 +146,14 @@ def is_second(
 
 
 def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
-    """Raise for sparse or masked input, and for a table with two columns of one name.
+    """Raise for lazy, sparse or masked input, and for a table with two columns of one name.
 
     Raises
     ------
     reference.common.errors.ParameterError, reference.common.errors.ExtraColumnError
         With the remedy.
     """
+    require_loaded("X", X)
     if issparse(X):
         raise ParameterError("X", type(X).__name__, "dense: sparse input is not taken, so give X.toarray()")
     require_unmasked("X", X)
@@ -167,6 +168,56 @@ def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
     for name, count in Counter(map(str, names)).items():
         if count > 1 and name not in ignored:
             raise ExtraColumnError(f"{count} columns of X have this name", column=name)
+
+
+def require_table(X: Any) -> None:
+    """Raise for what :func:`require_plain` refuses, and for a mapping of columns.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError, reference.common.errors.ExtraColumnError
+        With the remedy.
+    """
+    require_plain(X)
+    if isinstance(X, Mapping):
+        raise ParameterError("X", type(X).__name__, "a table or an array; give pandas.DataFrame(X)")
+
+
+def require_loaded(name: str, table: Any) -> None:
+    """Raise for a table whose values are not computed yet, as polars and dask have them.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        With the remedy.
+    """
+    kind = type(table)
+    for first, second in (("collect", "collect_schema"), ("compute", "dask")):
+        if hasattr(kind, first) and hasattr(kind, second):
+            raise ParameterError(name, kind.__name__, f"loaded; give {name}.{first}()")
+
+
+def one_column(name: str, values: Any) -> Any:
+    """Return the values of one column; a table or an array with a single column stands for it.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+        For lazy or masked input, and for several columns or none.
+    """
+    require_loaded(name, values)
+    require_unmasked(name, values)
+    if hasattr(values, "columns"):
+        names = list(getattr(values, "column_names", values.columns))
+        if len(names) != 1:
+            raise ParameterError(name, f"a table of {len(names)} columns", "one column, a value for each record")
+        return values[names[0]]
+    shape: tuple[int, ...] = values.shape if isinstance(values, np.ndarray) else ()
+    if len(shape) == 2 and shape[1] == 1:
+        return values[:, 0]
+    if len(shape) > 1:
+        raise ParameterError(name, f"an array of shape {shape}", "one column, a value for each record")
+    return values
 
 
 def require_unmasked(name: str, values: Any) -> None:

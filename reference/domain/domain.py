@@ -101,7 +101,9 @@ class Domain:
             return
         count = len(set(self.group_values))
         if self.group is None or not 3 <= count == len(self.group_values):
-            raise DeclarationError("group_values", self.group_values, "three or more of a group, all distinct")
+            raise DeclarationError(
+                "group_values", self.group_values, "three or more, all distinct; left out for a group of two"
+            )
         if self.prescaled:
             raise DeclarationError("group_values", self.group_values, "left out when columns are prescaled")
 

@@ -210,22 +210,24 @@ def filled(page: str, document: dict[str, Any]) -> str:
     ValueError
         When the page has no mark, one twice, or one that is not a block of the document.
     """
-    return replaced(page, dict(blocks(document)))
+    return replaced(page, dict(blocks(document)), others=("rfm-us",))
 
 
-def replaced(page: str, made: dict[str, str]) -> str:
-    """Return a page with every block between marks replaced; a page may leave blocks out.
+def replaced(page: str, made: dict[str, str], *, others: tuple[str, ...] = ()) -> str:
+    """Return a page with every block between marks replaced; a page may leave blocks out, and have `others`.
 
     Raises
     ------
     ValueError
         When the page has no mark, one twice, or one that does not name a block.
     """
-    marks = [mark for mark in re.findall(r"<!-- ([\w-]+) -->\n", page) if mark != "end"]
+    marks = [mark for mark in re.findall(r"<!-- ([\w-]+) -->\n", page) if mark not in ("end", *others)]
     if not marks or len(set(marks)) != len(marks) or not set(marks) <= set(made):
         raise ValueError(f"the page has the marks {marks}: each of {sorted(made)} may stand there once")
 
     def block(match: re.Match[str]) -> str:
+        if match[1] in others:
+            return match[0]
         return f"<!-- {match[1]} -->\n{made[match[1]]}\n<!-- end -->"
 
     return re.sub(r"<!-- (?!end)([\w-]+) -->\n.*?<!-- end -->", block, page, flags=re.DOTALL)

@@ -33,8 +33,8 @@ def document_of(question: str) -> Path:
 
 
 def page_of(question: str) -> Path:
-    """Return the page."""
-    return document_of(question).with_suffix(".md")
+    """Return the page: `rfm` is a part of the one on all experiments."""
+    return DOCS / "experiments.md" if question == "rfm" else document_of(question).with_suffix(".md")
 
 
 def read(question: str) -> dict[str, Any]:
@@ -88,7 +88,8 @@ def shortened(document: dict[str, Any]) -> dict[str, Any]:
 
 def filled(question: str, page: str, document: dict[str, Any]) -> str:
     """Return a page with the numbers of a document between its marks."""
-    return replaced(page, BLOCKS[question](document))
+    others = ("table2-adult",) if question == "rfm" else ()
+    return replaced(page, BLOCKS[question](document), others=others)
 
 
 # --- x_s --------------------------------------------------------------------------------------------------------

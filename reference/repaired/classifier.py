@@ -21,7 +21,7 @@ from reference.common.numbers import RealLike, exact
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
 from reference.domain import Domain
-from reference.domain.declaration import require_known, require_plain
+from reference.domain.declaration import one_column, require_known, require_plain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
@@ -308,7 +308,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ReadingError(name, None, f"the values of column {marker.column!r}")
             if marker.column in table and marker.column not in {one.name for one in declared.attributes}:
                 raise ExtraColumnError("the label and the group are given apart from X", column=marker.column)
-            table[marker.column] = _values(values)
+            table[marker.column] = _values(one_column(name, values))
         return encode_raw(declared, table)
 
     def _new_records(self, X: Any, groups: Any) -> tuple[FloatArray, FloatArray | None]:
@@ -325,7 +325,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 routing = "scikit-learn passes it on after set_config(enable_metadata_routing=True)"
                 allowed = f"given, as this model uses the group at prediction ({routing})"
                 raise ReadingError("sensitive_features", None, allowed)
-            table[marker.column] = _values(groups)
+            table[marker.column] = _values(one_column("sensitive_features", groups))
         records = encode_raw(declared, table)
         return records.x, records.z
 

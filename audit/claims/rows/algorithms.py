@@ -612,8 +612,8 @@ def choice_loses(right: Mapping[str, Fraction]) -> bool:
         "s drawn by a coin that the data bend", lambda: choice_loses({"x1": Fraction(1, 4), "x2": Fraction(3, 4)})
     ),
     why=(
-        "given s the statement holds, with the same numbers for every s; both data sets weigh s alike, so the "
-        "joint probabilities keep the inequality for every event"
+        "Given s the statement holds, with the same numbers for every s. Both data sets draw s with the same "
+        "probabilities, so the inequality holds for every event of s and output together."
     ),
     advice="draw x_s at random, or name it before looking at the data",
     rerun=("python -m reference fit --data affairs --mechanism pdfc",),
@@ -683,8 +683,8 @@ def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
     null=Control("neighbours with the same most correlated coordinate", lambda: choice_from_data_fails(UNTIED)),
     broken=Control("neighbours between which it changes", lambda: choice_from_data_fails(CORRELATED)),
     why=(
-        "s is a function of the data: where it is published one record changes it for certain; where it is not, "
-        "the scale of a coefficient's noise tells it, and the log ratio of two scales has no bound"
+        "Such an s is a function of the data. If it is published, one record can change it for certain. If it is "
+        "not, the scale of a coefficient's noise shows it, and the log ratio of two scales has no bound."
     ),
     repaired="A.xs, or a private choice with a budget of its own",
     advice="do not choose x_s by looking at the data",

@@ -344,7 +344,7 @@ def small(epsilon: str) -> bool:
     ),
     repaired=(
         "with 370,000 records equal from about 0.2 on in the box and from about 3 on in the ball; with fewer "
-        "records from a larger epsilon on; docs/experiments_rfm.md has n, domain and epsilon"
+        "records from a larger epsilon on; docs/experiments.md has n, domain and epsilon"
     ),
     advice="state n and the domain; equal accuracies do not mean equal w, which is far off even there",
     rerun=("python -m reference experiments rfm --data us",),

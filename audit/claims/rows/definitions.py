@@ -108,9 +108,9 @@ def differ(mechanism: Mechanism, factor: Fraction) -> bool:
     ),
     paper_step="'for any possible output s'",
     why=(
-        "spread over 1/delta equally likely tickets every single output has probability delta, so the inequality "
-        "holds for epsilon = 0, and the data are published in full; with densities for probabilities the same is "
-        "done by stretching the output"
+        "Publish the data in full beside one of 1/delta equally likely tickets. Each single output then has a "
+        "probability of at most delta, so the inequality holds for epsilon = 0. With densities for probabilities, "
+        "stretching the output does the same."
     ),
     repaired="P(A(D) in S) <= exp(epsilon) P(A(D') in S) + delta for every measurable set S of outputs",
     advice="every statement of this package, and every verdict of the ledger, is about events",

@@ -262,9 +262,9 @@ def figure_2() -> Finding:
         lambda: bool(contradicted_by_figure_3({**FIGURE_3_AS_TOLD, "ADFC": FIGURE_3_AS_TOLD["PFLR*"]})),
     ),
     why=(
-        "from epsilon = 0.1 on each of them predicts the majority class on most splits, so none is better or "
-        "becomes higher; below it PDFC's published Delta_1 is larger than PFLR*'s, and PDFC is not above it; "
-        "which lines rise depends on the seed, the comparisons with PFLR* come out with none of three"
+        "From epsilon = 0.1 on each of them predicts the majority class on most splits, so none is better than "
+        "another, and none improves. Below 0.1 PDFC is not above PFLR*, because its published Delta_1 is larger. "
+        "Which lines rise depends on the seed; with none of three seeds do the comparisons with PFLR* come out."
     ),
     repaired=(
         "On Adult, with ordinal codes, all three stay at or below the majority class's accuracy, or above it by "
@@ -423,8 +423,8 @@ def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> di
     broken=Control("the tables as printed", lambda: cannot_be(ENTRIES)),
     paper_step="'mean values and standard deviation values', 10 runs",
     why=(
-        "entries with a deviation above what ten nonnegative numbers of that mean have cannot come out (E.sd); "
-        "LR's mean on Adult does, its deviation of 0.049 only on sub-samples of about a thousand records"
+        "Five entries have a deviation that ten nonnegative numbers of that mean cannot have (E.sd). LR's mean on "
+        "Adult comes out; its deviation of 0.049 does so only on samples of about a thousand records."
     ),
     repaired="Our means and deviations stand beside the printed ones in docs/experiments.md.",
     advice="do not compare with the printed tables; rerun the baseline",

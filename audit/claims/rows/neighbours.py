@@ -70,8 +70,8 @@ def compared(fairness: str, dimension: int, domain: str) -> dict[str, Any]:
         "Theorem 5's formula without a fairness term, d = 2", lambda: adjacency_decides("T5", "none", 2)
     ),
     why=(
-        "a record added is half of a record replaced, so that bounds for replace_one serve both and an exact "
-        "sensitivity does not: it is up to twice as large for replace_one"
+        "Replacing a record is removing one and adding another. A bound for replace_one therefore holds for "
+        "both. An exact sensitivity does not: it is up to twice as large for replace_one."
     ),
     repaired=(
         "Lemmas 1 to 4, T1 to T4 hold for both; T5's formula, without a fairness term at d = 2, for one only. A "
@@ -145,7 +145,7 @@ def constant_tells(left: Database, right: Database) -> bool:
     ),
     paper_step="sum over j from 0 in the objective, 'for 1 <= j' in the algorithms",
     why=(
-        "the constant is N log 2. No minimiser depends on it, so dropping it is free. Kept without noise it gives "
+        "The constant is N log 2. No minimiser depends on it, so dropping it is free. Kept without noise it gives "
         "N away, which replace_one allows and add_or_remove_one does not. Perturbed, it adds log 2 to the "
         "l1-sensitivity under add_or_remove_one, and at d = 1 Lemma 1 no longer covers the sum"
     ),

@@ -198,7 +198,10 @@ def gradient_sensitivity() -> Finding:
         "x and -x under the bound of the unit ball",
         lambda: exceeds(flipped_signs(), sums.label_sums_change(encodable().domain)),
     ),
-    why="a flipped label changes both halves, |x'|^2 + |x|^2 <= 2; an unchanged one one, |x' - x|^2 <= 2 or 4",
+    why=(
+        "A flipped label changes both sums, |x'|^2 + |x|^2 <= 2. An unchanged label changes one of them: "
+        "|x' - x|^2 <= 2, or 4 in the symmetric ball."
+    ),
 )
 def counts_sensitivity() -> Finding:
     """Try all pairs."""

@@ -261,8 +261,8 @@ def delta_readings_differ(delta: Fraction, slack: Fraction) -> bool:
         "at delta = 1e-3 they differ by more", lambda: delta_readings_differ(Fraction("1e-3"), Fraction(1, 100))
     ),
     why=(
-        "the total of Theorem 5 is twice the parts, nearly; the second reading's sigma is a few parts in "
-        "a hundred larger"
+        "Theorem 5's total is nearly twice each part. If 10^-3 is the total and not a part, sigma is a few parts "
+        "in a hundred larger."
     ),
     advice="say which of the two delta is, and the ratio epsilon_s/epsilon_n, which is not printed either",
 )
@@ -291,7 +291,7 @@ def split_of_delta() -> Finding:
         "LR's rows, although every algorithm is said to change with epsilon",
         lambda: discrepancies.constant_rows("lr"),
     ),
-    why="pairs of places that cannot both be taken at their word, with the lines of the source",
+    why="Each pair of places contradicts itself; the evidence has their lines in the source.",
     advice="treat the numbers as the result and the sentences as comment",
 )
 def contradictions() -> Finding:
@@ -365,7 +365,7 @@ MISPRINTS = (
         "sigma_s with delta = 1.999e-3, the total of two parts of 1e-3",
         lambda: sigma_differs(Fraction("1.999e-3"), Fraction("1e-3")),
     ),
-    why="no verdict of another row rests on a misprint: each row decides what must have been meant",
+    why="No verdict of another row rests on a misprint: each row decides what must have been meant",
     advice="copy no formula from a proof of the supplement; the code's are on the paper map",
 )
 def misprints() -> Finding:

@@ -119,7 +119,7 @@ def _overview(document: dict[str, Any]) -> str:
 
 
 FIRST = (
-    '<p><b>With ten minutes:</b> read the table below; open <a href="#claim-T5">Theorem 5</a>, its two data '
+    '<p><b>In ten minutes:</b> read the table below; open <a href="#claim-T5">Theorem 5</a>, its two data '
     'sets and its repair, and <a href="#claim-T3.exact">Theorem 3 with the exact sensitivity</a>; move the '
     'budgets in <a href="#privacy">claimed and exact privacy</a>; see what <a href="#claim-R">the mechanism '
     "that we repaired</a> "

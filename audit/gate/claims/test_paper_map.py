@@ -13,6 +13,7 @@ from audit.claims import paper_map
 from audit.claims.digest import source_of
 from audit.claims.ledger import committed
 from audit.claims.paper_items import ITEMS, PAGE_OF, Item
+from audit.claims.places import ROOT, anchor, source_file
 from audit.proofs.claims import rows
 
 EVERY = [pytest.param(item, id=f"{kind}, {item.number}") for kind, items in ITEMS.items() for item in items]
@@ -30,7 +31,7 @@ def missing(item: Item) -> list[str]:
     found += [name for name in item.claims if name not in committed()]
     found += [name for name in item.coq if name not in theorems]
     page = item.proof.partition("#")[0]
-    if page and not (paper_map.ROOT / "proofs" / f"{page}.md").is_file():
+    if page and not (ROOT / "proofs" / f"{page}.md").is_file():
         found.append(page)
     return found
 
@@ -58,6 +59,34 @@ def test_every_claim_of_the_ledger_is_on_the_map():
     assert set(PAGE_OF) <= set(committed())
 
 
+def below(file: Path, heading: str) -> str:
+    """Return the text between a heading and the next one."""
+    _, *parts = re.split(r"^## (.*)\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts = [text for said, text in zip(parts[::2], parts[1::2], strict=True) if anchor(said) == heading]
+    assert len(texts) == 1, f"{file.name}{heading}"
+    return texts[0]
+
+
+def test_verdict_leads_to_the_claim():
+    page = paper_map.page()
+    for name, row in committed().items():
+        (target,) = set(re.findall(rf"\[{re.escape(name)}: [^]]*\]\(([^)]*)\)", page))
+        file, sign, heading = target.partition("#")
+        path = paper_map.PATH.parent / file
+        if sign:
+            assert row["place"] in below(path, sign + heading)
+        else:
+            assert f"def {row['check'].rpartition('.')[2]}(" in path.read_text(encoding="utf-8")
+    assert "(findings/theorem-5.md#t5-refuted-its-proof-is-wrong)" in page
+
+
+def test_theorem_leads_to_its_text():
+    links = re.findall(r"\(\.\./proofs/(\w+\.md)(#[\w']+)\)", paper_map.page())
+    assert len(links) > 40
+    for file, heading in links:
+        assert "**Says.**" in below(ROOT / "proofs" / file, heading)
+
+
 def test_changed_verdict_changes_the_page():
     ledger = committed()
     changed = {**ledger, "L4": {**ledger["L4"], "verdict": "refuted"}}
@@ -66,10 +95,10 @@ def test_changed_verdict_changes_the_page():
 
 
 def test_source_file_is_that_of_the_longest_module():
-    assert paper_map.source_file("reference.sensitivity.box.linear_change") == "reference/sensitivity/box.py"
-    assert paper_map.source_file("reference.sensitivity") == "reference/sensitivity/__init__.py"
+    assert source_file("reference.sensitivity.box.linear_change") == "reference/sensitivity/box.py"
+    assert source_file("reference.sensitivity") == "reference/sensitivity/__init__.py"
     with pytest.raises(ModuleNotFoundError):
-        paper_map.source_file("nothing.at.all")
+        source_file("nothing.at.all")
 
 
 # --- The paper's source -----------------------------------------------------------------------------------------

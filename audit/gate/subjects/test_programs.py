@@ -106,7 +106,7 @@ def test_shortest_program_of_the_page_is_a_subject(tmp_path):
 def test_commands_of_the_page_give_the_exit_codes_it_states(tmp_path, monkeypatch, capsys):
     require_or_skip(bool(shutil.which("gcc") and shutil.which("node")), "PAGE NOT TESTED: gcc or node is missing")
     page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^(python -m audit\.epsilon_estimate .*?)  *# exit (\d)$", page, flags=re.MULTILINE)
+    commands = re.findall(r"^(cfm audit estimate .*?)  *# exit (\d)$", page, flags=re.MULTILINE)
     assert len(commands) >= 4
     shutil.copytree(EXAMPLES, tmp_path / "docs" / "examples" / "programs")
     monkeypatch.chdir(tmp_path)

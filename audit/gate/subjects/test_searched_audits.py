@@ -237,7 +237,7 @@ def test_data_sets_are_shown_as_rows_with_their_counts(capsys):
 def test_example_of_the_page_is_refuted_as_it_says(tmp_path, monkeypatch, capsys):
     page = (Path(__file__).parents[3] / "docs" / "adapters.md").read_text(encoding="utf-8")
     code = page.partition("```python\n# mean.py\n")[2].partition("```")[0]
-    command, _, said = page.partition("python -m audit.epsilon_estimate mean:Mean ")[2].partition("    # ")
+    command, _, said = page.partition("cfm audit estimate mean:Mean ")[2].partition("    # ")
     (tmp_path / "mean.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert said.startswith("exit 1\n")

@@ -169,7 +169,7 @@
       }));
       const kept = rows.filter((row) => row.fails !== null && row.fails <= ceiling);
       const drawn = plot(`Ratios of budgets for which the theorem holds, against the dimension: ${name}`, width, {
-        fx: { label: null }, x: { type: "log", label: "dimension d →", tickFormat: "d", ticks: near ? [2, 3, 4, 5] : [2, 5, 10, 20, 50, 100] },
+        fx: { label: null }, x: { type: "log", label: "dimension d →", tickFormat: "d", ticks: near ? [2, 3, 4, 5] : [2, 5, 10, 20, 50] },
         y: { type: "log", domain: [floor, ceiling], label: "↑ εₛ / εₙ", tickFormat: power, grid: true },
         marks: [
           Plot.areaY(rows, { fx: "norm", x: "d", y1: "lower", y2: "upper", fill: BLUE, fillOpacity: 0.2 }),
@@ -346,7 +346,8 @@
     const now = document.getElementById("main").clientWidth;
     if (now === width || matchMedia("print").matches) return;
     width = now;
-    draw(places);
+    // after the observer: drawing changes what it observes
+    requestAnimationFrame(() => draw(places));
   }).observe(document.getElementById("main"));
 
   budgets.addEventListener("submit", (event) => event.preventDefault());
